@@ -1,0 +1,90 @@
+"""Slugs, entities, targets and outside names: parse, normalise, print. Pure and cheap to import."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from oracle.errors import InvalidName, UsageError
+
+MAX_NAME_BYTES = 128
+ENTITY = "entity:"
+RECORD_SUFFIXES = (".md", ".json")
+NAMESPACES = ("taskid", "commit", "component", "file", "url", "key", "project")
+
+
+def check_name(value: str, what: str) -> str:
+    """Return `value` in NFC when it may stand in a path: a project, seat, task id or kind from outside.
+
+    Letters and digits of any script, `.`, `_` and `-`, a letter or digit first, at most 128 bytes, no `..`.
+    Raises InvalidName naming `what`.
+    """
+    name = unicodedata.normalize("NFC", value)
+    if not name or ".." in name or not name[0].isalnum() or not all(map(_may_stand, name)):
+        raise InvalidName(
+            f"{what} {value!r} can't be used as a name.",
+            hint="Use letters, digits, '.', '_' and '-', beginning with a letter or digit.",
+        )
+    if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
+        raise InvalidName(f"{what} {value[:32]!r}… is longer than {MAX_NAME_BYTES} bytes.", hint="Choose a shorter name.")
+    return name
+
+
+def _may_stand(char: str) -> bool:
+    if char in "._-":
+        return True
+    return char.isalnum() or unicodedata.category(char) in ("Mn", "Mc")
+
+
+def slug_of(relpath: str) -> str:
+    """Return the slug of a root-relative path: the path without `.md` or `.json`."""
+    for suffix in RECORD_SUFFIXES:
+        if relpath.endswith(suffix):
+            return relpath[: -len(suffix)]
+    return relpath
+
+
+def is_entity(target: str) -> bool:
+    """Tell whether `target` names an entity rather than a record."""
+    return target.startswith(ENTITY)
+
+
+def entity(namespace: str, value: str) -> str:
+    """Print an entity target."""
+    return f"{ENTITY}{namespace}:{value}"
+
+
+def split_entity(target: str) -> tuple[str, str]:
+    """Return (namespace, value) of an entity target. Raises UsageError for anything else."""
+    _, _, rest = target.partition(ENTITY)
+    namespace, colon, value = rest.partition(":")
+    if not is_entity(target) or not namespace or not colon or not value:
+        raise UsageError(
+            f"{target!r} is not an entity.", hint="Write entity:<namespace>:<value>, as in entity:taskid:ARENA-228."
+        )
+    return namespace, value
+
+
+def parse_target(text: str, root: str = "") -> str:
+    """Return the target that a person named: a slug, a slug with suffix, a path under `root`, or an entity.
+
+    Raises UsageError for an empty text, an absolute path outside `root` and a path that climbs.
+    """
+    target = unicodedata.normalize("NFC", text.strip()) if text.startswith(ENTITY) else text.strip()
+    if is_entity(target):
+        namespace, value = split_entity(target)
+        return entity(namespace, value.strip())
+    if target.startswith("/"):
+        prefix = root.rstrip("/") + "/"
+        if not root or not target.startswith(prefix):
+            raise UsageError(f"{text!r} is not under the Root {root or '(none)'}.", hint="Give a slug or a path under the Root.")
+        target = target[len(prefix) :]
+    target = slug_of(target.removeprefix("./").rstrip("/"))
+    if not target or "\0" in target or ".." in target.split("/"):
+        raise UsageError(f"{text!r} names no record and no entity.", hint="Give a slug such as projects/arena/decision/foo.")
+    return target
+
+
+def project_of(slug: str) -> str:
+    """Return the project of a slug or root-relative path, or "" outside `projects/`."""
+    parts = slug.split("/", 2)
+    return parts[1] if len(parts) == 3 and parts[0] == "projects" else ""

@@ -1,0 +1,199 @@
+"""Files: create exclusively, replace atomically, append a line. The only room that opens a file for writing.
+
+Truth is fsynced, with its folder; derived files are not. Everything passes through a scratch folder on the way to its
+name, so that a reader sees a whole file or none.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+from collections.abc import Iterable
+
+from oracle.errors import DiskFailure, OracleError, RecordExists
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+_counter = itertools.count()
+
+
+def make_folder(path: str) -> None:
+    """Make a folder and its parents, 0700; one that exists is left as it is."""
+    try:
+        os.makedirs(path, FOLDER_MODE, exist_ok=True)
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def disk_failure(path: str, error: OSError) -> OracleError:
+    """Turn an OSError into the sentence a person needs; the exit code is 70."""
+    reasons = {
+        errno.ENOSPC: ("the disk is full", "Free some space and run the command again; nothing was half written."),
+        errno.EDQUOT: ("the disk quota is used up", "Free some space and run the command again; nothing was half written."),
+        errno.EROFS: ("the file system is read-only", "Remount it writable, or choose another Root with --memory-dir."),
+        errno.EACCES: ("permission is denied", "Check the owner and mode of the folder (`oracle doctor`)."),
+        errno.EPERM: ("permission is denied", "Check the owner and mode of the folder (`oracle doctor`)."),
+        errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter project name or title."),
+    }
+    reason, hint = reasons.get(error.errno or 0, (error.strerror or str(error), "Run `oracle doctor` to see what is wrong."))
+    return DiskFailure(f"{path} could not be written: {reason}.", hint=hint)
+
+
+def write_scratch(scratch: str, data: bytes, *, name: str = "") -> str:
+    """Write `data` to a new file in `scratch` and return its path; not fsynced, 0600."""
+    path = f"{scratch}/{name or 'new'}.{os.getpid()}.{next(_counter)}"
+    try:
+        return _write_new(path, data)
+    except FileNotFoundError:
+        make_folder(scratch)
+        return _write_new(path, data)
+
+
+def _write_new(path: str, data: bytes) -> str:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+    try:
+        _write_all(handle, data)
+    except OSError:
+        os.unlink(path)
+        raise
+    finally:
+        os.close(handle)
+    return path
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def sync_file(path: str) -> None:
+    """Force a file's bytes to disk."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sync_folder(path: str) -> None:
+    """Force a folder's names to disk; a file system that can't is not an error."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
+            raise
+    finally:
+        os.close(handle)
+
+
+def publish(scratch_file: str, path: str) -> None:
+    """Give a finished, fsynced scratch file its name, exclusively. Raises RecordExists; the caller holds the lock.
+
+    Where hard links are not to be had (some network and FUSE file systems, a scratch folder on another device) the bytes
+    are written to a hidden neighbour and renamed after a look, which the write lock makes safe among our own processes.
+    """
+    try:
+        os.link(scratch_file, path, follow_symlinks=False)
+    except FileExistsError:
+        raise RecordExists(f"{path} is on disk already.", hint="Choose another title; records are never overwritten.") from None
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EXDEV, errno.EMLINK, errno.ENOSYS):
+            raise
+        _publish_by_rename(scratch_file, path)
+    os.unlink(scratch_file)
+
+
+def _publish_by_rename(scratch_file: str, path: str) -> None:
+    folder, name = os.path.split(path)
+    with open(scratch_file, "rb") as stream:
+        neighbour = _write_new(f"{folder}/.{name[:100]}.{os.getpid()}.tmp", stream.read())
+    sync_file(neighbour)
+    if os.path.lexists(path):
+        os.unlink(neighbour)
+        raise RecordExists(f"{path} is on disk already.", hint="Choose another title; records are never overwritten.")
+    os.rename(neighbour, path)
+
+
+def create(path: str, data: bytes, *, scratch: str) -> None:
+    """Create `path` with `data`, never over an existing file; on return it is on disk for good.
+
+    Raises RecordExists, DiskFailure. The caller holds the write lock.
+    """
+    try:
+        new = write_scratch(scratch, data)
+        try:
+            sync_file(new)
+            make_folder(os.path.dirname(path))
+            publish(new, path)
+        except BaseException:
+            _discard(new)
+            raise
+        sync_folder(os.path.dirname(path))
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def replace(path: str, data: bytes, *, scratch: str) -> None:
+    """Put `data` at `path` in one step: a reader sees the old bytes or the new ones. Not fsynced: for derived files."""
+    try:
+        new = write_scratch(scratch, data)
+        try:
+            _rename_over(new, path)
+        except BaseException:
+            _discard(new)
+            raise
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def _rename_over(new: str, path: str) -> None:
+    try:
+        os.rename(new, path)
+    except FileNotFoundError:
+        make_folder(os.path.dirname(path))
+        os.rename(new, path)
+
+
+def _discard(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+
+
+def remove(path: str) -> None:
+    """Remove a derived file; one that is gone already is fine."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def append_line(path: str, line: bytes) -> None:
+    """Append one line with a single `O_APPEND` write, so that lines of several processes never mix."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, FILE_MODE)
+        try:
+            _write_all(handle, line.rstrip(b"\n") + b"\n")
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise disk_failure(path, error) from error
+
+
+def empty_folder(path: str, *, keep: Iterable[str] = ()) -> int:
+    """Remove the plain files of a scratch folder and return how many there were."""
+    kept = set(keep)
+    try:
+        names = [entry.name for entry in os.scandir(path) if entry.is_file(follow_symlinks=False)]
+    except FileNotFoundError:
+        return 0
+    doomed = [name for name in names if name not in kept]
+    for name in doomed:
+        _discard(f"{path}/{name}")
+    return len(doomed)

@@ -1,0 +1,150 @@
+"""The Root and every path the product knows. No other module spells a folder or file name of the layout.
+
+Reads the environment once to choose the Root; touches no file but through `os.path` look-ups.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oracle.domain.flat import flatten
+from oracle.domain.slugs import check_name
+from oracle.errors import RootUnusable, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RECORD_TREES = ("projects", "shared", "learnings")
+"""First-level folders whose Markdown and JSON files are records."""
+
+SANDBOX_MARKS = ("/.agents/runtime/identities/", "/.agent-runtime/identities/")
+LEGACY_PLURALS = {"decisions": "decision", "deliveries": "delivery", "issues": "issue", "findings": "finding"}
+SKIPPED_FOLDERS = ("_index", "_links", "_backlinks", "_state")
+
+
+def choose_root(flag: str | None = None, environ: Mapping[str, str] | None = None) -> str:
+    """Return the absolute path of the Root by the one rule that every program follows.
+
+    `--memory-dir` > `ORACLE_ROOT` > `CLAWSEAT_REAL_HOME` > `AGENT_HOME` > `HOME` unless it is a sandbox > the home of the
+    passwd entry; the homes with `/.agents/memory` added. Raises UsageError for an empty flag.
+    """
+    env = os.environ if environ is None else environ
+    if flag is not None:
+        if not flag.strip():
+            raise UsageError("--memory-dir is empty.", hint="Give the folder of the Root, or leave the option out.")
+        return os.path.abspath(os.path.expanduser(flag))
+    if env.get("ORACLE_ROOT"):
+        return os.path.abspath(os.path.expanduser(env["ORACLE_ROOT"]))
+    return os.path.join(_choose_home(env), ".agents", "memory")
+
+
+def _choose_home(env: Mapping[str, str]) -> str:
+    for name in ("CLAWSEAT_REAL_HOME", "AGENT_HOME"):
+        if env.get(name):
+            return os.path.abspath(os.path.expanduser(env[name]))
+    home = env.get("HOME", "")
+    if home and not any(mark in os.path.abspath(home) + "/" for mark in SANDBOX_MARKS):
+        return os.path.abspath(home)
+    import pwd
+
+    return pwd.getpwuid(os.getuid()).pw_dir
+
+
+class Root:
+    """The memory root: turns names into absolute paths and checks that they stay inside."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path.rstrip("/") or "/"
+
+    def join(self, relpath: str) -> str:
+        """Return the absolute path of a root-relative one."""
+        return f"{self.path}/{relpath}"
+
+    def relative(self, path: str) -> str:
+        """Return the root-relative form of an absolute or relative path. Raises UsageError outside the Root."""
+        absolute = os.path.abspath(path)
+        for base in (self.path, os.path.realpath(self.path)):
+            if absolute.startswith(base + "/"):
+                return absolute[len(base) + 1 :]
+        raise UsageError(f"{path} is not under the Root {self.path}.", hint="Name a file below the Root, or choose another Root.")
+
+    def require(self) -> None:
+        """Raise RootUnusable unless the Root is a folder."""
+        if not os.path.isdir(self.path):
+            what = "is not a folder" if os.path.exists(self.path) else "does not exist"
+            raise RootUnusable(f"The Root {self.path} {what}.", hint="Make it with `oracle init`, or name another with --memory-dir.")
+
+    # -- state and projections -------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> str:
+        """`_state/`: what may be deleted at any time."""
+        return self.join("_state")
+
+    @property
+    def database(self) -> str:
+        """`_state/oracle.db`: the disposable index."""
+        return self.join("_state/oracle.db")
+
+    @property
+    def lock(self) -> str:
+        """`_state/lock`: the one write lock."""
+        return self.join("_state/lock")
+
+    @property
+    def scratch(self) -> str:
+        """`_state/tmp/`: files on their way to their name; whoever holds the lock may empty it."""
+        return self.join("_state/tmp")
+
+    @property
+    def events(self) -> str:
+        """`events.log`: the journal."""
+        return self.join("events.log")
+
+    @property
+    def catalogue(self) -> str:
+        """`index.json`: the published summary, shared with other writers."""
+        return self.join("index.json")
+
+    @property
+    def machine(self) -> str:
+        """`machine/`: facts about this machine."""
+        return self.join("machine")
+
+    def links_file(self, slug: str) -> str:
+        """Return the path of the outgoing projection of a record."""
+        return self.join(f"_links/{flatten(slug)}.jsonl")
+
+    def backlinks_file(self, target: str) -> str:
+        """Return the path of the incoming projection of a target."""
+        return self.join(f"_backlinks/{flatten(target)}.jsonl")
+
+    # -- records and facts -----------------------------------------------------------------------------------------
+
+    def project(self, project: str) -> str:
+        """Return `projects/<project>`, root-relative, of a checked name."""
+        return f"projects/{check_name(project, 'project')}"
+
+    def record(self, project: str, kind: str, name: str) -> str:
+        """Return the root-relative path of a record of one of Memory's kinds."""
+        return f"{self.project(project)}/{check_name(kind, 'kind')}/{name}.md"
+
+    def project_index(self, project: str) -> str:
+        """Return `projects/<project>/_index`, root-relative."""
+        return f"{self.project(project)}/_index"
+
+    def pattern_files(self, project: str) -> tuple[str, ...]:
+        """Return the root-relative configuration files that steer link extraction in a project, strongest first."""
+        shared = ("link-patterns.toml", "config/link-patterns.toml", "config/component-patterns.toml")
+        if not project:
+            return shared
+        return (f"projects/{project}/link-patterns.toml", f"projects/{project}/component-patterns.toml", *shared)
+
+    def contains(self, path: str) -> bool:
+        """Tell whether the real path of `path` lies under the real path of the Root."""
+        base = os.path.realpath(self.path)
+        real = os.path.realpath(path)
+        return real == base or real.startswith(base.rstrip("/") + "/")

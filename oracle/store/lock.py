@@ -1,0 +1,141 @@
+"""The one write lock of a Root: flock on `_state/lock`, with a time-out and the holder's name for those who wait."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import sys
+import time
+
+from oracle.errors import LockTimeout, RootUnusable
+from oracle.store import files
+from oracle.store.layout import Root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
+DEFAULT_TIMEOUT = 30.0
+"""Seconds a writer waits for the lock before it gives up with exit code 75."""
+
+_POLL = 0.002
+_SLOWEST_POLL = 0.05
+
+
+class WriteLock:
+    """A context manager that holds the write lock of one Root; not re-entrant."""
+
+    def __init__(self, root: Root, timeout: float = DEFAULT_TIMEOUT) -> None:
+        self._root = root
+        self._timeout = timeout
+        self._handle = -1
+
+    def __enter__(self) -> WriteLock:
+        if not self.acquire():
+            raise LockTimeout(
+                f"The write lock of {self._root.path} is held by {describe_holder(self._root)}; waited {self._timeout:g} s.",
+                hint="Try again in a moment; if the holder hangs, end that process.",
+            )
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.release()
+
+    def acquire(self) -> bool:
+        """Take the lock, waiting up to the time-out (0: one try); tell whether it is held now.
+
+        Raises RootUnusable where the file system knows no flock.
+        """
+        ensure_state(self._root)
+        deadline = time.monotonic() + self._timeout
+        pause = _POLL
+        while not self._try():
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
+            pause = min(pause * 1.5, _SLOWEST_POLL)
+        self._name_holder()
+        return True
+
+    def release(self) -> None:
+        """Give the lock back; closing the handle is what releases it."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def _try(self) -> bool:
+        try:
+            handle = os.open(self._root.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.FILE_MODE)
+        except OSError as error:
+            raise files.disk_failure(self._root.lock, error) from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(handle)
+            if error.errno in (errno.EWOULDBLOCK, errno.EACCES, errno.EINTR):
+                return False
+            raise RootUnusable(
+                f"The file system of {self._root.path} knows no flock ({error.strerror}).",
+                hint="Keep the Root on a local file system.",
+            ) from error
+        if self._is_current(handle):
+            self._handle = handle
+            return True
+        os.close(handle)
+        return False
+
+    def _is_current(self, handle: int) -> bool:
+        """Look again: `_state` may have been deleted and made anew between open and flock."""
+        try:
+            named = os.stat(self._root.lock)
+        except FileNotFoundError:
+            ensure_state(self._root)
+            return False
+        held = os.fstat(handle)
+        return (held.st_dev, held.st_ino) == (named.st_dev, named.st_ino)
+
+    def _name_holder(self) -> None:
+        command = os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] else "python"
+        note = json.dumps({"pid": os.getpid(), "command": command, "since": round(time.time(), 3)}).encode()
+        try:
+            os.pwrite(self._handle, note.ljust(128) + b"\n", 0)
+        except OSError:  # a full disk must not keep a reader's reconcile from ending cleanly
+            return
+
+
+def describe_holder(root: Root) -> str:
+    """Return "process 12 (memory_write, for 3 s)" from what the last holder wrote, or "another process"."""
+    try:
+        with open(root.lock, "rb") as stream:
+            note = json.loads(stream.read(4096) or b"null")
+        age = max(0.0, time.time() - float(note["since"]))
+        return f"process {int(note['pid'])} ({note['command']}, for {age:.0f} s)"
+    except (OSError, ValueError, TypeError, KeyError):
+        return "another process"
+
+
+def is_held(root: Root) -> bool:
+    """Tell whether some process holds the lock now, without waiting and without taking it for longer than the look."""
+    try:
+        handle = os.open(root.lock, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def ensure_state(root: Root) -> None:
+    """Make `_state/` with its `.gitignore` (`*`) under an existing Root."""
+    if os.path.isdir(root.scratch):
+        return
+    root.require()
+    files.make_folder(root.scratch)
+    if not os.path.exists(f"{root.state}/.gitignore"):
+        files.replace(f"{root.state}/.gitignore", b"*\n", scratch=root.scratch)

@@ -1,7 +1,7 @@
 """Start a front from a checkout: the checkout's own `oracle` first, the checkout's `.venv` when a library is missing.
 
-This room may touch `sys.path`, the import system and the process image. It imports `sys` and `os` alone and is written so
-that an old Python can still read it, because the first thing it has to say may be that the Python is too old.
+This room may touch `sys.path`, the import system and the process image. It imports `sys` and `os` alone, and an old
+Python can read it too, because the first thing it has to say may be that the Python is too old.
 """
 
 import os

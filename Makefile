@@ -1,0 +1,69 @@
+# Everything runs from one virtual environment, .venv, made here on first use.
+#   make PYTHON=python3.12 …   choose the interpreter it is made from
+#   make demo CORPUS=DIR       run the demonstration on a folder of Markdown of your own
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+INSTALLED := $(VENV)/.installed
+BIN := $(VENV)/bin
+PYTHON ?=
+CANDIDATES := $(if $(PYTHON),$(PYTHON),python3 python3.14 python3.13 python3.12 python3.11)
+WORKERS ?= 2
+
+# Through the environment, so that a folder's name may hold spaces and quotes.
+export CORPUS
+
+.PHONY: help
+help:
+	@echo 'make install   make .venv and install the project into it, with its development tools'
+	@echo 'make demo      run the main job on the knowledge base of the project (CORPUS=DIR: on a folder of yours)'
+	@echo 'make test      run all tests'
+	@echo 'make check     formatting, lint, types, import rules'
+	@echo 'make bench     measure speed and memory'
+	@echo 'make clean     remove what these made, .venv included'
+
+.PHONY: install
+install: $(INSTALLED)
+
+.PHONY: test
+test: $(INSTALLED)
+	$(BIN)/python -m pytest -q -n $(WORKERS)
+
+.PHONY: check
+check: $(INSTALLED)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+.PHONY: bench
+bench: $(INSTALLED)
+	$(BIN)/python benchmarks/run.py
+
+.PHONY: demo
+demo: $(INSTALLED)
+	@$(BIN)/python scripts/demo.py $${CORPUS:+--corpus "$$CORPUS"}
+
+.PHONY: clean
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find oracle scripts tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A .venv that starts is kept; a broken one (its Python was removed, the checkout was moved) is made anew.
+$(INSTALLED): pyproject.toml
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { \
+	  for candidate in $(CANDIDATES); do \
+	    if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then python=$$candidate; break; fi; \
+	  done; \
+	  if [ -z "$${python:-}" ]; then \
+	    echo 'Python 3.11 or newer was not found: install it (Debian, Ubuntu: apt install python3 python3-venv), or name it with make PYTHON=/path/to/python3' >&2; exit 1; \
+	  fi; \
+	  if ! "$$python" -c 'import ensurepip, venv' >/dev/null 2>&1; then \
+	    echo "$$python can't make virtual environments: apt install python3-venv, then run make again" >&2; exit 1; \
+	  fi; \
+	  rm -rf $(VENV) && "$$python" -m venv $(VENV); \
+	}
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@

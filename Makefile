@@ -49,7 +49,7 @@ demo: $(INSTALLED)
 .PHONY: clean
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find oracle scripts tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A .venv that starts is kept; a broken one (its Python was removed, the checkout was moved) is made anew.
 $(INSTALLED): pyproject.toml

@@ -1,0 +1,140 @@
+"""Give every test a temporary world with a guard around it, and hand out the Root and the cases that tests read."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests import guard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+CASES = Path(__file__).parent / "cases"
+GUARD = guard.install()
+
+settings.register_profile(
+    "ci", deadline=None, derandomize=False, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+# The world of a test --------------------------------------------------------------------------------------------------
+
+FOREIGN_PREFIXES = (
+    "AGENT_",
+    "AGENTCTL_",
+    "AGENTS_",
+    "CLAUDE_",
+    "CLAWSEAT_",
+    "CLEAR_AUDIT_",
+    "FEISHU_",
+    "GSTACK_",
+    "LARK_CLI_",
+    "MAR_",
+    "OPENCLAW_",
+    "ORACLE_",
+    "TMUX",
+    "XDG_",
+)
+FOREIGN = (
+    "CALLS_LOG",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR_FORCE",
+    "PYTHON_BIN",
+    "PYTHONPATH",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+)
+HOME_NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Make the temporary world, for fixtures of a wider scope too; return the folder of its HOMEs.
+
+    The folder for tmux sockets is short, because the path of a socket holds about 100 bytes, and it exists, because
+    tmux would use /tmp otherwise.
+    """
+    homes = tmp_path_factory.mktemp("homes")
+    sockets = tempfile.mkdtemp(prefix="oracle-tmux-")
+    before = dict(os.environ)
+    for name in before:
+        if name in FOREIGN or name.startswith(FOREIGN_PREFIXES):
+            del os.environ[name]
+    os.environ.update(HOME=str(homes), TMUX_TMPDIR=sockets, TZ="UTC")
+    time.tzset()
+    GUARD.active = True
+    yield homes
+    GUARD.active = False
+    stop_tmux(Path(sockets))
+    restore(before)
+
+
+def stop_tmux(sockets: Path) -> None:
+    """End the servers that tests left behind, and only those: their sockets are in our own folder."""
+    for name in sockets.glob("tmux-*/*"):
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(["tmux", "-S", str(name), "kill-server"], capture_output=True, timeout=10, check=False)
+    shutil.rmtree(sockets, ignore_errors=True)
+
+
+def restore(environment: dict[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    time.tzset()
+
+
+@pytest.fixture(autouse=True)
+def home(world: Path) -> Iterator[Path]:
+    """Give the test an empty HOME, and fail it if it left its world."""
+    before = dict(os.environ)
+    folder = world / str(next(HOME_NUMBERS))
+    folder.mkdir(mode=0o700)
+    os.environ["HOME"] = str(folder)
+    yield folder
+    restore(before)
+    violations, GUARD.violations = GUARD.violations, []
+    if violations:
+        pytest.fail("the test left its world: " + "; ".join(violations), pytrace=False)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Give a Root as `oracle init` leaves it to everyone: an empty folder that only its owner may enter."""
+    folder = tmp_path / "memory"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+# Cases ----------------------------------------------------------------------------------------------------------------
+
+
+def read_cases(name: str) -> list[Any]:
+    with (CASES / f"{name}.jsonl").open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.strip()]
+
+
+@pytest.fixture
+def cases() -> Callable[[str], list[Any]]:
+    """Give the reader of tests/cases/NAME.jsonl; a test marked `cases(NAME)` that takes `case` runs once a line."""
+    return read_cases
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    marker = metafunc.definition.get_closest_marker("cases")
+    if marker and "case" in metafunc.fixturenames:
+        found = read_cases(*marker.args)
+        metafunc.parametrize("case", found, ids=[str(case["id"]) for case in found])

@@ -1,0 +1,153 @@
+"""Tell a test that stays in its temporary world from one that leaves it, by the interpreter's audit events.
+
+Touching the real home, reaching for the network or talking to the user's tmux server raises inside the test *and* is
+kept in `violations`, since the code under test may swallow the error. Programs that a test starts are out of sight;
+what keeps them in is the environment they inherit.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import pwd
+import socket
+import sys
+import tempfile
+from typing import Any
+
+CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class OutsideTouched(RuntimeError):
+    """A test reached out of its temporary world."""
+
+
+# Events that change something on disk, and which of their arguments name it.
+CHANGES = {
+    "os.chmod": slice(1),
+    "os.chown": slice(1),
+    "os.link": slice(1, 2),
+    "os.mkdir": slice(1),
+    "os.remove": slice(1),
+    "os.rename": slice(2),
+    "os.rmdir": slice(1),
+    "os.symlink": slice(1, 2),
+    "os.truncate": slice(1),
+    "os.utime": slice(1),
+    "shutil.rmtree": slice(1),
+    "sqlite3.connect": slice(1),
+}
+READS = frozenset({"os.listdir", "os.scandir"})
+WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+# Folders of the real home that belong to running teams: even a look into them makes a test depend on the machine.
+PRIVATE = (".agents", ".agent-runtime", ".claude", ".clawseat", ".codex", ".openclaw")
+
+
+def spellings(*paths: str | os.PathLike[str] | None) -> frozenset[str]:
+    """Return the folders as they are named and as they are once links are followed; the file system's top is none."""
+    names = [os.path.abspath(path) for path in paths if path]
+    return frozenset({*names, *map(os.path.realpath, names)} - {os.sep})
+
+
+class Guard:
+    """Decide, for each audit event, whether it leaves the test's world; `violations` keeps what did."""
+
+    def __init__(self) -> None:
+        self.active = False
+        self.violations: list[str] = []
+        self.homes = spellings(pwd.getpwuid(os.getuid()).pw_dir, os.path.expanduser("~"))
+        self.allowed = spellings(
+            CHECKOUT, tempfile.gettempdir(), sys.prefix, sys.base_prefix, os.environ.get("PYTHONPYCACHEPREFIX")
+        )
+
+    def __call__(self, event: str, args: tuple[Any, ...]) -> None:
+        if not self.active:
+            return
+        sentence = self.judge(event, args)
+        if sentence:
+            self.violations.append(sentence)
+            raise OutsideTouched(sentence)
+
+    def judge(self, event: str, args: tuple[Any, ...]) -> str:
+        if event == "open":
+            return self.judge_open(*args)
+        if event in CHANGES:
+            return next(filter(None, (self.judge_change(event, path) for path in args[CHANGES[event]])), "")
+        if event in READS:
+            return self.judge_read(event, args[0])
+        if event.startswith("socket."):
+            return judge_socket(event, args)
+        return judge_tmux(args) if event == "subprocess.Popen" else ""
+
+    def judge_open(self, path: Any, mode: str | None, flags: int) -> str:
+        writes = flags & WRITE_FLAGS or (mode and any(letter in mode for letter in "wax+"))
+        return self.judge_change("open for writing", path) if writes else self.judge_read("open", path)
+
+    def judge_change(self, event: str, path: Any) -> str:
+        name = absolute(path)
+        return f"{event} in the real home: {name}" if name and self.owner(name) in self.homes else ""
+
+    def judge_read(self, event: str, path: Any) -> str:
+        name = absolute(path)
+        home = self.owner(name) if name else ""
+        if home not in self.homes or os.path.relpath(name, home).split(os.sep)[0] not in PRIVATE:
+            return ""
+        return f"{event} in the real home: {name}"
+
+    def owner(self, name: str) -> str:
+        """Return the innermost of the known folders that holds `name`: a checkout inside the home is no part of it."""
+        holders = [top for top in (*self.homes, *self.allowed) if name == top or name.startswith(top + os.sep)]
+        return max(holders, key=lambda top: (len(top), top in self.allowed), default="")
+
+
+def absolute(path: Any) -> str:
+    """Return a path as text, or nothing for a file descriptor and for a database in memory."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        return ""
+    name = os.fsdecode(path)
+    if name.startswith("file:"):
+        name = name[5:].split("?")[0]
+    if not name or name == ":memory:":
+        return ""
+    try:
+        return os.path.abspath(name)
+    except FileNotFoundError:  # the current folder is gone, and with it what a relative path could reach
+        return ""
+
+
+def judge_socket(event: str, args: tuple[Any, ...]) -> str:
+    if event in {"socket.connect", "socket.sendto", "socket.sendmsg"}:
+        family, address = args[0].family, args[-1]
+        if family in {socket.AF_INET, socket.AF_INET6} and address and not is_loopback(address[0]):
+            return f"{event} to the network: {address[0]}"
+    if event in {"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"} and not is_loopback(args[0]):
+        return f"{event} asks the network: {args[0]}"
+    return ""
+
+
+def is_loopback(host: Any) -> bool:
+    name = os.fsdecode(host) if host else "localhost"
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name in {"localhost", socket.gethostname()}
+
+
+def judge_tmux(args: tuple[Any, ...]) -> str:
+    """Find a tmux that would talk to the user's server: no socket named, and an environment that leads there."""
+    program, words, _cwd, given = args
+    words = [words] if isinstance(words, (str, bytes, os.PathLike)) else list(words or [program])
+    if "tmux" not in {os.path.basename(os.fsdecode(word)) for word in (program, words[0])}:
+        return ""
+    environment = os.environ if given is None else given
+    names_socket = any(os.fsdecode(word)[:2] in {"-L", "-S"} for word in words[1:])
+    if names_socket or ("TMUX_TMPDIR" in environment and "TMUX" not in environment):
+        return ""
+    return f"the user's tmux server: {words}"
+
+
+def install() -> Guard:
+    """Start listening, for the life of the process: an audit hook can't be taken out, only put to sleep."""
+    guard = Guard()
+    sys.addaudithook(guard)
+    return guard

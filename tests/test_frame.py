@@ -34,7 +34,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> frozenset[str]:
     """Build the wheel from a copy of the checkout in which a Root has been at work, and return the names in it."""
     copy = tmp_path_factory.mktemp("wheel") / "checkout"
     copy.mkdir()
-    for name in ("oracle", "schemas", "references"):
+    for name in filter(lambda name: (CHECKOUT / name).is_dir(), ("oracle", "schemas", "references")):
         shutil.copytree(CHECKOUT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "_state"))
     for name in filter(None, ("pyproject.toml", "LICENSE", ".gitignore", PROJECT["project"].get("readme"))):
         shutil.copy(CHECKOUT / name, copy)

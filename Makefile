@@ -51,9 +51,14 @@ clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# A .venv that starts is kept; a broken one (its Python was removed, the checkout was moved) is made anew.
+# The stamp holds the folder it was made for: commands in a .venv name their interpreter in full, so a moved one is broken.
+ifneq ($(shell cat $(INSTALLED) 2>/dev/null),$(CURDIR))
+.PHONY: $(INSTALLED)
+endif
+
+# A .venv whose pip starts is kept; a broken one (moved, or its Python was removed) is made anew.
 $(INSTALLED): pyproject.toml
-	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { \
+	@$(BIN)/pip --version >/dev/null 2>&1 || { \
 	  for candidate in $(CANDIDATES); do \
 	    if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then python=$$candidate; break; fi; \
 	  done; \
@@ -66,4 +71,4 @@ $(INSTALLED): pyproject.toml
 	  rm -rf $(VENV) && "$$python" -m venv $(VENV); \
 	}
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $@
+	@pwd -P > $@

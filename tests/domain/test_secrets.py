@@ -1,0 +1,324 @@
+"""Secrets: every vendor shape, place and assignment is found, and what only looks like one is left alone."""
+
+from __future__ import annotations
+
+import json
+import time
+import timeit
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracle.domain.secrets import find_secrets, redact
+
+CASES = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "cases" / "redaction.jsonl").read_text(encoding="utf-8").splitlines()
+]
+# No literal below has the shape of a token: all are put together when the tests run.
+R = "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9t0U1v2W3x4"
+HEX = "9f86d081e84c7d659a2feaa0c55ad0153f4b" + "1b2c0b82cd15d6c15b0f"
+UUID = "3f2b8c1e-9d47-4a06-b5e8-71c09da2f364"
+B64 = "q8Zk1vXw+/Rt5YbN3mLp7JhGd2sFa9KcUe4oVi6TyQxBz0WnHjMrEl"
+PW = "s3cr3t" + "Pass9"
+JWT = ".".join(("ey" + "JhbGciOiJIUzI1NiJ9", "ey" + "JzdWIiOiJhcHAtNDIifQ", R[:43]))
+BASIC = "Ym90OkE" + "xYjJDM2Q0RTU="
+
+VENDORS = {
+    **{p: p + R[:36] for p in ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")},
+    "github_pat": "github_pat_" + R[:22] + "_" + R + R[:11],
+    **{p: p + R[:20] for p in ("glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glft-", "gloas-")},
+    "glpat-routable": "glpat-" + R[:27] + ".01.0z1abcdef",
+    **{p: p + "1234567890-" + R[:12] for p in ("xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-")},
+    "xapp": "xapp-1-A0" + R[:9].upper() + "-1234567890123-" + HEX,
+    "AKIA": "AKIA" + "Q3EGRN5TJD2KXW7B",
+    "ASIA": "ASIA" + "Q3EGRN5TJD2KXW7B",
+    "AIza": "AIza" + R[:35],
+    "ya29": "ya29." + R,
+    "GOCSPX": "GOCSPX-" + R[:28],
+    "sk": "sk-" + R,
+    "sk-hex": "sk-" + HEX[:32],
+    "sk-proj": "sk-proj-" + R + "_" + R,
+    "sk-ant": "sk-ant-" + "api03-" + R + R,
+    "sk_live": "sk_live_" + R[:24],
+    "rk_live": "rk_live_" + R[:24],
+    "whsec": "whsec_" + R[:32],
+    "npm": "npm_" + R[:36],
+    "pypi": "pypi-" + "AgEIcHlwaS5vcmc" + R + R,
+    "hf": "hf_" + R[:34],
+    "hf-letters": "hf_" + "kQzWnXbTvRgLpMdHsJcFyKxBwZqNtVrGmP",
+    "telegram": "1234567890" + ":AA" + R[:33],
+    "discord": "MTA" + R[:21] + "." + R[:6] + "." + R[:38],
+    "sendgrid": "SG." + R[:22] + "." + R[:43],
+    "twilio": "SK" + HEX[:32],
+    "mailgun": "key-" + HEX[:32],
+    "digitalocean": "dop_v1_" + HEX + HEX[:8],
+    "linear": "lin_api_" + R[:40],
+    "notion-old": "secret_" + R[:43],
+    "notion": "ntn_" + R[:46],
+    "jwt": JWT,
+    "vault": "hvs." + R[:28],
+    "groq": "gsk_" + R,
+    "databricks": "dapi" + HEX[:32],
+    "shopify": "shpat_" + HEX[:32],
+    "age": "AGE-SECRET-KEY-1" + (R + R).upper()[:58],
+    "alibaba": "LTAI" + R[:20],
+}
+
+FOUND = {
+    "slack-webhook": ("https://hooks.slack.com/services/{}", "T0A1B2C3D/B0E4F5G6H/" + R[:24]),
+    "discord-webhook": ("https://discord.com/api/webhooks/123456789012345678/{}", R + R[:20]),
+    "feishu-webhook": ("https://open.feishu.cn/open-apis/bot/v2/hook/{}", UUID),
+    "lark-webhook": ("https://open.larksuite.com/open-apis/bot/v2/hook/{}", UUID),
+    "feishu-secret": ('"app_secret": "{}"', R[:32]),
+    "feishu-secret-camel": ('appSecret: "{}",', R[:32]),
+    "aws-secret": ("aws_secret_access_key = {}", B64[:40]),
+    "azure-storage": ("Protocol=https;AccountName=a;AccountKey={};EndpointSuffix=x", B64 + R[:32] + "=="),
+    "azure-bus": ("Endpoint=sb://x/;SharedAccessKeyName=n;SharedAccessKey={}", B64[:43] + "="),
+    "bearer": ("curl -H 'Authorization: Bearer {}' https://x", R),
+    "bearer-alone": ("sent Bearer {} and got 401", R[:32]),
+    "basic": ("Authorization: Basic {}", BASIC),
+    "authorization-token": ("Authorization: token {}", HEX[:40]),
+    "mysql": ("mysql+pymysql://root:{}@10.0.0.1:3306/x", PW),
+    "redis-no-user": ("redis://:{}@cache:6379/0", PW),
+    "https": ("git clone https://bot:{}@git.corp/x.git", PW),
+    "amqp-at": ("amqp://u:{}@mq.local", "p@" + PW),
+    "mongodb-letters": ("mongodb+srv://app:{}@c0.mongodb.net", "korrektpferd"),
+    "export": ("export NAME_TOKEN='{}'", R[:24]),
+    "env-password": ("DB_PASSWORD={}", PW),
+    "env-generic-key": ("MINIMAX_KEY={}", R[:32]),
+    "json": ('{{"client_secret": "{}"}}', R[:24]),
+    "json-escaped": (r'"{{\"password\": \"{}\"}}"', PW),
+    "yaml": ("  password: {}\n  user: x", PW),
+    "python": ('API_KEY: str = "{}"', R[:24]),
+    "go": ('apiKey := "{}"', R[:24]),
+    "hash-rocket": (':secret_key => "{}"', R[:24]),
+    "index": ('os.environ["API_KEY"] = "{}"', R[:24]),
+    "default": ('os.getenv("API_KEY", "{}")', R[:24]),
+    "flag": ("tool --password {} --verbose", PW),
+    "flag-equals": ("tool --api-key={}", R[:24]),
+    "query": ("GET /v1?access_token={}&page=2", R[:24]),
+    "prose": ('the password is "{}"', PW),
+    "prose-for": ("the token for staging is {}.", R[:24]),
+    "header": ("X-API-Key: {}", HEX[:32]),
+    "bold": ("**Password:** {}", PW),
+    "table": ("| password | {} |", PW),
+    "xml": ("<password>{}</password>", PW),
+    "k8s": ("- name: DB_PASSWORD\n  value: {}", PW),
+    "netrc": ("machine x login bot password {}", PW),
+    "symbols": ("Password: {} (changed)", "Xk9#mQ2!z"),
+    "npmrc": ("//registry.npmjs.org/:_authToken={}", HEX[:36]),
+    "uuid-key": ("HEROKU_API_KEY={}", UUID),
+    "curl-user": ("curl -u admin:{} https://x", PW),
+    "zh-colon": ("密码：{}", PW),
+    "zh-is": ("口令是 {}，请勿外传", PW),
+    "zh-key": ("密钥: {}", R[:32]),
+    "zh-equals": ("令牌={}", R[:24]),
+    "zh-changed": ("数据库密码已经改为：{}。", PW),
+    "zh-backtick": ("访问令牌为 `{}`", R[:24]),
+}
+
+CLEAN = [
+    "the password policy changed; the token is refreshed each hour",
+    "see https://user@host/x and postgres://user:${PASSWORD}@host/db",
+    "postgres://user:password@localhost/db and mysql://u:<password>@h and redis://u:***@h",
+    "http://localhost:8080/a@b and http://127.0.0.1:3000, mail x@y.org",
+    "docker://image:v1.2@sha256:" + HEX,
+    "API_KEY=your-api-key-here-123 TOKEN=xxxxxxxxxxxxxxxx SECRET=changeme123",
+    "API_KEY=${API_KEY_2} TOKEN=$(get_token 12) password: {{ vault_pw1 }} SECRET_KEY=<secret-key-1>",
+    'token = os.environ["GITHUB_TOKEN_2"]; secret: process.env.SECRET_V2; apiKey = import.meta.env.VITE_KEY1',
+    "password = None; token: null; secret: true",
+    "private_key: /etc/ssl/private/server1.key and secret: ./secrets/db1.txt",
+    "password = get_password(user1) ; token = self.tokens[idx1]",
+    "commit " + HEX[:40] + " and integrity sha256:" + HEX,
+    "the key fix is in commit " + HEX[:40],
+    "token_hash: " + HEX[:40] + "\nkey_id = " + R[:20],
+    "request id " + UUID + ", session token: " + UUID,
+    "![x](data:image/png;base64," + B64 * 20 + ")",
+    "AKIA" + "IOSFODNN7EXAMPLE",
+    "aws_secret_access_key = " + "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYEXAMPLEKEY",
+    "sk-learn-pipeline-for-classification-2024 task-sk-runner",
+    "ghp_" + "x" * 36,
+    "a header reads -----BEGIN RSA PRIVATE " + "KEY----- and then the Base64 follows in lines",
+    "-----BEGIN PUBLIC KEY-----\n" + B64 + "\n-----END PUBLIC KEY-----",
+    "max_tokens: 128000, tokenizer: Qwen2.5-7B-Instruct, tokens=4096",
+    "cache_key: user42profile7v3 and primary key: id1a2b3c4",
+    "Basic authentication and Bearer authentication are supported",
+    "密码：请联系管理员；令牌的有效期是 30 天；密钥：见 docs/keys-2024.md",
+    "password: string; secret: z.string().min(8)",
+]
+
+
+def kinds(text: str) -> list[str]:
+    return [secret.kind for secret in find_secrets(text)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_cases(case: dict[str, Any]) -> None:
+    clean, found = redact(case["text"])
+    if case["secret"] is None:
+        assert (clean, found) == (case["text"], ())
+    else:
+        assert case["secret"] not in clean
+        assert found
+
+
+@pytest.mark.parametrize("name", VENDORS)
+@pytest.mark.parametrize("frame", ["{}", "用了{}，然后", "see `{}`.", 'x("{}")', r"\n{}\n", "https://h/?q={}&b=1"])
+def test_vendor_shapes_wherever_they_stand(name: str, frame: str) -> None:
+    before, after = frame.split("{}")
+    clean, found = redact(before + VENDORS[name] + after)
+    assert len(found) == 1
+    assert clean == f"{before}[REDACTED:{found[0].kind}]{after}"
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_places_and_assignments(name: str) -> None:
+    frame, value = FOUND[name]
+    text = frame.format(value)
+    clean, found = redact(text)
+    assert [text[secret.start : secret.end] for secret in found] == [value]
+    assert value not in clean
+
+
+@pytest.mark.parametrize("text", CLEAN)
+def test_what_is_no_secret(text: str) -> None:
+    assert [text[secret.start : secret.end] for secret in find_secrets(text)] == []
+
+
+@pytest.mark.parametrize("label", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED ", "DSA "])
+def test_private_keys(label: str) -> None:
+    begin, end = (f"-----{word} {label}PRIVATE " + "KEY-----" for word in ("BEGIN", "END"))
+    body = "\n".join([B64, R, B64[::-1], "Qz12=="])
+    for text in (
+        f"{begin}\n{body}\n{end}",
+        f"{begin}\n{body}",
+        f'"{begin}\n{body}\n{end}\n"'.replace("\n", "\\n"),
+        f"> {begin}\n> {body}\n> {end}".replace("\n", "\n> "),
+        f"{begin} {body} {end}".replace("\n", " "),
+        f"{begin}\n{body[:60]}\n...\n{R}\n{end}",
+    ):
+        clean, found = redact(f"before\n{text}\nafter it came prose")
+        assert [secret.kind for secret in found] == ["private-key"]
+        assert clean.startswith("before\n")
+        assert clean.endswith("\nafter it came prose")
+        assert not any(line in clean for line in body.split("\n")[:3])
+
+
+def test_pgp_and_putty_blocks() -> None:
+    begin, end = (f"-----{word} PGP PRIVATE " + "KEY BLOCK-----" for word in ("BEGIN", "END"))
+    pgp = f"{begin}\nVersion: GnuPG v2\n\n{B64}\n=aB3d\n{end}"
+    assert redact(pgp)[0] == "[REDACTED:private-key]"
+    assert kinds("Private-Lines: 2\n" + B64 + "\n" + R) == ["private-key"]
+
+
+def test_a_value_is_redacted_wherever_it_stands() -> None:
+    clean, found = redact(f"postgres://app:{PW}@db\n\nThen I typed {PW} again, and {PW}.")
+    assert PW not in clean
+    assert len(found) == 3
+
+
+def test_redacted_text_is_left_alone() -> None:
+    text = "password: [REDACTED:assignment] and [REDACTED:github-token]"
+    assert redact(text) == (text, ())
+    hidden = "[REDACTED:" + "ghp_" + R[:36] + "]"
+    assert "ghp_" + R[:36] not in redact(hidden)[0]
+
+
+def test_offsets_survive_letters_that_grow_when_lowered() -> None:
+    text = "İİİ password: " + PW
+    assert [text[s.start : s.end] for s in find_secrets(text)] == [PW]
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        *VENDORS.values(),
+        *(frame.format(value) for frame, value in FOUND.values()),
+        *CLEAN,
+        "password=",
+        "token: ",
+        "://a:",
+        "@",
+        "sk-",
+        "eyJ",
+        "[REDACTED:assignment]",
+        "[REDACTED:",
+        "]",
+        "\0",
+        "密码：",
+        PW,
+        "\n",
+        "-----BEGIN RSA PRIVATE " + "KEY-----\n",
+        "-----END RSA PRIVATE " + "KEY-----",
+        B64,
+        " ",
+        '"',
+        "'",
+        "=",
+        ":",
+    ]
+)
+TEXTS = st.lists(FRAGMENTS | st.text(max_size=12), max_size=8).map("".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(TEXTS)
+def test_redaction_holds_for_any_text(text: str) -> None:
+    found = find_secrets(text)
+    end = 0
+    kept = []
+    for secret in found:
+        assert end <= secret.start < secret.end <= len(text)
+        kept.append(text[end : secret.start])
+        end = secret.end
+    kept.append(text[end:])
+    clean, same = redact(text)
+    assert same == found
+    marks = [f"[REDACTED:{secret.kind}]" for secret in found]
+    assert clean == "".join(part for pair in zip(kept, [*marks, ""], strict=True) for part in pair)
+    assert redact(clean) == (clean, ())
+    assert not any(text[secret.start : secret.end] in clean for secret in found)
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        "A",
+        "eyJ",
+        "sk-",
+        "-----BEGIN",
+        "://a:",
+        "password=",
+        "token:",
+        "key-",
+        'password="',
+        "a.",
+        "密码：",
+        "secret_",
+        "\n",
+        "0",
+        "-----BEGIN PRIVATE " + "KEY-----\n",
+        "password is ",
+        "1//0",
+        "eyJ.",
+        "password=" + PW + " ",
+    ],
+)
+def test_time_grows_with_the_text_and_no_faster(fragment: str) -> None:
+    line = fragment * (1_000_000 // len(fragment))
+    started = time.process_time()
+    find_secrets(line)
+    assert time.process_time() - started < 4  # about 0.1 to 0.9 s on a quiet machine; quadratic would be minutes
+
+
+def test_prose_costs_little() -> None:
+    prose = (
+        "We keep the index in one file because a rebuild is cheap; the file can be deleted at any time. Each seat "
+        "reads `docs/design.md` and writes records of its own, the key of which is a path. Tests: 12 passed. "
+    )
+    prose = (prose * 6)[:1024]
+    bare = min(timeit.repeat(lambda: prose.lower().split(), number=300, repeat=5))
+    assert min(timeit.repeat(lambda: find_secrets(prose), number=300, repeat=5)) < 12 * bare

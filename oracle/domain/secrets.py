@@ -288,6 +288,8 @@ _RULES: tuple[_Rule, ...] = (
     _prefixed("tencent-key", "AKID", rf"{_ALNUM}{{32,36}}(?![A-Za-z0-9])"),
     _prefixed("onepassword-token", "ops_eyJ", rf"{_WORD}{{60,}}+"),
 )
+_LITERALS = tuple((literal, at) for at, rule in enumerate(_RULES) for literal in rule.literals)
+_DIGITS_OF = frozenset(_DIGITS)
 
 
 def _each(text: str, literals: tuple[str, ...], pattern: str) -> Iterator[re.Match[str]]:
@@ -302,22 +304,21 @@ def _each(text: str, literals: tuple[str, ...], pattern: str) -> Iterator[re.Mat
 
 
 def _long_words(text: str) -> str:
-    """Keep the words that could hold a token (15 characters on end, a digit or mixed case): few are left of prose."""
-    words = [word for word in text.split() if len(word) >= 15]
-    opaque = _compiled(r"(?=[A-Za-z0-9_-]{15})(?:[A-Za-z_-]*[0-9]|[A-Za-z0-9_-]{30})").search
-    return " ".join([word for word in words if opaque(word)]) if opaque(" ".join(words)) else ""
+    """Keep the words of which a part could be a token (15 characters and a digit, or 30): prose has few."""
+    ascii_only = text if text.isascii() else text.encode("ascii", "replace").decode().replace("?", " ")
+    return " ".join([word for word in ascii_only.split() if len(word) >= 15 and _has_opaque_part(word)])
+
+
+def _has_opaque_part(word: str) -> bool:
+    parts = word.replace("/", " ").replace(".", " ").split()
+    return any(len(part) >= 15 and (len(part) >= 30 or not _DIGITS_OF.isdisjoint(part)) for part in parts)
 
 
 def _find_shapes(text: str) -> Iterator[Secret]:
     words = _long_words(text)
     if not words:
         return
-    for rule in _RULES:
-        for literal in rule.literals:
-            if literal in words:
-                break
-        else:
-            continue
+    for rule in [_RULES[at] for at in dict.fromkeys([at for literal, at in _LITERALS if literal in words])]:
         for found in _each(text, rule.literals, rule.pattern):
             start, end = found.span("v") if "v" in found.re.groupindex else found.span()
             if rule.before:
@@ -514,7 +515,11 @@ def _assigned_span(found: re.Match[str], name: str, *, is_random: Check) -> Span
     before = found.string[max(0, found.start() - 24) : found.start()]
     if not is_random(value) or not _names_secret(before, name, found["suffix"]):
         return None
-    if found["bare"] and not _compiled(r"(?:^|\s)-{1,2}[\w-]*$|(?i:login|user)[ \t]+\S+\s+$").search(before):
+    if (
+        found["bare"]
+        and name is not _CJK_NAMES
+        and not _compiled(r"(?:^|\s)-{1,2}[\w-]*$|(?i:login|user)[ \t]+\S+\s+$").search(before)
+    ):
         return None
     if _compiled(_UUID).fullmatch(value) and name not in ("key", "secret", "pass"):
         return None  # tokens of requests, sessions and continuations are mostly UUIDs that open nothing

@@ -113,6 +113,7 @@ FOUND = {
     "npmrc": ("//registry.npmjs.org/:_authToken={}", HEX[:36]),
     "uuid-key": ("HEROKU_API_KEY={}", UUID),
     "curl-user": ("curl -u admin:{} https://x", PW),
+    "zh-bare": ("root密码 {}", PW),
     "zh-colon": ("密码：{}", PW),
     "zh-is": ("口令是 {}，请勿外传", PW),
     "zh-key": ("密钥: {}", R[:32]),

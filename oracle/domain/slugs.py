@@ -25,7 +25,9 @@ def check_name(value: str, what: str) -> str:
             hint="Use letters, digits, '.', '_' and '-', beginning with a letter or digit.",
         )
     if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
-        raise InvalidName(f"{what} {value[:32]!r}… is longer than {MAX_NAME_BYTES} bytes.", hint="Choose a shorter name.")
+        raise InvalidName(
+            f"{what} {value[:32]!r}… is longer than {MAX_NAME_BYTES} bytes.", hint="Choose a shorter name."
+        )
     return name
 
 
@@ -76,11 +78,15 @@ def parse_target(text: str, root: str = "") -> str:
     if target.startswith("/"):
         prefix = root.rstrip("/") + "/"
         if not root or not target.startswith(prefix):
-            raise UsageError(f"{text!r} is not under the Root {root or '(none)'}.", hint="Give a slug or a path under the Root.")
+            raise UsageError(
+                f"{text!r} is not under the Root {root or '(none)'}.", hint="Give a slug or a path under the Root."
+            )
         target = target[len(prefix) :]
     target = slug_of(target.removeprefix("./").rstrip("/"))
     if not target or "\0" in target or ".." in target.split("/"):
-        raise UsageError(f"{text!r} names no record and no entity.", hint="Give a slug such as projects/arena/decision/foo.")
+        raise UsageError(
+            f"{text!r} names no record and no entity.", hint="Give a slug such as projects/arena/decision/foo."
+        )
     return target
 
 

@@ -13,8 +13,14 @@ from collections.abc import Iterable
 
 from oracle.errors import DiskFailure, OracleError, RecordExists
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+    from types import TracebackType
+
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
+_SYNC_THREADS = 8
 _counter = itertools.count()
 
 
@@ -30,13 +36,18 @@ def disk_failure(path: str, error: OSError) -> OracleError:
     """Turn an OSError into the sentence a person needs; the exit code is 70."""
     reasons = {
         errno.ENOSPC: ("the disk is full", "Free some space and run the command again; nothing was half written."),
-        errno.EDQUOT: ("the disk quota is used up", "Free some space and run the command again; nothing was half written."),
+        errno.EDQUOT: (
+            "the disk quota is used up",
+            "Free some space and run the command again; nothing was half written.",
+        ),
         errno.EROFS: ("the file system is read-only", "Remount it writable, or choose another Root with --memory-dir."),
         errno.EACCES: ("permission is denied", "Check the owner and mode of the folder (`oracle doctor`)."),
         errno.EPERM: ("permission is denied", "Check the owner and mode of the folder (`oracle doctor`)."),
         errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter project name or title."),
     }
-    reason, hint = reasons.get(error.errno or 0, (error.strerror or str(error), "Run `oracle doctor` to see what is wrong."))
+    reason, hint = reasons.get(
+        error.errno or 0, (error.strerror or str(error), "Run `oracle doctor` to see what is wrong.")
+    )
     return DiskFailure(f"{path} could not be written: {reason}.", hint=hint)
 
 
@@ -77,6 +88,38 @@ def sync_file(path: str) -> None:
         os.close(handle)
 
 
+class Syncer:
+    """Write scratch files and force them to disk side by side; on leaving the block all of them are there for good."""
+
+    def __init__(self, count: int) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+        self._jobs: list[Future[None]] = []
+        if count > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(_SYNC_THREADS)
+
+    def __enter__(self) -> Syncer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=kind is not None)
+            for job in self._jobs if kind is None else ():
+                job.result()
+
+    def write(self, scratch: str, data: bytes) -> str:
+        """Write a scratch file, begin to force it to disk, and return its path."""
+        path = write_scratch(scratch, data)
+        if self._pool is None:
+            sync_file(path)
+        else:
+            self._jobs.append(self._pool.submit(sync_file, path))
+        return path
+
+
 def sync_folder(path: str) -> None:
     """Force a folder's names to disk; a file system that can't is not an error."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -98,7 +141,9 @@ def publish(scratch_file: str, path: str) -> None:
     try:
         os.link(scratch_file, path, follow_symlinks=False)
     except FileExistsError:
-        raise RecordExists(f"{path} is on disk already.", hint="Choose another title; records are never overwritten.") from None
+        raise RecordExists(
+            f"{path} is on disk already.", hint="Choose another title; records are never overwritten."
+        ) from None
     except OSError as error:
         if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EXDEV, errno.EMLINK, errno.ENOSYS):
             raise

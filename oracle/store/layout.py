@@ -69,13 +69,17 @@ class Root:
         for base in (self.path, os.path.realpath(self.path)):
             if absolute.startswith(base + "/"):
                 return absolute[len(base) + 1 :]
-        raise UsageError(f"{path} is not under the Root {self.path}.", hint="Name a file below the Root, or choose another Root.")
+        raise UsageError(
+            f"{path} is not under the Root {self.path}.", hint="Name a file below the Root, or choose another Root."
+        )
 
     def require(self) -> None:
         """Raise RootUnusable unless the Root is a folder."""
         if not os.path.isdir(self.path):
             what = "is not a folder" if os.path.exists(self.path) else "does not exist"
-            raise RootUnusable(f"The Root {self.path} {what}.", hint="Make it with `oracle init`, or name another with --memory-dir.")
+            raise RootUnusable(
+                f"The Root {self.path} {what}.", hint="Make it with `oracle init`, or name another with --memory-dir."
+            )
 
     # -- state and projections -------------------------------------------------------------------------------------
 

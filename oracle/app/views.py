@@ -1,0 +1,119 @@
+"""What the use cases return: values for people and machines, each with a JSON form. No behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A record in a listing; the fields are those of the index, `retired_by` empty while the record holds."""
+
+    slug: str
+    path: str
+    project: str
+    seat: str
+    kind: str
+    title: str
+    status: str
+    author: str
+    task_id: str
+    ts: str
+    sort_ts: str
+    confidence: str
+    retired_by: str
+    retired_how: str
+
+    @classmethod
+    def from_row(cls, row: Iterable[object]) -> Summary:
+        """Make a summary from an index row in the order of `index.query.SUMMARY`."""
+        return cls(*("" if value is None else str(value) for value in row))
+
+    @property
+    def effective_status(self) -> str:
+        """`superseded` or `retired` when a newer record says so, else the record's own status."""
+        if self.retired_by:
+            return "retired" if self.retired_how == "retires" else "superseded"
+        return self.status
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form; `status` is the effective one."""
+        values: dict[str, object] = asdict(self)
+        values["ts"] = values.pop("sort_ts")
+        values["status"] = self.effective_status
+        for name in ("retired_by", "retired_how"):
+            if not values[name]:
+                del values[name]
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A search hit: the record, its score (higher is better), the best passage and where it stands in the file."""
+
+    record: Summary
+    score: float
+    snippet: str
+    first_line: int
+    last_line: int
+    chain: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form with `lines` as "A:B"."""
+        lines = f"{self.first_line}:{self.last_line}"
+        values = {**self.record.as_json(), "lines": lines, "score": round(self.score, 4), "snippet": self.snippet}
+        return {**values, "chain": list(self.chain)} if self.chain else values
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A record's own lines: `text` holds lines `first_line` to `last_line` of the file, both from 1 and inclusive."""
+
+    record: Summary
+    text: str
+    first_line: int
+    last_line: int
+    total_lines: int
+    chain: tuple[str, ...]
+    supersedes: tuple[str, ...]
+    problems: tuple[tuple[int, str], ...]
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            **self.record.as_json(),
+            "lines": f"{self.first_line}:{self.last_line}",
+            "total_lines": self.total_lines,
+            "text": self.text,
+            "chain": list(self.chain),
+            "supersedes": list(self.supersedes),
+            "problems": [{"line": line, "reason": reason} for line, reason in self.problems],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The outcome of a write: `path` is absolute; in a dry run nothing was written and `text` is what would have been."""
+
+    slug: str
+    path: str
+    id: str
+    text: str
+    dry_run: bool
+    warnings: tuple[str, ...] = ()
+    redacted: tuple[str, ...] = ()
+    near_duplicates: tuple[str, ...] = field(default=())
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form; the text only in a dry run."""
+        values: dict[str, object] = {
+            "id": self.id,
+            "slug": self.slug,
+            "path": self.path,
+            "warnings": list(self.warnings),
+            "near_duplicates": list(self.near_duplicates),
+        }
+        if self.redacted:
+            values["redacted"] = list(self.redacted)
+        return {**values, "dry_run": True, "text": self.text} if self.dry_run else values

@@ -1,0 +1,252 @@
+"""Write orphan records: check, look for secrets, create, index, publish, note in the journal — in that order.
+
+Order of a write: lock, print what a dead writer left dirty, create the file for good, rows and dirty targets in one
+transaction, print the projections, append to the journal, unlock. A failure after the file was created loses nothing:
+the next command finds the file and does the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from oracle.app.oracle import Oracle
+from oracle.app.views import Written
+from oracle.domain import secrets as secret_rules
+from oracle.domain import timestamps
+from oracle.domain.links import reference_key
+from oracle.domain.records import RETIRING, Draft, Evidence
+from oracle.domain.slugs import is_entity, slug_of
+from oracle.errors import OracleError, SecretFound, UsageError
+from oracle.index import fold, projections, query
+from oracle.index.db import immediate
+from oracle.index.rows import Writer
+from oracle.index.scan import Stat
+from oracle.store import journal, records
+
+SECRET_POLICIES = ("refuse", "redact", "allow")
+_RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived_from")
+_ALIKE = 0.5
+"""Share of common words (Jaccard) from which two records are called near-duplicates."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def write_all(oracle: Oracle, drafts: Sequence[Draft], *, secrets: str, dry_run: bool = False) -> list[Written]:
+    """Write drafts under one lock and return their outcomes in order; every draft is checked before the first is written."""
+    oracle.root.require()
+    checked = [_check(oracle, draft, secrets) for draft in drafts]
+    if dry_run:
+        moment = _now(oracle)
+        return [_rehearse(oracle, draft, redacted, warnings, moment) for draft, redacted, warnings in checked]
+    with oracle.index.lock():
+        moments = [_now(oracle) + timedelta(microseconds=number) for number in range(len(checked))]
+        created = records.create_all(oracle.root, [draft for draft, *_ in checked], moments)
+        trouble = _index(oracle, created)
+        journal.append_all(
+            oracle.root,
+            [
+                ("write", timestamps.print_moment(moment), _event(draft, path))
+                for (draft, *_), moment, (path, _) in zip(checked, moments, created, strict=True)
+            ],
+        )
+    written = [
+        _outcome(oracle, path, raw, redacted, (*warnings, *trouble))
+        for (_, redacted, warnings), (path, raw) in zip(checked, created, strict=True)
+    ]
+    return [_name_duplicates(oracle, draft, outcome) for (draft, *_), outcome in zip(checked, written, strict=True)]
+
+
+def retire(oracle: Oracle, slug: str, reason: str, *, seat: str, secrets: str, dry_run: bool) -> Written:
+    """Write the small decision that retires a record. Raises NotInMemory when there is no such record."""
+    if not reason.strip():
+        raise UsageError("The reason is empty.", hint="Say why with --reason, in a sentence.")
+    found = oracle.show(slug).record
+    draft = Draft(
+        kind="decision",
+        project=found.project or "_shared",
+        title=f"Retire {found.title}"[:200],
+        body=f"{reason.strip()}\n\nRetires [[{found.slug}]].",
+        seat=seat,
+        retires=(found.slug,),
+        extra={"retired_reason": reason.strip()},
+    )
+    return write_all(oracle, [draft], secrets=secrets, dry_run=dry_run)[0]
+
+
+def _check(oracle: Oracle, draft: Draft, secrets: str) -> tuple[Draft, tuple[str, ...], tuple[str, ...]]:
+    """Return the draft as it will be written, what was redacted and what a person should know."""
+    if secrets not in SECRET_POLICIES:
+        raise UsageError(f"The policy {secrets!r} is unknown.", hint=f"Choose one of {', '.join(SECRET_POLICIES)}.")
+    records.place(oracle.root, draft, _now(oracle))
+    draft, redacted = _guard(draft, secrets)
+    draft, warnings = _settle_relations(oracle, draft)
+    return draft, redacted, warnings
+
+
+# -- secrets ---------------------------------------------------------------------------------------------------------
+
+
+def _guard(draft: Draft, policy: str) -> tuple[Draft, tuple[str, ...]]:
+    """Refuse or redact secrets in every field; findings name field and kind, never the value."""
+    if policy == "allow":
+        return draft, ()
+    found: list[str] = []
+    values = {field.name: _clean(getattr(draft, field.name), field.name, found) for field in fields(draft)}
+    if found and policy == "refuse":
+        raise SecretFound(
+            f"The record holds what looks like a secret: {'; '.join(dict.fromkeys(found))}. Nothing was written.",
+            hint="Take it out, or write with --secrets redact (it is replaced) or --secrets allow (it is no secret).",
+        )
+    return (Draft(**values) if found else draft), tuple(dict.fromkeys(found))
+
+
+def _clean(value: Any, name: str, found: list[str]) -> Any:  # noqa: ANN401
+    """Return `value` with every secret in its texts replaced, whatever its shape; `found` names them."""
+    if isinstance(value, str):
+        text, secrets = secret_rules.redact(value)
+        found += [f"{secret.kind} in {name}" for secret in secrets]
+        return text
+    if isinstance(value, Evidence):
+        return Evidence(value.trust, *(_clean(part, f"{name}.{key}", found) for key, part in _parts(value)))
+    if isinstance(value, Mapping):
+        return {
+            _clean(key, f"{name} (a key)", found): _clean(item, f"{name}.{key}", found) for key, item in value.items()
+        }
+    if isinstance(value, tuple | list):
+        return type(value)(_clean(item, name, found) for item in value)
+    return value
+
+
+def _parts(evidence: Evidence) -> list[tuple[str, object]]:
+    return [("source_url", evidence.source), ("quote", evidence.quote), ("extra", dict(evidence.extra))]
+
+
+# -- relations -------------------------------------------------------------------------------------------------------
+
+
+def _settle_relations(oracle: Oracle, draft: Draft) -> tuple[Draft, tuple[str, ...]]:
+    """Turn what a person wrote after --supersedes and the like into slugs; warn of records that are not there (yet)."""
+    warnings: list[str] = []
+    changed: dict[str, Any] = {}
+    for name in _RELATIONS:
+        targets = getattr(draft, name)
+        if targets:
+            changed[name] = tuple(_settle(oracle, target, name, warnings) for target in targets)
+    return (replace(draft, **changed) if changed else draft), tuple(warnings)
+
+
+def _settle(oracle: Oracle, text: str, relation: str, warnings: list[str]) -> str:
+    name = oracle.target(text.strip().removeprefix("[[").removesuffix("]]"))
+    if is_entity(name):
+        raise UsageError(f"{text!r} is an entity; {relation} takes a record.", hint="Give the slug of a record.")
+
+    def find(connection: sqlite3.Connection) -> list[str]:
+        if query.summary(connection, name) is not None:
+            return [name]
+        return [slug for slug in query.slugs_named(connection, reference_key(name)) if f"/{slug}".endswith(f"/{name}")]
+
+    found = oracle.index.read(find)
+    if len(found) > 1:
+        raise UsageError(f"{text!r} names {len(found)} records.", hint=f"Give one of {', '.join(found[:5])}.")
+    if not found:
+        warnings.append(f"{relation} {name}: no such record on disk yet; the link heals when it appears")
+    return found[0] if found else name
+
+
+# -- the write itself ------------------------------------------------------------------------------------------------
+
+
+def _index(oracle: Oracle, created: Sequence[tuple[str, bytes]]) -> tuple[str, ...]:
+    """Put created records into the index and print what became dirty; trouble is a warning, since the records stand."""
+    try:
+        _index_held(oracle, created)
+    except (OracleError, sqlite3.DatabaseError) as error:
+        return (f"the index could not be brought up to date ({error}); the next command will do it",)
+    return ()
+
+
+def _index_held(oracle: Oracle, created: Sequence[tuple[str, bytes]]) -> None:
+    database = oracle.index.database
+    oracle.index.make_sound()
+    if not database.is_ready():
+        oracle.index.reconcile_held()
+        return
+    connection = database.connect()
+    with immediate(connection):
+        writer = Writer(connection, oracle.root, now_ns=oracle.clock.now_ns())
+        for path, raw in created:
+            status = os.stat(oracle.root.join(path))
+            stat = Stat(status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns)
+            writer.take(path, stat, slug=slug_of(path), raw=raw)
+        writer.settle()
+    projections.print_dirty(connection, oracle.root)
+
+
+def _now(oracle: Oracle) -> datetime:
+    return _EPOCH + timedelta(microseconds=oracle.clock.now_ns() // 1000)
+
+
+def _event(draft: Draft, path: str) -> dict[str, object]:
+    relations = {name: list(getattr(draft, name)) for name in _RELATIONS if getattr(draft, name)}
+    return {
+        "kind": draft.kind,
+        "project": draft.project,
+        "seat": draft.seat,
+        "slug": slug_of(path),
+        "title": draft.title,
+        **relations,
+    }
+
+
+def _rehearse(
+    oracle: Oracle, draft: Draft, redacted: tuple[str, ...], warnings: tuple[str, ...], moment: datetime
+) -> Written:
+    path = records.place(oracle.root, draft, moment)
+    raw = records.render(draft, os.path.basename(path).removesuffix(".md"), moment)
+    return replace(_outcome(oracle, path, raw, redacted, warnings), dry_run=True)
+
+
+def _outcome(oracle: Oracle, path: str, raw: bytes, redacted: tuple[str, ...], warnings: tuple[str, ...]) -> Written:
+    slug = slug_of(path)
+    return Written(slug, oracle.root.join(path), os.path.basename(slug), raw.decode(), False, warnings, redacted)
+
+
+# -- near-duplicates -------------------------------------------------------------------------------------------------
+
+
+def _name_duplicates(oracle: Oracle, draft: Draft, outcome: Written) -> Written:
+    """Name the records that say nearly what a record retired by this one says: they may have to go with it."""
+    retired = [slug for name in RETIRING for slug in getattr(draft, name)]
+    if not retired or outcome.dry_run:
+        return outcome
+    found = oracle.index.read(lambda connection: [slug for old in retired for slug in near_duplicates(connection, old)])
+    others = dict.fromkeys(slug for slug in found if slug != outcome.slug and slug not in retired)
+    return replace(outcome, near_duplicates=tuple(others))
+
+
+def near_duplicates(connection: sqlite3.Connection, slug: str, limit: int = 5) -> list[str]:
+    """Return the records that hold and share at least half of their words with `slug`, most alike first."""
+    row = connection.execute(
+        "SELECT record.id, passage.title, passage.body FROM record JOIN passage ON passage.rowid = record.id WHERE slug = ?",
+        (slug,),
+    ).fetchone()
+    if row is None:
+        return []
+    words = set(fold.terms_of(f"{row[1]} {row[2]}"))
+    expression = fold.match_expression(row[1])
+    candidates = query.search(connection, expression, {}, limit=30) if expression else []
+    alike: list[tuple[float, str]] = []
+    for _, identifier, *summary in candidates:
+        if identifier == row[0] or summary[-2] is not None:
+            continue
+        title, body = connection.execute("SELECT title, body FROM passage WHERE rowid = ?", (identifier,)).fetchone()
+        others = set(fold.terms_of(f"{title} {body}"))
+        likeness = len(words & others) / max(1, len(words | others))
+        if likeness >= _ALIKE:
+            alike.append((-likeness, str(summary[0])))
+    return [name for _, name in sorted(alike)][:limit]

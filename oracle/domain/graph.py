@@ -1,0 +1,67 @@
+"""Walk the graph breadth first over any source of edges. Pure: the edges come from a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from oracle.errors import UsageError
+
+DIRECTIONS = ("out", "in", "both")
+MAX_DEPTH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One edge met on a walk, with the distance (1 and up) at which it was met."""
+
+    source: str
+    target: str
+    type: str
+    snippet: str
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What a walk found: the nodes in alphabetical order, the edges in the order in which they were met."""
+
+    root: str
+    depth: int
+    nodes: tuple[str, ...]
+    edges: tuple[Step, ...]
+
+
+EdgeRow = tuple[str, str, str, str]
+"""(source, type, target, snippet)"""
+
+Neighbours = Callable[[list[str]], Iterable[EdgeRow]]
+"""Given nodes of one frontier, yield their edges."""
+
+
+def walk(start: str, depth: int, *, outgoing: Neighbours | None, incoming: Neighbours | None) -> Walk:
+    """Walk from `start` along outgoing and/or incoming edges; each edge is reported once, at its smallest depth.
+
+    `depth` 0 gives the start alone. Raises UsageError for a negative depth or one over 32.
+    """
+    if not 0 <= depth <= MAX_DEPTH:
+        raise UsageError(f"The depth {depth} is out of range.", hint=f"Choose a depth from 0 to {MAX_DEPTH}.")
+    seen, frontier = {start}, [start]
+    met: dict[tuple[str, str, str], Step] = {}
+    for level in range(1, depth + 1):
+        reached: dict[str, None] = {}
+        for source, kind, target, snippet in _edges(frontier, outgoing, incoming):
+            met.setdefault((source, kind, target), Step(source, target, kind, snippet, level))
+            reached.update(dict.fromkeys(node for node in (source, target) if node not in seen))
+        seen.update(reached)
+        frontier = list(reached)
+        if not frontier:
+            break
+    return Walk(start, depth, tuple(sorted(seen)), tuple(met.values()))
+
+
+def _edges(frontier: list[str], outgoing: Neighbours | None, incoming: Neighbours | None) -> Iterable[EdgeRow]:
+    if outgoing is not None:
+        yield from outgoing(frontier)
+    if incoming is not None:
+        yield from incoming(frontier)

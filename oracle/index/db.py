@@ -1,0 +1,137 @@
+"""Open the index, notice when it is corrupt, replaced or of another version, and run immediate transactions.
+
+The only module that names the database file's pragmas. Cheap to import: it is on the way of every query.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import contextmanager
+
+from oracle.index.schema import SCHEMA_VERSION, TABLES
+from oracle.store.layout import Root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Corrupt = sqlite3.DatabaseError
+"""What SQLite raises when the file is not a sound database; `sqlite3.OperationalError` (busy, full) is a kind of it."""
+
+BUSY_TIMEOUT = 30.0
+_CACHE_KIB = 16_384
+
+
+class Database:
+    """One connection to the index of a Root; reopens itself when the file under it was replaced.
+
+    On a Root that can't be written the index is built in memory (`in_memory` is then true), so that reading still works.
+    """
+
+    __slots__ = ("_connection", "_identity", "in_memory", "root")
+
+    def __init__(self, root: Root) -> None:
+        self.root = root
+        self._connection: sqlite3.Connection | None = None
+        self._identity = (0, 0)
+        self.in_memory = False
+
+    def connect(self) -> sqlite3.Connection:
+        """Return the connection, opened anew when the file is not the one that was opened. Raises sqlite3.DatabaseError."""
+        if self._connection is not None and (self.in_memory or self._identity == _identity(self.root.database)):
+            return self._connection
+        self.close()
+        self._connection = self._open()
+        return self._connection
+
+    def _open(self) -> sqlite3.Connection:
+        if self.in_memory:
+            return _connect(":memory:")
+        connection = _connect(self.root.database)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        except BaseException:
+            connection.close()
+            raise
+        self._identity = _identity(self.root.database)
+        return connection
+
+    def use_memory(self) -> None:
+        """Give up the file and keep the index in memory: the Root can't be written."""
+        self.close()
+        self.in_memory = True
+
+    def close(self) -> None:
+        """Close the connection; the next call opens it again."""
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            connection.close()
+
+    def is_ready(self) -> bool:
+        """Tell whether the index is of this program's version and completely built."""
+        try:
+            row = self.connect().execute("SELECT value FROM meta WHERE key = 'ready'").fetchone()
+        except sqlite3.OperationalError as error:
+            if "no such table" in str(error):
+                return False
+            raise
+        return row is not None and row[0] == SCHEMA_VERSION
+
+    def discard(self) -> None:
+        """Delete the database files. The caller holds the write lock."""
+        self.close()
+        for suffix in ("", "-wal", "-shm"):
+            try:
+                os.unlink(self.root.database + suffix)
+            except FileNotFoundError:
+                continue
+
+    def create(self) -> None:
+        """Make the tables anew, empty, whatever was there before. The caller holds the write lock."""
+        connection = self.connect()
+        with immediate(connection):
+            names = connection.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'passage_%' AND name NOT LIKE 'sqlite_%'"
+            ).fetchall()
+            for (name,) in names:
+                connection.execute(f'DROP TABLE "{name}"')
+            for statement in TABLES:
+                connection.execute(statement)
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
+
+
+def _identity(path: str) -> tuple[int, int]:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return (0, 0)
+    return (status.st_dev, status.st_ino)
+
+
+@contextmanager
+def immediate(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Run a write transaction that takes SQLite's write lock at once; commit on success, roll back on any exception."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def get_meta(connection: sqlite3.Connection, key: str) -> str:
+    """Return a value of the meta table, or ""."""
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return "" if row is None else str(row[0])
+
+
+def set_meta(connection: sqlite3.Connection, key: str, value: str) -> None:
+    """Set a value of the meta table; the caller holds the lock and an immediate transaction."""
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))

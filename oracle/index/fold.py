@@ -1,0 +1,83 @@
+"""Search text: what is put into the full-text index and how a query is turned into a match expression.
+
+Width, case and form are folded (NFKC); runs of Chinese, Japanese and Korean characters become overlapping pairs, each run
+ending in its last character alone, so that one character is found as a prefix and a word as a phrase of pairs.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_CJK = "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+_RUN = re.compile(f"[{_CJK}]+")
+_WORD = re.compile(f"[{_CJK}]+|[^\\W_{_CJK}]+", re.UNICODE)
+_PHRASE_CJK = 4
+_STOP_WORDS = frozenset(
+    ["a", "an", "and", "are", "as", "at", "be", "but", "by", "did", "do", "does", "for", "from", "had", "has", "have", "how", "i", "in", "is", "it", "its", "of", "on", "or", "that", "the", "their", "them", "then", "there", "these", "they", "this", "to", "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "you", "your"]
+)
+
+
+def fold(text: str) -> str:
+    """Return `text` as it goes into the index; ASCII text is returned as it is (the tokenizer folds its case)."""
+    if text.isascii():
+        return text
+    return _RUN.sub(_pairs, unicodedata.normalize("NFKC", text))
+
+
+def _pairs(match: re.Match[str]) -> str:
+    run = match[0]
+    return f" {' '.join(_split(run))} {run[-1]} "
+
+
+def _split(run: str) -> list[str]:
+    return [run[index : index + 2] for index in range(len(run) - 1)]
+
+
+def match_expression(query: str) -> str:
+    """Return the FTS5 expression for a person's words, or "" when nothing is left to look for.
+
+    Words are joined with OR; a word with inner punctuation (`ARENA-228`, `src/auth.rs`, `v2.1`, `don't`) is a phrase, and so
+    is a CJK run of up to four characters; longer runs are an OR of their pairs. Operators of FTS5 are plain text here.
+    English stop words are dropped unless nothing else is there.
+    """
+    terms: dict[str, None] = {}
+    stops: dict[str, None] = {}
+    for chunk in unicodedata.normalize("NFKC", query).replace("\0", " ").split():
+        for part in _split_scripts(_WORD.findall(chunk)):
+            bucket = stops if len(part) == 1 and part[0].lower() in _STOP_WORDS else terms
+            bucket.update(dict.fromkeys(_expressions(part)))
+    return " OR ".join(terms or stops)
+
+
+def terms_of(query: str) -> list[str]:
+    """Return the words of a query as they stand in folded, lower-case text: Latin words, and pairs of CJK characters."""
+    words = _WORD.findall(unicodedata.normalize("NFKC", query).lower())
+    terms = [part for word in words for part in (_split(word) or [word] if _RUN.match(word) else [word])]
+    return [term for term in dict.fromkeys(terms) if term not in _STOP_WORDS] or terms
+
+
+def _split_scripts(words: list[str]) -> list[list[str]]:
+    """Group neighbouring words of one chunk: Latin words together, each CJK run alone."""
+    groups: list[list[str]] = []
+    for word in words:
+        joins = groups and not _RUN.match(word) and not _RUN.match(groups[-1][0])
+        if joins:
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+    return groups
+
+
+def _expressions(part: list[str]) -> list[str]:
+    if not _RUN.match(part[0]):
+        return [_quote(" ".join(part))]
+    run = part[0]
+    if len(run) == 1:
+        return [f"{_quote(run)}*"]
+    pairs = _split(run)
+    return [_quote(" ".join(pairs))] if len(run) <= _PHRASE_CJK else [_quote(pair) for pair in pairs]
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace('"', " ") + '"'

@@ -1,0 +1,257 @@
+"""The index as a query needs it: fresh by the contract, whole, and healed when it is damaged.
+
+Readers take no lock unless the tree has changed; then whoever comes first brings the index up to date under the lock.
+Cheap to import: on the way of every query; what reconciles is imported only when there is something to reconcile.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+
+from oracle.errors import DiskFailure, LockTimeout
+from oracle.index import scan
+from oracle.index.db import Database, get_meta
+from oracle.store.layout import Root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from oracle.index.reconcile import Progress, Report
+    from oracle.store.lock import WriteLock
+
+    T = TypeVar("T")
+
+FULL_LOOK_NS = 2_000_000_000
+"""A full stat is repeated when the last one is older than this and was cheap …"""
+CHEAP_NS = 100_000_000
+COSTLY_LOOK_NS = 10_000_000_000
+"""… or older than this when it was not."""
+
+READER_PATIENCE = 10.0
+"""Seconds a reader waits for the lock before it answers from the index as it is."""
+
+_BUSY, _READONLY, _IOERR, _FULL, _CANTOPEN = 5, 8, 10, 13, 14
+
+
+class Index:
+    """The index of one Root, opened lazily; `warn` gets one line when something was repaired or is not as it should be."""
+
+    def __init__(self, root: Root, *, now_ns: Callable[[], int], warn: Callable[[str], None]) -> None:
+        self.root = root
+        self._now_ns = now_ns
+        self._warn = warn
+        self._database = Database(root)
+        self._stale = ""
+
+    @property
+    def database(self) -> Database:
+        """The database behind this index, for whoever holds the write lock."""
+        return self._database
+
+    @property
+    def stale(self) -> str:
+        """Why the last answer may be behind the files, or "" when it is fresh by the contract."""
+        return self._stale
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._database.close()
+
+    # -- reading ---------------------------------------------------------------------------------------------------
+
+    def read(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool = False) -> T:
+        """Run `work` on a connection that is fresh by the contract; a damaged index is rebuilt once and asked again.
+
+        `fresh` stats every file first. Raises LockTimeout, DiskFailure, TreeEmptied, RootUnusable.
+        """
+        try:
+            return work(self._fresh_connection(fresh=fresh))
+        except sqlite3.DatabaseError as error:
+            self._recover(error)
+        try:
+            return work(self._fresh_connection(fresh=fresh))
+        except sqlite3.DatabaseError as error:
+            raise DiskFailure(
+                f"The index {self.root.database} can't be used: {error}.", hint="Run `oracle doctor`."
+            ) from error
+
+    def _fresh_connection(self, *, fresh: bool) -> sqlite3.Connection:
+        self.root.require()
+        self._stale = ""
+        if (
+            not os.path.isdir(self.root.state)
+            and not os.access(self.root.path, os.W_OK)
+            and not self._database.in_memory
+        ):
+            self._go_read_only()
+        if not self._database.in_memory and not os.path.exists(self.root.database):
+            self.reconcile(patience=None)
+            return self._database.connect()
+        if not self._database.is_ready():
+            self.reconcile(patience=None)
+            return self._database.connect()
+        connection = self._database.connect()
+        now_ns = self._now_ns()
+        began = time.monotonic_ns()
+        look = scan.look(connection, self.root, now_ns=now_ns, full=fresh or self._is_full_look_due(connection, now_ns))
+        if look.changed or look.gone or look.configuration:
+            self._catch_up(look)
+        elif look.touched or look.full:
+            self._note(look, now_ns, time.monotonic_ns() - began)
+        return self._database.connect()
+
+    def _is_full_look_due(self, connection: sqlite3.Connection, now_ns: int) -> bool:
+        last, _, cost = get_meta(connection, "full_look").partition(" ")
+        if not last:
+            return True
+        age = now_ns - int(last)
+        return age < 0 or age > (FULL_LOOK_NS if int(cost) < CHEAP_NS else COSTLY_LOOK_NS)
+
+    def _catch_up(self, look: scan.Look) -> None:
+        try:
+            self.reconcile(patience=READER_PATIENCE, full=look.full)
+        except LockTimeout as error:
+            self._stale = error.sentence
+            self._warn(f"{error.sentence} The answer is from the index as it was.")
+
+    def _note(self, look: scan.Look, now_ns: int, cost_ns: int) -> None:
+        """Write down that all was well, if nobody is writing just now; a reader never waits for that."""
+        from oracle.index.reconcile import touch
+        from oracle.store.lock import WriteLock
+
+        if self._database.in_memory:
+            touch(self._database.connect(), self.root, look, now_ns=now_ns, cost_ns=cost_ns)
+            return
+        lock = WriteLock(self.root, 0.0)
+        try:
+            if not lock.acquire():
+                return
+        except DiskFailure:
+            return
+        try:
+            touch(self._database.connect(), self.root, look, now_ns=now_ns, cost_ns=cost_ns)
+        except sqlite3.OperationalError:
+            return
+        finally:
+            lock.release()
+
+    # -- writing ---------------------------------------------------------------------------------------------------
+
+    def lock(self, timeout: float | None = None) -> WriteLock:
+        """Return the write lock of the Root, not yet taken."""
+        from oracle.store.lock import DEFAULT_TIMEOUT, WriteLock
+
+        return WriteLock(self.root, DEFAULT_TIMEOUT if timeout is None else timeout)
+
+    def reconcile(
+        self,
+        *,
+        patience: float | None,
+        full: bool = False,
+        accept_removals: bool = False,
+        rebuild: bool = False,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Take the lock, bring the index up to date, print what became dirty. `patience` None waits as long as a writer.
+
+        Raises LockTimeout, TreeEmptied, DiskFailure. On a Root that can't be written the index is kept in memory.
+        """
+        self.root.require()
+        if self._database.in_memory:
+            return self.reconcile_held(full=full, accept_removals=accept_removals, rebuild=rebuild, progress=progress)
+        try:
+            with self.lock(patience):
+                return self.reconcile_held(
+                    full=full, accept_removals=accept_removals, rebuild=rebuild, progress=progress
+                )
+        except DiskFailure as error:
+            if os.access(self.root.path, os.W_OK):
+                raise
+            self._go_read_only(error.sentence)
+        return self.reconcile_held(full=full, accept_removals=accept_removals, rebuild=rebuild, progress=progress)
+
+    def reconcile_held(
+        self,
+        *,
+        full: bool = False,
+        accept_removals: bool = False,
+        rebuild: bool = False,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Bring the index up to date and print what became dirty. The caller holds the write lock."""
+        from oracle.index.reconcile import rebuild as build
+        from oracle.index.reconcile import reconcile
+
+        now_ns = self._now_ns()
+        try:
+            self.make_sound()
+            if rebuild:
+                return build(self._database, now_ns=now_ns, accept_removals=accept_removals, progress=progress)
+            return reconcile(
+                self._database, now_ns=now_ns, full=full, accept_removals=accept_removals, progress=progress
+            )
+        except sqlite3.DatabaseError as error:
+            self._discard(error)
+            return build(self._database, now_ns=self._now_ns(), accept_removals=accept_removals, progress=progress)
+
+    def make_sound(self) -> None:
+        """Make sure that the database opens, discarding one that does not. The caller holds the write lock."""
+        try:
+            self._database.is_ready()
+        except sqlite3.DatabaseError as error:
+            self._discard(error)
+
+    def _recover(self, error: sqlite3.DatabaseError) -> None:
+        code = _code(error)
+        if code in (_READONLY, _CANTOPEN) and not os.access(self.root.path, os.W_OK):
+            self._go_read_only()
+            return
+        if code in (_BUSY, _FULL):
+            raise _as_oracle_error(self.root, error) from error
+        with self.lock():
+            self._heal(error)
+
+    def _heal(self, error: sqlite3.DatabaseError) -> None:
+        """Look again under the lock: another process may have healed it; then rebuild."""
+        from oracle.index.reconcile import rebuild
+
+        self._database.close()
+        try:
+            sound = (
+                self._database.is_ready()
+                and self._database.connect().execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+            )
+        except sqlite3.DatabaseError:
+            sound = False
+        if not sound:
+            self._discard(error)
+            rebuild(self._database, now_ns=self._now_ns())
+
+    def _discard(self, error: sqlite3.DatabaseError) -> None:
+        if _code(error) in (_BUSY, _FULL):
+            raise _as_oracle_error(self.root, error) from error
+        self._warn(f"The index was damaged ({error}); it is rebuilt from the files.")
+        self._database.discard()
+
+    def _go_read_only(self, why: str = "") -> None:
+        self._warn(
+            f"The Root {self.root.path} can't be written; the index is kept in memory for this command.{f' ({why})' if why else ''}"
+        )
+        self._database.use_memory()
+
+
+def _code(error: sqlite3.DatabaseError) -> int:
+    return int(getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
+
+
+def _as_oracle_error(root: Root, error: sqlite3.DatabaseError) -> Exception:
+    if _code(error) == _BUSY:
+        return LockTimeout(f"The index {root.database} is busy: {error}.", hint="Try again in a moment.")
+    return DiskFailure(
+        f"{root.database} could not be written: the disk is full.",
+        hint="Free some space and run the command again; no record was lost.",
+    )

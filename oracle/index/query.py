@@ -1,0 +1,235 @@
+"""Questions to the index: backlinks, links, neighbours, listings, search hits, counts. SQL only; no file is read here.
+
+Rows come back as plain tuples, which keeps this module cheap to import; `app` gives them names.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    Row = tuple[object, ...]
+
+SUMMARY = (
+    "slug, path, project, seat, kind, title, status, author, task_id, ts, sort_ts, confidence, retired_by, retired_how"
+)
+"""The columns of a record in listings, in the order of `app.views.Summary`."""
+
+_QUALIFIED = ", ".join(f"record.{column.strip()}" for column in SUMMARY.split(","))
+_CHUNK = 400
+
+
+def backlinks(
+    connection: sqlite3.Connection, target: str, kinds: Sequence[str] = ()
+) -> list[tuple[str, str, str, int, int, str, str, str]]:
+    """Return the edges into `target`: (source slug, type, snippet, line, source mtime ns, path, retired by, retired how)."""
+    wanted = f" AND edge.type IN ({_marks(kinds)})" if kinds else ""
+    return connection.execute(
+        "SELECT slug, edge.type, snippet, line, mtime_ns, path, coalesce(retired_by, ''), coalesce(retired_how, '')"  # noqa: S608
+        " FROM edge JOIN record ON record.id = source_id WHERE target_id = (SELECT id FROM target WHERE name = ?)"
+        f"{wanted} ORDER BY slug, edge.type",
+        (target, *kinds),
+    ).fetchall()
+
+
+def links(connection: sqlite3.Connection, slug: str, kinds: Sequence[str] = ()) -> list[tuple[str, str, str, int, int]]:
+    """Return the edges out of a record: (type, target, snippet, line, whether a record or entity stands there)."""
+    wanted = f" AND edge.type IN ({_marks(kinds)})" if kinds else ""
+    return connection.execute(
+        "SELECT edge.type, target.name, snippet, edge.line,"  # noqa: S608
+        " target.name LIKE 'entity:%' OR EXISTS (SELECT 1 FROM record AS other WHERE other.slug = target.name)"
+        " FROM record JOIN edge ON source_id = record.id JOIN target ON target.id = target_id"
+        f" WHERE record.slug = ?{wanted} ORDER BY edge.line, edge.type, target.name",
+        (slug, *kinds),
+    ).fetchall()
+
+
+def outgoing(
+    connection: sqlite3.Connection, nodes: Sequence[str], kinds: Sequence[str] = ()
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield (source, type, target, snippet) of the edges that leave any of `nodes`."""
+    return _neighbours(connection, "record.slug", nodes, kinds)
+
+
+def incoming(
+    connection: sqlite3.Connection, nodes: Sequence[str], kinds: Sequence[str] = ()
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield (source, type, target, snippet) of the edges that reach any of `nodes`."""
+    return _neighbours(connection, "target.name", nodes, kinds)
+
+
+def _neighbours(
+    connection: sqlite3.Connection, column: str, nodes: Sequence[str], kinds: Sequence[str]
+) -> Iterator[tuple[str, str, str, str]]:
+    wanted = f" AND edge.type IN ({_marks(kinds)})" if kinds else ""
+    for start in range(0, len(nodes), _CHUNK):
+        chunk = nodes[start : start + _CHUNK]
+        yield from connection.execute(
+            "SELECT record.slug, edge.type, target.name, snippet FROM record JOIN edge ON source_id = record.id"  # noqa: S608
+            f" JOIN target ON target.id = target_id WHERE {column} IN ({_marks(chunk)}){wanted}"
+            " ORDER BY record.slug, edge.line, edge.type, target.name",
+            (*chunk, *kinds),
+        )
+
+
+def entities(connection: sqlite3.Connection, namespace: str, top: int) -> list[tuple[str, int]]:
+    """Return (entity, how many records mention it), most mentioned first, then by name."""
+    pattern = f"entity:{namespace}:" if namespace else "entity:"
+    return connection.execute(
+        "SELECT name, count(DISTINCT source_id) AS times FROM target JOIN edge ON target_id = id"
+        " WHERE substr(name, 1, ?) = ? GROUP BY id ORDER BY times DESC, name LIMIT ?",
+        (len(pattern), pattern, top),
+    ).fetchall()
+
+
+def orphans(connection: sqlite3.Connection, project: str) -> list[Row]:
+    """Return the records that no other record links to and that link to no other record."""
+    condition, values = _conditions({"project": project})
+    return connection.execute(
+        f"SELECT {SUMMARY} FROM record WHERE {condition}"  # noqa: S608
+        " AND NOT EXISTS (SELECT 1 FROM target JOIN edge ON target_id = target.id WHERE target.name = record.slug)"
+        " AND NOT EXISTS (SELECT 1 FROM reference WHERE source_id = record.id AND resolved = 1 AND target_id IS NOT NULL)"
+        " ORDER BY sort_ts, slug",
+        values,
+    ).fetchall()
+
+
+def unresolved(connection: sqlite3.Connection, project: str) -> list[tuple[str, str, str, str, int, str]]:
+    """Return the links to records that do not exist: (source slug, path, type, as written, line, slug it would have)."""
+    condition, values = _conditions({"record.project": project})
+    return connection.execute(
+        "SELECT record.slug, record.path, reference.type, ref, line, target.name FROM reference"  # noqa: S608
+        " JOIN record ON record.id = source_id JOIN target ON target.id = reference.target_id"
+        f" WHERE resolved = 0 AND {condition} ORDER BY record.slug, line, ref",
+        values,
+    ).fetchall()
+
+
+def listing(connection: sqlite3.Connection, filters: Mapping[str, str], *, limit: int, newest_first: bool) -> list[Row]:
+    """Return the summaries of the records that pass `filters` (exact columns; since and until bound sort_ts)."""
+    condition, values = _conditions(filters)
+    order = "DESC" if newest_first else "ASC"
+    return connection.execute(
+        f"SELECT {SUMMARY} FROM record WHERE {condition} ORDER BY sort_ts {order}, slug {order} LIMIT ?",  # noqa: S608
+        (*values, limit if limit > 0 else -1),
+    ).fetchall()
+
+
+def search(connection: sqlite3.Connection, expression: str, filters: Mapping[str, str], *, limit: int) -> list[Row]:
+    """Return (score, id, summary …) of the best matches: retired records last, better scores first.
+
+    The score is BM25 with the title weighted three times, higher is better; `expression` is FTS5's own language.
+    """
+    condition, values = _conditions({f"record.{name}": value for name, value in filters.items()})
+    inner = "SELECT rowid AS id, -bm25(passage, 3.0, 1.0) AS score FROM passage WHERE passage MATCH ?"
+    if not values:
+        inner += f" ORDER BY bm25(passage, 3.0, 1.0) LIMIT {4 * limit}"
+    return connection.execute(
+        f"SELECT score, record.id, {_QUALIFIED} FROM ({inner}) AS hit JOIN record ON record.id = hit.id WHERE {condition}"  # noqa: S608
+        " ORDER BY (retired_by IS NOT NULL OR record.status IN ('superseded', 'retired')), score DESC, record.slug LIMIT ?",
+        (expression, *values, limit),
+    ).fetchall()
+
+
+def summary(connection: sqlite3.Connection, slug: str) -> Row | None:
+    """Return the summary of one record, or None."""
+    row: Row | None = connection.execute(f"SELECT {SUMMARY} FROM record WHERE slug = ?", (slug,)).fetchone()  # noqa: S608
+    return row
+
+
+def slugs_named(connection: sqlite3.Connection, key: str, limit: int = 10) -> list[str]:
+    """Return the slugs whose last part folds to `key`, shortest first."""
+    rows = connection.execute("SELECT slug FROM record WHERE key = ? ORDER BY length(slug), slug LIMIT ?", (key, limit))
+    return [slug for (slug,) in rows]
+
+
+def retirers(connection: sqlite3.Connection, slug: str) -> list[tuple[str, str]]:
+    """Return (slug, how) along the chain of records that supersede or retire this one, nearest first; a cycle ends it."""
+    chain: list[tuple[str, str]] = []
+    seen = {slug}
+    current = slug
+    while True:
+        row = connection.execute("SELECT retired_by, retired_how FROM record WHERE slug = ?", (current,)).fetchone()
+        if row is None or row[0] is None or row[0] in seen:
+            return chain
+        chain.append((row[0], row[1]))
+        seen.add(row[0])
+        current = row[0]
+
+
+def retired_by(connection: sqlite3.Connection, slug: str) -> list[str]:
+    """Return the records that `slug` supersedes or retires, directly and through them, nearest first."""
+    found: dict[str, None] = {}
+    frontier = [slug]
+    while frontier:
+        rows = [
+            name
+            for source, _, name, _ in outgoing(connection, frontier, ("supersedes", "retires"))
+            if name not in found and name != slug
+        ]
+        found.update(dict.fromkeys(rows))
+        frontier = rows
+    return list(found)
+
+
+def problems(connection: sqlite3.Connection, prefix: str = "") -> list[tuple[str, int, str]]:
+    """Return (path, line, reason) of what could not be read cleanly, below a root-relative prefix."""
+    return connection.execute(
+        "SELECT path, line, reason FROM problem WHERE substr(path, 1, ?) = ? ORDER BY path, line, reason",
+        (len(prefix), prefix),
+    ).fetchall()
+
+
+def count_problems(connection: sqlite3.Connection) -> int:
+    """Return how many problems there are in the whole Root."""
+    return int(connection.execute("SELECT count(*) FROM problem").fetchone()[0])
+
+
+def counts(connection: sqlite3.Connection) -> list[tuple[str, str, str, int, str]]:
+    """Return (project, seat, kind, records, newest timestamp) of every group of records."""
+    return connection.execute(
+        "SELECT project, seat, kind, count(*), max(sort_ts) FROM record GROUP BY project, seat, kind ORDER BY project, seat, kind"
+    ).fetchall()
+
+
+def totals(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return how many records, edges, targets, unresolved references and problems there are."""
+    tables = {
+        "records": "SELECT count(*) FROM record",
+        "edges": "SELECT count(*) FROM edge",
+        "targets": "SELECT count(DISTINCT target_id) FROM edge",
+        "unresolved": "SELECT count(*) FROM reference WHERE resolved = 0 AND target_id IS NOT NULL",
+        "problems": "SELECT count(*) FROM problem",
+    }
+    return {name: int(connection.execute(statement).fetchone()[0]) for name, statement in tables.items()}
+
+
+def _conditions(filters: Mapping[str, str]) -> tuple[str, list[str]]:
+    parts, values = ["1"], []
+    for name, value in filters.items():
+        if not value:
+            continue
+        column = name.removeprefix("record.")
+        if column == "since":
+            parts.append("sort_ts >= ?")
+        elif column == "until":
+            parts.append("sort_ts <= ?")
+        elif column == "task":
+            parts.append(
+                "record.id IN (SELECT source_id FROM edge WHERE target_id ="
+                " (SELECT id FROM target WHERE target.name = 'entity:taskid:' || ?))"
+            )
+        elif column == "status":
+            parts.append(
+                "CASE WHEN retired_by IS NULL THEN record.status WHEN retired_how = 'retires' THEN 'retired' ELSE 'superseded' END = ?"
+            )
+        else:
+            parts.append(f"{name} = ?")
+        values.append(value)
+    return " AND ".join(parts), values
+
+
+def _marks(values: Iterable[object]) -> str:
+    return ", ".join("?" for _ in values)

@@ -1,0 +1,224 @@
+"""Directories as changes: which known folders no longer are what they were. Reads names and stats, never a file's bytes.
+
+Cheap to import and cheap to run: every query calls `look`. The digest of a folder is a sum over its files' stats, which
+needs no order and no names (a rename moves the folder's mtime and the file's ctime).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import namedtuple
+
+from oracle.index.db import get_meta
+from oracle.store.layout import RECORD_TREES, SKIPPED_FOLDERS, Root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from typing import NamedTuple
+
+    class Stat(NamedTuple):
+        """The stat of a record file by which a change is noticed."""
+
+        mtime_ns: int
+        size: int
+        inode: int
+        ctime_ns: int
+
+    class Folder(NamedTuple):
+        """What a folder holds: record files by name, sub-folders, and names that can't be records with the reason."""
+
+        mtime_ns: int
+        files: dict[str, Stat]
+        folders: list[str]
+        odd: dict[str, str]
+
+    class Look(NamedTuple):
+        """What a look at the tree found: folders to scan again, folders gone, and whether every file was stat'ed."""
+
+        changed: list[str]
+        gone: list[str]
+        touched: list[str]
+        full: bool
+        configuration: bool
+
+else:
+    Stat = namedtuple("Stat", "mtime_ns size inode ctime_ns")
+    Folder = namedtuple("Folder", "mtime_ns files folders odd")
+    Look = namedtuple("Look", "changed gone touched full configuration")
+
+SETTLE_NS = 2_000_000_000
+"""A folder or file younger than this when scanned is looked at again: its clock may be too coarse to show a change."""
+
+_MASK = (1 << 62) - 1
+_SUFFIXES = (".md", ".json")
+
+
+def folder_mtime(root: Root, path: str) -> int:
+    """Return the mtime of a root-relative folder in ns, or -1 when it is not there (or is no folder of its own)."""
+    try:
+        status = os.lstat(root.join(path))
+    except OSError:
+        return -1
+    return status.st_mtime_ns if stat.S_ISDIR(status.st_mode) else -1
+
+
+def read_folder(root: Root, path: str) -> Folder:
+    """List a folder. Links that leave the Root, broken links, unreadable and non-UTF-8 names come back as `odd`.
+
+    A link to a file inside the Root counts as a file; a link to a folder is never descended. A folder that can't be read
+    is itself odd, under the name "".
+    """
+    files: dict[str, Stat] = {}
+    folders: list[str] = []
+    odd: dict[str, str] = {}
+    try:
+        mtime_ns = os.stat(root.join(path)).st_mtime_ns
+        with os.scandir(root.join(path)) as entries:
+            for entry in entries:
+                _sort_in(root, entry, files, folders, odd)
+    except OSError as error:
+        return Folder(-1, {}, [], {"": f"The folder can't be read: {error.strerror}."})
+    return Folder(mtime_ns, files, folders, odd)
+
+
+def _sort_in(
+    root: Root, entry: os.DirEntry[str], files: dict[str, Stat], folders: list[str], odd: dict[str, str]
+) -> None:
+    name = entry.name
+    if name[0] == ".":
+        return
+    if name.endswith(_SUFFIXES) and _is_record(root, entry):
+        files[name] = _stat_of(entry)
+    elif entry.is_dir(follow_symlinks=False):
+        if name in SKIPPED_FOLDERS:
+            return
+        if _is_text(name):
+            folders.append(name)
+        else:
+            odd[printable(name)] = "The folder's name is not UTF-8."
+    elif entry.is_symlink() or name.endswith(_SUFFIXES):
+        odd[printable(name)] = _why_odd(root, entry)
+
+
+def _is_record(root: Root, entry: os.DirEntry[str]) -> bool:
+    """Tell whether an entry with a record's suffix is one: a plain file, or a link to one inside the Root."""
+    if not _is_text(entry.name):
+        return False
+    if entry.is_symlink():
+        return entry.is_file() and root.contains(entry.path)
+    return entry.is_file(follow_symlinks=False)
+
+
+def _why_odd(root: Root, entry: os.DirEntry[str]) -> str:
+    if not _is_text(entry.name):
+        return "The file's name is not UTF-8."
+    if not entry.is_symlink():
+        return "Not a plain file."
+    if not root.contains(entry.path):
+        return "A symbolic link that leaves the Root is not followed."
+    if entry.is_dir():
+        return "A symbolic link to a folder is not followed; what it points at is read where it stands."
+    return "A symbolic link that points at no record."
+
+
+def _stat_of(entry: os.DirEntry[str]) -> Stat:
+    status = entry.stat()
+    return Stat(status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns)
+
+
+def _is_text(name: str) -> bool:
+    return name.isascii() or not any("\ud800" <= char <= "\udfff" for char in name)
+
+
+def printable(name: str) -> str:
+    """Return a file name with bytes that are not UTF-8 and control characters escaped, fit for a report."""
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
+def digest_of(files: dict[str, Stat]) -> int:
+    """Return a number that changes when any of the stats does; the order does not matter."""
+    return sum(map(hash, files.values())) & _MASK
+
+
+def _digest_folder(root: Root, path: str, subfolders: set[str]) -> tuple[int, int, bool]:
+    """Return (file count, digest, whether the sub-folders are `subfolders`) without building lists: the hot loop of a full look."""
+    total = count = found = 0
+    with os.scandir(root.join(path)) as entries:
+        for entry in entries:
+            name = entry.name
+            if name[0] == ".":
+                continue
+            if name.endswith(_SUFFIXES) and _is_record(root, entry):
+                status = entry.stat()
+                total += hash((status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns))
+                count += 1
+            elif entry.is_dir(follow_symlinks=False) and name not in SKIPPED_FOLDERS and _is_text(name):
+                found += 1 if name in subfolders else 1 << 30
+    return count, total & _MASK, found == len(subfolders)
+
+
+def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool) -> Look:
+    """Compare the tree with what the index knows of it.
+
+    Folders whose mtime moved, or was too young to be trusted when they were scanned, are always compared; with `full` all
+    are, file by file. `touched` are folders that hold what they held but whose row is out of date.
+    """
+    known = connection.execute("SELECT path, mtime_ns, settled, files, digest FROM folder").fetchall()
+    children: dict[str, set[str]] = {}
+    for path, *_ in known:
+        parent, _, name = path.rpartition("/")
+        children.setdefault(parent, set()).add(name)
+    changed, gone, touched = [tree for tree in RECORD_TREES if tree not in children.get("", set())], [], []
+    for path, mtime_ns, settled, count, digest in known:
+        current = folder_mtime(root, path)
+        if current == mtime_ns and (current == -1 or (settled and not full)):
+            continue
+        if current == -1:
+            gone.append(path)
+        elif mtime_ns == -1 or not _same(root, path, children.get(path, set()), (count, digest)):
+            changed.append(path)
+        elif current != mtime_ns or (not settled and now_ns - current >= SETTLE_NS):
+            touched.append(path)
+    if full:
+        racy = connection.execute("SELECT DISTINCT folder FROM record WHERE racy = 1").fetchall()
+        changed += [folder for (folder,) in racy if folder not in changed and folder not in gone]
+    configuration = configuration_stamp(connection, root) != get_meta(connection, "configuration")
+    return Look(changed, gone, touched, full, configuration)
+
+
+def is_same(connection: sqlite3.Connection, root: Root, path: str) -> bool:
+    """Tell whether a known folder holds just what its row says, file by file."""
+    row = connection.execute("SELECT files, digest FROM folder WHERE path = ?", (path,)).fetchone()
+    below = connection.execute("SELECT path FROM folder WHERE path > ? AND path < ?", (path + "/", path + "0"))
+    subfolders = {name[len(path) + 1 :] for (name,) in below if "/" not in name[len(path) + 1 :]}
+    return row is not None and _same(root, path, subfolders, (row[0], row[1]))
+
+
+def _same(root: Root, path: str, subfolders: set[str], known: tuple[int, int]) -> bool:
+    try:
+        count, digest, folders_match = _digest_folder(root, path, subfolders)
+    except OSError:
+        return False
+    return folders_match and (count, digest) == known
+
+
+def configuration_stamp(connection: sqlite3.Connection, root: Root) -> str:
+    """Return a text that changes when any file that steers link extraction does."""
+    projects = [
+        path
+        for (path,) in connection.execute(
+            "SELECT path FROM folder WHERE path GLOB 'projects/*' AND path NOT GLOB 'projects/*/*'"
+        )
+    ]
+    names = [name for path in ["", *projects] for name in root.pattern_files(path.removeprefix("projects/"))]
+    stamps = []
+    for name in sorted(set(names)):
+        try:
+            status = os.stat(root.join(name))
+        except OSError:
+            continue
+        stamps.append(f"{name}:{status.st_mtime_ns}:{status.st_size}:{status.st_ino}")
+    return "\n".join(stamps)

@@ -1,0 +1,58 @@
+"""The TOML files that steer link extraction: `link-patterns.toml` and `component-patterns.toml`. Read only."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+
+from oracle.domain.links import DEFAULT_PATTERNS, Patterns
+from oracle.store.layout import Root
+
+_SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+Report = Callable[[str, str], None]
+"""Called with the root-relative path and the reason when a file can't be used."""
+
+
+def load_patterns(root: Root, project: str, *, report: Report) -> Patterns:
+    """Return the patterns of a project: the first file that sets a key wins, the project's before the Root's.
+
+    `task_prefixes = ["ARENA", "T"]` and `[component_patterns] suffixes = ["Engine"]` are read; a file or value that can't
+    be used is reported and passed over.
+    """
+    prefixes: frozenset[str] | None = None
+    suffixes: tuple[str, ...] | None = None
+    for path in root.pattern_files(project):
+        table = _load(root, path, report)
+        prefixes = prefixes if prefixes is not None else _words(table.get("task_prefixes"), _PREFIX, path, report)
+        components = table.get("component_patterns")
+        listed = components.get("suffixes") if isinstance(components, dict) else None
+        found = _words(listed, _SUFFIX, path, report)
+        suffixes = suffixes if suffixes is not None or found is None else tuple(sorted(found))
+    return Patterns(
+        task_prefixes=prefixes,
+        component_suffixes=DEFAULT_PATTERNS.component_suffixes if suffixes is None else suffixes,
+    )
+
+
+def _load(root: Root, path: str, report: Report) -> dict[str, object]:
+    try:
+        with open(root.join(path), "rb") as stream:
+            return tomllib.load(stream)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        report(path, f"The configuration can't be read: {error}.")
+        return {}
+
+
+def _words(value: object, shape: re.Pattern[str], path: str, report: Report) -> frozenset[str] | None:
+    if value is None:
+        return None
+    words = value if isinstance(value, list) else [value]
+    good = [word for word in words if isinstance(word, str) and shape.fullmatch(word)]
+    if len(good) != len(words):
+        report(path, "A pattern is not a plain word; it is left out.")
+    return frozenset(good)

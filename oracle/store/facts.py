@@ -1,0 +1,150 @@
+"""Facts: JSON files of scanners, looked up by a dotted key. Read only; cheap to import, since `--key` is a hot read.
+
+`machine/<name>.json` wins over the old flat `<name>.json`; a project's facts are `projects/<p>/<name>.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from oracle.domain.slugs import check_name
+from oracle.errors import InvalidRecord, NotInMemory
+from oracle.store.layout import Root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MISSING = object()
+"""What `look_up` returns for a path that leads nowhere; null counts as nowhere."""
+
+
+class Fact:
+    """A value found on disk, with the root-relative file that holds it and whether that is the old flat layout."""
+
+    __slots__ = ("legacy", "path", "value")
+
+    def __init__(self, value: object, path: str, *, legacy: bool) -> None:
+        self.value = value
+        self.path = path
+        self.legacy = legacy
+
+
+def find_file(root: Root, name: str, project: str = "") -> tuple[str, bool]:
+    """Return (root-relative path, whether it is the old flat layout) of a fact file.
+
+    Raises NotInMemory when there is none, InvalidName for a name that can't be a file.
+    """
+    checked = check_name(name, "fact file")
+    places = [(f"machine/{checked}.json", False), (f"{checked}.json", True)]
+    if project:
+        places.insert(0, (f"{root.project(project)}/{checked}.json", False))
+    for path, legacy in places:
+        if os.path.isfile(root.join(path)) and root.contains(root.join(path)):
+            return path, legacy
+    raise NotInMemory(
+        f"not_in_memory_db: memory file not found: {checked}.json (checked machine/ and flat layout under {root.path})",
+        hint="See what there is with `oracle status`.",
+    )
+
+
+def load(root: Root, path: str) -> object:
+    """Return the JSON of a fact file. Raises InvalidRecord for a file that is none."""
+    try:
+        with open(root.join(path), "rb") as stream:
+            return json.loads(stream.read().decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InvalidRecord(
+            f"{path} is not valid JSON: {error}.", hint="Run the scanner that wrote it again."
+        ) from error
+    except OSError as error:
+        raise InvalidRecord(f"{path} can't be read: {error.strerror}.", hint="Check its owner and mode.") from error
+
+
+def find(root: Root, key: str, project: str = "") -> Fact:
+    """Return the fact at a dotted key: the first part names the file, numbers index lists, keys may hold dots themselves.
+
+    Raises NotInMemory when no file holds the value.
+    """
+    name, _, rest = key.strip().partition(".")
+    path, legacy = find_file(root, name, project)
+    content = load(root, path)
+    value = look_up(content, rest.split(".")) if rest else content
+    if value is MISSING or value is None:
+        raise NotInMemory(
+            f"not_in_memory_db: not_found: {key}", hint=f"{path} holds no such key; see `oracle get {name}`."
+        )
+    return Fact(value, path, legacy=legacy)
+
+
+def look_up(content: object, parts: list[str]) -> object:
+    """Follow a path; the longest run of parts that is a key is taken first, so that keys with dots are found."""
+    if not parts:
+        return content
+    if isinstance(content, dict):
+        for length in range(len(parts), 0, -1):
+            key = ".".join(parts[:length])
+            if key in content:
+                found = look_up(content[key], parts[length:])
+                if found is not MISSING:
+                    return found
+        return MISSING
+    if isinstance(content, list) and parts[0].lstrip("-").isdecimal() and -len(content) <= int(parts[0]) < len(content):
+        return look_up(content[int(parts[0])], parts[1:])
+    return MISSING
+
+
+def fact_files(root: Root) -> Iterator[tuple[str, str]]:
+    """Yield (label, root-relative path) of every fact file: `machine/<name>` first, then the old flat ones."""
+    for folder, label in (("machine", "machine/"), ("", "")):
+        try:
+            names = sorted(os.listdir(root.join(folder)))
+        except OSError:
+            continue
+        for name in names:
+            path = f"{folder}/{name}" if folder else name
+            if (
+                name.endswith(".json")
+                and not name.startswith(".")
+                and os.path.isfile(root.join(path))
+                and name != "index.json"
+            ):
+                yield label + name[: -len(".json")], path
+
+
+def search(root: Root, term: str, only: list[str]) -> list[dict[str, str]]:
+    """Return the places where `term` stands in a key or value, whatever its case: {file, path, value, match}.
+
+    Values are cut at 200 characters. `only` names the files (`credentials` or `machine/credentials`); empty means all.
+    """
+    folded = term.casefold()
+    found: list[dict[str, str]] = []
+    for label, path in fact_files(root):
+        if only and label not in only and label.removeprefix("machine/") not in only:
+            continue
+        try:
+            content = load(root, path)
+        except InvalidRecord:
+            continue
+        found += _matches(content, "", folded, label)
+    return found
+
+
+def _matches(content: object, path: str, folded: str, label: str) -> Iterator[dict[str, str]]:
+    items: list[tuple[str, object]] = []
+    if isinstance(content, dict):
+        items = [(str(key), value) for key, value in content.items()]
+    elif isinstance(content, list):
+        items = [(str(index), value) for index, value in enumerate(content)]
+    elif folded in _text(content).casefold():
+        yield {"file": label, "path": path, "value": _text(content)[:200], "match": "value"}
+    for key, value in items:
+        below = f"{path}.{key}" if path else key
+        if isinstance(content, dict) and folded in key.casefold():
+            yield {"file": label, "path": below, "value": _text(value)[:200], "match": "key"}
+        yield from _matches(value, below, folded, label)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

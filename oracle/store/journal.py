@@ -1,0 +1,42 @@
+"""`events.log`: one JSON line an event, appended with a single write. Never rewritten, never a source of truth for records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+
+from oracle.store import files
+from oracle.store.layout import Root
+
+
+def append(root: Root, event: str, ts: str, details: Mapping[str, object]) -> None:
+    """Append one event; keys are sorted after `ts` and `event`. Raises DiskFailure."""
+    append_all(root, [(event, ts, details)])
+
+
+def append_all(root: Root, events: Iterable[tuple[str, str, Mapping[str, object]]]) -> None:
+    """Append events (name, timestamp, details), each on a line of its own, in one write."""
+    lines = [_line(event, ts, details) for event, ts, details in events]
+    if lines:
+        files.append_line(root.events, b"\n".join(lines))
+
+
+def _line(event: str, ts: str, details: Mapping[str, object]) -> bytes:
+    entry = {"ts": ts, "event": event, **{key: details[key] for key in sorted(details)}}
+    return json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def read(root: Root) -> Iterator[dict[str, object]]:
+    """Yield the events in the order of the file; lines that are no JSON object are passed over."""
+    try:
+        stream = open(root.events, "rb")
+    except FileNotFoundError:
+        return
+    with stream:
+        for line in stream:
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(entry, dict):
+                yield entry

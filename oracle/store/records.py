@@ -1,0 +1,175 @@
+"""Records on disk: read any of them, create those of Memory. The only writer under `projects/`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from oracle.domain import timestamps
+from oracle.domain.documents import Document, Problem, Value
+from oracle.domain.records import Draft, name_of
+from oracle.domain.seats import require_writer
+from oracle.errors import OwnershipError, RecordExists
+from oracle.store import files, markdown
+from oracle.store.layout import Root
+
+MAX_BYTES = 16 * 1024 * 1024
+"""Bytes of a record that are read; the rest of a larger one is left out and reported as a problem."""
+
+_MAX_TRIES = 1_000
+_PROSE_KEYS = ("body", "detail", "reason", "summary")
+
+
+def read(path: str) -> bytes:
+    """Return the bytes of a record, at most `MAX_BYTES` + 1. Raises OSError."""
+    with open(path, "rb", buffering=0) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        chunks = [stream.read(min(size, MAX_BYTES) + 1)]
+        while chunks[-1] and sum(map(len, chunks)) <= MAX_BYTES:
+            chunks.append(stream.read(MAX_BYTES + 1 - sum(map(len, chunks))))
+        return b"".join(chunks)
+
+
+def parse(path: str, raw: bytes) -> Document:
+    """Read the bytes of a record file, Markdown or JSON by its suffix; never raises, whatever the bytes are."""
+    kept = raw[:MAX_BYTES]
+    document = parse_json(kept) if path.endswith(".json") else markdown.parse(kept)
+    if len(raw) <= MAX_BYTES:
+        return document
+    problem = Problem(1, f"The file is larger than {MAX_BYTES // 1024 // 1024} MiB; the rest of it is not read.")
+    return Document(
+        document.fields, document.body, document.body_line, document.key_lines, (*document.problems, problem)
+    )
+
+
+def parse_json(raw: bytes) -> Document:
+    """Read a JSON record of the old layouts as a document: scalars become text, prose fields and evidence the body."""
+    try:
+        content = json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        text = raw.decode("utf-8", "replace").replace("\0", "\ufffd")
+        return Document({}, text, 1, {}, (Problem(getattr(error, "lineno", 1), "The file is not valid JSON."),))
+    if not isinstance(content, dict):
+        return Document({}, raw.decode("utf-8", "replace"), 1, {}, (Problem(1, "The JSON is not an object."),))
+    fields = {str(key): _value(value) for key, value in content.items() if key not in _PROSE_KEYS or key == "detail"}
+    body = "\n\n".join(
+        _strings(
+            [
+                content.get("body", ""),
+                content.get("reason", ""),
+                content.get("summary", ""),
+                content.get("evidence", []),
+            ]
+        )
+    )
+    return Document(fields, _clean(body), 1, {}, ())
+
+
+def _value(value: object) -> Value:
+    if isinstance(value, dict):
+        return {str(key): _value(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_value(item) for item in value]
+    if value is None:
+        return ""
+    return _clean(value if isinstance(value, str) else json.dumps(value))
+
+
+def _clean(text: str) -> str:
+    """Replace what can't be stored as UTF-8 text: NUL and lone surrogates."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+def _strings(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value] if value else []
+    if isinstance(value, Mapping):
+        return [text for item in value.values() for text in _strings(item)]
+    if isinstance(value, Sequence):
+        return [text for item in value for text in _strings(item)]
+    return []
+
+
+def render(draft: Draft, identifier: str, moment: datetime) -> bytes:
+    """Return the bytes of a draft's file, read back and compared. Raises InvalidRecord."""
+    draft.check()
+    return markdown.render(draft.fields(identifier, timestamps.print_moment(moment)), draft.body).encode()
+
+
+def place(root: Root, draft: Draft, moment: datetime) -> str:
+    """Return the root-relative path a draft would have if no other record had its name.
+
+    Raises OwnershipError when the draft's seat may not write there, InvalidName for odd projects and kinds.
+    """
+    draft.check()
+    path = root.record(draft.project, draft.kind, f"{timestamps.print_stamp(moment)}-{name_of(draft.title)}")
+    require_writer(draft.seat, path)
+    return path
+
+
+def create_all(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime]) -> list[tuple[str, bytes]]:
+    """Create the files of drafts and return (root-relative path, bytes) of each; a taken name gets `-2`, `-3` … at its end.
+
+    On return every record is on disk for good. Several are forced to disk side by side and their folders once. The caller
+    holds the write lock and has looked for secrets. Raises InvalidRecord, OwnershipError, DiskFailure.
+    """
+    try:
+        prepared = _prepare(root, drafts, moments)
+        created = [
+            _publish(root, draft, moment, new) for draft, moment, new in zip(drafts, moments, prepared, strict=True)
+        ]
+        for folder in sorted({os.path.dirname(root.join(path)) for path, _ in created}):
+            files.sync_folder(folder)
+    except OSError as error:
+        raise files.disk_failure(root.path, error) from error
+    return created
+
+
+def _prepare(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime]) -> list[tuple[str, str, bytes]]:
+    """Write every draft to a scratch file, forced to disk; return (path it wants, scratch file, bytes)."""
+    prepared = []
+    with files.Syncer(len(drafts)) as syncer:
+        for draft, moment in zip(drafts, moments, strict=True):
+            path = place(root, draft, moment)
+            _require_inside(root, path)
+            raw = render(draft, os.path.basename(path).removesuffix(".md"), moment)
+            prepared.append((path, syncer.write(root.scratch, raw), raw))
+    return prepared
+
+
+def _publish(root: Root, draft: Draft, moment: datetime, prepared: tuple[str, str, bytes]) -> tuple[str, bytes]:
+    first, scratch, raw = prepared
+    files.make_folder(os.path.dirname(root.join(first)))
+    try:
+        files.publish(scratch, root.join(first))
+    except RecordExists:
+        files.remove(scratch)
+        return _publish_elsewhere(root, draft, moment, first)
+    return first, raw
+
+
+def _publish_elsewhere(root: Root, draft: Draft, moment: datetime, first: str) -> tuple[str, bytes]:
+    stem = first.removesuffix(".md")
+    for number in range(2, _MAX_TRIES):
+        path = f"{stem}-{number}.md"
+        raw = render(draft, os.path.basename(path).removesuffix(".md"), moment)
+        try:
+            files.create(root.join(path), raw, scratch=root.scratch)
+        except RecordExists:
+            continue
+        return path, raw
+    raise RecordExists(f"{_MAX_TRIES} records named like {first} exist already.", hint="Choose another title.")
+
+
+def _require_inside(root: Root, path: str) -> None:
+    """Refuse a folder that is a symbolic link out of the Root: what we write stays inside."""
+    folder = os.path.dirname(path)
+    while folder:
+        if os.path.islink(root.join(folder)) and not root.contains(root.join(folder)):
+            raise OwnershipError(
+                f"{folder} is a symbolic link that leaves the Root.",
+                hint="Replace it by a folder; `oracle doctor` names such links.",
+            )
+        folder = os.path.dirname(folder)

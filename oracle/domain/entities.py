@@ -1,0 +1,323 @@
+"""What a text mentions: URLs, files, tasks, commits, keys, projects and components.
+
+Domain room: pure. Every pattern takes linear time; what a pattern can't say cheaply (neighbours, context, stop lists)
+is asked in Python, once for each hit. A reader whose finds hide what is inside them returns the text with them hidden.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from oracle.domain.masks import blank
+from oracle.domain.pages import COMMIT, COMPONENT, FILE, HIDDEN, KEY, MAX_VALUE, PROJECT, TASK, UNCLEAN, URL, joins
+from oracle.domain.vocabulary import BARE_FILES, EXTENSIONS, LOCKS, NOT_TASKS, STANDARDS, is_product
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from oracle.domain.pages import Page
+
+MAX_KEY = 200
+
+# URLs -----------------------------------------------------------------------------------------------------------------
+
+# Stops at blanks, controls, quotes, general punctuation and everything written wide; brackets only in pairs.
+_URL_CHAR = (
+    r"[^\x00-\x20\x7f-\xa0<>\"`|\\^(){}\[\]\xab\xbb\u1100-\u11ff\u1680\u2000-\u206f\u2e80-\u9fff\ua960-\ua97f"
+    r"\uac00-\udfff\uf900-\ufaff\ufe30-\ufe4f\ufeff\uff00-\uffef\U00020000-\U0003ffff]"
+)
+_URL_REST = re.compile(
+    rf"://((?:{_URL_CHAR}++|\\_|\({_URL_CHAR}*+\)|\((?:{_URL_CHAR}++|\({_URL_CHAR}*+\))*+\)"
+    rf"|\[{_URL_CHAR}*+\]|\{{{_URL_CHAR}*+\}})*+)"
+)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*\Z")
+_HTTP = re.compile(r"(?:^|[^A-Za-z0-9])(https?)\Z", re.IGNORECASE)
+_URL_TAIL = ".,;:!?'\"*~"
+
+
+def read_urls(page: Page, prose: str) -> str:
+    """Mention the http(s) URLs and hide every URL, whatever its scheme."""
+    spans: list[tuple[int, int]] = []
+    for found in _URL_REST.finditer(prose):
+        at = found.start()
+        head = prose[max(0, at - 16) : at]
+        scheme = _SCHEME.search(head)
+        if scheme is None:
+            continue
+        web = _HTTP.search(head)
+        start = at - len(web.group(1) if web else scheme.group())
+        rest = found.group(1).rstrip(_URL_TAIL)
+        if page.before(start) == "_":
+            rest = rest.rstrip("_")
+        end = at + 3 + len(rest)
+        spans.append((start, end))
+        if web and rest and (rest[0].isalnum() or rest[0] == "["):
+            page.mention(URL, prose[start:end].replace("\\_", "_"), start=start, end=end)
+    return blank(prose, spans, filler=HIDDEN)
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+_PATH_END = r"(?![A-Za-z0-9_]|\.[a-z0-9_]|[./-]*+(?<=[/-])[A-Za-z0-9_])"
+_FILE_END = re.compile(r"\.([a-z][a-z0-9]{0,7}+)" + _PATH_END)
+_BARE_FILE_END = re.compile(r"/(?:" + "|".join(sorted(BARE_FILES)) + r")" + _PATH_END)
+_PATH_BACKWARDS = re.compile(r"[A-Za-z0-9_./~@+$-]*")
+_CODE_LETTERS = frozenset(
+    {"c", "h", "m", "r", "env", "log", "conf", "go", "pl", "fs", "ex", "less", "diff", "patch", "base"}
+)
+_DOTTED_LETTERS = re.compile(r"[A-Za-z](?:\.[A-Za-z])+")
+_HOST = re.compile(r"(?:[A-Za-z0-9-]+\.)+(?:com|org|net|io|dev|cn|edu|gov|ai|app|co|de|uk|jp|fr)")
+
+
+def read_files(page: Page, prose: str) -> str:
+    """Mention the paths with a known extension and hide them."""
+    spans: list[tuple[int, int]] = []
+    floor = 0
+    ends = [found.end() for found in _FILE_END.finditer(prose) if found.group(1) in EXTENSIONS]
+    if "file" in prose:
+        ends = sorted(ends + [found.end() for found in _BARE_FILE_END.finditer(prose)])
+    for end in ends:
+        low = max(floor, end - MAX_VALUE - 1)
+        run = _PATH_BACKWARDS.match(prose[low:end][::-1])
+        start = end - (run.end() if run else 0)
+        floor = end
+        token = prose[start:end].lstrip("-+")
+        start = end - len(token)
+        spans.append((start, end))
+        path = _file_path(token)
+        if path and not _is_glob(page, start=start, end=end, path=path) and not _is_cut(page, start, path=path):
+            page.mention(FILE, path, start=start, end=end)
+    return blank(prose, spans, filler=HIDDEN)
+
+
+def _file_path(token: str) -> str | None:
+    """Return the path that a token names, or None when it is a product, an abbreviation, a host or half a pattern."""
+    if not token.startswith("~/"):
+        token = token.lstrip("~")
+    while token.startswith("./"):
+        token = token[2:]
+    folder, slash, base = token.rpartition("/")
+    stem, _, extension = base.rpartition(".")
+    if "..." in token or "~" in token[1:] or token.startswith("//") or _is_address(token):
+        return None
+    if base in BARE_FILES:
+        return token if folder.strip("./") else None
+    if not stem.strip(".-"):
+        return None
+    if not slash:
+        return None if _is_word(base, stem, extension) else token
+    return None if _HOST.fullmatch(token.partition("/")[0]) else token
+
+
+def _is_address(token: str) -> bool:
+    return "@" in token and not token.startswith("@") and "/@" not in token
+
+
+def _is_word(base: str, stem: str, extension: str) -> bool:
+    """Tell whether a dotted name without a folder is prose: `Node.js`, `e.g.py`, `3.md`, `mutex.lock`, `self.log`."""
+    if extension == "lock":
+        return base not in LOCKS
+    if extension in _CODE_LETTERS and (len(stem) < 3 or "." in stem or stem in {"self", "this", "console"}):
+        return not (extension == "go" and stem.isalnum())
+    return is_product(base) or stem.isdigit() or bool(_DOTTED_LETTERS.fullmatch(stem))
+
+
+def _is_glob(page: Page, *, start: int, end: int, path: str) -> bool:
+    before = page.before(start)
+    if before in {"?", "}", ">", ")", "]"}:
+        return path[0] in "/."
+    return before == "*" and page.after(end) != "*"
+
+
+def _is_cut(page: Page, start: int, *, path: str) -> bool:
+    """Tell whether the path is the tail of a name in another script or of a Windows path."""
+    before = page.before(start)
+    return before == "\\" or (joins(before) and path[0] != "/")
+
+
+# Tasks ----------------------------------------------------------------------------------------------------------------
+
+_ID_END = r"(?![A-Za-z0-9_]|-[A-Za-z0-9_]|\.[0-9a-z])"
+TASK_ID = re.compile(r"[A-Z][A-Z0-9]{0,31}+-[0-9]{1,12}+")
+_NUMBER = re.compile(r"-[0-9]{1,12}+" + _ID_END)  # a literal first, which is what makes the search fast
+_PREFIX_BACKWARDS = re.compile(r"[A-Z0-9]{0,31}[A-Z](?![A-Za-z0-9_.-])")
+_GITHUB = re.compile(r"GH#[0-9]{1,12}+" + _ID_END)
+_HASH = re.compile(r"#[0-9]{1,12}+" + _ID_END)
+_TASK_BARRIERS = frozenset("-.@$%\\")
+_HASH_BARRIERS = frozenset("/#&?.-=@\\)")
+_HEADING_BREAKS = frozenset(["", *" \t\n\r.:：)"])
+_COLOUR_WORDS = (
+    *("color", "colour", "background", "border", "fill", "stroke", "shadow", "outline", "gradient", "palette", "theme"),
+    *("hex", "solid", "dashed", "dotted", "颜色", "背景", "色"),
+)
+_COLOUR = re.compile(
+    "(?:" + "|".join(_COLOUR_WORDS) + r")"
+    r"[\w-]{0,24}(?:\s+(?:is|was|to|of|as|from|with))?\s?(?:[为是用成]|改为|改成|等于)?\s?[:：=(]?\s?[\"'“(]?\Z"
+)
+_PROPERTY = re.compile(r"[A-Za-z-]+:\s?(?:[\w.%-]+ ){0,4}\Z")
+_BETWEEN_COLOURS = re.compile(r"[\"']?\s?[0-9]{0,3}%?\s?(?:,|，|/|\||→|->|to|and|or|到|和|与|、)\s?[\"']?")
+_HREF = re.compile(r"(?:href|src)\s?=\s?[\"']?\Z", re.IGNORECASE)
+
+
+@lru_cache(maxsize=64)
+def _task_pattern(prefixes: frozenset[str]) -> re.Pattern[str] | None:
+    names = sorted({name.rstrip("-") for name in prefixes} - {""}, key=lambda name: (-len(name), name))
+    if not names:
+        return None
+    return re.compile("(?:" + "|".join(map(re.escape, names)) + ")-[0-9]{1,12}+" + _ID_END)
+
+
+def read_tasks(page: Page, prose: str, *, prefixes: frozenset[str] | None) -> None:
+    """Mention task ids (any prefix but the standards' when `prefixes` is None, else just those), `GH#n` and `#n`."""
+    if "-" in prose:
+        spans = _any_tasks(prose) if prefixes is None else _listed_tasks(prose, prefixes)
+        for start, end in spans:
+            if page.before(start) not in _TASK_BARRIERS and not page.is_joined(start, end):
+                page.mention(TASK, prose[start:end], start=start, end=end)
+    if "#" not in prose:
+        return
+    for found in _GITHUB.finditer(prose):
+        if not page.is_joined(*found.span()):
+            page.mention(TASK, found.group(), start=found.start(), end=found.end())
+    colour_end = -1
+    for found in _HASH.finditer(prose):
+        start, end = found.span()
+        if not _is_hash_task(page, start, end=end):
+            continue
+        if _is_colour(page, start, end=end, colour_end=colour_end):
+            colour_end = end
+        else:
+            page.mention(TASK, found.group(), start=start, end=end)
+
+
+def _any_tasks(prose: str) -> Iterator[tuple[int, int]]:
+    for found in _NUMBER.finditer(prose):
+        at, end = found.span()
+        prefix = _PREFIX_BACKWARDS.match(prose[max(0, at - 33) : at][::-1])
+        if prefix is None:
+            continue
+        start = at - prefix.end()
+        if prose[start:at] not in STANDARDS and prose[start:end] not in NOT_TASKS:
+            yield start, end
+
+
+def _listed_tasks(prose: str, prefixes: frozenset[str]) -> Iterator[tuple[int, int]]:
+    pattern = _task_pattern(prefixes)
+    return (found.span() for found in pattern.finditer(prose)) if pattern else iter(())
+
+
+def _is_hash_task(page: Page, start: int, *, end: int) -> bool:
+    """Tell whether `#n` counts: not a heading's start, an anchor, a character reference or the tail of a word."""
+    if page.before(start) in _HASH_BARRIERS or page.is_joined(start, end):
+        return False
+    if not page.part(start, end).strip("#0") or _HREF.search(page.part(start - 12, start)):
+        return False
+    line_start = page.part(start - 4, start).replace("\r", "\n").rpartition("\n")
+    is_at_start = not line_start[2].strip(" ") and (start < 4 or line_start[1] != "")
+    return not (is_at_start and page.after(end) in _HEADING_BREAKS)
+
+
+def _is_colour(page: Page, start: int, *, end: int, colour_end: int) -> bool:
+    """Tell whether `#n` is a colour: of a colour's length, behind a word for one, a CSS property or another colour."""
+    if end - start not in {4, 5, 7, 9}:
+        return False
+    if 0 < colour_end <= start <= colour_end + 12 and _BETWEEN_COLOURS.fullmatch(page.part(colour_end, start)):
+        return True
+    head = page.part(start - 64, start).lower()
+    if any(word in head for word in _COLOUR_WORDS) and _COLOUR.search(head):
+        return True
+    return page.after(end) in {";", "}"} and _PROPERTY.search(head) is not None
+
+
+# Commits --------------------------------------------------------------------------------------------------------------
+
+_HEX = r"([0-9a-f]{7,40}+)(?![A-Za-z0-9_])"
+_COMMIT_CUES = ("commit", "merg", "cherry", "revert", "sha", "提交", "合并", "回滚", "还原")
+_COMMIT = re.compile(
+    r"(?:(commit(?:s|ted)?)|merge[ds]?|merging|cherry.?pick(?:ed|s|ing)?|revert(?:ed|s|ing)?|sha)(?:\s{1,3}+|[:=]\s{0,3}+)"
+    + _HEX
+    + r"|(?:(提交)|合并|回滚|还原)(?:了|于|：|:)?\s{0,3}+"
+    + _HEX,
+    re.IGNORECASE,
+)
+_OPENERS = frozenset("([{")
+_NEXT_COMMIT = re.compile(r"\s{0,3}+(?:,\s?and|,|、|，|and|&|和|及|与)\s{0,3}+" + _HEX, re.IGNORECASE)
+_PARENTHESISED = re.compile(r"\(([0-9a-fA-F]{7,40}+)\)")
+_WIDE_PARENTHESISED = re.compile(r"（([0-9a-fA-F]{7,40}+)）")
+_DATE = re.compile(r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])")
+
+
+def read_commits(page: Page, prose: str) -> None:
+    """Mention hashes that a word like `commit` introduces or parentheses hold."""
+    for opening, pattern in (("(", _PARENTHESISED), ("（", _WIDE_PARENTHESISED)):
+        if opening not in prose:
+            continue
+        for found in pattern.finditer(prose):
+            value, (start, end) = found.group(1), found.span()
+            if _is_mixed(value) and not page.is_joined(start, end) and page.after(end) not in _OPENERS:
+                page.mention(COMMIT, value, start=start + 1, end=end - 1)
+    lower = prose.lower()
+    if len(lower) != len(prose):  # a few letters have a longer small form
+        lower = "".join(char.lower()[0] for char in prose)
+    for cue in _COMMIT_CUES:
+        at = lower.find(cue)
+        while at >= 0:
+            if hit := _COMMIT.match(prose, at):
+                _read_commit(page, prose, found=hit)
+            at = lower.find(cue, at + len(cue))
+
+
+def _read_commit(page: Page, prose: str, *, found: re.Match[str]) -> None:
+    """Read the commit behind a cue and those listed after it; only `commit` itself makes a date's digits one."""
+    if found.group()[0].isascii() and joins(page.before(found.start())):
+        return
+    named = bool(found.group(1) or found.group(3))
+    hit: re.Match[str] | None = found
+    group = 2 if found.group(2) else 4
+    while hit is not None:
+        value, (start, end) = hit.group(group), hit.span(group)
+        if joins(page.after(end)) or (not named and _DATE.fullmatch(value)):
+            return
+        page.mention(COMMIT, value, start=start, end=end)
+        hit, group = _NEXT_COMMIT.match(prose, end), 1
+
+
+def _is_mixed(value: str) -> bool:
+    """Tell whether a hexadecimal word has a digit and a letter: neither a date nor an English word."""
+    return not value.isdigit() and not value.isalpha()
+
+
+# Keys, projects, components -------------------------------------------------------------------------------------------
+
+_KEY = re.compile(r"\[KEY:([^\]\n]{1,400}+)\]")
+_PROJECT = re.compile(r"~/\.agents/memory/projects/([A-Za-z0-9][A-Za-z0-9_.-]*+|[^\W_][\w-]*+)")
+_CAPITALISED = re.compile(r"[A-Z](?<![A-Za-z0-9_].)[A-Za-z0-9_]++")
+
+
+def read_keys(page: Page, prose: str) -> None:
+    """Mention `[KEY: …]` on one line; white space inside is collapsed."""
+    for found in _KEY.finditer(prose):
+        value = " ".join(found.group(1).split())
+        if value and len(value) <= MAX_KEY and not UNCLEAN.search(value):
+            page.mention(KEY, value, start=found.start(), end=found.end())
+
+
+def read_projects(page: Page, prose: str) -> None:
+    """Mention projects by the path of their folder under the Root."""
+    for found in _PROJECT.finditer(prose):
+        page.mention(PROJECT, found.group(1).rstrip(".-"), start=found.start(), end=found.end())
+
+
+def read_components(page: Page, prose: str, *, suffixes: tuple[str, ...]) -> None:
+    """Mention the capitalised words that end in one of `suffixes`."""
+    if not any(suffix in prose for suffix in suffixes):
+        return
+    for found in _CAPITALISED.finditer(prose):
+        word = found.group()
+        if not word.endswith(suffixes) or joins(page.before(found.start())) or joins(page.after(found.end())):
+            continue
+        stems = (word[: -len(suffix)] for suffix in suffixes if word.endswith(suffix))
+        if any(len(stem) > 1 and stem.isalnum() for stem in stems):
+            page.mention(COMPONENT, word, start=found.start(), end=found.end())

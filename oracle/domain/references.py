@@ -1,0 +1,187 @@
+"""Links from a text to records and files: wikilinks, Markdown links and bare slugs.
+
+Domain room: pure; linear time. Each reader hides what it has read, so that a link gives no second edge from its inside.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from oracle.domain.entities import TASK_ID
+from oracle.domain.masks import blank
+from oracle.domain.pages import FILE, HIDDEN, UNCLEAN, joins
+from oracle.domain.vocabulary import BARE_FILES, EXTENSIONS, is_product
+
+if TYPE_CHECKING:
+    from oracle.domain.pages import Page
+
+ROOT_FOLDERS = ("projects/", "shared/", "learnings/")
+_HAN = r"\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
+
+# Links to records and files -------------------------------------------------------------------------------------------
+
+_INLINE_LINK = re.compile(
+    r"\]\([ \t]*+\n?+[ \t]*+(?:<([^<>\n]*+)>"
+    r"|((?:[^\s()\\<\x01]|\\[^\s])(?:[^\s()\\]++|\\[^\s]|\((?:[^\s()\\]++|\\[^\s])*+\))*+))"
+    r"(?=[ \t]*+\n?+[ \t]*+[)\"'(])"
+)
+_DEFINITION = re.compile(
+    r"^[ \t>]{0,12}\[(?!\^)[^\[\]\n]{1,999}\]:[ \t]*+(?:<([^<>\n]*+)>|([^\s<]\S*+))(?=[ \t]*+(?:[\"'(].*)?$)",
+    re.MULTILINE,
+)
+_WIKILINK = re.compile(r"\[\[([^\[\]\n|]{1,2000}+)(?:\|([^\[\]\n]*+))?+\]\]")
+_SHELL = re.compile(r"[\"$`<>*{}\x01]|==|=~|!=|\s=\s|&&|(?:^|\s)(?:-[a-z]{1,2}|!)\s|^\s*[\d.]+\s*(?:,\s*[\d.]+\s*)+$")
+_NAME = re.compile(r"[\w./#-]+")  # surely no shell test
+_SCHEME_HEAD = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_ENCODED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+_MEMORY = "/.agents/memory/"
+_ATTACHMENT = re.compile(
+    r"\.(?:png|jpe?g|gif|svg|webp|bmp|ico|avif|heic|tiff?|pdf|docx?|xlsx?|pptx?|odt|zip|gz|tgz|tar|7z|mp[34]|m4a|wav|ogg"
+    r"|flac|mov|mkv|webm|canvas|base|excalidraw|drawio|puml|epub)\Z",
+    re.IGNORECASE,
+)
+_KIND_PATH = re.compile(r"\.{0,2}/(?:.*/)?(?:decision|finding|task|plan)/[^/]+")
+
+
+def read_links(page: Page, prose: str) -> str:
+    """Read inline links and reference definitions; hide their destinations."""
+    spans: list[tuple[int, int]] = []
+    for mark, pattern in (("](", _INLINE_LINK), ("]:", _DEFINITION)):
+        if mark not in prose:
+            continue
+        for found in pattern.finditer(prose):
+            group = 1 if found.group(1) is not None else 2
+            start, end = found.span(group)
+            spans.append((start, end))
+            _read_destination(page, found.group(group), start=start, end=end)
+    return blank(prose, sorted(spans), filler=HIDDEN)
+
+
+def _read_destination(page: Page, written: str, *, start: int, end: int) -> None:
+    path = _ESCAPE.sub(r"\1", written)
+    if not path or _SCHEME_HEAD.match(path) or path.startswith(("//", "#", "?")):
+        return
+    path = _decode(path.partition("#")[0].partition("?")[0])
+    inside = _inside_memory(path)
+    if inside is not None or _names_record(path):
+        _refer(page, inside or path, start=start, end=end)
+        return
+    name = path.rpartition("/")[2]
+    if name in BARE_FILES or name.rpartition(".")[2] in EXTENSIONS:
+        while path.startswith("./"):
+            path = path[2:]
+        if not UNCLEAN.search(path):
+            page.mention(FILE, path, start=start, end=end)
+
+
+def _inside_memory(path: str) -> str | None:
+    """Return the root-relative record path that an absolute destination points at, or None."""
+    if _MEMORY in path and path.startswith(("~", "/", "$")):
+        path = path.rpartition(_MEMORY)[2]
+    elif path.startswith("/"):
+        path = path[1:]
+    return path if path.startswith(ROOT_FOLDERS) and _is_record_path(path) else None
+
+
+def _names_record(path: str) -> bool:
+    if path.startswith(("~", "/", "$")):
+        return False
+    if path.lower().endswith((".md", ".mdx")):
+        return True
+    if path.startswith(ROOT_FOLDERS):
+        return _is_record_path(path)
+    return bool(_KIND_PATH.fullmatch(path)) and not _has_other_suffix(path.rpartition("/")[2])
+
+
+def _is_record_path(path: str) -> bool:
+    """Tell whether a root-relative path is deep enough for a record, and not a file of another sort."""
+    parts = path.split("/")
+    if not all(parts) or parts[1].startswith("_"):
+        return False
+    least = {"projects": 4, "shared": 3}.get(parts[0], 2)
+    if len(parts) < least or parts[2:3] == ["_index"] or path.endswith(_FOLDERS):
+        return False
+    return not _has_other_suffix(parts[-1])
+
+
+def _has_other_suffix(name: str) -> bool:
+    """Tell whether a last path component is a file that is no record; `Node.js` alone is a name, not a file."""
+    extension = name.rpartition(".")[2]
+    if extension == name or extension in {"md", "mdx", "json"}:
+        return False
+    return bool(_ATTACHMENT.search(name)) or (extension in EXTENSIONS and not is_product(name))
+
+
+def _refer(page: Page, path: str, *, start: int, end: int) -> None:
+    ref = path.strip()
+    for suffix in (".md", ".mdx", ".json"):
+        if ref.lower().endswith(suffix):
+            ref = ref[: -len(suffix)]
+            break
+    if ref.rpartition("/")[2].strip() not in {"", ".", ".."} and not UNCLEAN.search(ref):
+        page.refer(ref, start=start, end=end)
+
+
+def _decode(path: str) -> str:
+    if "%" not in path:
+        return path
+    return _ENCODED.sub(_decode_run, path)
+
+
+def _decode_run(found: re.Match[str]) -> str:
+    try:
+        return bytes.fromhex(found.group().replace("%", "")).decode("utf-8")
+    except UnicodeDecodeError:
+        return found.group()
+
+
+def read_wikilinks(page: Page, prose: str) -> str:
+    """Read `[[wikilinks]]` and embeds of notes; hide what they point at, not their alias."""
+    spans: list[tuple[int, int]] = []
+    for found in _WIKILINK.finditer(prose):
+        written, alias = found.group(1), found.group(2) or ""
+        if alias.startswith("|") or (not _NAME.fullmatch(written) and _SHELL.search(written)):
+            continue
+        path = _decode(written.partition("#")[0].partition("^")[0].rstrip("\\ ")).strip()
+        if _SCHEME_HEAD.match(path) or _has_other_suffix(path.rpartition("/")[2]):
+            continue
+        inside = _inside_memory(path)
+        _refer(page, inside or path.lstrip("/"), start=found.start(), end=found.end())
+        if not TASK_ID.fullmatch(path):  # `[[ARENA-228]]` is a note and a task
+            spans.append(found.span(1))
+    return blank(prose, spans, filler=HIDDEN)
+
+
+# A component goes on with CJK only where CJK began it or a dash leads to it: text beside a slug needs no blank.
+_SLUG = re.compile(
+    rf"(?:projects|shared|learnings)(?:/(?:[A-Za-z0-9._+\-\xb5-\u02ff\u0300-\u1fff]++|(?<=[-_/{_HAN}])[{_HAN}]++)++)++"
+)
+_FOLDERS = (
+    "/reviewer/findings",
+    "/patrol/doc-code-alignment",
+    "/patrol/test-results",
+    "/patrol/task-commit-gaps",
+)
+_SLUG_BARRIERS = frozenset("/.-~$@\\}>")
+_PATH_GOES_ON = frozenset("/*<{$\\")
+_SHARED = ("shared/library_knowledge/", "shared/patterns/", "shared/examples/")
+
+
+def read_slugs(page: Page, prose: str) -> str:
+    """Read root-relative slugs in prose, also behind the path of the Root; hide them."""
+    spans: list[tuple[int, int]] = []
+    for found in _SLUG.finditer(prose):
+        start = found.start()
+        in_memory = prose.endswith(_MEMORY, 0, start)
+        path = found.group().rstrip(".")
+        end = start + len(path)
+        if not in_memory and (joins(page.before(start)) or page.before(start) in _SLUG_BARRIERS):
+            continue
+        if not in_memory and not path.startswith(("projects/", *_SHARED)):
+            continue
+        if page.after(end) not in _PATH_GOES_ON and _is_record_path(path):
+            spans.append((start, end))
+            _refer(page, path, start=start, end=end)
+    return blank(prose, spans, filler=HIDDEN)

@@ -110,7 +110,7 @@ def _seat_from(folders: list[str]) -> str:
 
 
 def _kind_from(folders: list[str]) -> str:
-    """The innermost folder that names a kind; a project's own JSON file is of the kind of its name."""
+    """Return the kind of the innermost folder that names one; a project's own JSON file is of the kind of its name."""
     if folders[0] == "projects" and len(folders) == 3:
         return folders[2].rsplit(".", 1)[0]
     for folder in reversed(folders[1:-1]):

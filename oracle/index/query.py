@@ -223,7 +223,8 @@ def _conditions(filters: Mapping[str, str]) -> tuple[str, list[str]]:
             )
         elif column == "status":
             parts.append(
-                "CASE WHEN retired_by IS NULL THEN record.status WHEN retired_how = 'retires' THEN 'retired' ELSE 'superseded' END = ?"
+                "CASE WHEN retired_by IS NULL THEN record.status"
+                " WHEN retired_how = 'retires' THEN 'retired' ELSE 'superseded' END = ?"
             )
         else:
             parts.append(f"{name} = ?")

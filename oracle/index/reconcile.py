@@ -185,7 +185,8 @@ def _keep_folders(connection: sqlite3.Connection, changes: _Changes, now_ns: int
 
 def _keep_folder(connection: sqlite3.Connection, path: str, folder: Folder, now_ns: int) -> None:
     connection.execute(
-        "DELETE FROM problem WHERE path GLOB ? AND path NOT GLOB ? AND path NOT GLOB '*.toml' AND path NOT IN (SELECT path FROM record)",
+        "DELETE FROM problem WHERE path GLOB ? AND path NOT GLOB ? AND path NOT GLOB '*.toml'"
+        " AND path NOT IN (SELECT path FROM record)",
         (_glob_below(path), _glob_below(path) + "/*"),
     )
     rows = [(f"{path}/{name}" if name else path, 1, reason) for name, reason in folder.odd.items()]

@@ -25,7 +25,28 @@ from oracle.store.layout import Root
 _UNSEARCHED_FIELDS = frozenset({"schema_version", "format", "id", "title", "filename_stamp", "content_source"})
 _MENTION_FIELDS = ("title", "detail")
 _REFERENCE_TYPES = ("references-record", *(name for name in links.RELATIONS if name != "related-task"))
-_RECORD_COLUMNS = ["slug", "path", "folder", "key", "mtime_ns", "size", "inode", "ctime_ns", "racy", "hash", "project", "seat", "kind", "title", "status", "author", "task_id", "ts", "sort_ts", "confidence"]
+_RECORD_COLUMNS = [
+    "slug",
+    "path",
+    "folder",
+    "key",
+    "mtime_ns",
+    "size",
+    "inode",
+    "ctime_ns",
+    "racy",
+    "hash",
+    "project",
+    "seat",
+    "kind",
+    "title",
+    "status",
+    "author",
+    "task_id",
+    "ts",
+    "sort_ts",
+    "confidence",
+]
 _INSERT = f"INSERT INTO record({', '.join(_RECORD_COLUMNS)}) VALUES ({', '.join('?' * len(_RECORD_COLUMNS))})"  # noqa: S608
 _UPDATE = f"UPDATE record SET {', '.join(f'{name} = ?' for name in _RECORD_COLUMNS)} WHERE id = ?"  # noqa: S608
 _NEWEST_RETIRER = (
@@ -88,7 +109,7 @@ class Writer:
             self._resort(source)
 
     def _resort(self, source: int) -> None:
-        """A record without a date of its own is dated by its mtime, which has moved."""
+        """Date a record that states no time of its own by its mtime, which has moved."""
         path, slug = self._connection.execute("SELECT path, slug FROM record WHERE id = ?", (source,)).fetchone()
         mtime_ns = self._connection.execute("SELECT mtime_ns FROM record WHERE id = ?", (source,)).fetchone()[0]
         document = records.parse(path, records.read(self._root.join(path)))

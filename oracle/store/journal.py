@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 
 from oracle.store import files
@@ -28,11 +29,9 @@ def _line(event: str, ts: str, details: Mapping[str, object]) -> bytes:
 
 def read(root: Root) -> Iterator[dict[str, object]]:
     """Yield the events in the order of the file; lines that are no JSON object are passed over."""
-    try:
-        stream = open(root.events, "rb")
-    except FileNotFoundError:
+    if not os.path.exists(root.events):
         return
-    with stream:
+    with open(root.events, "rb") as stream:
         for line in stream:
             try:
                 entry = json.loads(line)

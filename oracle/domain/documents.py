@@ -1,0 +1,97 @@
+"""Say what a Markdown file with frontmatter is, once read: fields, body and what was wrong with it.
+
+This room is pure: values and their plain-text views, no disk, no YAML.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+# Every scalar stays the text that stands in the file: `yes`, `007` and `2026-05-26` are words here, not types.
+Value: TypeAlias = "str | list[Value] | dict[str, Value]"
+
+MAX_DEPTH = 64  # of lists and maps in each other; walking deeper ones by recursion could end a process
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Name what is wrong on one line (1-based, of the file); `reason` quotes nothing of the file but key names."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    r"""Hold one file as read.
+
+    `body` is the text after the closing line, unstripped, line ends as `\n`; `body_line` and `key_lines` are 1-based
+    lines of the file. `fields` keep the order of the file; its values may share parts, so treat them as read only.
+    """
+
+    fields: Mapping[str, Value]
+    body: str
+    body_line: int
+    key_lines: Mapping[str, int]
+    problems: tuple[Problem, ...]
+
+
+def as_text(value: Value) -> str:
+    """Return a value as one text: a list is joined by `, `, a map is written as `key: value` pairs."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return ", ".join(map(as_text, value))
+    return ", ".join(f"{key}: {as_text(item)}" for key, item in value.items())
+
+
+def as_list(value: Value) -> list[str]:
+    """Return a value as texts: one word is a list of one, a JSON array in a string is read, empty items are dropped."""
+    if isinstance(value, str):
+        value = _json_array(value) if value.lstrip().startswith("[") else [value]
+    elif isinstance(value, dict):
+        value = [value] if value else []
+    return [text for text in map(as_text, value) if text.strip()]
+
+
+def replace_surrogates(text: str) -> str:
+    """Join the surrogate pairs in a text and replace every lone half by U+FFFD: UTF-8 can't hold one."""
+    if not _LONE_SURROGATE.search(text):
+        return text
+    paired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return _LONE_SURROGATE.sub("\ufffd", paired)
+
+
+def parse_json(text: str) -> Value | None:
+    """Read JSON as a value whose scalars keep their text (`1.0` stays `1.0`, null is empty); None when it isn't JSON.
+
+    What is nested deeper than MAX_DEPTH isn't JSON either.
+    """
+    try:
+        found = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+        return _from_json(found, 0)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _json_array(text: str) -> list[Value]:
+    found = parse_json(text)
+    return found if isinstance(found, list) else [text]
+
+
+def _from_json(found: object, depth: int) -> Value:
+    if depth > MAX_DEPTH:
+        raise ValueError(depth)
+    if isinstance(found, str):
+        return replace_surrogates(found)
+    if isinstance(found, list):
+        return [_from_json(item, depth + 1) for item in found]
+    if isinstance(found, dict):
+        return {replace_surrogates(str(key)): _from_json(item, depth + 1) for key, item in found.items()}
+    return "" if found is None else str(found).lower()

@@ -14,7 +14,7 @@ from oracle.store.layout import Root, choose_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
 
     from oracle.app.doctor import Check
@@ -155,6 +155,24 @@ class Oracle:
 
         return self.index.read(lambda connection: query.problems(connection, prefix), fresh=fresh)
 
+    def standing(self) -> dict[str, object]:
+        """Return `problems` (a count) and `freshness` of the last answer; the tree is not looked at again."""
+        from oracle.app import standing
+
+        return standing.standing(self)
+
+    def chains(self, slugs: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """Return the chain of successors, nearest first, of each retired record among `slugs`."""
+        from oracle.app import standing
+
+        return standing.chains(self, slugs)
+
+    def check(self) -> list[tuple[str, str]]:
+        """Return (what, root-relative path) of everything that a full reconcile would change; nothing is changed."""
+        from oracle.app import upkeep
+
+        return upkeep.check(self)
+
     # -- writing ---------------------------------------------------------------------------------------------------
 
     def init(self) -> bool:
@@ -210,6 +228,18 @@ class Oracle:
         from oracle.app import doctor
 
         return doctor.examine(self)
+
+    def repair(self) -> list[str]:
+        """Repair what is derived and never truth; return a sentence for each thing done."""
+        from oracle.app import doctor
+
+        return doctor.repair(self)
+
+    def note_crash(self, trace: str) -> str:
+        """Append a traceback to the log of the Root; return the log's path, or "" when there is nowhere to write it."""
+        from oracle.app import upkeep
+
+        return upkeep.note_crash(self, trace)
 
 
 def _drop(_: str) -> None:

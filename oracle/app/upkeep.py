@@ -1,11 +1,12 @@
-"""Make a Root."""
+"""Make a Root, say what a reconcile would change, keep the log of what went wrong."""
 
 from __future__ import annotations
 
 import os
 
 from oracle.app.oracle import Oracle
-from oracle.errors import RootUnusable
+from oracle.domain import timestamps
+from oracle.errors import OracleError, RootUnusable
 from oracle.store import files
 from oracle.store.layout import RECORD_TREES
 
@@ -23,3 +24,24 @@ def init(oracle: Oracle) -> bool:
         files.make_folder(oracle.root.join(folder))
     oracle.reconcile()
     return is_new
+
+
+def check(oracle: Oracle) -> list[tuple[str, str]]:
+    """Return (what, root-relative path) of everything that a full reconcile would change; nothing is changed."""
+    from oracle.index import pending
+
+    oracle.root.require()
+    return pending.differences(oracle.index.database)
+
+
+def note_crash(oracle: Oracle, trace: str) -> str:
+    """Append a traceback to `_state/oracle.log`, 0600; a Root that is not there or can't be written gives ""."""
+    if not os.path.isdir(oracle.root.path):
+        return ""
+    moment = timestamps.from_mtime(oracle.clock.now_ns())
+    try:
+        files.make_folder(oracle.root.state)
+        files.append_line(oracle.root.log, f"{moment}\n{trace}".encode("utf-8", "backslashreplace"))
+    except OracleError:
+        return ""
+    return oracle.root.log

@@ -104,6 +104,11 @@ class Root:
         return self.join("_state/tmp")
 
     @property
+    def log(self) -> str:
+        """`_state/oracle.log`: tracebacks of what nobody foresaw."""
+        return self.join("_state/oracle.log")
+
+    @property
     def events(self) -> str:
         """`events.log`: the journal."""
         return self.join("events.log")

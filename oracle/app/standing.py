@@ -1,0 +1,34 @@
+"""How far an answer can be relied on: what retired its records, how many files could not be read, how fresh the index is.
+
+Everything here is asked of the index as the answer found it; the tree is not looked at a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from oracle.app.oracle import Oracle
+from oracle.domain import timestamps
+from oracle.index import query
+from oracle.index.db import get_meta
+
+
+def standing(oracle: Oracle) -> dict[str, object]:
+    """Return `problems`, the number of files that could not be read cleanly, and `freshness`."""
+    connection = oracle.index.database.connect()
+    looked = get_meta(connection, "full_look").partition(" ")[0]
+    return {
+        "problems": query.count_problems(connection),
+        "freshness": {
+            "last_full_stat": timestamps.from_mtime(int(looked or 0)),
+            "stale": oracle.index.stale,
+            "in_memory": oracle.index.database.in_memory,
+        },
+    }
+
+
+def chains(oracle: Oracle, slugs: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return, for each retired record among `slugs`, the records that stand in its place, nearest first."""
+    connection = oracle.index.database.connect()
+    found = {slug: tuple(by for by, _ in query.retirers(connection, slug)) for slug in dict.fromkeys(slugs)}
+    return {slug: chain for slug, chain in found.items() if chain}

@@ -51,6 +51,24 @@ class InvalidName(UsageError):
     code = "invalid_name"
 
 
+class NoProfile(UsageError):
+    """The project has no profile, so its seats are unknown."""
+
+    code = "no_profile"
+
+
+class InvalidProfile(UsageError):
+    """The project's profile can't be read, or lacks a key that every profile has."""
+
+    code = "invalid_profile"
+
+
+class TaskAlreadyQueued(UsageError):
+    """A task of this id waits in the queue already, or was answered before; nothing was written."""
+
+    code = "task_already_queued"
+
+
 class HandoffFailed(OracleError):
     """A receipt could not be written."""
 

@@ -131,6 +131,58 @@ class Root:
         """Return the path of the incoming projection of a target."""
         return self.join(f"_backlinks/{flatten(target)}.jsonl")
 
+    # -- the task tree ---------------------------------------------------------------------------------------------
+
+    @property
+    def agents(self) -> str:
+        """The agents folder: what holds the Root's siblings. Nothing outside of it is ever written.
+
+        `<home>/.agents` for a Root at `<home>/.agents/memory`; any other Root holds its siblings itself.
+        """
+        return os.path.dirname(self.path) if self.path.endswith("/.agents/memory") else self.path
+
+    @property
+    def home(self) -> str:
+        """The folder that `~` means in a profile: the home of the agents folder, or the Root that is a world of its own."""
+        return os.path.dirname(self.agents) or "/" if self.agents != self.path else self.path
+
+    @property
+    def tasks(self) -> str:
+        """`tasks/`: one folder a project, with the queues and receipts of its seats."""
+        return f"{self.agents}/tasks"
+
+    @property
+    def profiles(self) -> str:
+        """`profiles/`: one TOML file a project."""
+        return f"{self.agents}/profiles"
+
+    @property
+    def sessions(self) -> str:
+        """`sessions/`: what other tools note of the seats that run; read only."""
+        return f"{self.agents}/sessions"
+
+    @property
+    def responses(self) -> str:
+        """`responses/`: the answers, one file a task."""
+        return self.join("responses")
+
+    @property
+    def inbox(self) -> str:
+        """`_state/inbox/`: hook intents and wake-ups that wait for their time."""
+        return self.join("_state/inbox")
+
+    def profile_file(self, project: str) -> str:
+        """Return the path of a project's profile, of a checked name."""
+        return f"{self.profiles}/{check_name(project, 'project')}-profile-dynamic.toml"
+
+    def task_tree(self, project: str) -> str:
+        """Return `tasks/<project>`, of a checked name; a profile may name another folder."""
+        return f"{self.tasks}/{check_name(project, 'project')}"
+
+    def handoffs(self, project: str) -> str:
+        """Return the folder of a project's receipts; a profile may name another."""
+        return f"{self.task_tree(project)}/patrol/handoffs"
+
     # -- records and facts -----------------------------------------------------------------------------------------
 
     def project(self, project: str) -> str:

@@ -2,7 +2,7 @@
 
 The subset: `key: plain`, `key: "JSON string"`, `key: 'single quoted'`, `key: [flow, "list"]`, and block lists of such
 scalars or of flat maps of them. `read` gives exactly what the YAML reader of `store.markdown` gives for the same text,
-or None; a differential property test holds it to that. Whatever is doubtful (tabs, comments after a value, folded lines,
+or None; a differential property test holds it to that. Whatever is doubtful (tabs, folded lines,
 anchors, tags, duplicate keys, control characters) is left to YAML. It touches no disk.
 """
 
@@ -33,7 +33,7 @@ _BARE_ITEM = re.sub(r"(?<!\\)\((?!\?)", "(?:", _ITEM)
 _FLOW = rf"\[[ ]*+((?:{_BARE_ITEM}[ ]*+(?:,[ ]*+{_BARE_ITEM}[ ]*+)*+)?)\]"
 _SCALAR = rf"(?:{_PLAIN}|{_DOUBLE}|{_SINGLE})"
 
-_ENTRY = re.compile(rf"{_KEY}:(?:[ ]++(?:{_PLAIN}|{_DOUBLE}|{_SINGLE}|{_FLOW}))?[ ]*+\n")
+_ENTRY = re.compile(rf"{_KEY}:(?:[ ]++(?:{_PLAIN}|{_DOUBLE}|{_SINGLE}|{_FLOW}))?[ ]*+(?:(?<=[ ])#[^{_ODD}]*+)?\n")
 _SKIPPED = re.compile(rf"(?:\n|#[^{_ODD}]*+\n)")
 _FLOW_ITEM = re.compile(_ITEM)
 _BLOCK_ITEM = re.compile(rf"([ ]*+)-([ ]++)(?:{_KEY}:(?:[ ]++{_SCALAR})?|{_SCALAR})[ ]*+\n")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -253,6 +255,8 @@ LINES = st.one_of(
               st.lists(st.builds("{}- {}{}\n".format, st.sampled_from(["", " ", "  "]), st.sampled_from(["", "k: ", "k:"]), WORDS),
                        max_size=3).map("".join)),
     st.builds("{}{}: {}\n".format, st.sampled_from(["  ", "    "]), st.sampled_from("kl"), WORDS),
+    st.builds("{}: {} {}\n".format, st.sampled_from("abcd"), st.sampled_from(["", "x", "'s'", '"d"', "[a]", "y#"]),
+              st.sampled_from(["# c", " # c", "#", "c # # d", "#c: d"])),
     st.just("\n"), st.just("# c\n"),
 )  # fmt: skip
 BLOCKS = st.one_of(
@@ -285,6 +289,18 @@ def test_the_subset_takes_what_seats_and_programs_write():
     )
     for block in (note, log, record):
         assert yaml_subset.read(block, first_line=2) is not None
+
+
+def test_an_ordinary_record_needs_no_yaml_library():
+    program = """
+import sys
+from oracle.store import markdown
+fields = {"title": "a: b", "kind": "finding", "tags": ["x"], "evidence": [{"trust": "high", "url": "https://x"}]}
+assert markdown.parse(markdown.render(fields, "body").encode()).fields == fields
+assert not {"yaml", "frontmatter"} & set(sys.modules)
+"""
+    root = Path(__file__).parents[2]
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=root, timeout=60)
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

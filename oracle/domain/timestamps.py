@@ -14,7 +14,7 @@ def to_utc(text: str) -> str:
     is taken as UTC. Dates before year 1 or after 9999 (also after shifting to UTC) are none.
     """
     moment = parse(text)
-    return "" if moment is None else f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond:06d}Z".rjust(27, "0")
+    return "" if moment is None else f"{moment.isoformat(timespec='microseconds')[:26]}Z"
 
 
 def parse(text: str) -> datetime | None:

@@ -80,6 +80,16 @@ class Database:
             raise
         return row is not None and row[0] == SCHEMA_VERSION
 
+    @contextmanager
+    def unsynchronised(self) -> Iterator[sqlite3.Connection]:
+        """Write without waiting for the disk: for a rebuild, which is begun again when it was cut short."""
+        connection = self.connect()
+        connection.execute("PRAGMA synchronous = OFF")
+        try:
+            yield connection
+        finally:
+            connection.execute("PRAGMA synchronous = NORMAL")
+
     def discard(self) -> None:
         """Delete the database files. The caller holds the write lock."""
         self.close()

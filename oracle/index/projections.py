@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import groupby
 from json.encoder import encode_basestring as quote
+from operator import itemgetter
 
-from oracle.domain import timestamps
+from oracle.domain.flat import flatten
+from oracle.domain.instants import extracted_at
 from oracle.index.db import get_meta, immediate, set_meta
 from oracle.store import files
 from oracle.store.layout import Root
@@ -32,7 +35,7 @@ def print_dirty(connection: sqlite3.Connection, root: Root) -> int:
         if not batch:
             return printed
         for side, name in batch:
-            _print(root, _path(root, side, name), _lines(connection, side, name))
+            _put(root, *_one(connection, root, side, name))
         with immediate(connection):
             connection.executemany("DELETE FROM dirty WHERE side = ? AND name = ?", batch)
         printed += len(batch)
@@ -40,32 +43,38 @@ def print_dirty(connection: sqlite3.Connection, root: Root) -> int:
 
 def print_all(connection: sqlite3.Connection, root: Root) -> int:
     """Print every projection and remove files that belong to nothing; return how many files there are now."""
-    expected: dict[str, set[str]] = {LINKS: set(), BACKLINKS: set()}
-    for side, name in _everything(connection):
-        path = _path(root, side, name)
-        _print(root, path, _lines(connection, side, name))
-        expected[side].add(os.path.basename(path))
-    for side, names in expected.items():
-        for stray in _strays(root, side, names):
-            files.remove(stray)
+    printed = sum(_print_side(connection, root, side) for side in (LINKS, BACKLINKS))
     with immediate(connection):
         connection.execute("DELETE FROM dirty")
         connection.execute("DELETE FROM target WHERE NOT EXISTS (SELECT 1 FROM edge WHERE target_id = target.id)")
         set_meta(connection, "print_all", "")
-    return sum(map(len, expected.values()))
+    return printed
+
+
+def _print_side(connection: sqlite3.Connection, root: Root, side: str) -> int:
+    """Print one folder of projections; one that is not there yet is filled aside and takes its name when it is whole."""
+    folder = root.join(f"_{side}")
+    if not os.path.lexists(folder):
+        return files.create_folder(folder, _texts(connection, side), scratch=root.scratch)
+    expected: set[str] = set()
+    for name, data in _texts(connection, side):
+        _put(root, f"{folder}/{name}", data)
+        expected.add(name)
+    for stray in _strays(root, side, expected):
+        files.remove(stray)
+    return len(expected)
 
 
 def differences(connection: sqlite3.Connection, root: Root) -> list[str]:
     """Return the paths of projections that are missing, stale or stray; read only."""
     wrong: list[str] = []
-    expected: dict[str, set[str]] = {LINKS: set(), BACKLINKS: set()}
-    for side, name in _everything(connection):
-        path = _path(root, side, name)
-        expected[side].add(os.path.basename(path))
-        if _read(path) != "".join(_lines(connection, side, name)).encode():
-            wrong.append(path)
-    for side, names in expected.items():
-        wrong += _strays(root, side, names)
+    for side in (LINKS, BACKLINKS):
+        expected: set[str] = set()
+        for name, data in _texts(connection, side):
+            expected.add(name)
+            if _read(root.join(f"_{side}/{name}")) != data:
+                wrong.append(root.join(f"_{side}/{name}"))
+        wrong += _strays(root, side, expected)
     return wrong
 
 
@@ -77,12 +86,22 @@ def count_sources(root: Root) -> int:
         return 0
 
 
-def _everything(connection: sqlite3.Connection) -> Iterator[tuple[str, str]]:
-    slugs = "SELECT slug FROM record WHERE id IN (SELECT source_id FROM edge)"
-    for (slug,) in connection.execute(slugs):
-        yield LINKS, slug
-    for (name,) in connection.execute("SELECT name FROM target WHERE id IN (SELECT target_id FROM edge)"):
-        yield BACKLINKS, name
+_ALL_LINKS = (
+    "SELECT record.slug, edge.line, edge.type, target.name, edge.snippet, record.mtime_ns FROM record"
+    " JOIN edge ON source_id = record.id JOIN target ON target.id = target_id ORDER BY record.id"
+)
+_ALL_BACKLINKS = (
+    "SELECT target.name, record.slug, edge.type, edge.snippet, record.mtime_ns FROM target JOIN edge ON target_id = target.id"
+    " JOIN record ON record.id = source_id ORDER BY target.id"
+)
+
+
+def _texts(connection: sqlite3.Connection, side: str) -> Iterator[tuple[str, bytes]]:
+    """Yield (file name, bytes) of every projection of a side, one source or target at a time."""
+    statement = _ALL_LINKS if side == LINKS else _ALL_BACKLINKS
+    for name, rows in groupby(connection.execute(statement), itemgetter(0)):
+        lines = (_link(name, *row[2:]) if side == LINKS else _backlink(name, *row[1:]) for row in sorted(rows))
+        yield f"{flatten(name)}.jsonl", "".join(lines).encode()
 
 
 def _strays(root: Root, side: str, expected: set[str]) -> list[str]:
@@ -95,12 +114,7 @@ def _strays(root: Root, side: str, expected: set[str]) -> list[str]:
         return []
 
 
-def _path(root: Root, side: str, name: str) -> str:
-    return root.links_file(name) if side == LINKS else root.backlinks_file(name)
-
-
-def _print(root: Root, path: str, lines: Iterable[str]) -> None:
-    data = "".join(lines).encode()
+def _put(root: Root, path: str, data: bytes) -> None:
     if not data:
         files.remove(path)
     elif _read(path) != data:
@@ -115,41 +129,28 @@ def _read(path: str) -> bytes | None:
         return None
 
 
-def _lines(connection: sqlite3.Connection, side: str, name: str) -> Iterator[str]:
-    return _outgoing(connection, name) if side == LINKS else _incoming(connection, name)
+def _one(connection: sqlite3.Connection, root: Root, side: str, name: str) -> tuple[str, bytes]:
+    """Return the path and bytes of one projection, no bytes when it has no line."""
+    if side == LINKS:
+        rows = connection.execute(f"{_ALL_LINKS.partition(' ORDER')[0]} WHERE record.slug = ?", (name,))
+        return root.links_file(name), "".join(_link(name, *row[2:]) for row in sorted(rows)).encode()
+    rows = connection.execute(f"{_ALL_BACKLINKS.partition(' ORDER')[0]} WHERE target.name = ?", (name,))
+    return root.backlinks_file(name), "".join(_backlink(name, *row[1:]) for row in sorted(rows)).encode()
 
 
-def _outgoing(connection: sqlite3.Connection, slug: str) -> Iterator[str]:
-    rows = connection.execute(
-        "SELECT edge.type, target.name, edge.snippet, record.mtime_ns FROM record JOIN edge ON source_id = record.id"
-        " JOIN target ON target.id = target_id WHERE slug = ? ORDER BY edge.line, edge.type, target.name",
-        (slug,),
+def _link(slug: str, kind: str, target: str, snippet: str, mtime_ns: int) -> str:
+    source, edge_type, to = quote(slug), quote(kind), quote(target)
+    return (
+        f'{{"edge_type":{edge_type},"extracted_at":"{extracted_at(mtime_ns)}","from":{source},"snippet":{quote(snippet)},'
+        f'"source":{source},"target":{to},"to":{to},"type":{edge_type}}}\n'
     )
-    source = quote(slug)
-    for kind, target, snippet, mtime_ns in rows:
-        edge_type, to = quote(kind), quote(target)
-        yield (
-            f'{{"edge_type":{edge_type},"extracted_at":"{extracted_at(mtime_ns)}","from":{source},"snippet":{quote(snippet)},'
-            f'"source":{source},"target":{to},"to":{to},"type":{edge_type}}}\n'
-        )
 
 
-def _incoming(connection: sqlite3.Connection, name: str) -> Iterator[str]:
-    to = quote(name)
-    for slug, kind, snippet, mtime_ns in connection.execute(
-        "SELECT slug, edge.type, edge.snippet, record.mtime_ns FROM target JOIN edge ON target_id = target.id"
-        " JOIN record ON record.id = source_id WHERE name = ? ORDER BY slug, edge.type",
-        (name,),
-    ):
-        yield (
-            f'{{"extracted_at":"{extracted_at(mtime_ns)}","from":{quote(slug)},"snippet":{quote(snippet)},'
-            f'"to":{to},"type":{quote(kind)}}}\n'
-        )
-
-
-def extracted_at(mtime_ns: int) -> str:
-    """Return the time of extraction that projections state: the source's mtime, UTC, whole seconds, so that a rebuild agrees."""
-    return timestamps.from_mtime(mtime_ns)[:19] + "Z"
+def _backlink(target: str, slug: str, kind: str, snippet: str, mtime_ns: int) -> str:
+    return (
+        f'{{"extracted_at":"{extracted_at(mtime_ns)}","from":{quote(slug)},"snippet":{quote(snippet)},'
+        f'"to":{quote(target)},"type":{quote(kind)}}}\n'
+    )
 
 
 def publish_catalogue(connection: sqlite3.Connection, root: Root, *, built: str) -> None:

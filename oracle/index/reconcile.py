@@ -16,7 +16,7 @@ from oracle.index import projections, scan
 from oracle.index.db import Database, get_meta, immediate, set_meta
 from oracle.index.rows import Writer, slug_in
 from oracle.index.scan import Folder, Look, Stat
-from oracle.index.schema import SCHEMA_VERSION
+from oracle.index.schema import INDICES, SCHEMA_VERSION
 from oracle.store.layout import RECORD_TREES, Root
 
 Progress = Callable[[int, str], None]
@@ -214,41 +214,49 @@ def rebuild(
     if not accept_removals:
         _refuse_rebuild_of_nothing(database)
     database.create()
-    connection = database.connect()
     began = time.monotonic_ns()
-    writer = Writer(connection, root, now_ns=now_ns, bulk=True)
-    with immediate(connection):
-        set_meta(connection, "print_all", "1")
-        set_meta(connection, "configuration", scan.configuration_stamp(connection, root))
-    taken = 0
-    queue = list(RECORD_TREES)
-    while queue:
-        path = queue.pop()
-        folder = _read(root, path)
-        taken += _take_folder(connection, writer, path, folder, now_ns)
-        queue += [f"{path}/{name}" for name in sorted(folder.folders, reverse=True)]
-        if progress is not None:
-            progress(taken, "records read")
-    with immediate(connection):
-        writer.settle()
-        set_meta(connection, "configuration", scan.configuration_stamp(connection, root))
-        set_meta(connection, "full_look", f"{now_ns} {time.monotonic_ns() - began}")
-        set_meta(connection, "ready", SCHEMA_VERSION)
+    with database.unsynchronised() as connection:
+        taken = _fill(connection, root, now_ns=now_ns, began=began, progress=progress)
     if progress is not None:
         progress(taken, "records linked")
     printed = 0 if database.in_memory else projections.print_all(connection, root)
     return Report(taken, 0, printed, rebuilt=True)
 
 
-def _take_folder(connection: sqlite3.Connection, writer: Writer, path: str, folder: Folder, now_ns: int) -> int:
-    items = sorted(folder.files.items())
-    for start in range(0, max(1, len(items)), _STEP):
-        with immediate(connection):
-            for name, stat in items[start : start + _STEP]:
-                writer.take(f"{path}/{name}", stat, slug=slug_in(f"{path}/{name}", folder.files))
+def _fill(connection: sqlite3.Connection, root: Root, *, now_ns: int, began: int, progress: Progress | None) -> int:
+    """Take every record into empty tables, committing now and then; `ready` is set with the last step."""
     with immediate(connection):
+        set_meta(connection, "print_all", "1")
+    writer = Writer(connection, root, now_ns=now_ns, bulk=True)
+    taken = 0
+    queue: list[str] = list(RECORD_TREES)
+    while queue:
+        with immediate(connection):
+            taken += _take_folders(connection, writer, queue, now_ns)
+        if progress is not None:
+            progress(taken, "records read")
+    with immediate(connection):
+        for statement in INDICES:
+            connection.execute(statement)
+        writer.settle()
+        set_meta(connection, "configuration", scan.configuration_stamp(connection, root))
+        set_meta(connection, "full_look", f"{now_ns} {time.monotonic_ns() - began}")
+        set_meta(connection, "ready", SCHEMA_VERSION)
+    return taken
+
+
+def _take_folders(connection: sqlite3.Connection, writer: Writer, queue: list[str], now_ns: int) -> int:
+    """Take folders off the queue, depth first, until a step's worth of records is in; return how many that were."""
+    taken = 0
+    while queue and taken < _STEP:
+        path = queue.pop()
+        folder = _read(writer.root, path)
+        for name, stat in sorted(folder.files.items()):
+            writer.take(f"{path}/{name}", stat, slug=slug_in(f"{path}/{name}", folder.files))
         _keep_folder(connection, path, folder, now_ns)
-    return len(items)
+        queue += [f"{path}/{name}" for name in sorted(folder.folders, reverse=True)]
+        taken += len(folder.files)
+    return taken
 
 
 def _refuse_rebuild_of_nothing(database: Database) -> None:

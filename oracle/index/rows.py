@@ -1,4 +1,4 @@
-"""One record file -> its rows: record, full text, edges, references, problems; and which targets became dirty.
+"""Readings -> rows: record, full text, edges, references, problems; and which targets became dirty.
 
 A `Writer` lives for one transaction of whoever holds the write lock. References to records are resolved in a second step
 (`settle`), since what they mean depends on which records exist.
@@ -8,52 +8,33 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from hashlib import blake2b
+from collections.abc import Iterable
 
 from oracle.domain import links
-from oracle.domain.documents import Document, Problem, as_text
 from oracle.domain.links import Patterns
-from oracle.domain.records import RETIRING, Record, interpret
-from oracle.domain.slugs import is_entity, project_of, slug_of
-from oracle.index.fold import fold
+from oracle.domain.records import RETIRING
+from oracle.domain.slugs import project_of, slug_of
+from oracle.index import reading
 from oracle.index.projections import BACKLINKS, LINKS
+from oracle.index.reading import RECORD_COLUMNS, Reading
 from oracle.index.scan import SETTLE_NS, Stat
-from oracle.store import records
 from oracle.store.configuration import load_patterns
 from oracle.store.layout import Root
 
-_UNSEARCHED_FIELDS = frozenset({"schema_version", "format", "id", "title", "filename_stamp", "content_source"})
-_MENTION_FIELDS = ("title", "detail")
 _REFERENCE_TYPES = ("references-record", *(name for name in links.RELATIONS if name != "related-task"))
-_RECORD_COLUMNS = [
-    "slug",
-    "path",
-    "folder",
-    "key",
-    "mtime_ns",
-    "size",
-    "inode",
-    "ctime_ns",
-    "racy",
-    "hash",
-    "project",
-    "seat",
-    "kind",
-    "title",
-    "status",
-    "author",
-    "task_id",
-    "ts",
-    "sort_ts",
-    "confidence",
-]
-_INSERT = f"INSERT INTO record({', '.join(_RECORD_COLUMNS)}) VALUES ({', '.join('?' * len(_RECORD_COLUMNS))})"  # noqa: S608
-_UPDATE = f"UPDATE record SET {', '.join(f'{name} = ?' for name in _RECORD_COLUMNS)} WHERE id = ?"  # noqa: S608
+_COLUMNS = [*RECORD_COLUMNS, "racy"]
+_INSERT = f"INSERT INTO record({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
+_UPDATE = f"UPDATE record SET {', '.join(f'{name} = ?' for name in _COLUMNS)} WHERE id = ?"  # noqa: S608
 _NEWEST_RETIRER = (
     "SELECT source.slug, edge.type FROM target JOIN edge ON target_id = target.id JOIN record AS source ON source.id = source_id"
     " WHERE target.name = ? AND edge.type IN ('supersedes', 'retires') ORDER BY source.sort_ts DESC, source.slug LIMIT 1"
 )
-_TARGET_CACHE = 50_000
+_TARGET_CACHE = 200_000
+"""Names of targets kept in memory: about 30 MB when full."""
+
+
+_MTIME = RECORD_COLUMNS.index("mtime_ns")
+_SORT_TS = RECORD_COLUMNS.index("sort_ts")
 
 
 class Writer:
@@ -61,7 +42,7 @@ class Writer:
 
     def __init__(self, connection: sqlite3.Connection, root: Root, *, now_ns: int, bulk: bool = False) -> None:
         self._connection = connection
-        self._root = root
+        self.root = root
         self._now_ns = now_ns
         self._bulk = bulk
         self._targets: dict[str, int] = {}
@@ -74,72 +55,67 @@ class Writer:
 
     def take(self, path: str, stat: Stat, *, slug: str, raw: bytes | None = None) -> None:
         """Index the file at root-relative `path`; unchanged bytes only refresh its stat. A file that vanished is left out."""
-        reason = ""
-        if raw is None:
-            try:
-                raw = records.read(self._root.join(path))
-            except FileNotFoundError:
-                self.drop(path)
-                return
-            except OSError as error:
-                raw, reason = b"", f"The file can't be read: {error.strerror}."
-        digest = blake2b(raw, digest_size=16).digest()
+        loaded = (raw, "") if raw is not None else reading.load(self.root, path)
+        if loaded is None:
+            self.drop(path)
+            return
+        raw, reason = loaded
         known = self._connection.execute(
             "SELECT id, slug, hash, mtime_ns FROM record WHERE path = ?", (path,)
         ).fetchone()
-        if known is not None and known[1] == slug and known[2] == digest:
-            self._refresh(known[0], slug, stat, known[3])
-            return
         if known is not None and known[1] != slug:
             self.drop(path)
             known = None
-        document = records.parse(path, raw)
-        record = interpret(document, slug, path, mtime_ns=stat.mtime_ns)
-        source = self._put(record, stat, digest, None if known is None else known[0])
-        self._put_problems(path, (*document.problems, Problem(1, reason)) if reason else document.problems)
-        self._put_links(source, record)
+        if known is not None and known[2] == reading.digest_of(raw) and not reason:
+            self._refresh(known[0], path, stat, slug=slug, old_mtime_ns=known[3], raw=raw)
+            return
+        found = reading.read_bytes(path, slug, stat, raw, patterns=self.patterns_of(path), reason=reason)
+        if known is None:
+            self.add(found)
+        else:
+            self._change(int(known[0]), found)
 
-    def _refresh(self, source: int, slug: str, stat: Stat, old_mtime_ns: int) -> None:
+    def add(self, found: Reading) -> None:
+        """Put a record that the index does not hold yet."""
+        source = int(self._connection.execute(_INSERT, (*found.row, self._is_racy(found))).lastrowid or 0)
+        if not self._bulk:
+            self._touched_keys.add(str(found.row[3]))
+            self._touched_slugs.add(found.slug)
+        self._put_contents(source, found)
+
+    def _change(self, source: int, found: Reading) -> None:
+        self._connection.execute(_UPDATE, (*found.row, self._is_racy(found), source))
+        self._connection.execute("DELETE FROM passage WHERE rowid = ?", (source,))
+        self._connection.execute("DELETE FROM problem WHERE path = ?", (found.row[1],))
+        self._forget_links(source, found.slug)
+        self._put_contents(source, found)
+
+    def _put_contents(self, source: int, found: Reading) -> None:
         self._connection.execute(
-            "UPDATE record SET mtime_ns = ?, size = ?, inode = ?, ctime_ns = ?, racy = ? WHERE id = ?",
-            (*stat, self._is_racy(stat), source),
+            "INSERT INTO passage(rowid, title, body) VALUES (?, ?, ?)", (source, found.title, found.body)
+        )
+        if found.problems:
+            self.report(str(found.row[1]), found.problems)
+        self._put_edges(source, found.slug, found.edges)
+        if found.references:
+            self._connection.executemany(
+                "INSERT INTO reference(source_id, type, ref, key, snippet, line) VALUES (?, ?, ?, ?, ?, ?)",
+                [(source, *reference) for reference in found.references],
+            )
+            self._pending.add(source)
+
+    def _refresh(self, source: int, path: str, stat: Stat, *, slug: str, old_mtime_ns: int, raw: bytes) -> None:
+        """Keep the new stat of a file whose bytes are what they were; its mtime dates it when it states no time itself."""
+        sort_ts = reading.read_bytes(path, slug, stat, raw, patterns=links.DEFAULT_PATTERNS).row[_SORT_TS]
+        self._connection.execute(
+            "UPDATE record SET mtime_ns = ?, size = ?, inode = ?, ctime_ns = ?, racy = ?, sort_ts = ? WHERE id = ?",
+            (*stat, int(self._now_ns - stat.mtime_ns < SETTLE_NS), sort_ts, source),
         )
         if stat.mtime_ns != old_mtime_ns:
             self._soil_all(source, slug)
-            self._resort(source)
 
-    def _resort(self, source: int) -> None:
-        """Date a record that states no time of its own by its mtime, which has moved."""
-        path, slug = self._connection.execute("SELECT path, slug FROM record WHERE id = ?", (source,)).fetchone()
-        mtime_ns = self._connection.execute("SELECT mtime_ns FROM record WHERE id = ?", (source,)).fetchone()[0]
-        document = records.parse(path, records.read(self._root.join(path)))
-        sort_ts = interpret(document, slug, path, mtime_ns=mtime_ns).sort_ts
-        self._connection.execute("UPDATE record SET sort_ts = ? WHERE id = ?", (sort_ts, source))
-
-    def _put(self, record: Record, stat: Stat, digest: bytes, known: int | None) -> int:
-        key = links.reference_key(record.slug)
-        values = (
-            record.slug, record.path, os.path.dirname(record.path), key, *stat, self._is_racy(stat), digest,
-            record.project, record.seat, record.kind, record.title, record.status, record.author, record.task_id,
-            record.ts, record.sort_ts, record.confidence,
-        )  # fmt: skip
-        if known is None:
-            source = int(self._connection.execute(_INSERT, values).lastrowid or 0)
-            self._touched_keys.add(key)
-            self._touched_slugs.add(record.slug)
-        else:
-            source = known
-            self._connection.execute(_UPDATE, (*values, source))
-            self._connection.execute("DELETE FROM passage WHERE rowid = ?", (source,))
-            self._forget_links(source, record.slug)
-        self._connection.execute(
-            "INSERT INTO passage(rowid, title, body) VALUES (?, ?, ?)",
-            (source, fold(record.title), fold(_searched(record.document))),
-        )
-        return source
-
-    def _is_racy(self, stat: Stat) -> int:
-        return int(self._now_ns - stat.mtime_ns < SETTLE_NS)
+    def _is_racy(self, found: Reading) -> int:
+        return int(self._now_ns - int(found.row[_MTIME]) < SETTLE_NS)
 
     def drop(self, path: str) -> None:
         """Forget the record at root-relative `path` and everything that was read from it."""
@@ -155,54 +131,29 @@ class Writer:
         self._touched_slugs.add(slug)
         self._pending.discard(source)
 
-    def _put_problems(self, path: str, problems: tuple[Problem, ...]) -> None:
-        self._connection.execute("DELETE FROM problem WHERE path = ?", (path,))
-        self.report(path, *problems)
-
-    def report(self, path: str, *problems: Problem) -> None:
-        """Add problem rows for a root-relative path."""
+    def report(self, path: str, problems: Iterable[tuple[int, str]]) -> None:
+        """Add problem rows (line, reason) for a root-relative path."""
         self._connection.executemany(
-            "INSERT INTO problem VALUES (?, ?, ?)", [(path, problem.line, problem.reason) for problem in problems]
+            "INSERT INTO problem VALUES (?, ?, ?)", [(path, line, reason) for line, reason in problems]
         )
 
     # -- links -----------------------------------------------------------------------------------------------------
 
-    def _put_links(self, source: int, record: Record) -> None:
-        edges: dict[tuple[str, str], tuple[str, int]] = {}
-        refs: dict[tuple[str, str], tuple[str, int]] = {}
-        for relation in record.relations:
-            bucket = edges if is_entity(relation.target) else refs
-            bucket.setdefault(
-                (relation.type, relation.target), (f"{relation.type}: {relation.target}"[:160], relation.line)
-            )
-        for text, first_line in _prose(record.document):
-            found = links.extract(text, self._patterns_of(record))
-            for mention in found.mentions:
-                edges.setdefault((mention.type, mention.target), (mention.snippet, first_line + mention.line - 1))
-            for reference in found.references:
-                refs.setdefault((reference.type, reference.ref), (reference.snippet, first_line + reference.line - 1))
-        self._put_edges(source, record.slug, edges)
-        if refs:
-            self._connection.executemany(
-                "INSERT INTO reference(source_id, type, ref, key, snippet, line) VALUES (?, ?, ?, ?, ?, ?)",
-                [(source, kind, ref, links.reference_key(ref), *place) for (kind, ref), place in refs.items()],
-            )
-            self._pending.add(source)
+    def _put_edges(self, source: int, slug: str, edges: Iterable[tuple[str, str, str, int]]) -> None:
+        rows = [(self._target(name), source, kind, snippet, line) for kind, name, snippet, line in edges]
+        if rows:
+            self._connection.executemany("INSERT OR IGNORE INTO edge VALUES (?, ?, ?, ?, ?)", rows)
+            self._soil(slug, [name for _, name, *_ in edges])
 
-    def _put_edges(self, source: int, slug: str, edges: dict[tuple[str, str], tuple[str, int]]) -> None:
-        self._connection.executemany(
-            "INSERT OR IGNORE INTO edge VALUES (?, ?, ?, ?, ?)",
-            [(self._target(name), source, kind, *place) for (kind, name), place in edges.items()],
-        )
-        if edges:
-            self._soil(slug, [name for _, name in edges])
-
-    def _patterns_of(self, record: Record) -> Patterns:
-        project = project_of(record.path)
+    def patterns_of(self, path: str) -> Patterns:
+        """Return the patterns of the project in which a root-relative path lies; a bad configuration file is reported."""
+        project = project_of(path)
         if project not in self._patterns:
-            self._patterns[project] = load_patterns(
-                self._root, project, report=lambda path, why: self._put_problems(path, (Problem(1, why),))
-            )
+            bad: dict[str, str] = {}
+            self._patterns[project] = load_patterns(self.root, project, report=bad.__setitem__)
+            for name, why in bad.items():
+                self._connection.execute("DELETE FROM problem WHERE path = ?", (name,))
+                self.report(name, [(1, why)])
         return self._patterns[project]
 
     def _target(self, name: str) -> int:
@@ -308,7 +259,7 @@ class Writer:
         self._touched_slugs.update(name for kind, name in edges if kind in RETIRING)
         if gone:
             self._soil(slug, [name for name, _ in gone])
-        self._put_edges(source, slug, edges)
+        self._put_edges(source, slug, [(kind, name, *place) for (kind, name), place in edges.items()])
 
     def _mark_retired(self) -> None:
         """Let each touched record know the newest record that supersedes or retires it."""
@@ -328,15 +279,3 @@ def slug_in(path: str, names: frozenset[str] | set[str] | dict[str, Stat]) -> st
     slug = slug_of(path)
     beside = os.path.basename(slug) + ".md"
     return path if path.endswith(".json") and beside in names else slug
-
-
-def _prose(document: Document) -> list[tuple[str, int]]:
-    """Return the texts that are searched for links, each with the line of the file on which it begins."""
-    fields = [(document.fields.get(name, ""), document.key_lines.get(name, 1)) for name in _MENTION_FIELDS]
-    texts = [(value, line) for value, line in fields if isinstance(value, str) and value]
-    return [*texts, (document.body, document.body_line)]
-
-
-def _searched(document: Document) -> str:
-    values = [as_text(value) for key, value in document.fields.items() if key not in _UNSEARCHED_FIELDS]
-    return "\n".join([document.body, *values])

@@ -16,25 +16,29 @@ TABLES = (
         project TEXT NOT NULL, seat TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL, status TEXT NOT NULL,
         author TEXT NOT NULL, task_id TEXT NOT NULL, ts TEXT NOT NULL, sort_ts TEXT NOT NULL, confidence TEXT NOT NULL,
         retired_by TEXT, retired_how TEXT)""",
-    "CREATE INDEX record_folder ON record(folder)",
-    "CREATE INDEX record_key ON record(key)",
-    "CREATE INDEX record_project ON record(project, kind)",
-    "CREATE INDEX record_racy ON record(id) WHERE racy = 1",
     "CREATE TABLE target(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     # The key of an edge is (source, type, target); clustered by target, which is how backlinks are read.
     """CREATE TABLE edge(
         target_id INTEGER NOT NULL, source_id INTEGER NOT NULL, type TEXT NOT NULL,
         snippet TEXT NOT NULL, line INTEGER NOT NULL, PRIMARY KEY(target_id, source_id, type)) WITHOUT ROWID""",
-    "CREATE INDEX edge_source ON edge(source_id)",
     # A link to a record as it was written; which record it means is decided again when records come and go.
     """CREATE TABLE reference(
         source_id INTEGER NOT NULL, type TEXT NOT NULL, ref TEXT NOT NULL, key TEXT NOT NULL,
         snippet TEXT NOT NULL, line INTEGER NOT NULL, target_id INTEGER, resolved INTEGER NOT NULL DEFAULT 0,
         PRIMARY KEY(source_id, type, ref)) WITHOUT ROWID""",
-    "CREATE INDEX reference_key ON reference(key)",
     "CREATE TABLE problem(path TEXT NOT NULL, line INTEGER NOT NULL, reason TEXT NOT NULL)",
     "CREATE INDEX problem_path ON problem(path)",
     "CREATE TABLE dirty(side TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY(side, name)) WITHOUT ROWID",
     """CREATE VIRTUAL TABLE passage USING fts5(
         title, body, tokenize = "porter unicode61 remove_diacritics 2")""",
 )
+
+INDICES = (
+    "CREATE INDEX record_folder ON record(folder)",
+    "CREATE INDEX record_key ON record(key)",
+    "CREATE INDEX record_project ON record(project, kind)",
+    "CREATE INDEX record_racy ON record(id) WHERE racy = 1",
+    "CREATE INDEX edge_source ON edge(source_id)",
+    "CREATE INDEX reference_key ON reference(key)",
+)
+"""Made when the tables are filled: a rebuild needs none of them before."""

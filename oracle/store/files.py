@@ -194,6 +194,35 @@ def replace(path: str, data: bytes, *, scratch: str) -> None:
         raise disk_failure(path, error) from error
 
 
+def create_folder(path: str, contents: Iterable[tuple[str, bytes]], *, scratch: str) -> int:
+    """Fill a new folder aside with (name, bytes) and give it its name when it is whole; return how many files it holds.
+
+    For derived files. When a folder of that name appeared meanwhile, the files are put into it one by one.
+    """
+    aside = f"{scratch}/{os.path.basename(path)}.{os.getpid()}.{next(_counter)}"
+    names: list[str] = []
+    try:
+        make_folder(aside)
+        for name, data in contents:
+            _write_new(f"{aside}/{name}", data)
+            names.append(name)
+        _move_folder(aside, path, names)
+    except OSError as error:
+        raise disk_failure(path, error) from error
+    return len(names)
+
+
+def _move_folder(aside: str, path: str, names: list[str]) -> None:
+    try:
+        os.rename(aside, path)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        for name in names:
+            os.rename(f"{aside}/{name}", f"{path}/{name}")
+        os.rmdir(aside)
+
+
 def _rename_over(new: str, path: str) -> None:
     try:
         os.rename(new, path)
@@ -232,13 +261,16 @@ def append_line(path: str, line: bytes) -> None:
 
 
 def empty_folder(path: str, *, keep: Iterable[str] = ()) -> int:
-    """Remove the plain files of a scratch folder and return how many there were."""
+    """Remove what a scratch folder holds and return how many names there were."""
     kept = set(keep)
     try:
-        names = [entry.name for entry in os.scandir(path) if entry.is_file(follow_symlinks=False)]
+        entries = [entry for entry in os.scandir(path) if entry.name not in kept]
     except FileNotFoundError:
         return 0
-    doomed = [name for name in names if name not in kept]
-    for name in doomed:
-        _discard(f"{path}/{name}")
-    return len(doomed)
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            empty_folder(entry.path)
+            os.rmdir(entry.path)
+        else:
+            _discard(entry.path)
+    return len(entries)

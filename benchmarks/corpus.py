@@ -1,0 +1,53 @@
+"""Make a Root of synthetic records: about 1 KB each, eight links each, spread over seats and projects. Deterministic."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+_WORDS = (
+    "cache queue lock index planner builder reviewer patrol memory record evidence claim retry timeout deploy rollback schema "
+    "parser token vector ranking passage snippet digest folder commit branch merge release review risk latency budget quota "
+    "network socket stream buffer page cursor cluster shard replica leader follower quorum lease clock drift"
+).split()
+_SEATS = ("builder", "planner", "reviewer", "decision", "finding")
+HOT = "entity:taskid:ARENA-228"
+_PER_FOLDER = 100
+
+
+def record_text(number: int, generator: random.Random, *, hot: bool) -> tuple[str, str]:
+    """Return (title, body) of record `number`: eight links, of which one is the hot entity when `hot`."""
+    sentences = [" ".join(generator.choices(_WORDS, k=12)).capitalize() + "." for _ in range(8)]
+    links = [
+        f"ARENA-{1000 + generator.randrange(2000)}",
+        f"src/mod{generator.randrange(500)}/file{generator.randrange(20)}.py",
+        f"https://example.com/page/{generator.randrange(1000)}",
+        f"commit {generator.randrange(16**7):07x}a",
+        f"CacheLayer and QueueEngine{generator.randrange(9)}",
+        f"GH#{generator.randrange(900)}",
+        f"[KEY: {generator.choice(_WORDS)} {generator.choice(_WORDS)}]",
+        "ARENA-228" if hot else f"OPS-{generator.randrange(2000)}",
+    ]
+    body = "\n\n".join(f"{sentence} See {link} for more." for sentence, link in zip(sentences, links, strict=True))
+    return f"{generator.choice(_WORDS)} {generator.choice(_WORDS)} {number}", body
+
+
+def make_root(root: Path, count: int, *, hot: int) -> None:
+    """Lay out `count` records, the first `hot` of which name the hot entity, in folders of a hundred."""
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    generator = random.Random(20260101)
+    for number in range(count):
+        project = f"p{number // (_PER_FOLDER * len(_SEATS)):04d}"
+        seat = _SEATS[number // _PER_FOLDER % len(_SEATS)]
+        folder = root / "projects" / project / seat
+        if number % _PER_FOLDER == 0:
+            folder.mkdir(parents=True, exist_ok=True)
+        title, body = record_text(number, generator, hot=number < hot)
+        text = (
+            f'---\nschema_version: "2"\nproject: "{project}"\nseat: "{seat}"\nkind: "finding"\ntitle: "{title}"\n'
+            f'author: "{seat}"\nstatus: "open"\nts: "2026-04-{1 + number % 28:02d}T10:{number % 60:02d}:00Z"\n'
+            f'confidence: "medium"\n---\n\n{body}\n'
+        )
+        with open(os.fspath(folder / f"2026-04-01T10-00-00Z-{number:06d}.md"), "w", encoding="utf-8") as stream:
+            stream.write(text)

@@ -32,9 +32,26 @@ _URL_REST = re.compile(
     rf"://((?:{_URL_CHAR}++|\\_|\({_URL_CHAR}*+\)|\((?:{_URL_CHAR}++|\({_URL_CHAR}*+\))*+\)"
     rf"|\[{_URL_CHAR}*+\]|\{{{_URL_CHAR}*+\}})*+)"
 )
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*\Z")
-_HTTP = re.compile(r"(?:^|[^A-Za-z0-9])(https?)\Z", re.IGNORECASE)
+_SCHEME = re.compile(r"(?<![A-Za-z])[A-Za-z][A-Za-z0-9+.-]*\Z")
+_BRACKETED = re.compile(r"([^\x00-\x20\x7f-\xa0<>\u2000-\u200f\u2028-\u202f\u3000\ud800-\udfff]++)>")
 _URL_TAIL = ".,;:!?'\"*~"
+
+
+def _web_scheme(prose: str, at: int) -> int:
+    """Return the length of the `http` or `https` that ends at `at`, or 0; `git+https` counts, `xhttps` does not."""
+    head = prose[max(0, at - 6) : at].lower()
+    length = 5 if head.endswith("https") else 4 if head.endswith("http") else 0
+    before = head[: len(head) - length][-1:]
+    return 0 if before.isascii() and before.isalnum() else length
+
+
+def _url_rest(page: Page, prose: str, *, start: int, found: re.Match[str]) -> str:
+    """Return what belongs to the URL behind `://`: all up to the bracket in `<…>`, else without its last punctuation."""
+    before = page.before(start)
+    if before == "<" and (bracketed := _BRACKETED.match(prose, found.start(1))):
+        return bracketed.group(1)
+    rest = found.group(1).rstrip(_URL_TAIL)
+    return rest.rstrip("_") if before == "_" else rest
 
 
 def read_urls(page: Page, prose: str) -> str:
@@ -42,15 +59,12 @@ def read_urls(page: Page, prose: str) -> str:
     spans: list[tuple[int, int]] = []
     for found in _URL_REST.finditer(prose):
         at = found.start()
-        head = prose[max(0, at - 16) : at]
-        scheme = _SCHEME.search(head)
-        if scheme is None:
+        web = _web_scheme(prose, at)
+        scheme = None if web else _SCHEME.search(prose, max(0, at - 16), at)
+        if (not web and scheme is None) or (spans and at < spans[-1][1]):
             continue
-        web = _HTTP.search(head)
-        start = at - len(web.group(1) if web else scheme.group())
-        rest = found.group(1).rstrip(_URL_TAIL)
-        if page.before(start) == "_":
-            rest = rest.rstrip("_")
+        start = scheme.start() if scheme else at - web
+        rest = _url_rest(page, prose, start=start, found=found)
         end = at + 3 + len(rest)
         spans.append((start, end))
         if web and rest and (rest[0].isalnum() or rest[0] == "["):
@@ -71,6 +85,17 @@ _DOTTED_LETTERS = re.compile(r"[A-Za-z](?:\.[A-Za-z])+")
 _HOST = re.compile(r"(?:[A-Za-z0-9-]+\.)+(?:com|org|net|io|dev|cn|edu|gov|ai|app|co|de|uk|jp|fr)")
 
 
+def _path_start(prose: str, floor: int, *, end: int) -> int:
+    """Walk back from the end of a path over what may stand in one; most are short, so look near by first."""
+    for reach in (120, MAX_VALUE + 1):
+        low = max(floor, end - reach)
+        run = _PATH_BACKWARDS.match(prose[low:end][::-1])
+        start = end - (run.end() if run else 0)
+        if start > low:
+            break
+    return start
+
+
 def read_files(page: Page, prose: str) -> str:
     """Mention the paths with a known extension and hide them."""
     spans: list[tuple[int, int]] = []
@@ -79,15 +104,13 @@ def read_files(page: Page, prose: str) -> str:
     if "file" in prose:
         ends = sorted(ends + [found.end() for found in _BARE_FILE_END.finditer(prose)])
     for end in ends:
-        low = max(floor, end - MAX_VALUE - 1)
-        run = _PATH_BACKWARDS.match(prose[low:end][::-1])
-        start = end - (run.end() if run else 0)
+        start = _path_start(prose, floor, end=end)
         floor = end
         token = prose[start:end].lstrip("-+")
         start = end - len(token)
         spans.append((start, end))
         path = _file_path(token)
-        if path and not _is_glob(page, start=start, end=end, path=path) and not _is_cut(page, start, path=path):
+        if path and not _is_pattern(page, start=start, end=end, path=path) and not _is_cut(page, start, path=path):
             page.mention(FILE, path, start=start, end=end)
     return blank(prose, spans, filler=HIDDEN)
 
@@ -124,10 +147,13 @@ def _is_word(base: str, stem: str, extension: str) -> bool:
     return is_product(base) or stem.isdigit() or bool(_DOTTED_LETTERS.fullmatch(stem))
 
 
-def _is_glob(page: Page, *, start: int, end: int, path: str) -> bool:
+def _is_pattern(page: Page, *, start: int, end: int, path: str) -> bool:
+    """Tell whether the path is what follows a wildcard, a placeholder or a port."""
     before = page.before(start)
     if before in {"?", "}", ">", ")", "]"}:
         return path[0] in "/."
+    if before == ":":
+        return path[0].isdigit()  # a host's port
     return before == "*" and page.after(end) != "*"
 
 
@@ -178,7 +204,7 @@ def read_tasks(page: Page, prose: str, *, prefixes: frozenset[str] | None) -> No
                 page.mention(TASK, prose[start:end], start=start, end=end)
     if "#" not in prose:
         return
-    for found in _GITHUB.finditer(prose):
+    for found in _GITHUB.finditer(prose) if "GH#" in prose else ():
         if not page.is_joined(*found.span()):
             page.mention(TASK, found.group(), start=found.start(), end=found.end())
     colour_end = -1
@@ -235,6 +261,7 @@ def _is_colour(page: Page, start: int, *, end: int, colour_end: int) -> bool:
 
 _HEX = r"([0-9a-f]{7,40}+)(?![A-Za-z0-9_])"
 _COMMIT_CUES = ("commit", "merg", "cherry", "revert", "sha", "提交", "合并", "回滚", "还原")
+_ASCII_CUES = tuple(cue for cue in _COMMIT_CUES if cue.isascii())
 _COMMIT = re.compile(
     r"(?:(commit(?:s|ted)?)|merge[ds]?|merging|cherry.?pick(?:ed|s|ing)?|revert(?:ed|s|ing)?|sha)(?:\s{1,3}+|[:=]\s{0,3}+)"
     + _HEX
@@ -261,7 +288,7 @@ def read_commits(page: Page, prose: str) -> None:
     lower = prose.lower()
     if len(lower) != len(prose):  # a few letters have a longer small form
         lower = "".join(char.lower()[0] for char in prose)
-    for cue in _COMMIT_CUES:
+    for cue in _ASCII_CUES if prose.isascii() else _COMMIT_CUES:
         at = lower.find(cue)
         while at >= 0:
             if hit := _COMMIT.match(prose, at):
@@ -312,7 +339,10 @@ def read_projects(page: Page, prose: str) -> None:
 
 def read_components(page: Page, prose: str, *, suffixes: tuple[str, ...]) -> None:
     """Mention the capitalised words that end in one of `suffixes`."""
-    if not any(suffix in prose for suffix in suffixes):
+    for suffix in suffixes:
+        if suffix in prose:
+            break
+    else:
         return
     for found in _CAPITALISED.finditer(prose):
         word = found.group()

@@ -138,6 +138,8 @@ def unresolved_target(ref: str, source: str) -> str:
     `learnings/` at the Root. `resolve` answers with this very slug once it is the only candidate.
     """
     places, tail = _places(ref, source)
+    if places == [source]:
+        return source
     if not tail or "/" not in tail:
         return compose(places[0])
     if tail.startswith(ROOT_FOLDERS):

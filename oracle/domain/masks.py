@@ -44,15 +44,15 @@ def blank(text: str, spans: Iterable[tuple[int, int]], *, filler: str = " ") -> 
     pieces: list[str] = []
     done = 0
     for start, end in spans:
-        start = max(start, done)
+        if start < done:
+            start = done
         if end <= start:
             continue
         pieces.append(text[done:start])
-        hidden = text[start:end]
-        if "\n" in hidden:
-            pieces.append("\n".join(filler * len(part) for part in hidden.split("\n")))
+        if text.find("\n", start, end) < 0:
+            pieces.append(filler * (end - start))
         else:
-            pieces.append(filler * len(hidden))
+            pieces.append("\n".join(filler * len(part) for part in text[start:end].split("\n")))
         done = end
     if not done:
         return text
@@ -114,7 +114,7 @@ class _Line:
 class _Blocks:
     """A walk over the lines that keeps the open containers, the open fence and the open paragraph."""
 
-    __slots__ = ("_comment_end", "_fence", "_last_closer", "_paragraph", "_spans", "_stack", "_text")
+    __slots__ = ("_comment_end", "_fence", "_is_bare", "_last_closer", "_paragraph", "_spans", "_stack", "_text")
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -122,6 +122,7 @@ class _Blocks:
         self._stack: list[int] = []  # a quote is 0, a list item the columns its content is indented by
         self._fence: tuple[str, int] | None = None
         self._paragraph = -1  # offset where the open paragraph begins
+        self._is_bare = False  # the last line opened a list item without text; a blank line ends that item
         self._comment_end = 0  # offset up to which the text is one comment
         self._last_closer = _LastClosers(text)
 
@@ -153,8 +154,12 @@ class _Blocks:
             self._fence = None
         if line.is_blank:
             self._end_paragraph(start)
+            if self._is_bare and depth:
+                depth -= 1
             del self._stack[depth:]
+            self._is_bare = False
             return
+        self._is_bare = False
         if depth < len(self._stack):
             if self._paragraph >= 0 and (line.indent >= _INDENTED or not _BLOCK.match(line.text, line.at)):
                 return  # a lazy continuation: the paragraph goes on without its markers
@@ -234,6 +239,7 @@ class _Blocks:
         self._end_paragraph(start + line.at)
         indent = line.indent
         padding = line.eat_marker(len(marker))
+        self._is_bare = line.is_blank
         if line.is_blank or padding > _INDENTED:
             padding = 1
         line.consumed += padding

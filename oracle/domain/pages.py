@@ -112,7 +112,10 @@ class Page:
     def _snippet(self, start: int, end: int) -> str:
         begin = start - SNIPPET_MARGIN if start > SNIPPET_MARGIN else 0
         stop = min(end + SNIPPET_MARGIN, begin + SNIPPET_LENGTH)
-        return " ".join(self._text[begin:stop].split())
+        part = self._text[begin:stop].replace("\n", " ").strip()
+        if "  " in part or not part.isprintable():  # every blank but the plain space counts as unprintable
+            return " ".join(part.split())
+        return part
 
 
 class _Lines:
@@ -134,6 +137,8 @@ class _Lines:
 
 def _first(hits: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     """Return the first hit of each value, by place, in NFC and without those that are too long."""
+    if len(hits) == 1 and hits[0][2].isascii() and len(hits[0][2]) <= MAX_VALUE:
+        return hits
     first: dict[str, tuple[int, int, str]] = {}
     for start, end, value in sorted(hits):
         clean = compose(value)

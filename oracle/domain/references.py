@@ -60,7 +60,7 @@ def read_links(page: Page, prose: str) -> str:
 
 
 def _read_destination(page: Page, written: str, *, start: int, end: int) -> None:
-    path = _ESCAPE.sub(r"\1", written)
+    path = _ESCAPE.sub(r"\1", written) if "\\" in written else written
     if not path or _SCHEME_HEAD.match(path) or path.startswith(("//", "#", "?")):
         return
     path = _decode(path.partition("#")[0].partition("?")[0])
@@ -169,6 +169,11 @@ _PATH_GOES_ON = frozenset("/*<{$\\")
 _SHARED = ("shared/library_knowledge/", "shared/patterns/", "shared/examples/")
 
 
+def _is_ours(path: str) -> bool:
+    """Tell whether a path in prose means the Root: `shared/` and `learnings/` are folders of other trees too."""
+    return path.startswith(("projects/", *_SHARED)) or (path.startswith("learnings/") and path.endswith(".md"))
+
+
 def read_slugs(page: Page, prose: str) -> str:
     """Read root-relative slugs in prose, also behind the path of the Root; hide them."""
     spans: list[tuple[int, int]] = []
@@ -179,7 +184,7 @@ def read_slugs(page: Page, prose: str) -> str:
         end = start + len(path)
         if not in_memory and (joins(page.before(start)) or page.before(start) in _SLUG_BARRIERS):
             continue
-        if not in_memory and not path.startswith(("projects/", *_SHARED)):
+        if not in_memory and not _is_ours(path):
             continue
         if page.after(end) not in _PATH_GOES_ON and _is_record_path(path):
             spans.append((start, end))

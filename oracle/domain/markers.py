@@ -1,0 +1,324 @@
+"""Markers of the last message: what a seat asks for in its own words, and to which handoff it belongs. Pure.
+
+`[DELIVER:seat=planner task_id=T-1 project=demo]` asks for a delivery, `[CLEAR-REQUESTED]` for an empty context. Only prose
+counts: whatever stands in code, in a comment or in a quote is talk about markers. The last marker of a message wins, and
+one that can't be read is never replaced by an earlier one: in doubt nothing is delivered.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oracle.domain.masks import mask_code, unify_line_ends
+from oracle.domain.slugs import check_name
+from oracle.errors import InvalidName
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+CLEAR = "[CLEAR-REQUESTED]"
+DELIVER = "[DELIVER:"
+LONGEST = 4096
+"""Characters of one marker; a longer one is none."""
+
+_MOST = 100  # markers of one message that are read, from its end: a text made of markers must not cost seconds
+
+_ALIASES = {
+    **dict.fromkeys(("seat", "target", "to"), "seat"),
+    **dict.fromkeys(("task_id", "task", "query_id"), "task_id"),
+    **{name: name for name in ("project", "profile", "verdict", "summary", "commit", "sweep", "title")},
+}
+_PROSE = ("summary", "title")
+_NAMES = {"seat": "seat", "task_id": "task id", "project": "project"}
+_TICKS = re.compile(r"`{3,}|~{3,}")
+_QUOTED_LINE = re.compile(r"^[ \t]*+(?:(?:[-+*]|[0-9]{1,9}[.)])[ \t]++)*+>.*", re.MULTILINE)
+_QUOTATION = frozenset(('""', "''", "“”", "‘’", "„“", "‚‘", "«»", "‹›", "「」", "『』", "《》"))
+_TOKEN = re.compile(
+    r"""(?P<gap>[\s,]+)
+      | (?P<close>\])
+      | (?P<key>[A-Za-z_]+)=(?P<value>"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|[^\s,\]"']*+)(?=[\s,\]])
+      | (?P<word>[^\s,\]=]++)(?=[\s,\]])""",
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
+_TASK_LINE = re.compile(r"^[ \t]*task_id:[ \t]*(\S+)[ \t]*$", re.MULTILINE)
+_PROJECT_LINE = re.compile(r"^[ \t]*project:[ \t]*(\S+)[ \t]*$", re.MULTILINE)
+_QUERY_ID = re.compile(r"(?<![\w.-])MEMORY-QUERY-[0-9]+-[0-9]+(?![\w-])", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A request to deliver; `start` and `end` are its offsets in the message, empty texts were not given."""
+
+    seat: str
+    task_id: str = ""
+    project: str = ""
+    profile: str = ""
+    verdict: str = ""
+    summary: str = ""
+    commit: str = ""
+    title: str = ""
+    sweep: int | None = None
+    start: int = 0
+    end: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Tell whether seat, task and project are all named, so that no dispatch is needed to know the address."""
+        return bool(self.seat and self.task_id and self.project)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A marker that can't be obeyed: a code for the one line on stderr, and a sentence for the log."""
+
+    code: str
+    sentence: str
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """What a message asks for: the delivery that counts, or the fault of the last marker, and whether to clear."""
+
+    deliver: Marker | Fault | None
+    clear: bool
+    faults: tuple[Fault, ...] = ()
+    """Every marker of the message that can't be read, the last one included."""
+
+
+def read(text: str) -> Markers:
+    """Return what the message asks for. Time is linear in the length of the text."""
+    if DELIVER not in text and CLEAR not in text:
+        return Markers(None, clear=False)
+    prose = mask_talk(text)
+    plain = unify_line_ends(text)
+    found = [_read_marker(plain, start) for start in [*_starts(prose, DELIVER)][-_MOST:]]
+    meant = [item for item in found if not _is_quoted(plain, item.start, item.end)]
+    faults = tuple(item for item in meant if isinstance(item, Fault))
+    clears = [at for at in _starts(prose, CLEAR) if not _is_quoted(plain, at, at + len(CLEAR))]
+    return Markers(meant[-1] if meant else None, bool(clears), faults)
+
+
+def mask_talk(text: str) -> str:
+    r"""Overwrite code, comments and quotes with blanks; offsets are kept, line ends are `\n`.
+
+    Unlike in records a fence that is never closed hides everything behind it: an action is worth more doubt than a link.
+    """
+    longest = max((run.end() - run.start() for run in _TICKS.finditer(text)), default=0)
+    if longest:
+        closed = mask_code(f"{text}\n\n{'`' * longest}\n{'~' * longest}")
+        masked = closed[: len(text)]
+    else:
+        masked = mask_code(text)
+    return _QUOTED_LINE.sub(lambda line: " " * len(line.group()), masked) if ">" in masked else masked
+
+
+def strip(text: str) -> str:
+    """Return the message without the markers it obeys, as a person should read the answer; those that are talk stay."""
+    if DELIVER not in text and CLEAR not in text:
+        return text.strip()
+    prose, plain = mask_talk(text), unify_line_ends(text)
+    spans = [(at, at + len(CLEAR)) for at in _starts(prose, CLEAR)]
+    found = [_read_marker(plain, start) for start in [*_starts(prose, DELIVER)][-_MOST:]]
+    spans += [(item.start, item.end) for item in found if isinstance(item, Marker)]
+    pieces, done = [], 0
+    for start, end in sorted(spans):
+        if start >= done and not _is_quoted(plain, start, end):
+            pieces.append(text[done:start].rstrip(" \t"))
+            done = end
+    pieces.append(text[done:])
+    return "".join(pieces).strip()
+
+
+def _starts(prose: str, opening: str) -> Iterator[int]:
+    at = prose.find(opening)
+    while at >= 0:
+        if prose[at - 1 : at] != "\\" or prose[max(0, at - 2) : at] == "\\\\":
+            yield at
+        at = prose.find(opening, at + len(opening))
+
+
+def _is_quoted(text: str, start: int, end: int) -> bool:
+    """Tell whether quotation marks stand right before and right behind."""
+    return start > 0 and end > start and text[start - 1] + text[end : end + 1] in _QUOTATION
+
+
+def _read_marker(text: str, start: int) -> Marker | Fault:
+    """Read the marker that opens at `start`; it reaches to its bracket, never into the next marker."""
+    stop = text.find(DELIVER, start + 1, start + LONGEST)
+    body = text[start + len(DELIVER) : stop if stop >= 0 else start + LONGEST]
+    offset = start + len(DELIVER)
+    try:
+        fields, length = _read_attributes(body)
+        return _build(fields, start=start, end=offset + length)
+    except _Unreadable as reason:
+        return Fault(reason.code, reason.sentence, start, offset + body.find("]") + 1)
+    except InvalidName as error:
+        return Fault(error.code, error.sentence, start, offset + body.find("]") + 1)
+
+
+class _Unreadable(Exception):
+    """Leave the reading of a marker, with the code and the sentence of its fault."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code, self.sentence = code, sentence
+
+
+def _read_attributes(body: str) -> tuple[dict[str, str], int]:
+    fields: dict[str, str] = {}
+    at, key = 0, ""
+    while token := _TOKEN.match(body, at):
+        at = token.end()
+        if token["close"]:
+            return fields, at
+        if token["key"]:
+            key = _set_attribute(fields, token["key"], _unquote(token["value"]))
+        elif token["word"] and key in _PROSE:
+            fields[key] += f" {token['word']}"  # a summary that its writer forgot to quote
+        elif token["word"]:
+            raise _Unreadable("marker_malformed", f"The marker holds {token['word'][:40]!r}, which is no attribute.")
+    raise _Unreadable("marker_malformed", f"The marker can't be read from {body[at : at + 40]!r} on, or never ends.")
+
+
+def _set_attribute(fields: dict[str, str], given: str, value: str) -> str:
+    key = _ALIASES.get(given.lower(), "")
+    if not key:
+        raise _Unreadable("marker_attribute", f"The marker has no attribute {given[:40]!r}.")
+    if not value:
+        raise _Unreadable("marker_malformed", f"The marker's {given} is empty.")
+    if fields.get(key, value) != value:
+        raise _Unreadable("marker_malformed", f"The marker names two values for {given}.")
+    if _CONTROL.search(value):
+        raise _Unreadable("marker_malformed", f"The marker's {given} holds a control character.")
+    fields[key] = value
+    return key
+
+
+def _unquote(value: str) -> str:
+    return _ESCAPE.sub(r"\1", value[1:-1]).strip() if value[:1] in ("'", '"') else value
+
+
+def _build(fields: dict[str, str], *, start: int, end: int) -> Marker:
+    if "seat" not in fields:
+        raise _Unreadable("missing_seat", "The marker names no seat to deliver to.")
+    for key, what in _NAMES.items():
+        if key in fields:
+            fields[key] = check_name(fields[key], what)
+    sweep = fields.pop("sweep", "")
+    if sweep and not (sweep.isascii() and sweep.isdigit() and len(sweep) <= len("999999999")):
+        raise _Unreadable("marker_malformed", f"The marker's sweep {sweep[:40]!r} is no count.")
+    if "commit" in fields and not _COMMIT.fullmatch(fields["commit"]):
+        raise _Unreadable("marker_malformed", f"The marker's commit {fields['commit'][:40]!r} is no commit id.")
+    return Marker(**fields, sweep=int(sweep) if sweep else None, start=start, end=end)
+
+
+# To which handoff a marker belongs ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the user turns of a transcript say of the task at hand: it may complete a marker, never replace one."""
+
+    task_id: str = ""
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A dispatch on disk that is addressed to this seat; `is_open` is False once it is consumed."""
+
+    project: str
+    task_id: str
+    source: str
+    reply_to: str = ""
+    is_open: bool = True
+
+    def concerns(self, seat: str) -> bool:
+        """Tell whether an answer to `seat` would answer this dispatch."""
+        return seat in (self.source, self.reply_to)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a delivery goes; `unsolicited` when no dispatch asked for it."""
+
+    project: str
+    task_id: str
+    seat: str
+    unsolicited: bool = False
+
+
+def read_context(turns: Sequence[str]) -> Context:
+    """Return the last task id and the last project that stand in the texts of user turns, oldest first."""
+    tasks: list[str] = []
+    projects: list[str] = []
+    for text in turns:
+        plain = unify_line_ends(text)
+        found = [*_TASK_LINE.finditer(plain), *_QUERY_ID.finditer(plain)]
+        ordered = sorted(found, key=lambda match: match.start())
+        tasks += [name for match in ordered if (name := _name(match.group(match.lastindex or 0)))]
+        projects += [name for match in _PROJECT_LINE.finditer(plain) if (name := _name(match.group(1)))]
+    return Context(tasks[-1] if tasks else "", projects[-1] if projects else "")
+
+
+def _name(text: str) -> str:
+    try:
+        return check_name(text, "name")
+    except InvalidName:
+        return ""
+
+
+def address(
+    marker: Marker, dispatches: Sequence[Waiting], *, context: Context, rosters: dict[str, Collection[str]]
+) -> Address | Fault:
+    """Decide which handoff a marker answers, from the dispatches on disk and the roster of each project.
+
+    A task id or project that the marker leaves out comes from the one open dispatch it can mean, told apart by the context
+    where there are several. Without a dispatch the marker must name all three itself, and a seat of that project.
+    """
+    fitting = [item for item in dispatches if item.concerns(marker.seat) and _agrees(marker, item)]
+    waiting = [item for item in fitting if item.is_open]
+    if len(waiting) > 1:
+        waiting = [item for item in waiting if _is_meant(context, item)]
+    if not marker.task_id and any(not item.is_open and _is_meant(context, item) for item in fitting if context.task_id):
+        return _fault(marker, "already_delivered", f"the task at hand, {context.task_id}, is answered and consumed")
+    if len({(item.project, item.task_id) for item in waiting}) == 1:
+        return Address(waiting[0].project, waiting[0].task_id, marker.seat)
+    if len([item for item in fitting if item.is_open]) > 1:
+        return _fault(marker, "ambiguous_task", "several open dispatches fit")
+    if fitting and marker.task_id:
+        return _fault(marker, "already_delivered", "the dispatch is answered and consumed")
+    return _unsolicited(marker, rosters)
+
+
+def _unsolicited(marker: Marker, rosters: dict[str, Collection[str]]) -> Address | Fault:
+    if not marker.task_id:
+        return _fault(marker, "missing_task_id", "no open dispatch fits and the marker names no task")
+    if not marker.project:
+        return _fault(marker, "unknown_task", "no open dispatch fits and the marker names no project")
+    if marker.project not in rosters:
+        return _fault(marker, "unknown_project", f"the project {marker.project} has no profile")
+    if marker.seat not in rosters[marker.project]:
+        return _fault(marker, "unknown_seat", f"the project {marker.project} has no such seat")
+    return Address(marker.project, marker.task_id, marker.seat, unsolicited=True)
+
+
+def _agrees(marker: Marker, item: Waiting) -> bool:
+    return marker.task_id in ("", item.task_id) and marker.project in ("", item.project)
+
+
+def _is_meant(context: Context, item: Waiting) -> bool:
+    if not context.task_id and not context.project:
+        return False
+    return context.task_id in ("", item.task_id) and context.project in ("", item.project)
+
+
+def _fault(marker: Marker, code: str, reason: str) -> Fault:
+    return Fault(code, f"Nothing was delivered to {marker.seat}: {reason}.", marker.start, marker.end)

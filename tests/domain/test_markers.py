@@ -1,0 +1,260 @@
+"""Try which markers of a message count, what they say, and which handoff they answer."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.domain.markers import (
+    Address,
+    Context,
+    Fault,
+    Marker,
+    Waiting,
+    address,
+    mask_talk,
+    read,
+    read_context,
+    strip,
+)
+
+ROSTERS = {"install": ("memory", "planner", "builder", "reviewer")}
+FULL = "[DELIVER:seat=planner task_id=T-1 project=install]"
+
+
+def message_of(case: dict[str, Any]) -> str:
+    """Return the text that may trigger: the last message, or the last main-chain assistant line of the transcript."""
+    if "last_assistant_message" in case["payload"]:
+        return str(case["payload"]["last_assistant_message"])
+    lines = [line for line in case["transcript"] if line["type"] == "assistant" and not line.get("isSidechain")]
+    return "".join(block["text"] for block in lines[-1]["message"]["content"]) if lines else ""
+
+
+def user_turns(case: dict[str, Any]) -> list[str]:
+    turns = [line["message"]["content"] for line in case["transcript"] if line["type"] == "user"]
+    return [turn for turn in turns if isinstance(turn, str)]
+
+
+@pytest.mark.cases("stop_hook")
+def test_every_case_delivers_just_what_it_should(case: dict[str, Any]) -> None:
+    found = read(message_of(case))
+    waiting = [
+        Waiting(item["project"], item["task_id"], item["source"], is_open="delivered" not in item)
+        for item in case["open_dispatches"]
+    ]
+    outcome: Address | Fault | None = None
+    if isinstance(found.deliver, Marker):
+        outcome = address(found.deliver, waiting, context=read_context(user_turns(case)), rosters=ROSTERS)
+    elif found.deliver:
+        outcome = found.deliver
+    expect = case["expect"]
+    delivered = [[outcome.task_id, outcome.seat]] if isinstance(outcome, Address) else []
+    assert delivered == expect["delivered"]
+    assert found.clear is expect["cleared"]
+    assert isinstance(outcome, Fault) is ("stderr" in expect)
+    assert bool(isinstance(outcome, Address) and outcome.unsolicited) is expect.get("unsolicited", False)
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("[DELIVER: seat=a , task=T]", {"seat": "a", "task_id": "T"}),
+        ("[DELIVER:to=a query_id=MEMORY-QUERY-1-2]", {"seat": "a", "task_id": "MEMORY-QUERY-1-2"}),
+        ('[DELIVER:target=\'a\',summary="one, [two] \\"three\\""]', {"seat": "a", "summary": 'one, [two] "three"'}),
+        ("[DELIVER:seat=a summary=All of it, works verdict=PASS]", {"summary": "All of it works", "verdict": "PASS"}),
+        ("[DELIVER:seat=a\n  task_id=T\n  project=项目]", {"task_id": "T", "project": "项目"}),
+        ("[DELIVER:SEAT=a commit=abc1234 sweep=3]", {"seat": "a", "commit": "abc1234", "sweep": 3}),
+        ("**[DELIVER:seat=a seat=a profile=~/x.toml title=T]**", {"seat": "a", "profile": "~/x.toml", "title": "T"}),
+        ("好[DELIVER:seat=a]。", {"seat": "a"}),
+        ("> a question\n\n[DELIVER:seat=a]", {"seat": "a"}),
+        ("> a question\n[DELIVER:seat=a]", {"seat": "a"}),
+        ("```\ncode\n```\r\n[DELIVER:seat=a]\r\n", {"seat": "a"}),
+        ("- point\n\n      code\n\n  [DELIVER:seat=a]", {"seat": "a"}),
+        ("x < 3 > 2 [DELIVER:seat=a]", {"seat": "a"}),
+        ("path \\\\[DELIVER:seat=a]", {"seat": "a"}),
+    ],
+)
+def test_a_marker_says_what_its_writer_meant(text: str, fields: dict[str, object]) -> None:
+    marker = read(text).deliver
+    assert isinstance(marker, Marker), marker
+    assert {name: getattr(marker, name) for name in fields} == fields
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("[DELIVER:]", "missing_seat"),
+        ("[DELIVER:task_id=T-1]", "missing_seat"),
+        ("[DELIVER:seat=]", "marker_malformed"),
+        ("[DELIVER:seat=a seat=b]", "marker_malformed"),
+        ("[DELIVER:seat=a target=b]", "marker_malformed"),
+        ("[DELIVER:seat=a colour=red]", "marker_attribute"),
+        ("[DELIVER:seat=a stray]", "marker_malformed"),
+        ("[DELIVER:seat=a", "marker_malformed"),
+        ('[DELIVER:seat="a]', "marker_malformed"),
+        ("[DELIVER:seat=a task_id=../../etc]", "invalid_name"),
+        ("[DELIVER:seat=a task_id='T 1']", "invalid_name"),
+        ("[DELIVER:seat=a,project=$(x)]", "invalid_name"),
+        ("[DELIVER:seat=a;b]", "invalid_name"),
+        ("[DELIVER:seat=a sweep=many]", "marker_malformed"),
+        ("[DELIVER:seat=a commit=HEAD;rm]", "marker_malformed"),
+        ('[DELIVER:seat=a title="x\ny"]', "marker_malformed"),
+        ("[DELIVER:seat=a summary=" + "x" * 5000 + "]", "marker_malformed"),
+        (FULL + " and [DELIVER:seat=<X>]", "invalid_name"),
+    ],
+)
+def test_a_marker_that_can_not_be_read_is_named_and_stops_the_delivery(text: str, code: str) -> None:
+    found = read(text)
+    assert isinstance(found.deliver, Fault)
+    assert found.deliver.code == code
+    assert found.faults[-1] == found.deliver
+    assert found.deliver.sentence.endswith(".")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "`{}`",
+        "``a ` {}``",
+        "```\n{}\n```",
+        "~~~~ text\n{}\n~~~~",
+        "text\n\n    {}\n",
+        "text\n\n\t{}\n",
+        "> {}",
+        "  > > {}",
+        "- > {}",
+        "1. a\n   ```\n   {}\n   ```\n",
+        "<!-- {} -->",
+        '"{}"',
+        "“{}”",
+        "「{}」",
+        "\\{}",
+        "```\nnever closed {}",
+        "~~~~~\n```\n~~~\n{}",
+        "> ```\n> {}\n> ```",
+    ],
+)
+@pytest.mark.parametrize("marker", [FULL, "[CLEAR-REQUESTED]"])
+def test_talk_about_markers_asks_for_nothing(frame: str, marker: str) -> None:
+    text = frame.format(marker)
+    found = read(text)
+    assert found.deliver is None
+    assert not found.clear
+    assert found.faults == ()
+    assert marker in strip(text)
+
+
+def test_a_marker_after_a_closed_fence_counts_though_another_is_quoted() -> None:
+    found = read(f"Print `{FULL}` like this:\n```\n[DELIVER:seat=x]\n```\nDone. [DELIVER:seat=reviewer]")
+    assert isinstance(found.deliver, Marker)
+    assert found.deliver.seat == "reviewer"
+
+
+def test_the_answer_is_kept_without_its_markers() -> None:
+    assert strip(f"Option B. {FULL}\n[CLEAR-REQUESTED]") == "Option B."
+    assert strip("plain ") == "plain"
+    assert strip(f"A `{FULL}` B {FULL} C") == f"A `{FULL}` B C"
+
+
+def test_context_takes_the_last_names_of_user_turns_and_no_odd_ones() -> None:
+    turns = ["task_id: T-1\nproject: install", "MEMORY-QUERY-3-4 please\ntask_id: ../x\r\nproject: arena\r\n"]
+    assert read_context(turns) == Context("MEMORY-QUERY-3-4", "arena")
+    assert read_context(["the task_id: T-1 is old", "xMEMORY-QUERY-3-4-5"]) == Context()
+
+
+DISPATCHES = (
+    Waiting("install", "T-8", "planner"),
+    Waiting("install", "T-9", "planner"),
+    Waiting("arena", "T-9", "planner"),
+)
+
+
+@pytest.mark.parametrize(
+    ("marker", "dispatches", "context", "outcome"),
+    [
+        (Marker("planner"), DISPATCHES, Context("T-8"), Address("install", "T-8", "planner")),
+        (Marker("planner"), DISPATCHES, Context("T-9"), "ambiguous_task"),
+        (Marker("planner"), DISPATCHES, Context("T-9", "arena"), Address("arena", "T-9", "planner")),
+        (Marker("planner", "T-9"), DISPATCHES, Context(), "ambiguous_task"),
+        (Marker("planner", "T-8"), DISPATCHES, Context("T-9"), Address("install", "T-8", "planner")),
+        (Marker("planner"), DISPATCHES, Context("T-7"), "ambiguous_task"),
+        (Marker("planner"), (), Context("T-7", "install"), "missing_task_id"),
+        (Marker("ghost", "T-1", "nowhere"), (), Context(), "unknown_project"),
+        (
+            Marker("planner"),
+            (Waiting("install", "T-1", "planner", is_open=False), Waiting("install", "T-2", "planner")),
+            Context("T-1"),
+            "already_delivered",
+        ),
+        (
+            Marker("reviewer", "T-1"),
+            (Waiting("install", "T-1", "planner", reply_to="reviewer"),),
+            Context(),
+            Address("install", "T-1", "reviewer"),
+        ),
+    ],
+)
+def test_a_handoff_is_chosen_only_when_no_other_could_be_meant(
+    marker: Marker, dispatches: tuple[Waiting, ...], context: Context, outcome: Address | str
+) -> None:
+    found = address(marker, dispatches, context=context, rosters=ROSTERS)
+    assert (found.code if isinstance(found, Fault) else found) == outcome
+
+
+PIECES = st.sampled_from(
+    ["[DELIVER:", "[CLEAR-REQUESTED]", FULL, "seat=a", "task_id=", '"', "'", "]", ",", " ", "\n", "\r", "`", "```", "~~~", ">",
+     "    ", "<!--", "-->", "\\", "- ", "x", "\u2028", "\x00", "项"]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_any_text_is_read_without_an_error_and_its_mask_keeps_offsets(text: str) -> None:
+    found = read(text)
+    assert len(mask_talk(text)) == len(text)
+    for item in (found.deliver, *found.faults):
+        if item is not None:
+            assert text.startswith("[DELIVER:", item.start)
+    rest = read(strip(text))
+    assert not (isinstance(found.deliver, Marker) and found.deliver == rest.deliver and strip(text) == text)
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_quoted_values_come_back_as_they_were_written(seat_tail: str, summary: str) -> None:
+    summary = " ".join("".join(char for char in summary if char.isprintable()).split()).strip()
+    value = summary.replace("\\", "\\\\").replace('"', '\\"')
+    found = read(f'{FULL[:-1]} summary="{value}"]') if value and "[DELIVER:" not in value else None
+    if found is not None:
+        assert isinstance(found.deliver, Marker)
+        assert found.deliver.summary == summary
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "[DELIVER:",
+        "[DELIVER:seat=a ",
+        FULL,
+        "`",
+        "> ",
+        "- ",
+        "``` ",
+        "```\n",
+        "~~~\n",
+        "\\",
+        '[DELIVER:seat="',
+        "[DELIVER:seat=a summary=x ",
+    ],
+)
+def test_four_mebibytes_are_read_in_linear_time(unit: str) -> None:
+    def cost(size: int) -> float:
+        text = unit * (size // len(unit))
+        start = time.process_time()
+        read(text)
+        return time.process_time() - start
+
+    small, large = cost(1 << 19), cost(1 << 22)
+    assert large < max(1.0, 24 * small)

@@ -1,0 +1,96 @@
+"""What a check says, and the few ways to say it: passed, a fault with its fix, a note. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice
+
+ERROR = "error"
+WARNING = "warning"
+NOTE = "note"
+_RANKS = (ERROR, WARNING, NOTE)
+
+CAP = 20
+"""Faults of one check that are listed; the rest is counted."""
+
+FIX = "oracle doctor --fix"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One invariant and how it stands.
+
+    `severity` says how bad it is (or would be) when it does not hold; a note never counts as wrong, so its `ok` is true.
+    `detail` is one line; `fix` is a command or an action, "" when there is nothing to do.
+    """
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str
+    severity: str
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return asdict(self)
+
+
+def passed(name: str, detail: str) -> Check:
+    """Say that an invariant holds."""
+    return Check(name, True, one_line(detail), "", NOTE)
+
+
+def note(name: str, detail: str, fix: str = "") -> Check:
+    """Say what a person should know though nothing is wrong."""
+    return Check(name, True, one_line(detail), one_line(fix), NOTE)
+
+
+def error(name: str, detail: str, fix: str) -> Check:
+    """Say that something does not work until it is put right."""
+    return Check(name, False, one_line(detail), one_line(fix), ERROR)
+
+
+def warning(name: str, detail: str, fix: str) -> Check:
+    """Say that something is not as it should be, though all else works."""
+    return Check(name, False, one_line(detail), one_line(fix), WARNING)
+
+
+def capped(checks: Iterable[Check], cap: int = CAP) -> Iterator[Check]:
+    """Yield the first `cap` checks, then one that counts the others by the name and severity of the last one."""
+    listed = iter(checks)
+    last = None
+    for last in islice(listed, cap):
+        yield last
+    rest = sum(1 for _ in listed)
+    if last is not None and rest:
+        yield Check(
+            last.name,
+            last.ok,
+            f"… and {rest} more",
+            last.fix and "See the others once these are put right.",
+            last.severity,
+        )
+
+
+def in_order(checks: Iterable[Check]) -> list[Check]:
+    """Return checks with the worst first: errors, warnings, then what holds with the notes; else in the order given."""
+    return sorted(checks, key=lambda check: (check.ok, _RANKS.index(check.severity)))
+
+
+def first_few(names: list[str], limit: int = 5) -> str:
+    """Return "a, b, c and 4 more"."""
+    rest = len(names) - limit
+    return ", ".join(names[:limit]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def one_line(text: str) -> str:
+    """Return text that fits on a line of a terminal: control characters and bytes that are not UTF-8 are escaped."""
+    whole = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in whole)
+
+
+def quoted(path: str) -> str:
+    """Return a path as a word for a shell, so that a fix can be pasted."""
+    return shlex.quote(path)

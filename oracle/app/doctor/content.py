@@ -1,0 +1,206 @@
+"""The checks of what the files say: whether records agree with each other, and whether other files can be read. Reads only."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+
+from oracle.app.doctor.checks import Check, capped, first_few, quoted, warning
+from oracle.app.doctor.patient import Head, Patient
+from oracle.app.doctor.tree import Entry
+from oracle.domain.records import RETIRING, SCHEMA_VERSION
+from oracle.domain.seats import role_of
+from oracle.index import query
+from oracle.store.configuration import load_patterns
+
+_READ_LIMIT = 64 * 1024 * 1024
+
+
+# -- what records say --------------------------------------------------------------------------------------------------
+
+
+def check_owners(patient: Patient) -> Iterator[Check]:
+    """Name records whose frontmatter names another project or seat than the folder in which they stand."""
+    yield from capped(check for head in patient.heads for check in _foreign(head))
+
+
+def _foreign(head: Head) -> Iterator[Check]:
+    parts = head.path.split("/")
+    if parts[0] != "projects" or len(parts) < 3:
+        return
+    expected = {"project": parts[1]}
+    if len(parts) > 3 and role_of(parts[2]):
+        expected["seat"] = parts[2]
+    for key, folder in expected.items():
+        told = head.fields[key]
+        if told and told not in (folder, "null", "~"):
+            detail = f"{head.path}:{head.line(key)}: the frontmatter names the {key} {told}, the folder is {folder}'s"
+            yield warning("owners", detail, f"Its owner corrects `{key}:` or moves the file")
+
+
+def check_ids(patient: Patient) -> Iterator[Check]:
+    """Name records of one project that bear the same id."""
+    bearers: dict[tuple[str, str], list[Head]] = defaultdict(list)
+    for head in patient.heads:
+        if head.fields["id"]:
+            bearers[(head.project, head.fields["id"])].append(head)
+    yield from capped(
+        _shared_id(identifier, heads) for (_, identifier), heads in sorted(bearers.items()) if len(heads) > 1
+    )
+
+
+def _shared_id(identifier: str, heads: list[Head]) -> Check:
+    first, *others = [f"{head.path}:{head.line('id')}" for head in heads]
+    detail = f"{first}: the id {identifier} is borne by {len(heads)} records, also by {first_few(others)}"
+    return warning("ids", detail, "The owner of the copy gives it an id of its own")
+
+
+def check_versions(patient: Patient) -> Iterator[Check]:
+    """Name records that a newer program wrote: they are read, as well as this one can."""
+    newer = [head for head in patient.heads if _is_newer(head.fields["schema_version"])]
+    yield from capped(
+        warning(
+            "versions",
+            f"{head.path}:{head.line('schema_version')}: schema_version {head.fields['schema_version']},"
+            f" this program knows {SCHEMA_VERSION}",
+            "Upgrade memory-oracle",
+        )
+        for head in newer
+    )
+
+
+def _is_newer(version: str) -> bool:
+    return version.isascii() and version.isdecimal() and len(version) < 10 and int(version) > int(SCHEMA_VERSION)
+
+
+def check_retirements(patient: Patient) -> Iterator[Check]:
+    """Name cycles of records that retire each other, and retirements of records that are not there."""
+    yield from capped(_cycles(patient))
+    yield from capped(
+        warning(
+            "retirements",
+            f"{path}:{line}: {kind} {ref}, which is no record",
+            f"Correct the reference, or restore {quoted(name)}",
+        )
+        for _, path, kind, ref, line, name in query.unresolved(patient.index.truth.connect(), "")
+        if kind in RETIRING
+    )
+
+
+def _cycles(patient: Patient) -> Iterator[Check]:
+    rows = patient.index.truth.connect().execute(
+        "SELECT record.slug, target.name, record.path, edge.line FROM edge JOIN record ON record.id = source_id"
+        " JOIN target ON target.id = target_id WHERE edge.type IN ('supersedes', 'retires') ORDER BY record.slug, target.name"
+    )
+    places: dict[str, str] = {}
+    after: dict[str, list[str]] = defaultdict(list)
+    for slug, target, path, line in rows:
+        after[slug].append(target)
+        places.setdefault(slug, f"{path}:{line}")
+    for cycle in find_cycles(after):
+        chain = " -> ".join([*cycle, cycle[0]])
+        yield warning(
+            "retirements",
+            f"{places[cycle[0]]}: records retire each other in a circle: {chain}",
+            "Write a record that supersedes all of them, or correct one `supersedes:`",
+        )
+
+
+def find_cycles(after: dict[str, list[str]]) -> list[list[str]]:
+    """Return one cycle for every set of nodes that reach each other, found by depth-first walks."""
+    cycles = []
+    done: set[str] = set()
+    for start in sorted(after):
+        trail: list[str] = []
+        waiting = [(start, 0)]
+        while waiting:
+            node, depth = waiting.pop()
+            del trail[depth:]
+            if node in trail:
+                cycles.append(trail[trail.index(node) :])
+                continue
+            if node in done:
+                continue
+            done.add(node)
+            trail.append(node)
+            waiting += [(target, depth + 1) for target in reversed(after.get(node, []))]
+    return cycles
+
+
+# -- other files -------------------------------------------------------------------------------------------------------
+
+
+def check_facts(patient: Patient) -> Iterator[Check]:
+    """Name fact files and responses that hold no JSON."""
+    places = ("machine/", "responses/")
+    files = [
+        entry
+        for entry in patient.tree.entries
+        if entry.is_file
+        and entry.name.endswith(".json")
+        and entry.name != "index.json"
+        and (entry.path.startswith(places) or "/" not in entry.path)
+    ]
+    yield from capped(check for entry in files for check in _torn_fact(patient, entry))
+
+
+def _torn_fact(patient: Patient, entry: Entry) -> Iterator[Check]:
+    if entry.status.st_size > _READ_LIMIT:
+        return
+    try:
+        with open(patient.root.join(entry.path), "rb") as stream:
+            json.loads(stream.read().decode("utf-8-sig"))
+    except (ValueError, RecursionError) as trouble:
+        yield warning(
+            "facts",
+            f"{entry.path}:{getattr(trouble, 'lineno', 1)}: not valid JSON",
+            "Run the program that wrote it again",
+        )
+    except OSError:  # named by the check of what can be read
+        return
+
+
+def check_configuration(patient: Patient) -> Iterator[Check]:
+    """Name configuration files, and values in them, that can't be used."""
+    projects = [entry.name for entry in patient.tree.entries if len(entry.parts) == 2 and entry.parts[0] == "projects"]
+    found: dict[tuple[str, str], None] = {}
+    for project in ["", *projects]:
+        load_patterns(patient.root, project, report=lambda path, why: found.setdefault((path, why)))
+    yield from capped(
+        warning("configuration", f"{path}:1: {reason}", f"Mend or remove {quoted(patient.root.join(path))}")
+        for path, reason in found
+    )
+
+
+def check_journal(patient: Patient) -> Iterator[Check]:
+    """Name lines of `events.log` that are no JSON object; a last line without an end was torn by a crash."""
+    yield from capped(_bad_events(patient))
+
+
+def _bad_events(patient: Patient) -> Iterator[Check]:
+    path = patient.root.events
+    if not os.path.isfile(path):
+        return
+    number, line = 0, b"\n"
+    with open(path, "rb") as stream:
+        for number, line in enumerate(stream, 1):
+            if not _is_event(line):
+                yield warning(
+                    "journal",
+                    f"events.log:{number}: not a JSON object; readers pass over it",
+                    "Nothing has to be done; no record is read from it",
+                )
+    if not line.endswith(b"\n"):
+        fix = f"printf '\\n' >> {quoted(path)}"
+        yield warning(
+            "journal", f"events.log:{number}: the last line has no end; the next event would be lost in it", fix
+        )
+
+
+def _is_event(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,194 @@
+"""The checks of the Root itself: permissions, the lock, leftovers, the clock. Reads only."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note, passed, quoted, warning
+from oracle.app.doctor.patient import Patient
+from oracle.app.doctor.tree import Entry
+from oracle.domain import timestamps
+from oracle.store import lock
+from oracle.store.layout import Root
+
+LONG_HELD = 300
+"""Seconds after which a lock that is still held is called long: the longest command takes about a minute."""
+
+TOLERANCE_NS = 60_000_000_000
+"""How far ahead of the clock a time may be before it is called a time of the future."""
+
+_EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+# -- the Root and its permissions --------------------------------------------------------------------------------------
+
+
+def check_root(root: Root) -> Check:
+    """Tell whether the Root is a folder that only we may enter."""
+    name, word = "root", quoted(root.path)
+    if not os.path.lexists(root.path):
+        return error(name, f"{root.path} does not exist", "oracle init, or name another Root with --memory-dir")
+    if not os.path.isdir(root.path):
+        return error(name, f"{root.path} is not a folder", "Move it away, or name another Root with --memory-dir")
+    status = os.stat(root.path)
+    if status.st_uid != os.geteuid():
+        owner = f"{root.path} belongs to user {status.st_uid}, we are user {os.geteuid()}"
+        return warning(name, owner, f"Work as its owner, or sudo chown -R {os.geteuid()} {word}")
+    mode = stat.S_IMODE(status.st_mode)
+    if mode & 0o700 != 0o700:
+        return error(name, f"{root.path} has mode {mode:04o}: its owner can't use it", f"chmod 700 {word}")
+    if mode & 0o077:
+        return warning(name, f"{root.path} has mode {mode:04o}: others may look into it", f"chmod 700 {word}")
+    return passed(name, f"{root.path} is ours, mode {mode:04o}")
+
+
+def check_readable(patient: Patient) -> Iterator[Check]:
+    """Name folders and files that we can't read."""
+    yield from capped(_unreadable(patient))
+
+
+def _unreadable(patient: Patient) -> Iterator[Check]:
+    name = "readable"
+    for path, reason in sorted(patient.tree.unreadable.items()):
+        yield error(
+            name,
+            f"{path or patient.root.path}: the folder can't be read ({reason})",
+            f"chmod u+rwx {quoted(patient.root.join(path))}",
+        )
+    for entry in (*patient.tree.entries, *patient.tree.derived):
+        if entry.is_link or entry.path in patient.tree.unreadable:
+            continue
+        needed = 0o500 if entry.is_folder else 0o400
+        is_ours = entry.status.st_uid == os.geteuid()
+        absolute = patient.root.join(entry.path)
+        if (is_ours and entry.mode & needed != needed) or not os.access(absolute, os.R_OK):
+            fix = f"chmod u+r{'wx' if entry.is_folder else 'w'} {quoted(absolute)}"
+            owner = "" if is_ours else f", owner {entry.status.st_uid}"
+            yield error(
+                name, f"{entry.path} can't be read (mode {entry.mode:04o}{owner})", fix if is_ours else f"sudo {fix}"
+            )
+
+
+def check_private(patient: Patient) -> Iterator[Check]:
+    """Name facts about the machine, and derived files, that others may read."""
+    facts = [
+        entry
+        for entry in patient.tree.entries
+        if entry.is_file and entry.path.startswith("machine/") and entry.name.endswith(".json") and entry.mode & 0o077
+    ]
+    for entry in facts:
+        fix = f"chmod 600 {quoted(patient.root.join(entry.path))}"
+        yield warning("private facts", f"{entry.path} has mode {entry.mode:04o}; it may hold credentials", fix)
+
+
+def check_private_derived(patient: Patient) -> Iterator[Check]:
+    """Name derived files that others may read: they quote the records. In a closed Root nobody reaches them."""
+    found = [entry.path for entry in open_derived(patient)]
+    if found:
+        yield warning("private index", f"{len(found)} derived files may be read by others: {first_few(found)}", FIX)
+
+
+def open_derived(patient: Patient) -> list[Entry]:
+    """Return the derived files and folders of ours that others may reach, read or write; none in a closed Root."""
+    if not os.stat(patient.root.path).st_mode & 0o077:
+        return []
+    return [
+        entry
+        for entry in patient.tree.derived
+        if not entry.is_link and entry.mode & 0o077 and entry.status.st_uid == os.geteuid()
+    ]
+
+
+# -- the lock ----------------------------------------------------------------------------------------------------------
+
+
+def check_lock(patient: Patient) -> Iterator[Check]:
+    """Tell whether the write lock is free, or who holds it and whether that is long."""
+    root = patient.root
+    if not os.path.exists(root.lock):
+        yield passed("lock", "free (nobody has written here yet)")
+        return
+    if not os.access(root.lock, os.R_OK | os.W_OK):
+        yield error(
+            "lock", f"{root.lock} can't be opened for writing", f"chmod 600 {quoted(root.lock)}, or work as its owner"
+        )
+        return
+    if not lock.is_held(root):
+        yield passed("lock", "free")
+        return
+    since, pid = _holder(root)
+    holder = lock.describe_holder(root)
+    if since and patient.now_ns / 1e9 - since > LONG_HELD:
+        look = f"ps -fp {pid}; if it hangs, kill {pid} (no record is lost)"
+        yield warning("lock", f"held by {holder}, since {datetime.fromtimestamp(since, UTC):%Y-%m-%d %H:%M:%S}Z", look)
+    else:
+        yield note("lock", f"held by {holder}")
+
+
+def _holder(root: Root) -> tuple[float, int]:
+    try:
+        with open(root.lock, "rb") as stream:
+            told = json.loads(stream.read(4096) or b"null")
+        return float(told["since"]), int(told["pid"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return 0.0, 0
+
+
+def check_scratch(patient: Patient) -> Iterator[Check]:
+    """Name scratch files that a dead writer left; while the lock is held they may be at work."""
+    before = scratch_files(patient.root)
+    if before and not (os.path.exists(patient.root.lock) and lock.is_held(patient.root)):
+        left = sorted(before & scratch_files(patient.root))
+        if left:
+            yield warning(
+                "scratch",
+                f"{len(left)} files left by a writer that died in _state/tmp: {first_few(left)}",
+                FIX,
+            )
+
+
+def scratch_files(root: Root) -> set[str]:
+    """Return the names in the scratch folder."""
+    try:
+        return set(os.listdir(root.scratch))
+    except OSError:
+        return set()
+
+
+# -- clock -------------------------------------------------------------------------------------------------------------
+
+
+def check_clock(patient: Patient) -> Iterator[Check]:
+    """Compare the clock of the system with the year and with the newest record."""
+    now = timestamps.from_mtime(patient.now_ns)
+    fix = "Set the clock (timedatectl, ntpd); names and dates of records come from it"
+    if now < timestamps.print_moment(_EARLIEST):
+        yield error("clock", f"the system says {now}", fix)
+        return
+    limit = timestamps.from_mtime(patient.now_ns + TOLERANCE_NS)
+    newest = (
+        patient.index.truth.connect()
+        .execute("SELECT sort_ts, path FROM record WHERE sort_ts > ? ORDER BY sort_ts DESC, path", (limit,))
+        .fetchall()
+    )
+    for ts, path in newest[:1]:
+        detail = f"the system says {now}, {path}:1 is dated {ts} ({len(newest)} records are ahead of the clock)"
+        yield warning("clock", detail, f"{fix}; or write a record that supersedes the one with the wrong date")
+
+
+def check_mtimes(patient: Patient) -> Iterator[Check]:
+    """Name files and folders whose time of change lies in the future: their folder is looked at anew every time."""
+    limit = patient.now_ns + TOLERANCE_NS
+    ahead = [entry for entry in patient.tree.entries if entry.status.st_mtime_ns > limit]
+    yield from capped(
+        warning(
+            "times",
+            f"{entry.path} was changed in the future: {timestamps.from_mtime(entry.status.st_mtime_ns) or 'beyond all dates'}",
+            f"touch {quoted(patient.root.join(entry.path))}",
+        )
+        for entry in ahead
+    )

@@ -1,0 +1,121 @@
+"""The checks of what is derived: the index, its projections, and what printing left undone. Reads only."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+
+from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note, passed, quoted, warning
+from oracle.app.doctor.diagnosis import ABSENT, BUSY, DAMAGED, OUTDATED
+from oracle.app.doctor.patient import Patient
+from oracle.domain.flat import flatten
+from oracle.index import query
+from oracle.store import lock
+
+
+def check_index(patient: Patient) -> Iterator[Check]:
+    """Tell whether the index is there, whole, of this version, and says what a rebuild would say."""
+    found = patient.index
+    if found.state == ABSENT:
+        yield warning("index", "there is none; the next query builds it", FIX)
+    elif found.state == DAMAGED:
+        yield error("index", f"{patient.root.database} is damaged: {found.reason}", FIX)
+    elif found.state == BUSY:
+        yield note("index", "it is being written just now and was not examined; look again")
+    elif found.state == OUTDATED and _is_writer_at_work(patient):
+        yield note("index", f"{found.reason}, and a writer is at work; look again")
+    elif found.state == OUTDATED:
+        yield warning("index", f"{found.reason}; the next query builds it anew", FIX)
+    elif found.wrong:
+        names = [f"{slug} ({what})" for slug, what in found.wrong.items()]
+        yield error("index", f"{len(names)} differ from a rebuild: {first_few(names)}", FIX)
+    else:
+        waiting = f"; {found.behind} changes on disk wait for the next query" if found.behind else ""
+        yield passed("index", f"{found.records} records, as a rebuild would have them{waiting}")
+    if found.emptied:
+        accept = (
+            "Mount the disk or name the right Root; if they were really removed: oracle reconcile --accept-removals"
+        )
+        yield error("tree", found.emptied, accept)
+
+
+def _is_writer_at_work(patient: Patient) -> bool:
+    return os.path.exists(patient.root.lock) and lock.is_held(patient.root)
+
+
+def check_projections(patient: Patient) -> Iterator[Check]:
+    """Compare `_links/` and `_backlinks/` with the index, byte for byte."""
+    stale = [os.path.relpath(path, patient.root.path) for path in patient.index.stale]
+    if not stale:
+        return
+    strays = [path for path in stale if not _has_source(patient, path)]
+    detail = f"{len(stale)} files are missing, stale or stray: {first_few(stale)}"
+    if _is_writer_at_work(patient):
+        yield note("projections", f"{detail}; a writer is at work, look again")
+    else:
+        yield warning("projections", detail + (f" ({len(strays)} of them stray)" if strays else ""), FIX)
+
+
+def _has_source(patient: Patient, path: str) -> bool:
+    """Tell whether a projection belongs to something in the tree."""
+    side, _, name = path.partition("/")
+    connection = patient.index.truth.connect()
+    column = "SELECT slug FROM record" if side == "_links" else "SELECT name FROM target"
+    flat = name.removesuffix(".jsonl")
+    return any(flatten(target) == flat for (target,) in connection.execute(column))
+
+
+def check_unprinted(patient: Patient) -> Iterator[Check]:
+    """Tell of targets that a writer committed and then did not live to print."""
+    if patient.index.dirty and not _is_writer_at_work(patient):
+        yield warning(
+            "unprinted", f"{patient.index.dirty} projections wait to be printed: a writer died after its commit", FIX
+        )
+
+
+def check_published(patient: Patient) -> Iterator[Check]:
+    """Name published files (`index.json`, `projects/*/_index/*`) that are torn."""
+    yield from capped(warning("published", f"{path}:{line}: not valid JSON", FIX) for path, line in torn_files(patient))
+
+
+def torn_files(patient: Patient) -> Iterator[tuple[str, int]]:
+    """Yield (path, line) of published files that hold no JSON."""
+    published = [entry.path for entry in patient.tree.derived if entry.is_file and "/_index/" in entry.path]
+    if os.path.isfile(patient.root.catalogue):
+        published.insert(0, os.path.basename(patient.root.catalogue))
+    for path in published:
+        if path.endswith((".json", ".jsonl")):
+            line = _first_bad_line(patient.root.join(path))
+            if line:
+                yield path, line
+
+
+def _first_bad_line(path: str) -> int:
+    with open(path, "rb") as stream:
+        texts = enumerate(stream, 1) if path.endswith(".jsonl") else iter([(1, stream.read())])
+        for number, text in texts:
+            try:
+                json.loads(text)
+            except (ValueError, RecursionError) as trouble:
+                return number + getattr(trouble, "lineno", 1) - 1
+    return 0
+
+
+def check_problems(patient: Patient) -> Iterator[Check]:
+    """Repeat what the reader of records could not read cleanly, by path and line."""
+    links = {entry.path for entry in patient.tree.entries if entry.is_link}
+    rows = [
+        (path, line, reason)
+        for path, line, reason in query.problems(patient.index.truth.connect())
+        if path not in links and path not in patient.tree.unreadable and not path.endswith(".toml")
+    ]
+    yield from capped(
+        (
+            warning(
+                "problem", f"{path}:{line}: {reason}", f"Its owner mends the file: {quoted(patient.root.join(path))}"
+            )
+            for path, line, reason in rows
+        ),
+        100,
+    )

@@ -1,0 +1,146 @@
+"""The checks of the machine under a Root: its file system and its programs. Reads only."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import platform
+from collections.abc import Iterator
+
+from oracle.app.doctor.checks import Check, error, note, passed, quoted, warning
+from oracle.app.doctor.patient import Patient
+from oracle.index.db import Corrupt, Database
+from oracle.store.layout import Root
+
+_LEAST_BYTES = 50 * 1024 * 1024
+_REMOTE = (
+    "nfs",
+    "cifs",
+    "smb",
+    "9p",
+    "drvfs",
+    "sshfs",
+    "fuse.sshfs",
+    "afpfs",
+    "webdav",
+    "davfs",
+    "glusterfs",
+    "ceph",
+    "lustre",
+    "virtiofs",
+)
+_LINKLESS = ("vfat", "msdos", "exfat", "fat")
+
+
+def check_flock(patient: Patient) -> Iterator[Check]:
+    """Tell whether the file system knows flock: by the lock file when there is one, by its kind otherwise."""
+    fix = "Keep the Root on a local file system"
+    kind = file_system_of(patient.root.path)
+    if os.path.exists(patient.root.lock):
+        reason = _try_flock(patient.root.lock)
+        if reason:
+            yield error(
+                "flock", f"the file system of {patient.root.path} ({kind or 'unknown'}) knows no flock: {reason}", fix
+            )
+            return
+    if kind.startswith(_REMOTE):
+        yield warning(
+            "flock",
+            f"{patient.root.path} is on {kind}: locks of other machines may not be seen, and SQLite's log needs shared memory",
+            fix,
+        )
+
+
+def _try_flock(path: str) -> str:
+    """Return why a shared lock can't be had, or ""; that somebody else has an exclusive one shows that locks work."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as trouble:
+        if trouble.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EINTR):
+            return trouble.strerror or str(trouble)
+    finally:
+        os.close(handle)
+    return ""
+
+
+def file_system_of(path: str, mounts: str = "/proc/mounts") -> str:
+    """Return the kind of the file system of `path` (ext4, nfs4, 9p, …), or "" where the system does not say."""
+    real = os.path.realpath(path)
+    kind, longest = "", -1
+    try:
+        with open(mounts, encoding="utf-8", errors="surrogateescape") as lines:
+            for line in lines:
+                words = line.split(" ")
+                point = words[1].encode().decode("unicode_escape") if "\\" in words[1] else words[1]
+                if (real + "/").startswith(point.rstrip("/") + "/") and len(point) >= longest:
+                    kind, longest = words[2], len(point)
+    except (OSError, IndexError, ValueError):
+        return kind
+    return kind
+
+
+def check_file_system(patient: Patient) -> Iterator[Check]:
+    """Tell of space, inodes, a read-only mount, and of what the file system can't do."""
+    path = patient.root.path
+    seen = os.statvfs(path)
+    free = seen.f_bavail * seen.f_frsize
+    if seen.f_flag & os.ST_RDONLY:
+        yield warning(
+            "disk",
+            f"{path} is mounted read-only: nothing can be written, every command builds its index in memory",
+            f"mount -o remount,rw, or copy {quoted(path)}",
+        )
+    if free < _LEAST_BYTES or seen.f_bavail * 100 < seen.f_blocks:
+        yield warning(
+            "disk",
+            f"{free // 1024 // 1024} MiB are free where {path} is",
+            f"Free some space; _state may be deleted: rm -r {quoted(patient.root.state)}",
+        )
+    if seen.f_files and seen.f_favail * 100 < seen.f_files:
+        yield warning(
+            "disk",
+            f"{seen.f_favail} of {seen.f_files} inodes are free where {path} is",
+            "Remove small files elsewhere on this disk",
+        )
+    if file_system_of(path).startswith(_LINKLESS):
+        yield note(
+            "disk",
+            f"{path} is on a file system without hard links; records are created by a rename, which only the write lock makes safe",
+        )
+    if _folds_case(path):
+        yield note(
+            "disk", f"{path} is on a file system that takes a.md and A.md for one file; such slugs can't both exist"
+        )
+
+
+def _folds_case(path: str) -> bool:
+    parent, name = os.path.split(os.path.realpath(path))
+    other = os.path.join(parent, name.swapcase())
+    if other == os.path.join(parent, name):
+        return False
+    try:
+        return os.path.samestat(os.lstat(path), os.lstat(other))
+    except OSError:
+        return False
+
+
+def check_programs(_: Patient) -> Iterator[Check]:
+    """Tell the versions of Python and SQLite, and whether SQLite has the full-text index that we need."""
+    database = Database(Root("/"))
+    database.use_memory()
+    version = database.connect().execute("SELECT sqlite_version()").fetchone()[0]
+    detail = f"Python {platform.python_version()}, SQLite {version}"
+    try:
+        database.connect().execute("CREATE VIRTUAL TABLE probe USING fts5(text)")
+    except Corrupt as trouble:
+        yield error(
+            "programs",
+            f"{detail} without FTS5 ({trouble})",
+            "Use a Python whose sqlite3 has FTS5 (python.org, Debian, Homebrew)",
+        )
+    else:
+        yield passed("programs", f"{detail} with FTS5")
+    finally:
+        database.close()

@@ -1,0 +1,77 @@
+"""Print a walk as text, Mermaid, Graphviz or JSON; a name is a label there, never a piece of the language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.cli.printing import visible
+from oracle.cli.session import replaced_by
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from oracle.domain.graph import Walk
+
+    Chains = Mapping[str, Sequence[str]]
+
+_PLAIN_IN_MERMAID = " ._-/:+@,()=!?"
+
+
+def as_json(walk: Walk, chains: Chains) -> dict[str, object]:
+    """Return the JSON form of a walk; `chains` says which of its nodes no longer hold, and what stands in their place."""
+    edges = [
+        {"from": edge.source, "to": edge.target, "type": edge.type, "snippet": edge.snippet, "depth": edge.depth}
+        for edge in walk.edges
+    ]
+    replaced = {name: list(chain) for name, chain in chains.items()}
+    return {"root": walk.root, "depth": walk.depth, "nodes": list(walk.nodes), "edges": edges, "chains": replaced}
+
+
+def as_text(walk: Walk, chains: Chains) -> str:
+    """Return one line an edge, farther ones indented further; nodes that no longer hold are marked."""
+    lines = [
+        f"{'  ' * (edge.depth - 1)}{_name(edge.source, chains)} --{visible(edge.type)}--> {_name(edge.target, chains)}"
+        for edge in walk.edges
+    ]
+    return "\n".join(lines or [_name(walk.root, chains)]) + "\n"
+
+
+def as_mermaid(walk: Walk, chains: Chains) -> str:
+    """Return a Mermaid flowchart."""
+    numbers = {name: f"n{number}" for number, name in enumerate(walk.nodes)}
+    nodes = [f'  {numbers[name]}["{escape_mermaid(_name(name, chains))}"]' for name in walk.nodes]
+    edges = [
+        f'  {numbers[edge.source]} -->|"{escape_mermaid(edge.type)}"| {numbers[edge.target]}' for edge in walk.edges
+    ]
+    return "\n".join(["flowchart LR", *nodes, *edges]) + "\n"
+
+
+def as_dot(walk: Walk, chains: Chains) -> str:
+    """Return a Graphviz digraph."""
+    numbers = {name: f"n{number}" for number, name in enumerate(walk.nodes)}
+    nodes = [f'  {numbers[name]} [label="{escape_dot(_name(name, chains))}"];' for name in walk.nodes]
+    edges = [
+        f'  {numbers[edge.source]} -> {numbers[edge.target]} [label="{escape_dot(edge.type)}"];' for edge in walk.edges
+    ]
+    return "\n".join(["digraph oracle {", "  rankdir=LR;", "  node [shape=box];", *nodes, *edges, "}"]) + "\n"
+
+
+def escape_mermaid(text: str) -> str:
+    """Return a label for double quotes: letters of any script as they are, what Mermaid could read as its own by number."""
+    return "".join(
+        char if char.isalnum() or char in _PLAIN_IN_MERMAID or ord(char) > 127 else f"#{ord(char)};"
+        for char in visible(text)
+    )
+
+
+def escape_dot(text: str) -> str:
+    """Return a label for double quotes; Graphviz reads backslashes and HTML entities in them."""
+    return visible(text).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _name(name: str, chains: Chains) -> str:
+    chain = chains.get(name, ())
+    return visible(f"{name} [replaced {replaced_by(chain)}]" if chain else name)
+
+
+FORMS: dict[str, Callable[[Walk, Chains], str]] = {"text": as_text, "mermaid": as_mermaid, "dot": as_dot}

@@ -1,0 +1,243 @@
+"""Commands that follow edges: links, backlinks, graph, entities, orphans, unresolved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oracle.cli import graphs
+from oracle.cli.options import Fresh, Json, MemoryDir, Project, Slug, Target, Types, begin
+from oracle.cli.printing import Table, print_table, write_out
+from oracle.cli.reading import records_table
+from oracle.cli.session import record_json, replaced_by, with_chains
+from oracle.errors import NotInMemory, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from oracle.app.oracle import Oracle
+
+
+def links(
+    context: typer.Context,
+    slug: Slug,
+    *,
+    types: Types = None,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+    fresh: Fresh = False,
+) -> None:
+    """Show what a record links to."""
+    wanted = _check_types(types)
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle("links") as oracle:
+        name = oracle.target(slug)
+        rows = oracle.links(name, types=wanted, fresh=fresh)
+        if not rows:
+            name = oracle.show(slug, last_line=1).record.slug
+            rows = oracle.links(name, types=wanted)
+        chains = oracle.chains(target for _, target, *_ in rows)
+        standing = oracle.standing() if call.as_json else {}
+    if call.as_json:
+        edges = [
+            {
+                "from": name,
+                "to": target,
+                "type": kind,
+                "line": line,
+                "snippet": snippet,
+                "resolved": bool(there),
+                **({"chain": list(chains[target])} if target in chains else {}),
+            }
+            for kind, target, snippet, line, there in rows
+        ]
+        call.print_json({"slug": name, "links": edges, **standing})
+        return
+    cells = [
+        (kind, target, str(line), "" if there else "missing", replaced_by(chains.get(target, ())), snippet)
+        for kind, target, snippet, line, there in rows
+    ]
+    print_table(Table(("type", "target", "line", "missing", "replaced", "snippet"), cells))
+
+
+def backlinks(
+    context: typer.Context,
+    target: Target,
+    *,
+    types: Types = None,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+    fresh: Fresh = False,
+) -> None:
+    """Show which records point at a record or an entity."""
+    wanted = _check_types(types)
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle("backlinks") as oracle:
+        name = oracle.target(target)
+        rows = oracle.backlinks(name, types=wanted, fresh=fresh)
+        if not rows:
+            name = _find(oracle, name)
+            rows = oracle.backlinks(name, types=wanted)
+        chains = oracle.chains(source for source, *_ in rows)
+        standing = oracle.standing() if call.as_json else {}
+    statuses = {"": "", "retires": "retired"}
+    marks = [statuses.get(how, "superseded") for *_, how in rows]
+    if call.as_json:
+        edges = [
+            {
+                "from": source,
+                "to": name,
+                "type": kind,
+                "line": line,
+                "snippet": snippet,
+                "path": path,
+                **({"status": mark, "retired_by": by, "chain": list(chains.get(source, (by,)))} if by else {}),
+            }
+            for (source, kind, snippet, line, _, path, by, _), mark in zip(rows, marks, strict=True)
+        ]
+        call.print_json({"target": name, "backlinks": edges, **standing})
+        return
+    cells = [
+        (source, kind, str(line), mark, replaced_by(chains.get(source, ())), snippet)
+        for (source, kind, snippet, line, *_), mark in zip(rows, marks, strict=True)
+    ]
+    faint = frozenset(index for index, mark in enumerate(marks) if mark)
+    print_table(Table(("from", "type", "line", "status", "replaced", "snippet"), cells, faint))
+
+
+def graph(
+    context: typer.Context,
+    target: Target,
+    *,
+    depth: Annotated[int, typer.Option("--depth", metavar="N", help="How many steps to walk.", show_default=True)] = 1,
+    direction: Annotated[
+        str, typer.Option("--direction", metavar="out|in|both", help="Which way to walk.", show_default=True)
+    ] = "out",
+    types: Types = None,
+    form: Annotated[
+        str, typer.Option("--format", metavar="text|json|mermaid|dot", help="How to print it.", show_default=True)
+    ] = "text",
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+    fresh: Fresh = False,
+) -> None:
+    """Walk the graph from a record or an entity."""
+    wanted = _check_types(types)
+    call = begin(context, memory_dir=memory_dir, as_json=as_json or form == "json")
+    if form not in ("json", *graphs.FORMS):
+        raise UsageError(f"The format {form!r} is unknown.", hint="Choose text, json, mermaid or dot.")
+    with call.oracle("edges") as oracle:
+        name = oracle.target(target)
+        walk = oracle.graph(name, depth=depth, direction=direction, types=wanted, fresh=fresh)
+        if not walk.edges:
+            name = _find(oracle, name)
+            walk = oracle.graph(name, depth=depth, direction=direction, types=wanted)
+        chains = oracle.chains(walk.nodes)
+        standing = oracle.standing() if call.as_json else {}
+    if call.as_json:
+        call.print_json({**graphs.as_json(walk, chains), **standing})
+    else:
+        write_out(graphs.FORMS[form](walk, chains))
+
+
+def entities(
+    context: typer.Context,
+    *,
+    namespace: Annotated[
+        str, typer.Option("--namespace", metavar="NS", help="Only this namespace, as in taskid.")
+    ] = "",
+    top: Annotated[
+        int, typer.Option("--top", metavar="N", min=1, help="The N most mentioned.", show_default=True)
+    ] = 20,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+    fresh: Fresh = False,
+) -> None:
+    """List the entities that most records mention."""
+    from oracle.domain.slugs import NAMESPACES
+
+    if namespace and namespace not in NAMESPACES:
+        raise UsageError(f"There is no namespace {namespace!r}.", hint=f"Choose one of {', '.join(NAMESPACES)}.")
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle("entities") as oracle:
+        rows = oracle.entities(namespace, top=top, fresh=fresh)
+        if not rows:
+            what = f"entity of the namespace {namespace}" if namespace else "entity"
+            raise NotInMemory(f"not_in_memory_db: no record mentions any {what}.", hint="See `oracle status`.")
+        standing = oracle.standing() if call.as_json else {}
+    if call.as_json:
+        call.print_json({"entities": [{"entity": name, "records": count} for name, count in rows], **standing})
+    else:
+        print_table(Table(("records", "entity"), [(str(count), name) for name, count in rows]))
+
+
+def orphans(
+    context: typer.Context,
+    *,
+    project: Project = "",
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+    fresh: Fresh = False,
+) -> None:
+    """List records without links to or from others."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle("records") as oracle:
+        records = with_chains(oracle, oracle.orphans(project, fresh=fresh))
+        standing = oracle.standing() if call.as_json else {}
+    if call.as_json:
+        call.print_json({"records": [record_json(*item) for item in records], **standing})
+    elif records:
+        print_table(records_table(records))
+    else:
+        call.note("no record stands alone")
+
+
+def unresolved(
+    context: typer.Context,
+    *,
+    project: Project = "",
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+    fresh: Fresh = False,
+) -> None:
+    """List the links to records that are not there (yet)."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle("links") as oracle:
+        rows = oracle.unresolved(project, fresh=fresh)
+        if not rows and project:
+            oracle.records({"project": project}, limit=1)  # raises when there is no such project
+        standing = oracle.standing() if call.as_json else {}
+    if call.as_json:
+        names = ("from", "path", "type", "ref", "line", "to")
+        call.print_json({"links": [dict(zip(names, row, strict=True)) for row in rows], **standing})
+    elif rows:
+        cells = [(slug, str(line), kind, ref, target) for slug, _, kind, ref, line, target in rows]
+        print_table(Table(("from", "line", "type", "as written", "would be"), cells))
+    else:
+        call.note("every link to a record leads somewhere")
+
+
+def _find(oracle: Oracle, name: str) -> str:
+    """Return the slug of the record that `name` means by its last part. Raises NotInMemory, for entities too."""
+    from oracle.domain.slugs import is_entity
+
+    if is_entity(name):
+        if oracle.backlinks(name):
+            return name
+        raise NotInMemory(f"not_in_memory_db: no record mentions {name}.", hint="See `oracle entities`.")
+    try:
+        return oracle.show(name, last_line=1).record.slug
+    except NotInMemory:
+        if oracle.backlinks(name):  # a record that is linked to but not there
+            return name
+        raise
+
+
+def _check_types(types: Sequence[str] | None) -> tuple[str, ...]:
+    from oracle.domain.links import EDGE_TYPES
+
+    for name in types or ():
+        if name not in EDGE_TYPES:
+            raise UsageError(f"There is no edge type {name!r}.", hint=f"Choose of {', '.join(EDGE_TYPES)}.")
+    return tuple(types or ())

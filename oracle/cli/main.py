@@ -1,0 +1,83 @@
+"""The entry point of `oracle`: run the application and turn whatever happens into an exit code and one sentence.
+
+Imports nothing heavy by itself, so that an interrupt during start-up is as quiet as a later one.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from oracle.errors import OracleError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from oracle.cli.session import Call
+
+INTERRUPTED = 130
+
+
+class Unforeseen(OracleError):
+    """Something that nobody thought of; the traceback is in the log of the Root."""
+
+
+def run(words: Sequence[str] | None = None) -> int:
+    """Run `oracle` with the words given (default: those of the process) and return the exit code; prints every error."""
+    try:
+        from oracle.cli.printing import prepare_streams
+        from oracle.cli.session import Call
+
+        given = list(sys.argv[1:] if words is None else words)
+        prepare_streams()
+        options = given[: given.index("--")] if "--" in given else given
+        return _run(Call(as_json="--json" in options), given)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _run(call: Call, words: list[str]) -> int:
+    import typer
+
+    from oracle.cli.application import app
+    from oracle.cli.arguments import require_text
+    from oracle.cli.printing import ReaderGone
+
+    try:
+        require_text(words)
+        code = typer.main.get_command(app).main(words, prog_name="oracle", standalone_mode=False, obj=call)
+        return code if isinstance(code, int) else 0
+    except ReaderGone:
+        return 0
+    except OracleError as error:
+        return call.fail(error)
+    except typer.Abort:
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 -- the one place where a traceback ends, so that no person ever reads one
+        return call.fail(_as_usage(error) or _log(call, error))
+
+
+def _as_usage(error: Exception) -> UsageError | None:
+    """Return what the parser found wrong with the words; it knows the command, whose help is the way out."""
+    import typer
+
+    _, _, parser_error, *_ = typer.BadParameter.__mro__  # the public name below which click's own errors stand
+    if not isinstance(error, parser_error):
+        return None
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "oracle"
+    return UsageError(" ".join(error.format_message().split()), hint=f"See `{command} --help`.")  # type: ignore[attr-defined]
+
+
+def _log(call: Call, error: Exception) -> Unforeseen:
+    import contextlib
+    import traceback
+
+    from oracle.app.oracle import Oracle
+
+    path = ""
+    with contextlib.suppress(Exception):
+        path = Oracle.open(call.memory_dir).note_crash("".join(traceback.format_exception(error)))
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    hint = f"Details are in {path}." if path else "The Root can't be written, so no details were kept."
+    return Unforeseen(f"Something unforeseen happened: {what.splitlines()[0][:200]}.", hint=hint)

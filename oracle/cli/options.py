@@ -1,0 +1,51 @@
+"""Options that several commands share, each spelled and explained once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from oracle.cli.session import Call
+
+Slug = Annotated[
+    str, typer.Argument(metavar="SLUG", help="A record: its slug, its path, or the last part when unique.")
+]
+Target = Annotated[str, typer.Argument(metavar="TARGET", help="A slug, or an entity as in entity:taskid:ARENA-228.")]
+
+MemoryDir = Annotated[
+    str | None,
+    typer.Option("--memory-dir", metavar="DIR", help="The Root; else ORACLE_ROOT, else ~/.agents/memory."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Stat every file first.")]
+
+Project = Annotated[str, typer.Option("--project", metavar="P", help="Only this project.")]
+Seat = Annotated[str, typer.Option("--seat", metavar="SEAT", help="Only this seat.")]
+Kind = Annotated[str, typer.Option("--kind", metavar="KIND", help="Only this kind.")]
+Status = Annotated[str, typer.Option("--status", metavar="STATUS", help="Only this status, as in superseded.")]
+Author = Annotated[str, typer.Option("--author", metavar="AUTHOR", help="Only this author.")]
+Task = Annotated[str, typer.Option("--task", metavar="ID", help="Only records that mention this task id.")]
+Since = Annotated[str, typer.Option("--since", metavar="DATE", help="Not before this date or time (UTC).")]
+Until = Annotated[str, typer.Option("--until", metavar="DATE", help="Not after this date or time (UTC).")]
+
+Types = Annotated[list[str] | None, typer.Option("--type", metavar="T", help="Only edges of this type; repeatable.")]
+
+WriterSeat = Annotated[
+    str, typer.Option("--seat", metavar="SEAT", envvar="ORACLE_SEAT", help="The seat that writes (default memory).")
+]
+Secrets = Annotated[
+    str, typer.Option("--secrets", metavar="refuse|redact|allow", help="What to do with secrets (default refuse).")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Write nothing; print the record.")]
+
+
+def begin(context: typer.Context, *, memory_dir: str | None, as_json: bool) -> Call:
+    """Return this call, the words after the command word winning over those before it."""
+    call = context.obj
+    if not isinstance(call, Call):  # the application was called by something other than `run`
+        call = context.obj = Call()
+    if memory_dir is not None:
+        call.memory_dir = memory_dir
+    call.as_json = call.as_json or as_json
+    return call

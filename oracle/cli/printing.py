@@ -1,0 +1,152 @@
+"""Turn answers into what a terminal, a pipe or a machine reads; the only place that writes to the two streams.
+
+Record text is data: whatever could steer a terminal is spelled out before it leaves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from oracle.errors import DiskFailure
+
+_STEERING = (
+    "\x00-\x1f\x7f-\x9f"  # C0, DEL, C1: 0x9b alone begins an escape sequence on some terminals
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that turn the order of what is read
+    "\u2028\u2029\ufff9-\ufffb\ud800-\udfff"
+)
+_UNSAFE = re.compile(f"[{_STEERING}]")
+_UNSAFE_IN_LINES = re.compile(f"[{_STEERING}]".replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+_NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_LOCAL = {"utf-8", "utf8"}
+
+
+class ReaderGone(Exception):
+    """Whoever read our output has had enough of it (`oracle list | head -1`)."""
+
+
+def visible(text: str) -> str:
+    r"""Return `text` on one line, every character that steers a terminal spelled out (`\x1b`, `\n`, `\u202e`)."""
+    return _UNSAFE.sub(_spell, text)
+
+
+def visible_lines(text: str) -> str:
+    """Return text of several lines, its line ends and tabs kept, everything else that steers a terminal spelled out."""
+    return _UNSAFE_IN_LINES.sub(_spell, text)
+
+
+def _spell(match: re.Match[str]) -> str:
+    char = match[0]
+    return _NAMED.get(char) or (f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}")
+
+
+def as_json(document: object) -> str:
+    """Return one JSON document, two blanks an indent, letters of every script as they are, nothing that steers a terminal."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
+    text = json.dumps(document, ensure_ascii=encoding not in _LOCAL, indent=2)
+    return _UNSAFE_IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows for people: on a terminal under headings, through a pipe one line a row with tabs between the cells."""
+
+    headings: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+    faint: frozenset[int] = frozenset()
+
+
+def print_table(table: Table) -> None:
+    """Print a table: drawn by rich on a terminal, tab-separated without headings otherwise; nothing is ever cut off."""
+    rows = [[visible(cell) for cell in row] for row in table.rows]
+    if not is_terminal(sys.stdout):
+        write_out("".join("\t".join(row) + "\n" for row in rows))
+        return
+    write_out(_draw(table, rows))
+
+
+def _draw(table: Table, rows: list[list[str]]) -> str:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as Drawn
+    from rich.text import Text
+
+    shown = [index for index in range(len(table.headings)) if any(row[index] for row in rows)]
+    drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for index in shown:
+        drawn.add_column(Text(table.headings[index]), overflow="fold")
+    for number, row in enumerate(rows):
+        drawn.add_row(*(Text(row[index]) for index in shown), style="dim" if number in table.faint else None)
+    console = Console(
+        file=sys.stdout, color_system="auto" if wants_colour() else None, highlight=False, markup=False, emoji=False
+    )
+    with console.capture() as capture:
+        console.print(drawn)
+    lines = capture.get().split("\n")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def emphasise(text: str, *, style: str = "1") -> str:
+    """Return a safe line in bold on a terminal that has colours, as it is elsewhere."""
+    return f"\x1b[{style}m{text}\x1b[0m" if is_terminal(sys.stdout) and wants_colour() else text
+
+
+def wants_colour() -> bool:
+    """Tell whether the environment lets us send attributes: no NO_COLOR, no dumb terminal."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def is_terminal(stream: object) -> bool:
+    """Tell whether a stream is a terminal; one that was closed is none."""
+    try:
+        return bool(stream is not None and stream.isatty())  # type: ignore[attr-defined]
+    except ValueError:
+        return False
+
+
+def prepare_streams() -> None:
+    """Print UTF-8 into pipes whatever the locale is, and never fail for want of a letter."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            encoding = None if is_terminal(stream) else "utf-8"
+            reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+def write_out(text: str) -> None:
+    """Write to standard output at once. Raises ReaderGone when nobody reads any more, DiskFailure when it can't be written."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError as error:
+        _give_up_stdout()
+        raise ReaderGone from error
+    except OSError as error:
+        _give_up_stdout()
+        raise DiskFailure(
+            f"The output could not be written: {error.strerror}.", hint="Free some space, or send it elsewhere."
+        ) from error
+
+
+def _give_up_stdout() -> None:
+    """Point standard output at nothing, so that the interpreter's last flush has nothing to complain about."""
+    with contextlib.suppress(OSError, ValueError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+        os.close(nothing)
+
+
+def say(lines: Iterable[str]) -> None:
+    """Write lines to standard error; when that is gone there is nobody left to tell."""
+    if sys.stderr is None:
+        return
+    with contextlib.suppress(OSError):
+        sys.stderr.write("".join(f"{visible_lines(line)}\n" for line in lines))
+        sys.stderr.flush()

@@ -1,0 +1,263 @@
+"""Commands that read records and facts: list, timeline, search, show, get, status."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from oracle.cli.arguments import parse_lines
+from oracle.cli.options import (
+    Author,
+    Fresh,
+    Json,
+    Kind,
+    MemoryDir,
+    Project,
+    Seat,
+    Since,
+    Slug,
+    Status,
+    Task,
+    Until,
+    begin,
+)
+from oracle.cli.printing import Table, emphasise, is_terminal, print_table, visible, visible_lines, write_out
+from oracle.cli.session import record_json, replaced_by, with_chains
+from oracle.errors import NotInMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from oracle.app.views import Hit, Summary
+
+_HEADINGS = ("slug", "when", "kind", "seat", "status", "title", "replaced")
+
+
+def list_records(
+    context: typer.Context,
+    project: Project = "",
+    *,
+    seat: Seat = "",
+    kind: Kind = "",
+    status: Status = "",
+    author: Author = "",
+    task: Task = "",
+    since: Since = "",
+    until: Until = "",
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="At most N records; 0 is all.")] = 0,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+    fresh: Fresh = False,
+) -> None:
+    """List records, newest first."""
+    filters = _filters(
+        project=project, seat=seat, kind=kind, status=status, author=author, task=task, since=since, until=until
+    )
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle("records") as oracle:
+        found = oracle.records(filters, limit=limit, newest_first=True, fresh=fresh)
+        _require_some(found)
+        records = with_chains(oracle, found)
+        standing = oracle.standing() if call.as_json else {}
+    if call.as_json:
+        call.print_json({"records": [record_json(*item) for item in records], **standing})
+    else:
+        print_table(records_table(records))
+
+
+def timeline(
+    context: typer.Context,
+    project: Project = "",
+    *,
+    seat: Seat = "",
+    kind: Kind = "",
+    status: Status = "",
+    author: Author = "",
+    task: Task = "",
+    since: Since = "",
+    until: Until = "",
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="The newest N records; 0 is all.")] = 0,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+    fresh: Fresh = False,
+) -> None:
+    """List records in the order they came, one line each."""
+    filters = _filters(
+        project=project, seat=seat, kind=kind, status=status, author=author, task=task, since=since, until=until
+    )
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle("records") as oracle:
+        found = oracle.records(filters, limit=limit, newest_first=True, fresh=fresh)[::-1]
+        _require_some(found)
+        records = with_chains(oracle, found)
+        standing = oracle.standing() if call.as_json else {}
+    if call.as_json:
+        call.print_json({"records": [record_json(*item) for item in records], **standing})
+        return
+    lines = []
+    gap = "  " if is_terminal(sys.stdout) else "\t"
+    for record, chain in records:
+        cells = (record.sort_ts, record.kind, _seat(record), record.title, record.slug)
+        lines.append(gap.join(filter(None, [*map(visible, cells), mark(record, chain)])) + "\n")
+    write_out("".join(lines))
+
+
+def search(
+    context: typer.Context,
+    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="Words in any language.")],
+    *,
+    project: Project = "",
+    seat: Seat = "",
+    kind: Kind = "",
+    status: Status = "",
+    author: Author = "",
+    task: Task = "",
+    since: Since = "",
+    until: Until = "",
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most N hits.", show_default=True)] = 10,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+    fresh: Fresh = False,
+) -> None:
+    """Find passages by words, best first, retired ones last."""
+    filters = _filters(
+        project=project, seat=seat, kind=kind, status=status, author=author, task=task, since=since, until=until
+    )
+    words = " ".join(text)
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle("records") as oracle:
+        hits = oracle.search(words, filters, limit=limit, fresh=fresh)
+        if not hits:
+            raise NotInMemory(
+                f"not_in_memory_db: nothing is found for {words!r}.", hint="Try fewer words, or fewer filters."
+            )
+        standing = oracle.standing() if call.as_json else {}
+    if call.as_json:
+        call.print_json({"records": [hit.as_json() for hit in hits], **standing})
+    else:
+        write_out("\n".join(map(_hit_text, hits)))
+
+
+def show(
+    context: typer.Context,
+    slug: Slug,
+    *,
+    lines: Annotated[
+        str | None, typer.Option("--lines", metavar="A:B", help="Only these lines: A:B, A:, :B or A.")
+    ] = None,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+    fresh: Fresh = False,
+) -> None:
+    """Print a record's own lines, read from disk now."""
+    first, last = parse_lines(lines)
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle() as oracle:
+        shown = oracle.show(slug, first_line=first, last_line=last, fresh=fresh)
+    if call.as_json:
+        call.print_json(shown.as_json())
+        return
+    if shown.chain:
+        call.note(f"{shown.record.slug} is {shown.record.effective_status} {replaced_by(shown.chain)}")
+    if shown.supersedes:
+        call.note(f"it stands in place of {', '.join(shown.supersedes)}")
+    for line, reason in shown.problems:
+        call.note(f"line {line}: {reason}")
+    write_out(visible_lines(shown.text) + "\n" if shown.text else "")
+
+
+def get(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="A dotted key, as in network.endpoints.0.")],
+    *,
+    project: Annotated[str, typer.Option("--project", metavar="P", help="Look among this project's facts first.")] = "",
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Print the fact at a dotted key."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle() as oracle:
+        fact = oracle.fact(key, project)
+    if fact.legacy:
+        call.warn(f"{fact.path} is of the old flat layout; machine/ wins once it has the file.")
+    if call.as_json:
+        call.print_json({"key": key, "value": fact.value, "path": fact.path, "legacy": fact.legacy})
+        return
+    text = fact.value if isinstance(fact.value, str) else json.dumps(fact.value, ensure_ascii=False, indent=2)
+    write_out(visible_lines(text) + "\n")
+
+
+def status(
+    context: typer.Context,
+    *,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+    fresh: Fresh = False,
+) -> None:
+    """Count what the Root holds, and say how fresh the index is."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle() as oracle:
+        counts: dict[str, Any] = oracle.status(fresh=fresh)
+    if call.as_json:
+        call.print_json(counts)
+        return
+    lines = [(name, str(counts[name])) for name in ("root", "records", "edges", "targets", "unresolved", "problems")]
+    lines.append(("facts", ", ".join(counts["facts"]) or "none"))
+    freshness = counts["freshness"]
+    looked = f"every file stat'ed at {freshness['last_full_stat']}"
+    lines.append(("freshness", f"behind the files: {freshness['stale']}" if freshness["stale"] else looked))
+    write_out("".join(f"{name:<11} {visible(text)}\n" for name, text in lines))
+    names = ("project", "seat", "kind", "records", "newest")
+    rows = [[str(group[name]) for name in names] for group in counts["groups"]]
+    if rows:
+        write_out("\n")
+        print_table(Table(names, rows))
+
+
+def records_table(records: Sequence[tuple[Summary, Sequence[str]]]) -> Table:
+    """Return the table of a listing: slug, when, kind, seat, status, title, and by what a record was replaced."""
+    rows = [
+        (
+            record.slug,
+            record.sort_ts,
+            record.kind,
+            _seat(record),
+            record.effective_status,
+            record.title,
+            replaced_by(chain),
+        )
+        for record, chain in records
+    ]
+    return Table(_HEADINGS, rows, frozenset(index for index, (record, _) in enumerate(records) if record.retired_by))
+
+
+def mark(record: Summary, chain: Sequence[str]) -> str:
+    """Return what stands behind a record that no longer holds, as in `[superseded by A, then B]`."""
+    if record.retired_by:
+        return f"[{record.effective_status} {visible(replaced_by(chain))}]"
+    return f"[{record.status}]" if record.status in ("superseded", "retired") else ""
+
+
+def _hit_text(hit: Hit) -> str:
+    record = hit.record
+    place = visible(f"{record.path}:{hit.first_line}-{hit.last_line}")
+    about = visible(f"{record.title} ({record.kind}, {_seat(record)}, {record.sort_ts[:10]})")
+    snippet = visible_lines(hit.snippet).replace("\n", "\n    ")
+    head = "  ".join(filter(None, [emphasise(place), about, mark(record, hit.chain)]))
+    return f"{head}\n    {snippet}\n" if snippet.strip() else f"{head}\n"
+
+
+def _seat(record: Summary) -> str:
+    return visible(record.seat) or "-"
+
+
+def _filters(**values: str) -> dict[str, str]:
+    return {name: value for name, value in values.items() if value}
+
+
+def _require_some(found: Sequence[object]) -> None:
+    if not found:
+        raise NotInMemory("not_in_memory_db: no record passes these filters.", hint="See `oracle status`.")

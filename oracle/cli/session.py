@@ -1,0 +1,78 @@
+"""One call of the command: which Root, JSON or not, and how answers, warnings and errors leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from oracle.cli.printing import ReaderGone, as_json, say, write_out
+from oracle.cli.waiting import Waiting
+from oracle.errors import NotFound, OracleError
+
+if TYPE_CHECKING:
+    from oracle.app.oracle import Oracle
+    from oracle.app.views import Summary
+
+
+@dataclass(slots=True)
+class Call:
+    """What the words before and after the command word asked for, and what an error must carry beside itself."""
+
+    memory_dir: str | None = None
+    as_json: bool = False
+    waiting: Waiting = field(default_factory=Waiting)
+    beside_error: Mapping[str, object] = field(default_factory=dict)
+
+    @contextmanager
+    def oracle(self, listing: str = "") -> Iterator[Oracle]:
+        """Open the Root for a block; when nothing is found there, JSON still gets its `listing`, empty."""
+        from oracle.app.oracle import Oracle
+
+        with self.waiting, Oracle.open(self.memory_dir, warn=self.warn) as oracle:
+            try:
+                yield oracle
+            except NotFound:
+                if listing and self.as_json:
+                    self.beside_error = {listing: [], **oracle.standing()}
+                raise
+
+    def warn(self, line: str) -> None:
+        """Say on standard error what a person should know beside the answer."""
+        say([f"warning: {line}"])
+
+    def note(self, line: str) -> None:
+        """Say on standard error what belongs to the answer but not into its text; JSON carries it itself."""
+        if not self.as_json:
+            say([f"note: {line}"])
+
+    def print_json(self, document: object) -> None:
+        """Print the one JSON document of this call."""
+        write_out(as_json(document))
+
+    def fail(self, error: OracleError) -> int:
+        """Print an error, on standard output as JSON when JSON was asked for, and return the exit code of the process."""
+        if self.as_json:
+            beside = self.beside_error if isinstance(error, NotFound) else {}
+            with suppress(ReaderGone, OracleError):
+                self.print_json({**beside, **error.as_json()})
+        else:
+            say([error.sentence, *([f"hint: {error.hint}"] if error.hint else [])])
+        return error.exit_code
+
+
+def replaced_by(chain: Sequence[str]) -> str:
+    """Return the words that mark a record which no longer holds, nearest successor first; "" while it holds."""
+    return f"by {', then '.join(chain)}" if chain else ""
+
+
+def with_chains(oracle: Oracle, records: Sequence[Summary]) -> list[tuple[Summary, tuple[str, ...]]]:
+    """Return each record with the chain of those that stand in its place."""
+    chains = oracle.chains(record.slug for record in records if record.retired_by)
+    return [(record, chains.get(record.slug, ())) for record in records]
+
+
+def record_json(record: Summary, chain: Sequence[str]) -> dict[str, object]:
+    """Return the JSON of a record in a listing; `chain` only where it is retired."""
+    return {**record.as_json(), **({"chain": list(chain)} if chain else {})}

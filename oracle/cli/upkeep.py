@@ -1,0 +1,110 @@
+"""Commands that look after a Root: reconcile, doctor, root."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oracle.cli.options import Json, MemoryDir, begin
+from oracle.cli.printing import Table, print_table, visible, write_out
+from oracle.errors import UsageError
+
+if TYPE_CHECKING:
+    from oracle.cli.session import Call
+
+
+def reconcile(
+    context: typer.Context,
+    *,
+    check: Annotated[bool, typer.Option("--check", help="Change nothing; say what would change, and exit 1.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Stat every file.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Build the index anew.")] = False,
+    publish: Annotated[bool, typer.Option("--publish", help="Publish index.json and each project's _index/.")] = False,
+    accept_removals: Annotated[
+        bool, typer.Option("--accept-removals", help="Believe a tree that is suddenly empty.")
+    ] = False,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Make the index and its projections agree with the files."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    if check:
+        if full or rebuild or publish or accept_removals:
+            raise UsageError("--check changes nothing, so it goes with no other option.", hint="Leave one of them out.")
+        _check(call)
+        return
+    with call.oracle() as oracle:
+        report = oracle.reconcile(
+            full=full, rebuild=rebuild, accept_removals=accept_removals, progress=call.waiting.report
+        )
+        published = oracle.publish() if publish else []
+    if call.as_json:
+        call.print_json(
+            {
+                "taken": report.taken,
+                "dropped": report.dropped,
+                "printed": report.printed,
+                "rebuilt": report.rebuilt,
+                "published": published,
+            }
+        )
+        return
+    anew = "; the index was built anew" if report.rebuilt else ""
+    lines = [f"{report.taken} taken, {report.dropped} dropped, {report.printed} projections looked at{anew}"]
+    lines += [f"published {visible(path)}" for path in published]
+    write_out("\n".join(lines) + "\n")
+
+
+def _check(call: Call) -> None:
+    with call.oracle() as oracle:
+        differences = oracle.check()
+    if call.as_json:
+        call.print_json({"differences": [{"what": what, "path": path} for what, path in differences]})
+    elif differences:
+        print_table(Table(("what", "path"), differences))
+    else:
+        call.note("files, index and projections agree")
+    if differences:
+        raise typer.Exit(1)
+
+
+def doctor(
+    context: typer.Context,
+    *,
+    fix: Annotated[bool, typer.Option("--fix", help="Repair what is derived; never touch a record.")] = False,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Check the Root; exit 1 when something is wrong."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle() as oracle:
+        repaired = oracle.repair() if fix else []
+        checks = oracle.doctor()
+    wrong = [check for check in checks if not check.ok and check.severity == "error"]
+    if call.as_json:
+        names = ("name", "ok", "severity", "detail", "fix")
+        found = [{name: getattr(check, name) for name in names} for check in checks]
+        call.print_json({"ok": not wrong, "checks": found, "repaired": repaired})
+    else:
+        for line in repaired:
+            call.note(f"repaired: {line}")
+        rows = [
+            ("ok" if check.ok else check.severity, check.name, check.detail, "" if check.ok else check.fix)
+            for check in checks
+        ]
+        print_table(Table(("", "check", "detail", "fix"), rows))
+    if wrong:
+        raise typer.Exit(1)
+
+
+def root(context: typer.Context, *, memory_dir: MemoryDir = None, as_json: Json = False) -> None:
+    """Print the Root that this call would use."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle() as oracle:
+        path = oracle.root.path
+    if call.as_json:
+        call.print_json({"root": path, "exists": os.path.isdir(path)})  # noqa: PTH112 -- pathlib is not worth its import
+    else:
+        write_out(f"{visible(path)}\n")

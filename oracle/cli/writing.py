@@ -1,0 +1,123 @@
+"""Commands that write Memory's own records: init, write, retire."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oracle.cli.arguments import parse_evidence, read_body
+from oracle.cli.options import DryRun, Json, MemoryDir, Secrets, Slug, WriterSeat, begin
+from oracle.cli.printing import visible, visible_lines, write_out
+
+if TYPE_CHECKING:
+    from oracle.app.views import Written
+    from oracle.cli.session import Call
+
+Slugs = list[str] | None
+
+
+def init(context: typer.Context, *, memory_dir: MemoryDir = None, as_json: Json = False) -> None:
+    """Make the Root; one that is there is left as it is."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle() as oracle:
+        is_new = oracle.init()
+        path = oracle.root.path
+    if call.as_json:
+        call.print_json({"root": path, "made": is_new})
+    else:
+        write_out(f"{'Made the Root' if is_new else 'The Root is there already:'} {visible(path)}\n")
+
+
+def write(
+    context: typer.Context,
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="decision, finding, task or plan.")],
+    dash: Annotated[str | None, typer.Argument(metavar="-", help="Read the body from standard input.")] = None,
+    *,
+    project: Annotated[str, typer.Option("--project", metavar="P", help="The project it belongs to.")],
+    title: Annotated[str, typer.Option("--title", metavar="T", help="Its title, one line.")],
+    body: Annotated[str | None, typer.Option("--body", metavar="TEXT", help="Its text, in Markdown.")] = None,
+    body_file: Annotated[
+        str | None, typer.Option("--body-file", metavar="FILE", help="A file with its text; - is standard input.")
+    ] = None,
+    evidence: Annotated[
+        Slugs, typer.Option("--evidence", metavar="E", help="TRUST:SOURCE, or JSON; repeatable. A finding needs it.")
+    ] = None,
+    supersedes: Annotated[Slugs, typer.Option("--supersedes", metavar="SLUG", help="It replaces this record.")] = None,
+    contradicts: Annotated[Slugs, typer.Option("--contradicts", metavar="SLUG", help="It speaks against it.")] = None,
+    supports: Annotated[Slugs, typer.Option("--supports", metavar="SLUG", help="It speaks for it.")] = None,
+    extends: Annotated[Slugs, typer.Option("--extends", metavar="SLUG", help="It adds to it.")] = None,
+    derived_from: Annotated[Slugs, typer.Option("--derived-from", metavar="SLUG", help="It follows from it.")] = None,
+    task_id: Annotated[str, typer.Option("--task-id", metavar="ID", help="The task it belongs to.")] = "",
+    confidence: Annotated[
+        str, typer.Option("--confidence", metavar="high|medium|low", help="How sure we are.", show_default=True)
+    ] = "medium",
+    detail: Annotated[str, typer.Option("--detail", metavar="TEXT", help="A line of detail.")] = "",
+    status: Annotated[str, typer.Option("--status", metavar="STATUS", help="Its status.", show_default=True)] = "open",
+    author: Annotated[str, typer.Option("--author", metavar="AUTHOR", help="Who says so (default: the seat).")] = "",
+    seat: WriterSeat = "memory",
+    secrets: Secrets = "refuse",
+    dry_run: DryRun = False,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Write one of Memory's records and print its path."""
+    from oracle.domain.records import Draft
+
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    draft = Draft(
+        kind,
+        project,
+        title,
+        read_body(body, body_file, dash),
+        author=author or seat,
+        seat=seat,
+        status=status,
+        detail=detail,
+        task_id=task_id,
+        confidence=confidence,
+        evidence=parse_evidence(evidence or ()),
+        supersedes=tuple(supersedes or ()),
+        contradicts=tuple(contradicts or ()),
+        supports=tuple(supports or ()),
+        extends=tuple(extends or ()),
+        derived_from=tuple(derived_from or ()),
+    )
+    with call.oracle() as oracle:
+        written = oracle.write(draft, secrets=secrets, dry_run=dry_run)
+    _print_written(call, written)
+
+
+def retire(
+    context: typer.Context,
+    slug: Slug,
+    *,
+    reason: Annotated[str, typer.Option("--reason", metavar="R", help="Why it no longer holds.")],
+    seat: WriterSeat = "memory",
+    secrets: Secrets = "refuse",
+    dry_run: DryRun = False,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Retire a record; its bytes are left as they are."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle() as oracle:
+        written = oracle.retire(slug, reason, seat=seat, secrets=secrets, dry_run=dry_run)
+    _print_written(call, written)
+
+
+def _print_written(call: Call, written: Written) -> None:
+    if call.as_json:
+        call.print_json(written.as_json())
+        return
+    for line in written.warnings:
+        call.warn(line)
+    for line in written.redacted:
+        call.note(f"redacted: {line}")
+    for slug in written.near_duplicates:
+        call.note(f"says nearly the same as what was retired: {slug}")
+    if written.dry_run:
+        call.note(f"nothing was written; it would be {written.path}")
+        write_out(visible_lines(written.text))
+    else:
+        write_out(f"{visible(written.path)}\n")

@@ -187,6 +187,15 @@ def count_problems(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT count(*) FROM problem").fetchone()[0])
 
 
+def below(connection: sqlite3.Connection, folder: str) -> list[Row]:
+    """Return (path, slug, sort_ts, retired by, retired how, mtime ns, size) of the records below a folder, by path."""
+    return connection.execute(
+        "SELECT path, slug, sort_ts, retired_by, retired_how, mtime_ns, size FROM record"
+        " WHERE path >= ? AND path < ? ORDER BY path",
+        (f"{folder}/", f"{folder}0"),  # 0 is the character after /
+    ).fetchall()
+
+
 def counts(connection: sqlite3.Connection) -> list[tuple[str, str, str, int, str]]:
     """Return (project, seat, kind, records, newest timestamp) of every group of records."""
     return connection.execute(

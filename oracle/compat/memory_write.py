@@ -1,0 +1,240 @@
+"""`memory_write`: write one record of Memory's own kinds, from a file or standard input (drop mode) or from flags.
+
+Both modes write the same Markdown record through the same use case; they differ in flags and in what they print.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from datetime import UTC, datetime, timedelta
+
+from oracle.app.oracle import Oracle
+from oracle.compat.door import complain, emit, report, serve
+from oracle.domain import timestamps
+from oracle.domain.records import CONFIDENCES, Draft, Evidence
+from oracle.errors import InvalidRecord, RootUnusable, SecretFound, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.app.views import Written
+
+USAGE = 2
+SOURCES = ("scanner", "write_api", "reflection", "event_derived", "research")
+POLICIES = ("refuse", "redact", "allow")
+_MAX_TITLE = 200
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class _Moment:
+    """A clock that stands still: the record is of one moment, chosen before it is written."""
+
+    __slots__ = ("_ns",)
+
+    def __init__(self, ns: int) -> None:
+        self._ns = ns
+
+    def now_ns(self) -> int:
+        """Return nanoseconds since 1970-01-01 UTC."""
+        return self._ns
+
+    def as_datetime(self) -> datetime:
+        """Return the moment in UTC, to the microsecond."""
+        return _EPOCH + timedelta(microseconds=self._ns // 1000)
+
+
+def run() -> int:
+    """Run the program on the process's arguments and return its exit code."""
+    return serve(main)
+
+
+def main(argv: list[str]) -> int:
+    """Write one record; exit code 1 for a record that breaks a rule, 2 for a wrong call, 5 for a kind that isn't ours."""
+    args = _parser().parse_args(argv)
+    is_drop = args.content_file is not None or args.content_stdin
+    missing = "" if is_drop else next((name for name in ("title", "author") if not getattr(args, name)), "")
+    if missing:
+        complain(f"error: --{missing} is required in legacy record mode")
+        return USAGE
+    with Oracle.open(args.memory_dir, warn=lambda line: complain(f"note: {line}")) as oracle:
+        oracle.clock = moment = _Moment(_choose_moment(args.iso, oracle.clock.now_ns()))
+        try:
+            draft = _drop_draft(args, moment) if is_drop else _record_draft(args)
+            written = _write(oracle, draft, args)
+        except SecretFound as error:
+            return report(error)
+        except InvalidRecord as error:
+            return report(InvalidRecord(f"schema validation failed: {error.sentence}", hint=error.hint))
+        _say(oracle, args, written, _look_at_author(args, draft.author, is_drop=is_drop), is_drop=is_drop)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="memory_write", description="Write one record: decision, finding, task or plan."
+    )
+    add = parser.add_argument
+    add("--kind", required=True, help="decision, finding, task or plan")
+    add("--project", required=True)
+    add("--title", help="default with content: its first line")
+    add("--body", default="")
+    add("--author", help="default with content: ancestor")
+    content = parser.add_mutually_exclusive_group()
+    content.add_argument("--content-file", metavar="PATH", help="UTF-8 Markdown that becomes the body")
+    content.add_argument("--content-stdin", action="store_true", help="the same from standard input")
+    add("--iso", metavar="MOMENT", help="the record's moment, ISO 8601 (default: now)")
+    add("--evidence", default="[]", metavar="JSON", help="array of {trust, source_url, quote}; a finding needs some")
+    add("--related-task-ids", default="", metavar="A,B")
+    add("--confidence", choices=CONFIDENCES, default="medium")
+    add("--source", choices=SOURCES, default="write_api")
+    add("--supersedes", metavar="SLUG", help="the record that this one takes the place of")
+    add("--seats", default="", metavar="A,B", help="known authors; another one is warned about")
+    add("--secrets", choices=POLICIES, default="refuse", help="what happens to a text that looks like a credential")
+    add("--memory-dir", metavar="DIR", help="the Root")
+    add("--dry-run", action="store_true", help="write nothing; print the path (with content) or the record")
+    add("--quiet", action="store_true", help="print nothing on standard output")
+    return parser
+
+
+# -- the draft ---------------------------------------------------------------------------------------------------------
+
+
+def _choose_moment(text: str | None, now_ns: int) -> int:
+    if text is None:
+        return now_ns
+    moment = timestamps.parse(text)
+    if moment is None:
+        raise UsageError(f"--iso {text!r} is not an ISO 8601 moment.", hint="Write it as 2026-04-27T18:30:00Z.")
+    return (moment - _EPOCH) // timedelta(microseconds=1) * 1000
+
+
+def _record_draft(args: argparse.Namespace) -> Draft:
+    return _draft(args, title=args.title, body=args.body, author=args.author, extra={})
+
+
+def _drop_draft(args: argparse.Namespace, moment: _Moment) -> Draft:
+    content, source = _read_content(args)
+    stamps = {
+        "format": "markdown_note",
+        "created_at": timestamps.print_moment(datetime.now(UTC)),
+        "filename_stamp": timestamps.print_stamp(moment.as_datetime()),
+        "content_source": source,
+    }
+    title = args.title or _first_line(content) or args.kind
+    return _draft(args, title=title, body=content, author=args.author or "ancestor", extra=stamps)
+
+
+def _draft(args: argparse.Namespace, *, title: str, body: str, author: str, extra: dict[str, str]) -> Draft:
+    return Draft(
+        kind=args.kind,
+        project=args.project,
+        title=title,
+        body=body,
+        author=author,
+        confidence=args.confidence,
+        source=args.source,
+        evidence=_read_evidence(args.evidence),
+        related_task_ids=tuple(_split(args.related_task_ids)),
+        supersedes=(args.supersedes,) if args.supersedes else (),
+        extra=dict(extra),
+    )
+
+
+def _read_content(args: argparse.Namespace) -> tuple[str, str]:
+    """Return the content and where it came from. Raises UsageError for what can't be read as UTF-8 text."""
+    name = "stdin" if args.content_stdin else args.content_file
+    try:
+        if args.content_stdin:
+            raw = sys.stdin.buffer.read()
+        else:
+            with open(args.content_file, "rb") as stream:  # noqa: PTH123 - pathlib costs start-up time
+                raw = stream.read()
+        return raw.decode("utf-8").removeprefix("\ufeff"), name
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{name} is not UTF-8: byte {error.start} can't be read.", hint="Convert it to UTF-8, with iconv for one."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{name} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+
+
+def _first_line(content: str) -> str:
+    line = next((line.lstrip("#").strip() for line in content.splitlines() if line.lstrip("#").strip()), "")
+    return line[:_MAX_TITLE]
+
+
+def _read_evidence(text: str) -> tuple[Evidence, ...]:
+    try:
+        items = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"--evidence is not JSON: {error}.", hint=_EVIDENCE_HINT) from None
+    if not isinstance(items, list):
+        raise UsageError("--evidence is not a JSON array.", hint=_EVIDENCE_HINT)
+    return tuple(_evidence(item, number) for number, item in enumerate(items, 1))
+
+
+_EVIDENCE_HINT = """Write it as '[{"trust": "high", "source_url": "src/app.py:12"}]'."""
+
+
+def _evidence(item: object, number: int) -> Evidence:
+    if not isinstance(item, dict):
+        raise InvalidRecord(f"Evidence {number} is not an object.", hint=_EVIDENCE_HINT)
+    texts = {str(key): value if isinstance(value, str) else json.dumps(value) for key, value in item.items()}
+    source = texts.pop("source_url", "") or texts.pop("source", "")
+    return Evidence(texts.pop("trust", ""), source, texts.pop("quote", ""), texts)
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+# -- writing and saying so ---------------------------------------------------------------------------------------------
+
+
+def _write(oracle: Oracle, draft: Draft, args: argparse.Namespace) -> Written:
+    """Write the draft; a Root that is not there yet is made, unless the draft could not be written anyway."""
+    draft.check()
+    try:
+        oracle.root.require()
+    except RootUnusable:
+        if args.dry_run:
+            raise
+        oracle.init()
+        complain(f"note: made the Root {oracle.root.path}")
+    return oracle.write(draft, secrets=args.secrets, dry_run=args.dry_run)
+
+
+def _look_at_author(args: argparse.Namespace, author: str, *, is_drop: bool) -> list[str]:
+    seats = _split(args.seats)
+    if not seats or author in seats:
+        return []
+    if is_drop:
+        return [f"author {author!r} is not in seats whitelist {seats!r}"]
+    return [f"author {author!r} not in known seats {seats!r}; writing anyway (soft governance)"]
+
+
+def _say(oracle: Oracle, args: argparse.Namespace, written: Written, warnings: list[str], *, is_drop: bool) -> None:
+    from oracle.compat.rendering import print_json
+
+    warnings = [
+        *warnings,
+        *written.warnings,
+        *(f"redacted: {found}" for found in written.redacted),
+        *(
+            f"{slug} says nearly what the retired record said; it may have to go too"
+            for slug in written.near_duplicates
+        ),
+    ]
+    for warning in warnings:
+        complain(f"warning: {warning}")
+    if args.quiet and not args.dry_run:
+        return
+    if is_drop:
+        emit(written.path)
+    elif args.dry_run:
+        from oracle.app.federation import note_of_text
+
+        emit(print_json(note_of_text(written.text, written.path, oracle.root)))
+    else:
+        emit(print_json({"id": written.id, "path": written.path, "warnings": warnings}))

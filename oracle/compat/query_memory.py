@@ -1,0 +1,226 @@
+"""`query_memory`: ask a Root. The flags, output and exit codes of the program that running teams call.
+
+Start-up time is a bar: only what a mode needs is imported, inside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from oracle.compat.door import complain, emit, report, serve
+from oracle.errors import NotFound, NotInMemory, RootUnusable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.app.oracle import Oracle
+    from oracle.store.facts import Fact
+
+MODES = ("key", "file", "search", "ask", "status", "backlinks", "graph")
+FILTERS = ("project", "seat", "kind", "since")
+NOTHING, USAGE = 1, 2
+
+
+def run() -> int:
+    """Run the program on the process's arguments and return its exit code."""
+    return serve(main)
+
+
+def main(argv: list[str]) -> int:
+    """Answer one question and return the exit code: 0 found, 1 nothing found, 2 a wrong question."""
+    parser = _parser()
+    args = parser.parse_args(argv)
+    mode = next((name for name in MODES if getattr(args, name) not in (None, False)), "")
+    if mode == "ask":
+        complain("error: --ask is no longer served here.")
+        complain("hint: Ask a seat with `oracle ask`, or search the records with `oracle search`.")
+        return USAGE
+    if not mode and not any(getattr(args, name) for name in FILTERS):
+        parser.print_help()
+        complain(f"error: specify one of: {', '.join(f'--{name}' for name in (*MODES, *FILTERS))}")
+        return USAGE
+    from oracle.app.oracle import Oracle
+
+    with Oracle.open(args.memory_dir, warn=lambda line: complain(f"note: {line}")) as oracle:
+        try:
+            return _MODES[mode](oracle, args)
+        except RootUnusable as error:
+            return _say_no_root(mode, error)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="query_memory", description="Ask the memory of a team of agents.")
+    parser.add_argument(
+        "--memory-dir", metavar="DIR", help="the Root (default: ORACLE_ROOT, or .agents/memory of the home)"
+    )
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--key", metavar="FILE.A.B", help="print the fact at a dotted key")
+    modes.add_argument("--file", metavar="NAME", help="print a fact file, or its --section")
+    modes.add_argument("--search", metavar="TEXT", help="search facts and records; --files restricts it to these facts")
+    modes.add_argument("--ask", metavar="TEXT", help="gone: see `oracle ask` and `oracle search`")
+    modes.add_argument("--status", action="store_true", help="print what the Root holds")
+    modes.add_argument("--backlinks", metavar="TARGET", help="print what links to a slug or entity:<namespace>:<value>")
+    modes.add_argument("--graph", metavar="TARGET", help="print what a slug links to, --depth steps far")
+    parser.add_argument("--section", metavar="A.B", help="with --file: a dotted key inside it")
+    parser.add_argument("--files", metavar="A,B", help="with --search: names of fact files")
+    parser.add_argument("--depth", type=int, default=1, help="with --graph (default 1)")
+    parser.add_argument("--profile", help=argparse.SUPPRESS)
+    parser.add_argument("--timeout", type=float, default=60.0, help=argparse.SUPPRESS)
+    parser.add_argument("--project", help="list: records of this project; _shared for those of none")
+    parser.add_argument("--seat", help="list: records of this seat")
+    parser.add_argument("--kind", help="list: records of this kind; event for the journal")
+    parser.add_argument("--since", metavar="DATE", help="list: records from this moment on")
+    parser.add_argument("--fresh", action="store_true", help="look at every file first")
+    return parser
+
+
+def _say_no_root(mode: str, error: RootUnusable) -> int:
+    """Say that a Root that is not there holds nothing: it is not made, and asking was no mistake."""
+    report(error)
+    if not mode:
+        emit("[]")
+    return NOTHING
+
+
+# -- facts -------------------------------------------------------------------------------------------------------------
+
+
+def _key(oracle: Oracle, args: argparse.Namespace) -> int:
+    return _print_fact(oracle, args.key, args.project or "", indented=False)
+
+
+def _file(oracle: Oracle, args: argparse.Namespace) -> int:
+    name = args.file.removeprefix("machine/").removesuffix(".json")
+    return _print_fact(oracle, f"{name}.{args.section}" if args.section else name, args.project or "", indented=True)
+
+
+def _print_fact(oracle: Oracle, key: str, project: str, *, indented: bool) -> int:
+    """Print the fact at a key, a lone text without quotes unless `indented`; null counts as not found."""
+    from oracle.compat.rendering import print_json
+
+    try:
+        fact = oracle.fact(key, project)
+    except NotInMemory as error:
+        reason = error.sentence.removeprefix(f"{error.code}: ")
+        complain(reason if reason.startswith("not_found") else f"error: {reason}")
+        complain(f"{error.code}: {key}")
+        return NOTHING
+    _mark_legacy(fact)
+    is_scalar = not isinstance(fact.value, dict | list)
+    emit(str(fact.value) if is_scalar and not indented else print_json(fact.value))
+    return 0
+
+
+def _mark_legacy(fact: Fact) -> None:
+    if fact.legacy:
+        complain(f"legacy: {fact.path} is of the old flat layout; machine/{fact.path} would win over it")
+
+
+def _search(oracle: Oracle, args: argparse.Namespace) -> int:
+    from oracle.app.federation import search_everything
+    from oracle.compat.rendering import print_json
+
+    names = [name.strip().removesuffix(".json") for name in (args.files or "").split(",") if name.strip()]
+    oracle.root.require()
+    try:
+        matches = search_everything(oracle, args.search, names, project=args.project or "", fresh=args.fresh)
+    except NotFound as error:
+        report(error)
+        return NOTHING
+    flat = sorted(
+        {str(match["file"]) for match in matches if match["match"] != "record" and "/" not in str(match["file"])}
+    )
+    for name in flat:
+        complain(f"legacy: {name}.json is of the old flat layout; machine/{name}.json would win over it")
+    if not matches:
+        complain(f"no matches for: {args.search}")
+        return NOTHING
+    emit(print_json({"term": args.search, "count": len(matches), "matches": matches}))
+    return 0
+
+
+def _status(oracle: Oracle, _: argparse.Namespace) -> int:
+    from oracle.app.inventory import take_inventory
+    from oracle.compat.rendering import print_json
+
+    found = take_inventory(oracle.root)
+    emit(print_json(found))
+    if found["exists"] and found["index"] is None and os.path.exists(oracle.root.catalogue):
+        complain("note: index.json can't be read; `oracle reconcile --publish` prints it anew")
+    return 0 if found["exists"] else NOTHING
+
+
+# -- links -------------------------------------------------------------------------------------------------------------
+
+
+def _backlinks(oracle: Oracle, args: argparse.Namespace) -> int:
+    from oracle.compat.rendering import print_backlinks
+
+    emit(print_backlinks(oracle.target(args.backlinks), oracle.backlinks(args.backlinks, fresh=args.fresh)))
+    return 0
+
+
+def _graph(oracle: Oracle, args: argparse.Namespace) -> int:
+    from oracle.compat.rendering import print_json
+
+    walk = oracle.graph(args.graph, depth=args.depth, fresh=args.fresh)
+    edges = [
+        {"from": step.source, "to": step.target, "type": step.type, "snippet": step.snippet, "depth": step.depth}
+        for step in walk.edges
+    ]
+    emit(
+        print_json(
+            {
+                "root": walk.root,
+                "depth": walk.depth,
+                "node_count": len(walk.nodes),
+                "edge_count": len(edges),
+                "nodes": walk.nodes,
+                "edges": edges,
+            }
+        )
+    )
+    return 0
+
+
+# -- listings ----------------------------------------------------------------------------------------------------------
+
+
+def _list(oracle: Oracle, args: argparse.Namespace) -> int:
+    from oracle.app.federation import SHARED, list_whole
+    from oracle.compat.rendering import print_json
+
+    filters = {name: getattr(args, name) or "" for name in FILTERS}
+    try:
+        found = list_whole(oracle, filters, fresh=args.fresh)
+    except NotFound as error:
+        report(error)
+        emit("[]")
+        return NOTHING
+    project = filters["project"]
+    odd = len(oracle.problems(f"projects/{project}/" if project not in ("", SHARED) else ""))
+    emit(print_json(found))
+    if odd:
+        noun = "problem" if odd == 1 else "problems"
+        complain(f"note: {odd} {noun} in files of these records; `oracle doctor` names them")
+    return 0 if found else NOTHING
+
+
+_MODES = {
+    "key": _key,
+    "file": _file,
+    "search": _search,
+    "status": _status,
+    "backlinks": _backlinks,
+    "graph": _graph,
+    "": _list,
+}
+
+
+def verify_claims(response: Mapping[str, object], memory_dir: str | os.PathLike[str]) -> dict[str, object]:
+    """Check a response's claims against the facts under `memory_dir`: see `oracle.app.claims.verify_claims`."""
+    from oracle.app import claims
+
+    return claims.verify_claims(response, os.fspath(memory_dir))

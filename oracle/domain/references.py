@@ -186,7 +186,8 @@ def read_slugs(page: Page, prose: str) -> str:
             continue
         if not in_memory and not _is_ours(path):
             continue
-        if page.after(end) not in _PATH_GOES_ON and _is_record_path(path):
+        goes_on = page.after(end) in _PATH_GOES_ON and (page.after(end), page.before(start)) != ("*", "*")  # bold
+        if not goes_on and _is_record_path(path):
             spans.append((start, end))
             _refer(page, path, start=start, end=end)
     return blank(prose, spans, filler=HIDDEN)

@@ -282,6 +282,13 @@ def test_links_to_records(text: str, wanted: list[str]) -> None:
     assert refs(text) == wanted
 
 
+def test_emphasis_around_a_slug_is_no_wildcard() -> None:
+    assert refs("**projects/a/decision/x** *projects/a/decision/y.md*") == [
+        "projects/a/decision/x",
+        "projects/a/decision/y",
+    ]
+
+
 def test_a_link_to_a_record_gives_no_file_or_task() -> None:
     for text in (
         "[a](../ARENA-1/ARENA-2.md)",

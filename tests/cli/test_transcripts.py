@@ -1,0 +1,38 @@
+"""Every command as people see it: the transcripts beside this file, played on a Root of their own.
+
+With APPROVE=1 in the environment they are written anew from what happened; read the difference before it is committed.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from oracle.cli.application import COMMANDS
+from tests.cli import transcript
+
+FOLDER = Path(__file__).parent / "transcripts"
+PATHS = sorted(FOLDER.glob("*.txt"))
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_plays(path, tmp_path, monkeypatch):
+    root = tmp_path / "memory"
+    monkeypatch.setenv("ORACLE_ROOT", str(root))
+    played = transcript.show(transcript.play(transcript.read(path), root, monkeypatch))
+    if os.environ.get("APPROVE"):
+        path.write_text(played, encoding="utf-8")
+    assert played == path.read_text(encoding="utf-8")
+
+
+def test_every_command_has_a_transcript():
+    steps = [step for path in PATHS for step in transcript.read(path)]
+    played = {word for step in steps for word in step.command.split() if step.command.startswith("oracle ")}
+    assert set(COMMANDS) <= played
+
+
+def test_a_transcript_reads_back_as_it_was_printed():
+    for path in PATHS:
+        assert transcript.show(transcript.read(path)) == path.read_text(encoding="utf-8")

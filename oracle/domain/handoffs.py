@@ -1,0 +1,377 @@
+"""Handoffs: the names and kinds of receipts, what two receipts have in common, and the state that a set of files means. Pure.
+
+A handoff has two receipts. The dispatch `<task>__<asker>__<answerer>.json` asks; while somebody works on it there is a
+`.claim` beside it, and once it is answered it is renamed to `.consumed`. The completion `<task>__<answerer>__<asker>.json`
+answers; `.consumed` beside it means that its reader acknowledged it. Seats hold no `__`, so every name is read in one way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from oracle.domain.slugs import check_name
+from oracle.errors import InvalidName
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+SCHEMA_VERSION = 1
+CLAIM, CONSUMED, SUPERSEDED = ".claim", ".consumed", ".superseded-"
+MAX_FILE_NAME = 240
+"""Bytes of a receipt's file name, so that every suffix fits into the 255 of common file systems."""
+
+
+class Kind(StrEnum):
+    """What a receipt says. A file may say something else; then its kind is unknown and it is shown, not used."""
+
+    DISPATCH = "dispatch"
+    COMPLETION = "completion"
+    NOTICE = "notice"
+    UNKNOWN = ""
+
+
+# Names ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ReceiptName:
+    """The three parts of a receipt's file name, checked."""
+
+    task_id: str
+    source: str
+    target: str
+
+    @property
+    def file_name(self) -> str:
+        """`<task>__<source>__<target>.json`."""
+        return f"{self.task_id}__{self.source}__{self.target}.json"
+
+    def answered_by(self, asker: str = "") -> ReceiptName:
+        """Return the name of the completion that answers this dispatch, to its source or to another seat."""
+        return receipt_name(self.task_id, self.target, asker or self.source)
+
+
+def receipt_name(task_id: str, source: str, target: str) -> ReceiptName:
+    """Return the name of a receipt. Raises InvalidName for a part that can't stand in one, also for a seat with `__`."""
+    parts = [check_name(task_id, "task id"), check_name(source, "seat"), check_name(target, "seat")]
+    for seat in parts[1:]:
+        if "__" in seat:
+            raise InvalidName(
+                f"seat {seat!r} can't be used in a receipt: '__' divides the parts of its name.",
+                hint="Name the seat with single underscores or hyphens.",
+            )
+    name = ReceiptName(*parts)
+    size = len(name.file_name.encode("utf-8", "surrogatepass"))
+    if size > MAX_FILE_NAME:
+        raise InvalidName(
+            f"task id {task_id[:32]!r}… makes a receipt's name of {size} bytes, more than the {MAX_FILE_NAME} that fit.",
+            hint="Choose a shorter task id or shorter seat names.",
+        )
+    return name
+
+
+def parse_file_name(file_name: str) -> tuple[ReceiptName, str] | None:
+    """Return (name, suffix behind `.json`) of a file in a handoff folder, or None for a file that is no receipt's.
+
+    The suffix is "", `.claim`, `.consumed` or `.superseded-<hash>`. A task id may hold `__` itself.
+    """
+    stem, suffix = file_name, ""
+    if not file_name.endswith(".json"):
+        stem, dot, rest = file_name.rpartition(".json.")
+        suffix = f".{rest}"
+        if not dot or not (suffix in (CLAIM, CONSUMED) or (suffix.startswith(SUPERSEDED) and "." not in rest)):
+            return None
+        stem += ".json"
+    parts = stem.removesuffix(".json").rsplit("__", 2)
+    if len(parts) != len(("task", "source", "target")):
+        return None
+    try:
+        name = receipt_name(*parts)
+    except InvalidName:
+        return None
+    return (name, suffix) if name.file_name == stem else None
+
+
+# Receipts -------------------------------------------------------------------------------------------------------------
+
+_SHARED_KEYS: dict[str, object] = {
+    "builder_commit": None,
+    "correlation_id": None,
+    "feishu_group_broadcast": None,
+    "head_contains_commit": None,
+    "lineage_status": "unknown",
+    "notified_at": None,
+    "notify_message": None,
+    "test_policy": "N/A",
+    "title": "",
+    "user_summary": "",
+}
+_OWN_KEYS: dict[Kind, dict[str, object]] = {
+    Kind.DISPATCH: {
+        "assigned_at": "",
+        "docs_consulted": "",
+        "docs_skip_reason": "",
+        "memory_commit": None,
+        "reply_to": "",
+        "todo_path": "",
+    },
+    Kind.COMPLETION: {
+        "commit": None,
+        "delivered_at": "",
+        "delivery_path": "",
+        "frontstage_disposition": None,
+        "next_action": None,
+        "source_todo_path": None,
+        "status": "completed",
+        "summary": "",
+        "used_fallback_delivery": False,
+        "verdict": None,
+    },
+}
+_LATER_KEYS = frozenset(
+    (
+        *("assigned_at", "delivered_at", "notified_at", "notify_message", "notify_skipped", "schema_version"),
+        *("consumed_at", "consumed_ack", "todo_path", "source_todo_path", "delivery_path", "used_fallback_delivery"),
+        *("head_contains_commit", "lineage_status", "branch_tip", "feishu_group_broadcast", "feishu_delegation_report"),
+    )
+)
+"""Keys that say when and where, or that change while the handoff goes on: two receipts that differ in these agree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """One receipt as it stands on disk: every key is kept, whoever wrote it; `problems` are sentences for a person."""
+
+    name: ReceiptName
+    kind: Kind
+    fields: Mapping[str, object] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+    def text(self, key: str) -> str:
+        """Return a field as text: "" when it is missing, null or no scalar."""
+        value = self.fields.get(key)
+        return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
+
+    @property
+    def reply_to(self) -> str:
+        """The seat that wants the answer: `reply_to`, else the source."""
+        return self.text("reply_to") or self.name.source
+
+    @property
+    def since(self) -> str:
+        """When it was written, as far as it says so."""
+        return self.text("assigned_at") or self.text("delivered_at") or self.text("notified_at")
+
+    def with_fields(self, changes: Mapping[str, object]) -> Receipt:
+        """Return the receipt with some fields changed."""
+        return Receipt(self.name, self.kind, {**self.fields, **changes}, self.problems)
+
+
+def new_receipt(kind: Kind, name: ReceiptName, fields: Mapping[str, object]) -> Receipt:
+    """Return a receipt with every key of its kind; `fields` may add others. The three parts of the name always win."""
+    whole = {**_SHARED_KEYS, **_OWN_KEYS.get(kind, {}), **fields}
+    if kind is Kind.DISPATCH:
+        whole["reply_to"] = whole["reply_to"] or name.source
+    whole |= {"task_id": name.task_id, "source": name.source, "target": name.target}
+    return Receipt(name, kind, {**whole, "kind": kind.value, "schema_version": SCHEMA_VERSION})
+
+
+def read_receipt(name: ReceiptName, raw: bytes) -> Receipt:
+    """Return what a receipt's bytes say; never raises. A half-written file has no fields and one problem."""
+    try:
+        content = json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        what = "is empty" if not raw.strip() else "is not valid JSON, perhaps half written"
+        return Receipt(name, Kind.UNKNOWN, {}, (f"{name.file_name} {what}.",))
+    if not isinstance(content, dict):
+        return Receipt(name, Kind.UNKNOWN, {}, (f"{name.file_name} holds no JSON object.",))
+    said = content.get("kind")
+    kind = Kind(said) if isinstance(said, str) and said in set(Kind) else Kind.UNKNOWN
+    problems = [] if kind else [f"{name.file_name} has no kind that is known ({str(said)[:40]!r})."]
+    for key, expected in (("task_id", name.task_id), ("source", name.source), ("target", name.target)):
+        if key in content and content[key] != expected:
+            problems.append(f"{name.file_name} says that its {key} is {str(content[key])[:80]!r}; its name counts.")
+    version = content.get("schema_version", SCHEMA_VERSION)
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        problems.append(f"{name.file_name} was written by a newer program (version {version}).")
+    return Receipt(name, kind, content, tuple(problems))
+
+
+def render_receipt(receipt: Receipt) -> bytes:
+    """Return the bytes of a receipt: sorted keys, two blanks of indentation, a line feed at the end."""
+    text = json.dumps(dict(receipt.fields), ensure_ascii=False, indent=2, sort_keys=True)
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def fingerprint(content: Mapping[str, object], *, leaving_out: Collection[str] = _LATER_KEYS) -> str:
+    """Return 64 hex digits that are equal for two JSON objects that say the same; null and missing keys are the same."""
+    kept = {key: value for key, value in content.items() if key not in leaving_out and value is not None}
+    text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def say_the_same(one: Receipt, other: Receipt) -> bool:
+    """Tell whether two receipts agree in all that matters: the same dispatch, or the same answer."""
+    return one.kind is other.kind and fingerprint(one.fields) == fingerprint(other.fields)
+
+
+def correlation_id(project: str, task_id: str) -> str:
+    """Return the eight hex digits by which a task is followed through the tree (the form other tools compute)."""
+    seed = f"{project}:planning:{task_id}".encode("utf-8", "surrogatepass")
+    return hashlib.sha1(seed, usedforsecurity=False).hexdigest()[:8]
+
+
+# The state of a handoff -----------------------------------------------------------------------------------------------
+
+
+class Piece(StrEnum):
+    """A file that exists, and so says something about a handoff."""
+
+    DISPATCH = "dispatch"
+    CLAIM = "claim"
+    CLAIM_EXPIRED = "claim_expired"
+    CONSUMED = "consumed"
+    RESPONSE = "response"
+    COMPLETION = "completion"
+    ACKED = "acked"
+    PENDING = "pending"
+    NOTIFIED = "notified"
+    CONFLICT = "conflict"
+
+
+class Step(StrEnum):
+    """How far a handoff is; the value is the word that `--state` takes."""
+
+    NONE = "none"
+    OPEN = "open"
+    CLAIMED = "claimed"
+    CLAIM_EXPIRED = "claim-expired"
+    ANSWERED = "answered"
+    DELIVERED = "delivered"
+    UNANSWERED = "consumed-unanswered"
+    UNNOTIFIED = "unnotified"
+    CONSUMED = "consumed"
+    CONFLICT = "conflict"
+    ACKED = "acked"
+
+
+class Party(StrEnum):
+    """Who acts next."""
+
+    ASKER = "asker"
+    ANSWERER = "answerer"
+    ORACLE = "oracle"
+    OPERATOR = "operator"
+    NOBODY = "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far a handoff is, who acts next and what they do; `stale_after` is in seconds, 0 for never."""
+
+    step: Step
+    party: Party
+    action: str
+    stale_after: int = 0
+    unsolicited: bool = False
+
+
+_HOUR = 3600
+_DAY = 24 * _HOUR
+_STATES = {
+    Step.NONE: (Party.NOBODY, "Nothing to do.", 0),
+    Step.OPEN: (Party.ANSWERER, "Read the dispatch and answer it.", 3 * _DAY),
+    Step.CLAIMED: (Party.ANSWERER, "Finish the answer that was begun.", 3 * _DAY),
+    Step.CLAIM_EXPIRED: (Party.ANSWERER, "Take the dispatch up again; whoever claimed it is gone.", _DAY),
+    Step.ANSWERED: (Party.ORACLE, "Write the completion receipt: the response is on disk.", _HOUR // 6),
+    Step.DELIVERED: (Party.ORACLE, "Mark the dispatch as consumed: it is answered.", _HOUR // 6),
+    Step.UNANSWERED: (Party.ANSWERER, "Answer again: the dispatch was consumed, yet no answer is on disk.", _DAY),
+    Step.UNNOTIFIED: (Party.ORACLE, "Send the wake-up that is still pending.", _HOUR),
+    Step.CONSUMED: (Party.ASKER, "Read the answer and acknowledge it.", 3 * _DAY),
+    Step.CONFLICT: (Party.OPERATOR, "Decide between the answer that stands and the one that was kept aside.", _DAY),
+    Step.ACKED: (Party.NOBODY, "Nothing to do.", 0),
+}
+
+
+def state(pieces: Collection[Piece]) -> State:
+    """Return what a set of files means: the first thing that is left to do, machine steps before people's.
+
+    A crash while a dispatch is consumed may leave it and its `.consumed`; consuming again ends that. A response without a
+    completion belongs to a delivery that died before its receipt; a completion without any dispatch was unsolicited.
+    """
+    present = frozenset(pieces)
+    step = _step(present)
+    party, action, limit = _STATES[step]
+    unsolicited = Piece.COMPLETION in present and not present & {Piece.DISPATCH, Piece.CONSUMED}
+    return State(step, party, action, limit, unsolicited)
+
+
+def _step(present: frozenset[Piece]) -> Step:
+    if not present & _SUBSTANCE:
+        return Step.NONE
+    answer = present & {Piece.COMPLETION, Piece.ACKED}
+    if Piece.RESPONSE in present and not answer:
+        return Step.ANSWERED
+    if not answer:
+        return _step_before_answer(present)
+    if Piece.DISPATCH in present:
+        return Step.DELIVERED
+    if _owes_wake_up(present) and Piece.ACKED not in present:
+        return Step.UNNOTIFIED
+    if Piece.CONFLICT in present:
+        return Step.CONFLICT
+    return Step.ACKED if Piece.ACKED in present else Step.CONSUMED
+
+
+_SUBSTANCE = frozenset((Piece.DISPATCH, Piece.CONSUMED, Piece.RESPONSE, Piece.COMPLETION, Piece.ACKED, Piece.CONFLICT))
+
+
+def _step_before_answer(present: frozenset[Piece]) -> Step:
+    if Piece.CONFLICT in present:
+        return Step.CONFLICT
+    if Piece.CONSUMED in present:
+        return Step.UNANSWERED
+    if Piece.CLAIM in present:
+        return Step.CLAIMED
+    if Piece.CLAIM_EXPIRED in present:
+        return Step.CLAIM_EXPIRED
+    return Step.UNNOTIFIED if _owes_wake_up(present) else Step.OPEN
+
+
+def _owes_wake_up(present: frozenset[Piece]) -> bool:
+    """Tell whether a wake-up waits that was not sent yet; one that is noted as sent is never sent again."""
+    return Piece.PENDING in present and Piece.NOTIFIED not in present
+
+
+def is_stale(found: State, age: float) -> bool:
+    """Tell whether a handoff stands where it is for longer than it should; `age` in seconds."""
+    return 0 < found.stale_after < age
+
+
+@dataclass(frozen=True, slots=True)
+class Handoff:
+    """One task between two seats, as its files tell it."""
+
+    task_id: str
+    asker: str
+    answerer: str
+    pieces: frozenset[Piece]
+    dispatch: Receipt | None = None
+    completion: Receipt | None = None
+    changed_at: float = 0.0
+    """When the newest of its files changed, in seconds since 1970."""
+    problems: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> State:
+        """How far it is."""
+        return state(self.pieces)
+
+    def next_seat(self) -> str:
+        """Return the seat that acts next, or "oracle", "operator" or "" when none does."""
+        parties = {Party.ASKER: self.asker, Party.ANSWERER: self.answerer, Party.NOBODY: ""}
+        return parties.get(self.state.party, self.state.party.value)

@@ -24,7 +24,7 @@ NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _ODD = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
 _KEY = r"([A-Za-z_][A-Za-z0-9_-]{0,99}+)"
 _FIRST = r"[A-Za-z0-9_/.($+\\^;=\u00a1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-_PLAIN = rf"({_FIRST}(?:[^ :#{_ODD}]++|:(?=[^ \n])|(?<! )#|[ ]++(?=[^ #\n]))*+)"
+_PLAIN = rf"({_FIRST}(?:[^ :{_ODD}]++|:(?=[^ \n])|[ ]++(?=[^ #\n]))*+)"
 _DOUBLE = rf'"((?:[^"\\{_ODD}]++|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{{4}}))*+)"'
 _SINGLE = rf"'((?:[^'{_ODD}]++|'')*+)'"
 _WORD = r"([A-Za-z0-9_./](?:[A-Za-z0-9_./-]++|[ ]++(?=[A-Za-z0-9_./-]))*+)"

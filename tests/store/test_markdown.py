@@ -259,12 +259,27 @@ LINES = st.one_of(
               st.sampled_from(["# c", " # c", "#", "c # # d", "#c: d"])),
     st.just("\n"), st.just("# c\n"),
 )  # fmt: skip
+SHORT = st.text("ab7 .:#-'\"[],{}&*!|>%@`?~=<\\/中\xa0\u2028\t", max_size=6)
+QUOTED = st.builds(json.dumps, SHORT | WORDS, ensure_ascii=st.booleans()) | st.builds("'{}'".format, SHORT)
+SCALARS = st.sampled_from(["", "x", "null", "~", "a b", "007", "a:b", "x#y", "http://x/y?z=1"]) | QUOTED | SHORT
+ENDS = st.sampled_from(["", "", "", " ", " # c", "# c", " #"])
+ITEMS = st.builds("{}{}{}{}\n".format, st.sampled_from(["  - ", "  - ", "- ", "  -   "]), st.sampled_from(["", "", "m: ", "m:"]),
+                  SCALARS, st.sampled_from(["", "", "\n    n: y", "\n      n:", "\n    - z"]))  # fmt: skip
+TAILS = st.one_of(
+    st.builds(" {}{}\n".format, SCALARS, ENDS),
+    st.builds(" [{}]{}\n".format, st.lists(SCALARS, max_size=3).map(", ".join), ENDS),
+    st.builds("{}\n{}".format, ENDS, st.lists(ITEMS, max_size=3).map("".join)),
+    st.just("\n\n"),
+)
+FIELDS = st.lists(TAILS, max_size=4).map(lambda tails: "".join(f"k{i}:{tail}" for i, tail in enumerate(tails)))
 BLOCKS = st.one_of(
-    st.lists(PIECES, max_size=14).map(lambda parts: "".join(parts) + "\n"), st.lists(LINES, max_size=6).map("".join)
+    FIELDS,
+    st.lists(PIECES, max_size=14).map(lambda parts: "".join(parts) + "\n"),
+    st.lists(LINES, max_size=6).map("".join),
 )
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=2000, deadline=None)
 @given(BLOCKS)
 @example("a:\n  - k: v\n    l:\n  - x\nb: [a, null, 'c']\n")
 @example("a: x\n- y\n")

@@ -164,7 +164,8 @@ def _torn_fact(patient: Patient, entry: Entry) -> Iterator[Check]:
 
 def check_configuration(patient: Patient) -> Iterator[Check]:
     """Name configuration files, and values in them, that can't be used."""
-    projects = [entry.name for entry in patient.tree.entries if len(entry.parts) == 2 and entry.parts[0] == "projects"]
+    folders = [entry.parts for entry in patient.tree.entries if entry.is_folder]
+    projects = [parts[1] for parts in folders if len(parts) == 2 and parts[0] == "projects"]
     found: dict[tuple[str, str], None] = {}
     for project in ["", *projects]:
         load_patterns(patient.root, project, report=lambda path, why: found.setdefault((path, why)))

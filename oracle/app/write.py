@@ -25,7 +25,7 @@ from oracle.errors import OracleError, SecretFound, UsageError
 from oracle.index import fold, projections, query
 from oracle.index.db import immediate
 from oracle.index.rows import Writer
-from oracle.index.scan import Stat
+from oracle.index.scan import stat_of
 from oracle.store import journal, records
 
 SECRET_POLICIES = ("refuse", "redact", "allow")
@@ -165,7 +165,7 @@ def _index(oracle: Oracle, created: Sequence[tuple[str, bytes]]) -> tuple[str, .
     """Put created records into the index and print what became dirty; trouble is a warning, since the records stand."""
     try:
         _index_held(oracle, created)
-    except (OracleError, sqlite3.DatabaseError) as error:
+    except (OracleError, OSError, sqlite3.DatabaseError) as error:
         return (f"the index could not be brought up to date ({error}); the next command will do it",)
     return ()
 
@@ -180,9 +180,7 @@ def _index_held(oracle: Oracle, created: Sequence[tuple[str, bytes]]) -> None:
     with immediate(connection):
         writer = Writer(connection, oracle.root, now_ns=oracle.clock.now_ns())
         for path, raw in created:
-            status = os.stat(oracle.root.join(path))
-            stat = Stat(status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns)
-            writer.take(path, stat, slug=slug_of(path), raw=raw)
+            writer.take(path, stat_of(os.stat(oracle.root.join(path))), slug=slug_of(path), raw=raw)
         writer.settle()
     projections.print_dirty(connection, oracle.root)
 

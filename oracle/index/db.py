@@ -136,6 +136,17 @@ def immediate(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     connection.execute("COMMIT")
 
 
+@contextmanager
+def snapshot(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Read from one state of the database, whatever others commit meanwhile."""
+    connection.execute("BEGIN")
+    try:
+        yield connection
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
 def get_meta(connection: sqlite3.Connection, key: str) -> str:
     """Return a value of the meta table, or ""."""
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()

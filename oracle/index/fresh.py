@@ -12,7 +12,7 @@ import time
 
 from oracle.errors import DiskFailure, LockTimeout
 from oracle.index import scan
-from oracle.index.db import Database, get_meta
+from oracle.index.db import Database, get_meta, snapshot
 from oracle.store.layout import Root
 
 TYPE_CHECKING = False
@@ -69,15 +69,22 @@ class Index:
         `fresh` stats every file first. Raises LockTimeout, DiskFailure, TreeEmptied, RootUnusable.
         """
         try:
-            return work(self._fresh_connection(fresh=fresh))
+            return self._ask(work, fresh=fresh)
         except sqlite3.DatabaseError as error:
             self._recover(error)
         try:
-            return work(self._fresh_connection(fresh=fresh))
+            return self._ask(work, fresh=fresh)
         except sqlite3.DatabaseError as error:
             raise DiskFailure(
                 f"The index {self.root.database} can't be used: {error}.", hint="Run `oracle doctor`."
             ) from error
+
+    def _ask(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool) -> T:
+        """Run `work` on one state of the index: what another process builds anew meanwhile is not seen half done."""
+        while True:
+            with snapshot(self._fresh_connection(fresh=fresh)) as connection:
+                if self._database.is_ready():
+                    return work(connection)
 
     def _fresh_connection(self, *, fresh: bool) -> sqlite3.Connection:
         self.root.require()

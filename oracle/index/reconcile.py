@@ -121,9 +121,10 @@ def _compare(connection: sqlite3.Connection, root: Root, look: Look) -> _Changes
 
 
 def _read(root: Root, path: str) -> Folder:
-    if scan.folder_mtime(root, path) == -1:
-        return Folder(-1, {}, [], {})
-    return scan.read_folder(root, path)
+    mtime_ns = scan.folder_mtime(root, path)
+    if mtime_ns == scan.NOT_A_FOLDER:
+        return Folder(mtime_ns, {}, [], {"": "Not a folder of its own; a symbolic link is not followed here."})
+    return Folder(-1, {}, [], {}) if mtime_ns < 0 else scan.read_folder(root, path)
 
 
 def _compare_files(connection: sqlite3.Connection, path: str, folder: Folder, changes: _Changes) -> None:
@@ -138,7 +139,7 @@ def _compare_files(connection: sqlite3.Connection, path: str, folder: Folder, ch
         slug = slug_in(record, folder.files)
         if known.pop(record, None) != (stat, slug, 0):
             changes.take.append((record, stat, slug))
-    if "" not in folder.odd:
+    if "" not in folder.odd or folder.mtime_ns == scan.NOT_A_FOLDER:
         changes.drop += known
 
 
@@ -163,10 +164,10 @@ def _refuse_emptied(connection: sqlite3.Connection, gone: int) -> None:
 def _apply(writer: Writer, changes: _Changes, progress: Progress | None) -> None:
     for path in changes.drop:
         writer.drop(path)
-    # A slug that changes hands (x.json gives way to x.md) is free only when its old owner has moved.
-    for number, (path, stat, slug) in enumerate(
-        sorted(changes.take, key=lambda item: not item[0].endswith(".json")), 1
-    ):
+    # A slug that changes hands (x.json gives way to x.md) is free only when its old owner has let go of it.
+    for path, _, slug in changes.take:
+        writer.release(path, slug)
+    for number, (path, stat, slug) in enumerate(changes.take, 1):
         writer.take(path, stat, slug=slug)
         if progress is not None and number % _STEP == 0:
             progress(number, "records read")
@@ -175,25 +176,22 @@ def _apply(writer: Writer, changes: _Changes, progress: Progress | None) -> None
 def _keep_folders(connection: sqlite3.Connection, changes: _Changes, now_ns: int) -> None:
     for path in changes.gone:
         connection.execute("DELETE FROM problem WHERE path = ? OR path GLOB ?", (path, _glob_below(path)))
-        if path in RECORD_TREES:
-            connection.execute("INSERT OR REPLACE INTO folder VALUES (?, -1, 1, 0, 0)", (path,))
-        else:
-            connection.execute("DELETE FROM folder WHERE path = ?", (path,))
-    for path, folder in changes.folders.items():
+        connection.execute("DELETE FROM folder WHERE path = ?", (path,))
+    for path, folder in sorted(changes.folders.items()):
         _keep_folder(connection, path, folder, now_ns)
 
 
 def _keep_folder(connection: sqlite3.Connection, path: str, folder: Folder, now_ns: int) -> None:
     connection.execute(
-        "DELETE FROM problem WHERE path GLOB ? AND path NOT GLOB ? AND path NOT GLOB '*.toml'"
-        " AND path NOT IN (SELECT path FROM record)",
-        (_glob_below(path), _glob_below(path) + "/*"),
+        "DELETE FROM problem WHERE path NOT GLOB '*.toml' AND path NOT IN (SELECT path FROM record)"
+        " AND ((path = ? AND reason <> ?) OR (path GLOB ? AND path NOT GLOB ?))",
+        (path, scan.NAMED_LIKE_A_RECORD, _glob_below(path), _glob_below(path) + "/*"),
     )
     rows = [(f"{path}/{name}" if name else path, 1, reason) for name, reason in folder.odd.items()]
     connection.executemany("INSERT INTO problem VALUES (?, ?, ?)", rows)
     connection.execute(
         "INSERT OR REPLACE INTO folder VALUES (?, ?, ?, ?, ?)",
-        (path, folder.mtime_ns, _settled(folder.mtime_ns, now_ns), len(folder.files), scan.digest_of(folder.files)),
+        (path, folder.mtime_ns, _settled(folder.mtime_ns, now_ns), len(folder.files), scan.digest_of(folder)),
     )
 
 

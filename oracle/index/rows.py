@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from oracle.domain import links
 from oracle.domain.links import Patterns
 from oracle.domain.records import RETIRING
-from oracle.domain.slugs import project_of, slug_of
+from oracle.domain.slugs import is_entity, project_of, slug_of
 from oracle.index import reading
 from oracle.index.projections import BACKLINKS, LINKS
 from oracle.index.reading import RECORD_COLUMNS, Reading
@@ -33,7 +33,7 @@ _TARGET_CACHE = 200_000
 """Names of targets kept in memory: about 30 MB when full."""
 
 
-_MTIME = RECORD_COLUMNS.index("mtime_ns")
+_MTIME, _CTIME = RECORD_COLUMNS.index("mtime_ns"), RECORD_COLUMNS.index("ctime_ns")
 _SORT_TS = RECORD_COLUMNS.index("sort_ts")
 
 
@@ -77,14 +77,14 @@ class Writer:
 
     def add(self, found: Reading) -> None:
         """Put a record that the index does not hold yet."""
-        source = int(self._connection.execute(_INSERT, (*found.row, self._is_racy(found))).lastrowid or 0)
+        source = int(self._connection.execute(_INSERT, (*found.row, self._is_racy(*_times(found)))).lastrowid or 0)
         if not self._bulk:
             self._touched_keys.add(str(found.row[3]))
             self._touched_slugs.add(found.slug)
         self._put_contents(source, found)
 
     def _change(self, source: int, found: Reading) -> None:
-        self._connection.execute(_UPDATE, (*found.row, self._is_racy(found), source))
+        self._connection.execute(_UPDATE, (*found.row, self._is_racy(*_times(found)), source))
         self._connection.execute("DELETE FROM passage WHERE rowid = ?", (source,))
         self._connection.execute("DELETE FROM problem WHERE path = ?", (found.row[1],))
         self._forget_links(source, found.slug)
@@ -109,13 +109,20 @@ class Writer:
         sort_ts = reading.read_bytes(path, slug, stat, raw, patterns=links.DEFAULT_PATTERNS).row[_SORT_TS]
         self._connection.execute(
             "UPDATE record SET mtime_ns = ?, size = ?, inode = ?, ctime_ns = ?, racy = ?, sort_ts = ? WHERE id = ?",
-            (*stat, int(self._now_ns - stat.mtime_ns < SETTLE_NS), sort_ts, source),
+            (*stat, self._is_racy(stat.mtime_ns, stat.ctime_ns), sort_ts, source),
         )
         if stat.mtime_ns != old_mtime_ns:
             self._soil_all(source, slug)
 
-    def _is_racy(self, found: Reading) -> int:
-        return int(self._now_ns - int(found.row[_MTIME]) < SETTLE_NS)
+    def _is_racy(self, mtime_ns: int, ctime_ns: int) -> int:
+        """Tell whether a file is so young that its stat can't be trusted; an mtime can be set back, a ctime can't."""
+        return int(self._now_ns - max(mtime_ns, ctime_ns) < SETTLE_NS)
+
+    def release(self, path: str, slug: str) -> None:
+        """Forget the record at `path` if it goes by another slug than this."""
+        row = self._connection.execute("SELECT slug FROM record WHERE path = ?", (path,)).fetchone()
+        if row is not None and row[0] != slug:
+            self.drop(path)
 
     def drop(self, path: str) -> None:
         """Forget the record at root-relative `path` and everything that was read from it."""
@@ -181,11 +188,12 @@ class Writer:
             self._soil(slug, [name for name, _ in old])
 
     def _soil_all(self, source: int, slug: str) -> None:
-        names = self._connection.execute(
-            "SELECT name FROM edge JOIN target ON id = target_id WHERE source_id = ?", (source,)
+        rows = self._connection.execute(
+            "SELECT name, type FROM edge JOIN target ON id = target_id WHERE source_id = ?", (source,)
         ).fetchall()
-        if names:
-            self._soil(slug, [name for (name,) in names])
+        self._touched_slugs.update(name for name, kind in rows if kind in RETIRING)
+        if rows:
+            self._soil(slug, [name for name, _ in rows])
 
     def _soil(self, slug: str, targets: list[str]) -> None:
         """Mark the projections of a source and of its targets as out of date."""
@@ -249,7 +257,7 @@ class Writer:
         old = self._connection.execute(
             "SELECT name, type FROM edge JOIN target ON id = target_id WHERE source_id = ?", (source,)
         ).fetchall()
-        gone = [(name, kind) for name, kind in old if kind in _REFERENCE_TYPES]
+        gone = [(name, kind) for name, kind in old if kind in _REFERENCE_TYPES and not is_entity(name)]
         for name, kind in gone:
             self._connection.execute(
                 "DELETE FROM edge WHERE target_id = ? AND source_id = ? AND type = ?",
@@ -275,7 +283,28 @@ class Writer:
 
 
 def slug_in(path: str, names: frozenset[str] | set[str] | dict[str, Stat]) -> str:
-    """Return the slug of a record file among the names of its folder: `x.json` beside `x.md` keeps its suffix."""
+    """Return the slug of a record file among the names of its folder: `x.json` beside `x.md` keeps its suffix.
+
+    Of several files that would have one slug the Markdown file has it; the JSON files, shortest name first, take the next.
+    """
     slug = slug_of(path)
-    beside = os.path.basename(slug) + ".md"
-    return path if path.endswith(".json") and beside in names else slug
+    folder, name = os.path.split(slug)
+    if not path.endswith(".json") or not (name + ".md" in names or name in names):
+        return slug
+    stem = name
+    while stem.endswith(".json"):
+        stem = stem[: -len(".json")]
+    taken: set[str] = set()
+    file = stem
+    while file != name + ".json":
+        file += ".json"
+        if file in names:
+            claimed = file[: -len(".json")]
+            while claimed in taken or claimed + ".md" in names:
+                claimed += ".json"
+            taken.add(claimed)
+    return f"{folder}/{claimed}"
+
+
+def _times(found: Reading) -> tuple[int, int]:
+    return int(found.row[_MTIME]), int(found.row[_CTIME])

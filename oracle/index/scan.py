@@ -52,16 +52,22 @@ SETTLE_NS = 2_000_000_000
 """A folder or file younger than this when scanned is looked at again: its clock may be too coarse to show a change."""
 
 _MASK = (1 << 62) - 1
+_LARGEST = (1 << 63) - 1
+"""The largest integer of a database row; inodes and far-off times may be larger."""
+
+NAMED_LIKE_A_RECORD = "A folder with the name of a record; what is in it is read."
+NOT_A_FOLDER = -2
+"""The mtime of a folder's name under which something else stands; -1 when nothing does."""
 _SUFFIXES = (".md", ".json")
 
 
 def folder_mtime(root: Root, path: str) -> int:
-    """Return the mtime of a root-relative folder in ns, or -1 when it is not there (or is no folder of its own)."""
+    """Return the mtime of a root-relative folder in ns, -1 when it is not there, NOT_A_FOLDER when it is none (or a link)."""
     try:
         status = os.lstat(root.join(path))
     except OSError:
         return -1
-    return status.st_mtime_ns if stat.S_ISDIR(status.st_mode) else -1
+    return _bound(status.st_mtime_ns) if stat.S_ISDIR(status.st_mode) else NOT_A_FOLDER
 
 
 def read_folder(root: Root, path: str) -> Folder:
@@ -74,7 +80,7 @@ def read_folder(root: Root, path: str) -> Folder:
     folders: list[str] = []
     odd: dict[str, str] = {}
     try:
-        mtime_ns = os.stat(root.join(path)).st_mtime_ns
+        mtime_ns = _bound(os.stat(root.join(path)).st_mtime_ns)
         with os.scandir(root.join(path)) as entries:
             for entry in entries:
                 _sort_in(root, entry, files, folders, odd)
@@ -94,10 +100,12 @@ def _sort_in(
     elif entry.is_dir(follow_symlinks=False):
         if name in SKIPPED_FOLDERS:
             return
-        if _is_text(name):
-            folders.append(name)
-        else:
+        if not _is_text(name):
             odd[printable(name)] = "The folder's name is not UTF-8."
+            return
+        folders.append(name)
+        if name.endswith(_SUFFIXES):
+            odd[printable(name)] = NAMED_LIKE_A_RECORD
     elif entry.is_symlink() or name.endswith(_SUFFIXES):
         odd[printable(name)] = _why_odd(root, entry)
 
@@ -124,8 +132,17 @@ def _why_odd(root: Root, entry: os.DirEntry[str]) -> str:
 
 
 def _stat_of(entry: os.DirEntry[str]) -> Stat:
-    status = entry.stat()
-    return Stat(status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns)
+    return stat_of(entry.stat())
+
+
+def stat_of(status: os.stat_result) -> Stat:
+    """Return what a row keeps of a file's stat, each number within the bounds of a database integer."""
+    inode = status.st_ino & _LARGEST
+    return Stat(_bound(status.st_mtime_ns), status.st_size, inode, _bound(status.st_ctime_ns))
+
+
+def _bound(nanoseconds: int) -> int:
+    return max(-_LARGEST, min(nanoseconds, _LARGEST))
 
 
 def _is_text(name: str) -> bool:
@@ -138,9 +155,15 @@ def printable(name: str) -> str:
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
-def digest_of(files: dict[str, Stat]) -> int:
-    """Return a number that changes when any of the stats does; the order does not matter."""
-    return sum(map(hash, files.values())) & _MASK
+def digest_of(folder: Folder) -> int:
+    """Return a number that changes when any of the stats does, or what is odd; the order does not matter."""
+    odd = sum(_number(reason) for name, reason in folder.odd.items() if name)
+    return (sum(map(hash, folder.files.values())) + odd) & _MASK
+
+
+def _number(reason: str) -> int:
+    """Return a number for a text, the same in every process."""
+    return int.from_bytes(reason.encode(), "little")
 
 
 def _digest_folder(root: Root, path: str, subfolders: set[str]) -> tuple[int, int, bool]:
@@ -152,19 +175,26 @@ def _digest_folder(root: Root, path: str, subfolders: set[str]) -> tuple[int, in
             if name[0] == ".":
                 continue
             if name.endswith(_SUFFIXES) and _is_record(root, entry):
-                status = entry.stat()
-                total += hash((status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns))
+                total += hash(_stat_of(entry))
                 count += 1
-            elif entry.is_dir(follow_symlinks=False) and name not in SKIPPED_FOLDERS and _is_text(name):
-                found += 1 if name in subfolders else 1 << 30
+            elif entry.is_dir(follow_symlinks=False) and _is_text(name) and not name.endswith(_SUFFIXES):
+                if name not in SKIPPED_FOLDERS:
+                    found += 1 if name in subfolders else 1 << 30
+            elif entry.is_symlink() or name.endswith(_SUFFIXES) or entry.is_dir(follow_symlinks=False):
+                folders: list[str] = []
+                odd: dict[str, str] = {}
+                _sort_in(root, entry, {}, folders, odd)
+                total += sum(map(_number, odd.values()))
+                found += sum(1 if folder in subfolders else 1 << 30 for folder in folders)
     return count, total & _MASK, found == len(subfolders)
 
 
 def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool) -> Look:
     """Compare the tree with what the index knows of it.
 
-    Folders whose mtime moved, or was too young to be trusted when they were scanned, are always compared; with `full` all
-    are, file by file. `touched` are folders that hold what they held but whose row is out of date.
+    Folders whose mtime moved, or was too young to be trusted when they were scanned, are always compared, name by name;
+    with `full` all others are by their digest. `touched` are folders that hold what they held but whose row is out of date.
+    What lies below something that is no folder (any more) is gone, even if a link leads there.
     """
     known = connection.execute("SELECT path, mtime_ns, settled, files, digest FROM folder").fetchall()
     children: dict[str, set[str]] = {}
@@ -172,13 +202,20 @@ def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool)
         parent, _, name = path.rpartition("/")
         children.setdefault(parent, set()).add(name)
     changed, gone, touched = [tree for tree in RECORD_TREES if tree not in children.get("", set())], [], []
-    for path, mtime_ns, settled, count, digest in known:
-        current = folder_mtime(root, path)
-        if current == mtime_ns and (current == -1 or (settled and not full)):
+    absent: set[str] = set()
+    for path, mtime_ns, settled, count, digest in sorted(known):
+        current = -1 if path.rpartition("/")[0] in absent else folder_mtime(root, path)
+        if current < 0:
+            absent.add(path)
+            if path not in RECORD_TREES:
+                gone.append(path)
+            elif current != mtime_ns:
+                changed.append(path)
             continue
-        if current == -1:
-            gone.append(path)
-        elif mtime_ns == -1 or not _same(root, path, children.get(path, set()), (count, digest)):
+        if current == mtime_ns and settled and not full:
+            continue
+        same = _same if current == mtime_ns and settled else _is_just
+        if mtime_ns < 0 or not same(connection, root, path, children.get(path, set()), (count, digest)):
             changed.append(path)
         elif current != mtime_ns or (not settled and now_ns - current >= SETTLE_NS):
             touched.append(path)
@@ -194,10 +231,27 @@ def is_same(connection: sqlite3.Connection, root: Root, path: str) -> bool:
     row = connection.execute("SELECT files, digest FROM folder WHERE path = ?", (path,)).fetchone()
     below = connection.execute("SELECT path FROM folder WHERE path > ? AND path < ?", (path + "/", path + "0"))
     subfolders = {name[len(path) + 1 :] for (name,) in below if "/" not in name[len(path) + 1 :]}
-    return row is not None and _same(root, path, subfolders, (row[0], row[1]))
+    return row is not None and _is_just(connection, root, path, subfolders, (row[0], row[1]))
 
 
-def _same(root: Root, path: str, subfolders: set[str], known: tuple[int, int]) -> bool:
+def _is_just(
+    connection: sqlite3.Connection, root: Root, path: str, subfolders: set[str], known: tuple[int, int]
+) -> bool:
+    """Compare a folder with the rows of its records, name by name.
+
+    Renames within one tick of the file system's clock leave every time as it was, and two files that swapped their names
+    leave the sum.
+    """
+    folder = read_folder(root, path)
+    if (len(folder.files), digest_of(folder)) != known or set(folder.folders) != subfolders:
+        return False
+    rows = connection.execute("SELECT path, mtime_ns, size, inode, ctime_ns FROM record WHERE folder = ?", (path,))
+    return {f"{path}/{name}": found for name, found in folder.files.items()} == {
+        name: tuple(row) for name, *row in rows
+    }
+
+
+def _same(_: sqlite3.Connection, root: Root, path: str, subfolders: set[str], known: tuple[int, int]) -> bool:
     try:
         count, digest, folders_match = _digest_folder(root, path, subfolders)
     except OSError:

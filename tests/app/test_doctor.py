@@ -439,6 +439,48 @@ def test_links_that_leave_the_root(oracle: Oracle, tmp_path: Path, path: str) ->
     assert faults(oracle, "problem") == []
 
 
+@pytest.mark.parametrize("path", ["_links", "_backlinks", "_state/tmp"])
+def test_nothing_is_removed_through_a_link_that_leaves_the_root(oracle: Oracle, tmp_path: Path, path: str) -> None:
+    mine = put(tmp_path, "outside/mine.jsonl", "{}\n")
+    folder = Path(oracle.root.path, path)
+    shutil.rmtree(folder)
+    folder.symlink_to(mine.parent)
+    assert path in faults(oracle, "links")[0].detail
+    assert doctor.repair(oracle) == [f"not repaired: {path} lead out of the Root, where nothing is ours to remove"]
+    assert mine.read_text() == "{}\n"
+
+
+@pytest.mark.parametrize(
+    "path", ["_links", "_state", "projects", "events.log", "_state/oracle.db", "_state/lock", "machine/pipe.json"]
+)
+def test_something_else_where_a_file_or_folder_should_be(oracle: Oracle, path: str) -> None:
+    place = Path(oracle.root.path, path)
+    was_folder = place.is_dir()
+    if was_folder:
+        shutil.rmtree(place)
+        place.write_text("x")
+    elif path.endswith("pipe.json"):
+        os.mkfifo(place)
+    else:
+        place.unlink()
+        place.mkdir()
+    named = [check for check in faults(oracle) if path in check.detail and check.name in ("shapes", "lock")]
+    assert len(named) == 1
+    assert not [check for check in oracle.doctor() if "this check failed" in check.detail]
+    doctor.repair(oracle, patience=0)
+    assert place.is_file() if was_folder else not place.is_file()
+
+
+def test_a_folder_in_the_place_of_a_projection_hides_no_other_fault(oracle: Oracle) -> None:
+    file = next(Path(oracle.root.path, "_links").iterdir())
+    file.unlink()
+    file.mkdir()
+    put(Path(oracle.root.path), "projects/arena/builder/bad.json", "{")
+    names = [check.name for check in faults(oracle)]
+    assert names == ["projections", "problem"]
+    assert any(line.startswith("not repaired") and str(file) in line for line in doctor.repair(oracle, patience=0))
+
+
 def test_links_that_stay_are_no_fault(oracle: Oracle) -> None:
     Path(oracle.root.path, "projects/arena/builder/same.md").symlink_to("notes.md")
     assert faults(oracle, "links") == []

@@ -45,7 +45,11 @@ _PROBLEMS = "SELECT path, line, reason FROM problem WHERE path NOT GLOB '*.toml'
 
 @dataclass(slots=True)
 class Diagnosis:
-    """What was found of the index. `truth` is the rebuild in memory, `wrong` and `stale` name slugs and absolute paths."""
+    """What was found of the index.
+
+    `truth` is the rebuild in memory; `wrong` and `stale` name slugs and absolute paths; `blocked` says why projections
+    could not be read.
+    """
 
     state: str
     truth: Database
@@ -55,6 +59,7 @@ class Diagnosis:
     behind: int = 0
     dirty: int = 0
     emptied: str = ""
+    blocked: str = ""
     wrong: dict[str, str] = field(default_factory=dict)
     stale: list[str] = field(default_factory=list)
 
@@ -82,7 +87,7 @@ def _look(root: Root, now_ns: int) -> tuple[Diagnosis, snapshot.Stamp]:
     if copy is not None and _is_sound(copy.database, found):
         _compare(root, copy.database, found, now_ns)
     if found.state != BUSY and (found.state != SOUND or found.wrong):
-        found.stale = projections.differences(truth.connect(), root)
+        found.stale = _stale(truth, found)
     return found, copy.stamp if copy is not None else snapshot.stamp_of(root)
 
 
@@ -92,6 +97,8 @@ def _rebuild(root: Root, now_ns: int) -> tuple[Database, str]:
         return _rebuild_in_memory(root, now_ns), ""
     except TreeEmptied as refusal:
         return _rebuild_in_memory(root, now_ns, accept_removals=True), refusal.sentence
+    except OSError:  # what was published can't be counted; the projections will say why
+        return _rebuild_in_memory(root, now_ns, accept_removals=True), ""
 
 
 def _rebuild_in_memory(root: Root, now_ns: int, *, accept_removals: bool = False) -> Database:
@@ -145,7 +152,7 @@ def _compare(root: Root, database: Database, found: Diagnosis, now_ns: int) -> N
         found.dirty = int(connection.execute("SELECT count(*) FROM dirty").fetchone()[0])
         found.dirty += bool(get_meta(connection, "print_all"))
         waiting = {_projection(root, *row) for row in connection.execute("SELECT side, name FROM dirty")}
-        found.stale = [path for path in projections.differences(connection, root) if path not in waiting]
+        found.stale = [path for path in _stale(database, found) if path not in waiting]
         before = _files_in(database)
         _catch_up(database, now_ns)
         found.behind = len(before ^ _files_in(database))
@@ -162,6 +169,14 @@ def _compare(root: Root, database: Database, found: Diagnosis, now_ns: int) -> N
         found.state, found.reason = DAMAGED, str(trouble)
     except OracleError as trouble:
         found.state, found.reason = DAMAGED, trouble.sentence
+
+
+def _stale(database: Database, found: Diagnosis) -> list[str]:
+    try:
+        return projections.differences(database.connect(), database.root)
+    except OSError as trouble:
+        found.blocked = f"{trouble.filename} can't be read: {trouble.strerror}"
+        return []
 
 
 def _catch_up(database: Database, now_ns: int) -> None:

@@ -13,6 +13,7 @@ from oracle.errors import OracleError
 
 _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
     ("readable", "every folder and file can be read", ground.check_readable),
+    ("shapes", "files and folders are what they should be", ground.check_shapes),
     ("private facts", "machine/*.json are for their owner alone", ground.check_private),
     ("private index", "derived files are for their owner alone", ground.check_private_derived),
     ("lock", "free", ground.check_lock),

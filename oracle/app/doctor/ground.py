@@ -13,7 +13,7 @@ from oracle.app.doctor.patient import Patient
 from oracle.app.doctor.tree import Entry
 from oracle.domain import timestamps
 from oracle.store import lock
-from oracle.store.layout import Root
+from oracle.store.layout import RECORD_TREES, SKIPPED_FOLDERS, Root
 
 LONG_HELD = 300
 """Seconds after which a lock that is still held is called long: the longest command takes about a minute."""
@@ -103,6 +103,23 @@ def open_derived(patient: Patient) -> list[Entry]:
     ]
 
 
+def check_shapes(patient: Patient) -> Iterator[Check]:
+    """Name what stands where we keep files and folders and is something else; pipes and devices are never read."""
+    folders = {*SKIPPED_FOLDERS, *RECORD_TREES, "machine", "responses"} - {"_index"}
+    for name in sorted(folders):
+        if os.path.lexists(patient.root.join(name)) and not os.path.isdir(patient.root.join(name)):
+            yield error("shapes", f"{name} is no folder", f"Move it away: {quoted(patient.root.join(name))}")
+    for path in (patient.root.events, patient.root.catalogue, patient.root.database):
+        if os.path.lexists(path) and not os.path.isfile(path):
+            yield error("shapes", f"{path} is no plain file", f"Move it away: {quoted(path)}")
+    odd = [entry for entry in patient.tree.entries if not (entry.is_file or entry.is_folder or entry.is_link)]
+    yield from capped(
+        warning("shapes", f"{entry.path} is no plain file", f"rm {quoted(patient.root.join(entry.path))}")
+        for entry in odd
+        if entry.parts[0] not in RECORD_TREES
+    )
+
+
 # -- the lock ----------------------------------------------------------------------------------------------------------
 
 
@@ -112,9 +129,9 @@ def check_lock(patient: Patient) -> Iterator[Check]:
     if not os.path.exists(root.lock):
         yield passed("lock", "free (nobody has written here yet)")
         return
-    if not os.access(root.lock, os.R_OK | os.W_OK):
+    if not os.path.isfile(root.lock) or not os.access(root.lock, os.R_OK | os.W_OK):
         yield error(
-            "lock", f"{root.lock} can't be opened for writing", f"chmod 600 {quoted(root.lock)}, or work as its owner"
+            "lock", f"{root.lock} can't be opened for writing", f"rm -r {quoted(root.lock)}, or work as its owner"
         )
         return
     if not lock.is_held(root):

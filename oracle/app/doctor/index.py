@@ -46,6 +46,8 @@ def _is_writer_at_work(patient: Patient) -> bool:
 
 def check_projections(patient: Patient) -> Iterator[Check]:
     """Compare `_links/` and `_backlinks/` with the index, byte for byte."""
+    if patient.index.blocked:
+        yield error("projections", patient.index.blocked, f"Move it away, then {FIX}")
     stale = [os.path.relpath(path, patient.root.path) for path in patient.index.stale]
     if not stale:
         return

@@ -21,6 +21,8 @@ from oracle.index.db import Corrupt
 from oracle.store import files
 
 _OWNER_ONLY = 0o700
+_EMPTIED = ("_links", "_backlinks", "_state/tmp")
+"""Folders from which files are removed that belong to nothing."""
 
 
 def repair(oracle: Oracle, *, patience: float | None = None) -> list[str]:
@@ -31,6 +33,10 @@ def repair(oracle: Oracle, *, patience: float | None = None) -> list[str]:
     oracle.root.require()
     reachable = ground.open_derived(Patient(oracle.root, oracle.clock.now_ns()))
     lines = _close_root(oracle)
+    outside = [name for name in _EMPTIED if not oracle.root.contains(oracle.root.join(name))]
+    if outside:
+        links = " and ".join(outside)
+        return [*lines, one_line(f"not repaired: {links} lead out of the Root, where nothing is ours to remove")]
     try:
         with oracle.index.lock(patience):
             lines += _repair_scratch(oracle)

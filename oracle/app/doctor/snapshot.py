@@ -42,7 +42,7 @@ def stamp_of(root: Root) -> Stamp:
     for suffix in ("", "-wal"):
         try:
             status = os.stat(root.database + suffix)
-        except FileNotFoundError:
+        except OSError:
             continue
         stats.append((status.st_ino, status.st_size, status.st_mtime_ns))
     return tuple(stats) if os.path.exists(root.database) else ()

@@ -16,20 +16,25 @@ HOT = "entity:taskid:ARENA-228"
 _PER_FOLDER = 100
 
 
+def _popular(generator: random.Random, size: int) -> int:
+    """Draw a number below `size`, small ones much more often: what teams mention is distributed like Zipf's law."""
+    return min(size - 1, int(generator.paretovariate(0.7)) - 1)
+
+
 def record_text(number: int, generator: random.Random, *, hot: bool) -> tuple[str, str]:
     """Return (title, body) of record `number`: eight links, of which one is the hot entity when `hot`."""
-    sentences = [" ".join(generator.choices(_WORDS, k=12)).capitalize() + "." for _ in range(8)]
+    sentences = [" ".join(generator.choices(_WORDS, k=8)).capitalize() + "." for _ in range(8)]
     links = [
-        f"ARENA-{1000 + generator.randrange(2000)}",
-        f"src/mod{generator.randrange(500)}/file{generator.randrange(20)}.py",
-        f"https://example.com/page/{generator.randrange(1000)}",
-        f"commit {generator.randrange(16**7):07x}a",
-        f"CacheLayer and QueueEngine{generator.randrange(9)}",
-        f"GH#{generator.randrange(900)}",
-        f"[KEY: {generator.choice(_WORDS)} {generator.choice(_WORDS)}]",
-        "ARENA-228" if hot else f"OPS-{generator.randrange(2000)}",
+        f"ARENA-{1000 + _popular(generator, 400)}",
+        "ARENA-228" if hot else f"OPS-{_popular(generator, 300)}",
+        f"src/mod{_popular(generator, 60)}/file{generator.randrange(10)}.py",
+        f"docs/topic{_popular(generator, 200)}.md",
+        f"https://example.com/page/{_popular(generator, 200)}",
+        f"commit {_popular(generator, 3000) * 2_654_435_761 % 16**7:07x}a",
+        f"{generator.choice(('Cache', 'Queue', 'Lease', 'Clock', 'Shard'))}{generator.choice(('Layer', 'Engine', 'View'))}",
+        f"[[2026-04-01T10-00-00Z-{max(0, number - 1 - _popular(generator, 500)):06d}]]",
     ]
-    body = "\n\n".join(f"{sentence} See {link} for more." for sentence, link in zip(sentences, links, strict=True))
+    body = "\n\n".join(f"{sentence} See {link}." for sentence, link in zip(sentences, links, strict=True))
     return f"{generator.choice(_WORDS)} {generator.choice(_WORDS)} {number}", body
 
 
@@ -44,10 +49,12 @@ def make_root(root: Path, count: int, *, hot: int) -> None:
         if number % _PER_FOLDER == 0:
             folder.mkdir(parents=True, exist_ok=True)
         title, body = record_text(number, generator, hot=number < hot)
+        name = f"2026-04-01T10-00-00Z-{number:06d}"
         text = (
-            f'---\nschema_version: "2"\nproject: "{project}"\nseat: "{seat}"\nkind: "finding"\ntitle: "{title}"\n'
-            f'author: "{seat}"\nstatus: "open"\nts: "2026-04-{1 + number % 28:02d}T10:{number % 60:02d}:00Z"\n'
-            f'confidence: "medium"\n---\n\n{body}\n'
+            f'---\nschema_version: "2"\nid: "{name}"\nproject: "{project}"\nseat: "{seat}"\nkind: "finding"\ntitle: "{title}"\n'
+            f'author: "{seat}"\nstatus: "open"\nts: "2026-04-{1 + number % 28:02d}T10:{number % 60:02d}:00.000000Z"\n'
+            f'confidence: "medium"\nsource: "write_api"\nevidence:\n  - trust: "high"\n    source_url: "src/mod1/file1.py:12"\n'
+            f'related_task_ids:\n  - "ARENA-{1000 + number % 50}"\n---\n\n{body}\n'
         )
-        with open(os.fspath(folder / f"2026-04-01T10-00-00Z-{number:06d}.md"), "w", encoding="utf-8") as stream:
+        with open(os.fspath(folder / f"{name}.md"), "w", encoding="utf-8") as stream:
             stream.write(text)

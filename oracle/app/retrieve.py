@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -17,7 +16,7 @@ from oracle.domain.seats import role_of
 from oracle.domain.slugs import check_name
 from oracle.errors import NotInFederation, NotInMemory, UsageError
 from oracle.index import fold, query
-from oracle.index.db import get_meta
+from oracle.index.db import Connection, get_meta
 from oracle.store import facts, records
 
 _FILTERS = ("project", "seat", "kind", "status", "author", "task", "since", "until")
@@ -29,7 +28,7 @@ def walk_graph(oracle: Oracle, target: str, *, depth: int, direction: str, types
     if direction not in DIRECTIONS:
         raise UsageError(f"The direction {direction!r} is unknown.", hint=f"Choose one of {', '.join(DIRECTIONS)}.")
 
-    def explore(connection: sqlite3.Connection) -> Walk:
+    def explore(connection: Connection) -> Walk:
         return walk(
             target,
             depth,
@@ -68,7 +67,7 @@ def search(oracle: Oracle, text: str, filters: Mapping[str, str], *, limit: int,
     wanted = _check_filters(filters)
     expression = fold.match_expression(text)
 
-    def ask(connection: sqlite3.Connection) -> list[Hit]:
+    def ask(connection: Connection) -> list[Hit]:
         rows = query.search(connection, expression, wanted, limit=limit + _SPARE_HITS) if expression else []
         hits: list[Hit] = []
         for score, _, *row in rows:
@@ -104,7 +103,7 @@ def show(oracle: Oracle, slug: str, *, first_line: int, last_line: int, fresh: b
     name = oracle.target(slug)
 
     def find(
-        connection: sqlite3.Connection,
+        connection: Connection,
     ) -> tuple[Summary, tuple[str, ...], tuple[str, ...], tuple[tuple[int, str], ...]]:
         record = _find(connection, name)
         chain = tuple(by for by, _ in query.retirers(connection, record.slug))
@@ -132,7 +131,7 @@ def show(oracle: Oracle, slug: str, *, first_line: int, last_line: int, fresh: b
     return Shown(record, text, first_line, last, len(lines), chain, supersedes, problems)
 
 
-def _find(connection: sqlite3.Connection, name: str) -> Summary:
+def _find(connection: Connection, name: str) -> Summary:
     row = query.summary(connection, name)
     if row is not None:
         return Summary.from_row(row)
@@ -147,7 +146,7 @@ def _find(connection: sqlite3.Connection, name: str) -> Summary:
 def status(oracle: Oracle, *, fresh: bool) -> dict[str, object]:
     """Return what the Root holds, by project, seat and kind, with the totals and the freshness of the index."""
 
-    def count(connection: sqlite3.Connection) -> dict[str, object]:
+    def count(connection: Connection) -> dict[str, object]:
         groups = [
             {"project": project, "seat": seat, "kind": kind, "records": number, "newest": newest}
             for project, seat, kind, number, newest in query.counts(connection)

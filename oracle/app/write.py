@@ -8,7 +8,6 @@ the next command finds the file and does the rest.
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
@@ -23,7 +22,7 @@ from oracle.domain.records import RETIRING, Draft, Evidence
 from oracle.domain.slugs import is_entity, slug_of
 from oracle.errors import OracleError, SecretFound, UsageError
 from oracle.index import fold, projections, query
-from oracle.index.db import immediate
+from oracle.index.db import Connection, Corrupt, immediate
 from oracle.index.rows import Writer
 from oracle.index.scan import stat_of
 from oracle.store import journal, records
@@ -145,7 +144,7 @@ def _settle(oracle: Oracle, text: str, relation: str, warnings: list[str]) -> st
     if is_entity(name):
         raise UsageError(f"{text!r} is an entity; {relation} takes a record.", hint="Give the slug of a record.")
 
-    def find(connection: sqlite3.Connection) -> list[str]:
+    def find(connection: Connection) -> list[str]:
         if query.summary(connection, name) is not None:
             return [name]
         return [slug for slug in query.slugs_named(connection, reference_key(name)) if f"/{slug}".endswith(f"/{name}")]
@@ -165,7 +164,7 @@ def _index(oracle: Oracle, created: Sequence[tuple[str, bytes]]) -> tuple[str, .
     """Put created records into the index and print what became dirty; trouble is a warning, since the records stand."""
     try:
         _index_held(oracle, created)
-    except (OracleError, OSError, sqlite3.DatabaseError) as error:
+    except (OracleError, OSError, Corrupt) as error:
         return (f"the index could not be brought up to date ({error}); the next command will do it",)
     return ()
 
@@ -227,7 +226,7 @@ def _name_duplicates(oracle: Oracle, draft: Draft, outcome: Written) -> Written:
     return replace(outcome, near_duplicates=tuple(others))
 
 
-def near_duplicates(connection: sqlite3.Connection, slug: str, limit: int = 5) -> list[str]:
+def near_duplicates(connection: Connection, slug: str, limit: int = 5) -> list[str]:
     """Return the records that hold and share at least half of their words with `slug`, most alike first."""
     row = connection.execute(
         "SELECT record.id, passage.title, passage.body FROM record JOIN passage ON passage.rowid = record.id WHERE slug = ?",

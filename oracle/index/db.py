@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+Connection = sqlite3.Connection
 Corrupt = sqlite3.DatabaseError
 """What SQLite raises when the file is not a sound database; `sqlite3.OperationalError` (busy, full) is a kind of it."""
 

@@ -79,6 +79,7 @@ class Writer:
         """Put a record that the index does not hold yet."""
         source = int(self._connection.execute(_INSERT, (*found.row, self._is_racy(*_times(found)))).lastrowid or 0)
         if not self._bulk:
+            self._connection.execute("DELETE FROM problem WHERE path = ?", (found.row[1],))
             self._touched_keys.add(str(found.row[3]))
             self._touched_slugs.add(found.slug)
         self._put_contents(source, found)

@@ -163,7 +163,9 @@ def digest_of(folder: Folder) -> int:
 
 def _number(reason: str) -> int:
     """Return a number for a text, the same in every process."""
-    return int.from_bytes(reason.encode(), "little")
+    from zlib import crc32
+
+    return crc32(reason.encode())
 
 
 def _digest_folder(root: Root, path: str, subfolders: set[str]) -> tuple[int, int, bool]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from oracle.app.ports import SystemClock
-from oracle.domain.slugs import parse_target
+from oracle.domain.slugs import RECORD_SUFFIXES, is_entity, parse_target
 from oracle.index.fresh import Index
 from oracle.store.layout import Root, choose_root
 
@@ -63,8 +63,16 @@ class Oracle:
         """Return the target that a person named: a slug, a path under the Root or an entity. Raises UsageError."""
         if text.startswith("/"):
             base = os.path.realpath(self.root.path)
-            return parse_target(text, base if text.startswith(base + "/") else self.root.path)
-        return parse_target(text)
+            name = parse_target(text, base if text.startswith(base + "/") else self.root.path)
+        else:
+            name = parse_target(text)
+        stated = text.strip().rstrip("/")
+        if is_entity(name) or (name.isascii() and not stated.endswith(RECORD_SUFFIXES)):
+            return name
+        suffix = stated[stated.rfind(".") :] if stated.endswith(RECORD_SUFFIXES) else ""
+        from oracle.index import query
+
+        return self.index.read(lambda connection: query.slug_meant(connection, name, suffix))
 
     # -- reading ---------------------------------------------------------------------------------------------------
 

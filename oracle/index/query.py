@@ -139,6 +139,28 @@ def summary(connection: sqlite3.Connection, slug: str) -> Row | None:
     return row
 
 
+def slug_meant(connection: sqlite3.Connection, name: str, suffix: str) -> str:
+    """Return the slug of the record that a person named by `name` and `suffix`, else `name`.
+
+    The suffix may belong to a path or, where `x.json` stands beside `x.md`, to the slug itself; letters with marks may have
+    been typed in another normal form than the file name's.
+    """
+    wanted = name + suffix
+    for condition, value in (("path", wanted), ("slug", wanted), ("slug", name)):
+        row = connection.execute(f"SELECT slug FROM record WHERE {condition} = ?", (value,)).fetchone()  # noqa: S608
+        if row is not None:
+            return str(row[0])
+    if wanted.isascii():
+        return name
+    from unicodedata import normalize
+
+    from oracle.domain.links import reference_key
+
+    forms = {normalize("NFC", name), normalize("NFC", wanted)}
+    near = (slug for form in forms for slug in slugs_named(connection, reference_key(form), limit=1_000))
+    return next((slug for slug in near if normalize("NFC", slug) in forms), name)
+
+
 def slugs_named(connection: sqlite3.Connection, key: str, limit: int = 10) -> list[str]:
     """Return the slugs whose last part folds to `key`, shortest first."""
     rows = connection.execute("SELECT slug FROM record WHERE key = ? ORDER BY length(slug), slug LIMIT ?", (key, limit))

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from oracle.app.views import Hit, Shown, Summary, Written
     from oracle.domain.graph import Walk
     from oracle.domain.records import Draft
-    from oracle.index.reconcile import Progress, Report
+    from oracle.index.reports import Progress, Report
     from oracle.store.facts import Fact
 
     BacklinkRow = tuple[str, str, str, int, int, str, str, str]
+    BacklinkLine = tuple[str, str, str, int, str | None, str | None]
 
 
 class Oracle:
@@ -82,6 +83,13 @@ class Oracle:
 
         name = self.target(target)
         return self.index.read(lambda connection: query.backlinks(connection, name, types), fresh=fresh)
+
+    def backlink_lines(self, target: str, *, fresh: bool = False) -> list[BacklinkLine]:
+        """Return the edges into a target as `_backlinks/` states them: (source slug, type, snippet, mtime ns, retired by, how)."""
+        from oracle.index import query
+
+        name = self.target(target)
+        return self.index.read(lambda connection: query.backlink_lines(connection, name), fresh=fresh)
 
     def links(
         self, slug: str, *, types: Sequence[str] = (), fresh: bool = False

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 from json.encoder import encode_basestring as quote
 
-from oracle.domain.instants import extracted_at
+from oracle.domain.instants import NS, extracted_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from oracle.app.oracle import BacklinkRow
+    from oracle.app.oracle import BacklinkLine
 
 
 def print_json(value: object, line: str = "\n") -> str:
@@ -40,20 +40,32 @@ def print_line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def print_backlinks(target: str, rows: Iterable[BacklinkRow]) -> str:
+def print_backlinks(target: str, rows: Iterable[BacklinkLine]) -> str:
     """Return the backlinks of a target as indented JSON; `status` and `retired_by` stand only beside retired sources."""
     to = quote(target)
-    incoming = [
-        f'\n    {{\n      "from": {quote(slug)},\n      "to": {to},\n      "type": {quote(kind)},\n'
-        f'      "snippet": {quote(snippet)},\n      "extracted_at": "{extracted_at(mtime_ns)}"{_standing(by, how)}\n    }}'
-        for slug, kind, snippet, _, mtime_ns, _, by, how in rows
-    ]
-    listed = f"[{','.join(incoming)}\n  ]" if incoming else "[]"
-    return f'{{\n  "target": {to},\n  "incoming_count": {len(incoming)},\n  "incoming": {listed}\n}}'
+    types: dict[str, str] = {}
+    stamps: dict[int, str] = {}
+    incoming: list[str] = []
+    for slug, kind, snippet, mtime_ns, by, how in rows:
+        middle = types.get(kind)
+        if middle is None:
+            middle = types[kind] = f',\n      "to": {to},\n      "type": {quote(kind)},\n      "snippet": '
+        second = mtime_ns // NS
+        stamp = stamps.get(second)
+        if stamp is None:
+            stamp = stamps[second] = f',\n      "extracted_at": "{extracted_at(mtime_ns)}"'
+        end = _standing(by, how) if by else _END
+        incoming.append(f"{quote(slug)}{middle}{quote(snippet)}{stamp}{end}")
+    if not incoming:
+        return f'{{\n  "target": {to},\n  "incoming_count": 0,\n  "incoming": []\n}}'
+    listed = f",{_BEGIN}".join(incoming)
+    return f'{{\n  "target": {to},\n  "incoming_count": {len(incoming)},\n  "incoming": [{_BEGIN}{listed}\n  ]\n}}'
 
 
-def _standing(by: str, how: str) -> str:
-    if not by:
-        return ""
+_BEGIN = '\n    {\n      "from": '
+_END = "\n    }"
+
+
+def _standing(by: str, how: str | None) -> str:
     status = "retired" if how == "retires" else "superseded"
-    return f',\n      "status": "{status}",\n      "retired_by": {quote(by)}'
+    return f',\n      "status": "{status}",\n      "retired_by": {quote(by)}{_END}'

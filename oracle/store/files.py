@@ -32,6 +32,19 @@ def make_folder(path: str) -> None:
         raise disk_failure(path, error) from error
 
 
+def make_folder_for_good(path: str) -> None:
+    """Make a folder and its parents, 0700, and force the names of the new ones to disk."""
+    made: list[str] = []
+    parent = path
+    while not os.path.isdir(parent):
+        made.append(parent)
+        parent = os.path.dirname(parent)
+    if made:
+        make_folder(path)
+        for folder in reversed(made):
+            sync_folder(os.path.dirname(folder))
+
+
 def disk_failure(path: str, error: OSError) -> OracleError:
     """Turn an OSError into the sentence a person needs; the exit code is 70."""
     reasons = {
@@ -53,12 +66,14 @@ def disk_failure(path: str, error: OSError) -> OracleError:
 
 def write_scratch(scratch: str, data: bytes, *, name: str = "") -> str:
     """Write `data` to a new file in `scratch` and return its path; not fsynced, 0600."""
-    path = f"{scratch}/{name or 'new'}.{os.getpid()}.{next(_counter)}"
-    try:
-        return _write_new(path, data)
-    except FileNotFoundError:
-        make_folder(scratch)
-        return _write_new(path, data)
+    while True:
+        path = f"{scratch}/{name or 'new'}.{os.getpid()}.{next(_counter)}"
+        try:
+            return _write_new(path, data)
+        except FileNotFoundError:
+            make_folder(scratch)
+        except FileExistsError:  # left by a process of the same number that was killed
+            continue
 
 
 def _write_new(path: str, data: bytes) -> str:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from oracle.domain import timestamps
+from oracle.domain import documents, timestamps
 from oracle.domain.documents import Document, Problem, Value
 from oracle.domain.records import Draft, name_of
 from oracle.domain.seats import require_writer
@@ -46,14 +46,14 @@ def parse(path: str, raw: bytes) -> Document:
 
 def parse_json(raw: bytes) -> Document:
     """Read a JSON record of the old layouts as a document: scalars become text, prose fields and evidence the body."""
-    try:
-        content = json.loads(raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        text = raw.decode("utf-8", "replace").replace("\0", "\ufffd")
-        return Document({}, text, 1, {}, (Problem(getattr(error, "lineno", 1), "The file is not valid JSON."),))
+    text = _clean(raw.decode("utf-8-sig", "replace"))
+    content = documents.parse_json(text)
+    if content is None:
+        return Document({}, text, 1, {}, (Problem(_bad_line(text), "The file is not valid JSON."),))
     if not isinstance(content, dict):
-        return Document({}, raw.decode("utf-8", "replace"), 1, {}, (Problem(1, "The JSON is not an object."),))
-    fields = {str(key): _value(value) for key, value in content.items() if key not in _PROSE_KEYS or key == "detail"}
+        return Document({}, text, 1, {}, (Problem(1, "The JSON is not an object."),))
+    problems = [] if "\ufffd" not in text else [Problem(1, "The file holds bytes that can't be read; they were replaced.")]
+    fields = {_clean(key): _value(value) for key, value in content.items() if key not in _PROSE_KEYS or key == "detail"}
     body = "\n\n".join(
         _strings(
             [
@@ -64,17 +64,23 @@ def parse_json(raw: bytes) -> Document:
             ]
         )
     )
-    return Document(fields, _clean(body), 1, {}, ())
+    return Document(fields, _clean(body), 1, {}, tuple(problems))
 
 
-def _value(value: object) -> Value:
+def _bad_line(text: str) -> int:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return int(getattr(error, "lineno", 1))
+    return 1
+
+
+def _value(value: Value) -> Value:
     if isinstance(value, dict):
-        return {str(key): _value(item) for key, item in value.items()}
+        return {_clean(key): _value(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_value(item) for item in value]
-    if value is None:
-        return ""
-    return _clean(value if isinstance(value, str) else json.dumps(value))
+    return _clean(value)
 
 
 def _clean(text: str) -> str:
@@ -141,7 +147,7 @@ def _prepare(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime]) -
 
 def _publish(root: Root, draft: Draft, moment: datetime, prepared: tuple[str, str, bytes]) -> tuple[str, bytes]:
     first, scratch, raw = prepared
-    files.make_folder(os.path.dirname(root.join(first)))
+    files.make_folder_for_good(os.path.dirname(root.join(first)))
     try:
         files.publish(scratch, root.join(first))
     except RecordExists:
@@ -164,12 +170,12 @@ def _publish_elsewhere(root: Root, draft: Draft, moment: datetime, first: str) -
 
 
 def _require_inside(root: Root, path: str) -> None:
-    """Refuse a folder that is a symbolic link out of the Root: what we write stays inside."""
+    """Refuse a folder that is a symbolic link: what we write stays inside, and stands where it is read again."""
     folder = os.path.dirname(path)
     while folder:
-        if os.path.islink(root.join(folder)) and not root.contains(root.join(folder)):
+        if os.path.islink(root.join(folder)):
             raise OwnershipError(
-                f"{folder} is a symbolic link that leaves the Root.",
+                f"{folder} is a symbolic link; nothing is written through it.",
                 hint="Replace it by a folder; `oracle doctor` names such links.",
             )
         folder = os.path.dirname(folder)

@@ -46,8 +46,8 @@ def write_all(oracle: Oracle, drafts: Sequence[Draft], *, secrets: str, dry_run:
         moments = [_now(oracle) + timedelta(microseconds=number) for number in range(len(checked))]
         created = records.create_all(oracle.root, [draft for draft, *_ in checked], moments)
         trouble = _index(oracle, created)
-        journal.append_all(
-            oracle.root,
+        trouble += _note(
+            oracle,
             [
                 ("write", timestamps.print_moment(moment), _event(draft, path))
                 for (draft, *_), moment, (path, _) in zip(checked, moments, created, strict=True)
@@ -166,6 +166,14 @@ def _index(oracle: Oracle, created: Sequence[tuple[str, bytes]]) -> tuple[str, .
         _index_held(oracle, created)
     except (OracleError, OSError, Corrupt) as error:
         return (f"the index could not be brought up to date ({error}); the next command will do it",)
+    return ()
+
+
+def _note(oracle: Oracle, events: Sequence[tuple[str, str, Mapping[str, object]]]) -> tuple[str, ...]:
+    try:
+        journal.append_all(oracle.root, events)
+    except OracleError as error:
+        return (f"the event could not be noted: {error}",)
     return ()
 
 

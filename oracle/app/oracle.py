@@ -104,11 +104,9 @@ class Oracle:
         self, target: str, *, depth: int = 1, direction: str = "out", types: Sequence[str] = (), fresh: bool = False
     ) -> Walk:
         """Walk the graph from a target; `direction` is out, in or both. Raises UsageError."""
-        from oracle.app import retrieve
+        from oracle.app import walking
 
-        return retrieve.walk_graph(
-            self, self.target(target), depth=depth, direction=direction, types=types, fresh=fresh
-        )
+        return walking.walk_graph(self, self.target(target), depth=depth, direction=direction, types=types, fresh=fresh)
 
     def entities(self, namespace: str = "", *, top: int = 20, fresh: bool = False) -> list[tuple[str, int]]:
         """Return (entity, number of records that mention it), most mentioned first."""

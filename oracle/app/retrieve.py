@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from oracle.app.oracle import Oracle
 from oracle.app.passages import best_passage
 from oracle.app.views import Hit, Shown, Summary
 from oracle.domain import timestamps
-from oracle.domain.graph import DIRECTIONS, Walk, walk
 from oracle.domain.links import reference_key
 from oracle.domain.seats import role_of
 from oracle.domain.slugs import check_name
@@ -21,22 +20,6 @@ from oracle.store import facts, records
 
 _FILTERS = ("project", "seat", "kind", "status", "author", "task", "since", "until")
 _SPARE_HITS = 8
-
-
-def walk_graph(oracle: Oracle, target: str, *, depth: int, direction: str, types: Sequence[str], fresh: bool) -> Walk:
-    """Walk the graph from a target along outgoing edges, incoming ones, or both."""
-    if direction not in DIRECTIONS:
-        raise UsageError(f"The direction {direction!r} is unknown.", hint=f"Choose one of {', '.join(DIRECTIONS)}.")
-
-    def explore(connection: Connection) -> Walk:
-        return walk(
-            target,
-            depth,
-            outgoing=None if direction == "in" else lambda nodes: query.outgoing(connection, nodes, types),
-            incoming=None if direction == "out" else lambda nodes: query.incoming(connection, nodes, types),
-        )
-
-    return oracle.index.read(explore, fresh=fresh)
 
 
 def list_records(

@@ -1,42 +1,46 @@
-"""Walk the graph breadth first over any source of edges. Pure: the edges come from a function."""
+"""Walk the graph breadth first over any source of edges. Pure: the edges come from a function. Cheap to import."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections import namedtuple
 
 from oracle.errors import UsageError
+
+TYPE_CHECKING = False
 
 DIRECTIONS = ("out", "in", "both")
 MAX_DEPTH = 32
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import NamedTuple
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One edge met on a walk, with the distance (1 and up) at which it was met."""
+    class Step(NamedTuple):
+        """One edge met on a walk, with the distance (1 and up) at which it was met."""
 
-    source: str
-    target: str
-    type: str
-    snippet: str
-    depth: int
+        source: str
+        target: str
+        type: str
+        snippet: str
+        depth: int
 
+    class Walk(NamedTuple):
+        """What a walk found: the nodes in alphabetical order, the edges in the order in which they were met."""
 
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """What a walk found: the nodes in alphabetical order, the edges in the order in which they were met."""
+        root: str
+        depth: int
+        nodes: tuple[str, ...]
+        edges: tuple[Step, ...]
 
-    root: str
-    depth: int
-    nodes: tuple[str, ...]
-    edges: tuple[Step, ...]
+    EdgeRow = tuple[str, str, str, str]
+    """(source, type, target, snippet)"""
 
+    Neighbours = Callable[[list[str]], Iterable[EdgeRow]]
+    """Given nodes of one frontier, yield their edges."""
 
-EdgeRow = tuple[str, str, str, str]
-"""(source, type, target, snippet)"""
-
-Neighbours = Callable[[list[str]], Iterable[EdgeRow]]
-"""Given nodes of one frontier, yield their edges."""
+else:
+    Step = namedtuple("Step", "source target type snippet depth")
+    Walk = namedtuple("Walk", "root depth nodes edges")
 
 
 def walk(start: str, depth: int, *, outgoing: Neighbours | None, incoming: Neighbours | None) -> Walk:

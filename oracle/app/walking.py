@@ -1,0 +1,31 @@
+"""Walk the graph of the index. Cheap to import: on the way of `query_memory --graph`."""
+
+from __future__ import annotations
+
+from oracle.domain.graph import DIRECTIONS, walk
+from oracle.errors import UsageError
+from oracle.index import query
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from oracle.app.oracle import Oracle
+    from oracle.domain.graph import Walk
+
+
+def walk_graph(oracle: Oracle, target: str, *, depth: int, direction: str, types: Sequence[str], fresh: bool) -> Walk:
+    """Walk the graph from a target along outgoing edges, incoming ones, or both. Raises UsageError."""
+    if direction not in DIRECTIONS:
+        raise UsageError(f"The direction {direction!r} is unknown.", hint=f"Choose one of {', '.join(DIRECTIONS)}.")
+
+    def explore(connection: sqlite3.Connection) -> Walk:
+        return walk(
+            target,
+            depth,
+            outgoing=None if direction == "in" else lambda nodes: query.outgoing(connection, nodes, types),
+            incoming=None if direction == "out" else lambda nodes: query.incoming(connection, nodes, types),
+        )
+
+    return oracle.index.read(explore, fresh=fresh)

@@ -157,15 +157,16 @@ def printable(name: str) -> str:
 
 def digest_of(folder: Folder) -> int:
     """Return a number that changes when any of the stats does, or what is odd; the order does not matter."""
-    odd = sum(_number(reason) for name, reason in folder.odd.items() if name)
-    return (sum(map(hash, folder.files.values())) + odd) & _MASK
+    return (sum(map(hash, folder.files.values())) + _digest_odd(folder.odd)) & _MASK
 
 
-def _number(reason: str) -> int:
-    """Return a number for a text, the same in every process."""
+def _digest_odd(odd: dict[str, str]) -> int:
+    """Return a number for odd names and their reasons, the same in every process."""
+    if not odd:
+        return 0
     from zlib import crc32
 
-    return crc32(reason.encode())
+    return sum(crc32(f"{name}/{reason}".encode()) for name, reason in odd.items() if name)
 
 
 def _digest_folder(root: Root, path: str, subfolders: set[str]) -> tuple[int, int, bool]:
@@ -186,7 +187,7 @@ def _digest_folder(root: Root, path: str, subfolders: set[str]) -> tuple[int, in
                 folders: list[str] = []
                 odd: dict[str, str] = {}
                 _sort_in(root, entry, {}, folders, odd)
-                total += sum(map(_number, odd.values()))
+                total += _digest_odd(odd)
                 found += sum(1 if folder in subfolders else 1 << 30 for folder in folders)
     return count, total & _MASK, found == len(subfolders)
 

@@ -46,13 +46,12 @@ def parse(path: str, raw: bytes) -> Document:
 
 def parse_json(raw: bytes) -> Document:
     """Read a JSON record of the old layouts as a document: scalars become text, prose fields and evidence the body."""
-    text = _clean(raw.decode("utf-8-sig", "replace"))
+    text, problems = _decode(raw)
     content = documents.parse_json(text)
     if content is None:
-        return Document({}, text, 1, {}, (Problem(_bad_line(text), "The file is not valid JSON."),))
+        return Document({}, text, 1, {}, (*problems, Problem(_bad_line(text), "The file is not valid JSON.")))
     if not isinstance(content, dict):
-        return Document({}, text, 1, {}, (Problem(1, "The JSON is not an object."),))
-    problems = [] if "\ufffd" not in text else [Problem(1, "The file holds bytes that can't be read; they were replaced.")]
+        return Document({}, text, 1, {}, (*problems, Problem(1, "The JSON is not an object.")))
     fields = {_clean(key): _value(value) for key, value in content.items() if key not in _PROSE_KEYS or key == "detail"}
     body = "\n\n".join(
         _strings(
@@ -64,7 +63,16 @@ def parse_json(raw: bytes) -> Document:
             ]
         )
     )
-    return Document(fields, _clean(body), 1, {}, tuple(problems))
+    return Document(fields, _clean(body), 1, {}, problems)
+
+
+def _decode(raw: bytes) -> tuple[str, tuple[Problem, ...]]:
+    try:
+        return _clean(raw.decode("utf-8-sig")), ()
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        reason = "The file is not UTF-8 from here on; bytes that can't be read were replaced."
+        return _clean(raw.decode("utf-8-sig", "replace")), (Problem(line, reason),)
 
 
 def _bad_line(text: str) -> int:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
-    from oracle.index.reconcile import Progress, Report
+    from oracle.index.reports import Progress, Report
     from oracle.store.lock import WriteLock
 
     T = TypeVar("T")
@@ -190,7 +190,7 @@ class Index:
         progress: Progress | None = None,
     ) -> Report:
         """Bring the index up to date and print what became dirty. The caller holds the write lock."""
-        from oracle.index.reconcile import rebuild as build
+        from oracle.index.rebuild import rebuild as build
         from oracle.index.reconcile import reconcile
 
         now_ns = self._now_ns()
@@ -224,7 +224,7 @@ class Index:
 
     def _heal(self, error: sqlite3.DatabaseError) -> None:
         """Look again under the lock: another process may have healed it; then rebuild."""
-        from oracle.index.reconcile import rebuild
+        from oracle.index.rebuild import rebuild
 
         self._database.close()
         try:

@@ -35,7 +35,8 @@ def print_dirty(connection: sqlite3.Connection, root: Root) -> int:
         if not batch:
             return printed
         for side, name in batch:
-            _put(root, *_one(connection, root, side, name))
+            if _is_ours(root, side):
+                _put(root, *_one(connection, root, side, name))
         with immediate(connection):
             connection.executemany("DELETE FROM dirty WHERE side = ? AND name = ?", batch)
         printed += len(batch)
@@ -54,6 +55,8 @@ def print_all(connection: sqlite3.Connection, root: Root) -> int:
 def _print_side(connection: sqlite3.Connection, root: Root, side: str) -> int:
     """Print one folder of projections; one that is not there yet is filled aside and takes its name when it is whole."""
     folder = root.join(f"_{side}")
+    if not _is_ours(root, side):
+        return 0
     if not os.path.lexists(folder):
         return files.create_folder(folder, _texts(connection, side), scratch=root.scratch)
     expected: set[str] = set()
@@ -63,6 +66,12 @@ def _print_side(connection: sqlite3.Connection, root: Root, side: str) -> int:
     for stray in _strays(root, side, expected):
         files.remove(stray)
     return len(expected)
+
+
+def _is_ours(root: Root, side: str) -> bool:
+    """Tell whether a folder of projections is in the Root: behind a link that leaves it, nothing is written or removed."""
+    folder = root.join(f"_{side}")
+    return not os.path.islink(folder) or root.contains(folder)
 
 
 def differences(connection: sqlite3.Connection, root: Root) -> list[str]:
@@ -82,7 +91,7 @@ def count_sources(root: Root) -> int:
     """Return how many records have a published `_links/` file: what a Root whose index was deleted is known to have held."""
     try:
         return sum(1 for entry in os.scandir(root.join("_links")) if entry.name.endswith(".jsonl"))
-    except FileNotFoundError:
+    except OSError:
         return 0
 
 
@@ -110,7 +119,7 @@ def _strays(root: Root, side: str, expected: set[str]) -> list[str]:
         return [
             entry.path for entry in os.scandir(folder) if entry.name not in expected and entry.name.endswith(".jsonl")
         ]
-    except FileNotFoundError:
+    except OSError:
         return []
 
 
@@ -125,7 +134,7 @@ def _read(path: str) -> bytes | None:
     try:
         with open(path, "rb") as stream:
             return stream.read()
-    except FileNotFoundError:
+    except OSError:
         return None
 
 

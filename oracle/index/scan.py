@@ -114,9 +114,12 @@ def _is_record(root: Root, entry: os.DirEntry[str]) -> bool:
     """Tell whether an entry with a record's suffix is one: a plain file, or a link to one inside the Root."""
     if not _is_text(entry.name):
         return False
-    if entry.is_symlink():
-        return entry.is_file() and root.contains(entry.path)
-    return entry.is_file(follow_symlinks=False)
+    try:
+        if entry.is_symlink():
+            return entry.is_file() and root.contains(entry.path)
+        return entry.is_file(follow_symlinks=False)
+    except OSError:  # a link that points at itself
+        return False
 
 
 def _why_odd(root: Root, entry: os.DirEntry[str]) -> str:
@@ -126,7 +129,7 @@ def _why_odd(root: Root, entry: os.DirEntry[str]) -> str:
         return "Not a plain file."
     if not root.contains(entry.path):
         return "A symbolic link that leaves the Root is not followed."
-    if entry.is_dir():
+    if os.path.isdir(entry.path):
         return "A symbolic link to a folder is not followed; what it points at is read where it stands."
     return "A symbolic link that points at no record."
 

@@ -25,11 +25,16 @@ _counter = itertools.count()
 
 
 def make_folder(path: str) -> None:
-    """Make a folder and its parents, 0700; one that exists is left as it is."""
+    """Make a folder and its parents, 0700 each; those that exist are left as they are."""
+    missing: list[str] = []
+    while path and not os.path.isdir(path):
+        missing.append(path)
+        path = os.path.dirname(path)
     try:
-        os.makedirs(path, FOLDER_MODE, exist_ok=True)
+        for folder in reversed(missing):
+            os.makedirs(folder, FOLDER_MODE, exist_ok=True)
     except OSError as error:
-        raise disk_failure(path, error) from error
+        raise disk_failure(missing[0], error) from error
 
 
 def make_folder_for_good(path: str) -> None:

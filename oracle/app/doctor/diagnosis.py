@@ -18,7 +18,8 @@ from oracle.app.doctor.snapshot import BeingWritten, Snapshot
 from oracle.errors import OracleError, TreeEmptied
 from oracle.index import projections
 from oracle.index.db import Corrupt, Database, get_meta
-from oracle.index.reconcile import rebuild, reconcile
+from oracle.index.rebuild import rebuild
+from oracle.index.reconcile import reconcile
 from oracle.index.schema import SCHEMA_VERSION
 from oracle.store.layout import Root
 

@@ -1,0 +1,122 @@
+"""A second process that reads and links record files while the first one writes rows: only for a rebuild of many records.
+
+Requests and answers are marshalled tuples over pipes. The helper inherits no lock and ends when its input ends, so that a
+killed rebuild leaves nothing behind. Where no process can be started, everything is read in the first one.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+from oracle.domain.links import Patterns
+from oracle.index import reading
+from oracle.index.reading import Reading
+from oracle.index.scan import Stat
+from oracle.store.layout import Root
+
+Item = tuple[str, str, Stat]
+"""(root-relative path, slug, stat) of a record file."""
+
+Batch = tuple[Patterns, list[Item]]
+
+_IN_FLIGHT = 2
+_START = "import sys; sys.path.insert(0, sys.argv[1]); from oracle.index.crew import serve; serve(sys.argv[2])"
+
+
+def read_batch(root: Root, patterns: Patterns, items: Iterable[Item]) -> Iterator[Reading]:
+    """Read record files here and now; those that vanished are left out."""
+    for path, slug, stat in items:
+        loaded = reading.load(root, path)
+        if loaded is not None:
+            yield reading.read_bytes(path, slug, stat, loaded[0], patterns=patterns, reason=loaded[1])
+
+
+class Crew:
+    """One reading process; a context manager, since a process must be ended."""
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None:
+            process, self._process = self._process, None
+            process.kill()
+            process.communicate()
+
+    def read(self, batches: Iterable[Batch]) -> Iterator[Reading]:
+        """Yield the readings of all batches in order, a few of them being read ahead in the other process."""
+        if not self._start():
+            for patterns, items in batches:
+                yield from read_batch(self._root, patterns, items)
+            return
+        waiting: deque[Batch] = deque()
+        for batch in batches:
+            waiting.append(batch)
+            self._ask(batch)
+            if len(waiting) > _IN_FLIGHT:
+                yield from self._answer(waiting.popleft())
+        while waiting:
+            yield from self._answer(waiting.popleft())
+
+    def _start(self) -> bool:
+        if (os.cpu_count() or 1) < 2 or not sys.executable:
+            return False
+        package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        command = [sys.executable, "-c", _START, package, self._root.path]
+        try:
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        except OSError:
+            return False
+        return True
+
+    def _ask(self, batch: Batch) -> None:
+        """Hand a batch over; a helper that has died is noticed when its answer is awaited."""
+        patterns, items = batch
+        prefixes = None if patterns.task_prefixes is None else sorted(patterns.task_prefixes)
+        request = (prefixes, patterns.component_suffixes, [(path, slug, tuple(stat)) for path, slug, stat in items])
+        if self._process is not None and self._process.stdin is not None:
+            try:
+                marshal.dump(request, self._process.stdin)
+                self._process.stdin.flush()
+            except OSError:
+                self.__exit__()
+
+    def _answer(self, batch: Batch) -> Iterator[Reading]:
+        if self._process is not None and self._process.stdout is not None:
+            try:
+                answer = marshal.load(self._process.stdout)  # noqa: S302 - our own process wrote it
+            except (EOFError, ValueError, TypeError):
+                self.__exit__()
+            else:
+                yield from map(Reading._make, answer)
+                return
+        yield from read_batch(self._root, *batch)
+
+
+def serve(path: str) -> None:
+    """Answer batches from standard input until it ends; run in the second process."""
+    root = Root(path)
+    while (request := _next(sys.stdin.buffer)) is not None:
+        prefixes, suffixes, items = request
+        patterns = Patterns(None if prefixes is None else frozenset(prefixes), suffixes)
+        batch = [(path, slug, Stat(*stat)) for path, slug, stat in items]
+        marshal.dump([tuple(found) for found in read_batch(root, patterns, batch)], sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+
+
+def _next(stream: IO[bytes]) -> tuple[list[str] | None, tuple[str, ...], list[tuple[str, str, tuple[int, ...]]]] | None:
+    try:
+        request: tuple[list[str] | None, tuple[str, ...], list[tuple[str, str, tuple[int, ...]]]] = marshal.load(stream)  # noqa: S302
+    except (EOFError, ValueError, TypeError, KeyboardInterrupt):
+        return None
+    return request

@@ -1,13 +1,17 @@
-"""The Typer application: which commands there are, in the order in which `oracle --help` names them."""
+"""The Typer application: which commands there are, in the order in which `oracle --help` names them.
+
+A call pays for the command it names alone: the others are neither imported nor built.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from oracle.cli import linking, reading, upkeep, writing
 from oracle.cli.options import Json, MemoryDir, begin
 from oracle.cli.printing import write_out
 
@@ -15,13 +19,59 @@ EPILOG = (
     "Exit codes: 0 fine, 1 wrong or invalid, 2 usage, 4 not known, 5 not Memory's to write, 70 unforeseen, 75 locked."
 )
 
-app = typer.Typer(
-    name="oracle",
-    epilog=EPILOG,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+COMMANDS = {
+    "init": "writing:init",
+    "write": "writing:write",
+    "retire": "writing:retire",
+    "list": "reading:list_records",
+    "timeline": "reading:timeline",
+    "search": "reading:search",
+    "show": "reading:show",
+    "get": "reading:get",
+    "status": "reading:status",
+    "links": "linking:links",
+    "backlinks": "linking:backlinks",
+    "graph": "linking:graph",
+    "entities": "linking:entities",
+    "orphans": "linking:orphans",
+    "unresolved": "linking:unresolved",
+    "reconcile": "upkeep:reconcile",
+    "doctor": "upkeep:doctor",
+    "root": "upkeep:root",
+}
+"""The module of this package and the function behind each command word."""
+
+
+def build(words: Sequence[str] = ()) -> typer.Typer:
+    """Return the application with the one command that `words` name, or with all when they name none (help, completion)."""
+    named = _command_in(words)
+    app = typer.Typer(
+        name="oracle",
+        epilog=EPILOG,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=not named,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(main)
+    for name in [named] if named else COMMANDS:
+        module, function = COMMANDS[name].split(":")
+        app.command(name)(getattr(import_module(f"oracle.cli.{module}"), function))
+    return app
+
+
+def _command_in(words: Sequence[str]) -> str:
+    if "_ORACLE_COMPLETE" in os.environ:
+        return ""
+    rest = iter(words)
+    for word in rest:
+        if word == "--memory-dir":
+            next(rest, None)
+        elif word.startswith(("--install-completion", "--show-completion")):
+            return ""
+        elif not word.startswith("-"):
+            return word if word in COMMANDS else ""
+    return ""
 
 
 def _print_version(is_asked: bool) -> None:
@@ -32,7 +82,6 @@ def _print_version(is_asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def main(
     context: typer.Context,
     *,
@@ -49,28 +98,3 @@ def main(
     begin(context, memory_dir=memory_dir, as_json=as_json)
     if context.invoked_subcommand is None:
         write_out(context.get_help() + "\n")
-
-
-COMMANDS: dict[str, Callable[..., None]] = {
-    "init": writing.init,
-    "write": writing.write,
-    "retire": writing.retire,
-    "list": reading.list_records,
-    "timeline": reading.timeline,
-    "search": reading.search,
-    "show": reading.show,
-    "get": reading.get,
-    "status": reading.status,
-    "links": linking.links,
-    "backlinks": linking.backlinks,
-    "graph": linking.graph,
-    "entities": linking.entities,
-    "orphans": linking.orphans,
-    "unresolved": linking.unresolved,
-    "reconcile": upkeep.reconcile,
-    "doctor": upkeep.doctor,
-    "root": upkeep.root,
-}
-
-for name, command in COMMANDS.items():
-    app.command(name)(command)

@@ -39,13 +39,13 @@ def run(words: Sequence[str] | None = None) -> int:
 def _run(call: Call, words: list[str]) -> int:
     import typer
 
-    from oracle.cli.application import app
+    from oracle.cli.application import build
     from oracle.cli.arguments import require_text
     from oracle.cli.printing import ReaderGone
 
     try:
         require_text(words)
-        code = typer.main.get_command(app).main(words, prog_name="oracle", standalone_mode=False, obj=call)
+        code = typer.main.get_command(build(words)).main(words, prog_name="oracle", standalone_mode=False, obj=call)
         return code if isinstance(code, int) else 0
     except ReaderGone:
         return 0

@@ -12,6 +12,7 @@ from oracle.cli.printing import Table, print_table, visible, write_out
 from oracle.errors import UsageError
 
 if TYPE_CHECKING:
+    from oracle.app.doctor import Check
     from oracle.cli.session import Call
 
 
@@ -82,21 +83,22 @@ def doctor(
     with call.oracle() as oracle:
         repaired = oracle.repair() if fix else []
         checks = oracle.doctor()
-    wrong = [check for check in checks if not check.ok and check.severity == "error"]
+    wrong = [check for check in checks if not check.ok]
     if call.as_json:
-        names = ("name", "ok", "severity", "detail", "fix")
-        found = [{name: getattr(check, name) for name in names} for check in checks]
-        call.print_json({"ok": not wrong, "checks": found, "repaired": repaired})
+        call.print_json({"ok": not wrong, "checks": [check.as_json() for check in checks], "repaired": repaired})
     else:
         for line in repaired:
             call.note(f"repaired: {line}")
-        rows = [
-            ("ok" if check.ok else check.severity, check.name, check.detail, "" if check.ok else check.fix)
-            for check in checks
-        ]
-        print_table(Table(("", "check", "detail", "fix"), rows))
+        rows = [(_verdict(check), check.name, check.detail, check.fix) for check in checks]
+        print_table(Table(("verdict", "check", "detail", "fix"), rows))
     if wrong:
         raise typer.Exit(1)
+
+
+def _verdict(check: Check) -> str:
+    if check.ok:
+        return "note" if check.fix else "ok"
+    return check.severity
 
 
 def root(context: typer.Context, *, memory_dir: MemoryDir = None, as_json: Json = False) -> None:

@@ -21,7 +21,11 @@ PATHS = sorted(FOLDER.glob("*.txt"))
 def test_plays(path, tmp_path, monkeypatch):
     root = tmp_path / "memory"
     monkeypatch.setenv("ORACLE_ROOT", str(root))
-    played = transcript.show(transcript.play(transcript.read(path), root, monkeypatch))
+    before = os.umask(0o077)
+    try:
+        played = transcript.show(transcript.play(transcript.read(path), root, monkeypatch))
+    finally:
+        os.umask(before)
     if os.environ.get("APPROVE"):
         path.write_text(played, encoding="utf-8")
     assert played == path.read_text(encoding="utf-8")

@@ -1,0 +1,303 @@
+"""How a call ends: an exit code for each kind of failure, one sentence, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from oracle.app.oracle import Oracle
+from oracle.errors import Conflict, LockTimeout, RecordExists, TreeEmptied
+from tests.cli.transcript import call
+
+PROGRAM = [sys.executable, "-c", "import sys; from oracle.cli.main import run; sys.exit(run())"]
+CHECKOUT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def oracle(root, monkeypatch):
+    monkeypatch.setenv("ORACLE_ROOT", str(root))
+
+    def ask(*words: str, stdin: bytes = b"") -> tuple[int, str, str]:
+        return call(list(words), monkeypatch, stdin=stdin)
+
+    return ask
+
+
+def put(root: Path, name: str, text: str) -> Path:
+    path = root / "projects" / "arena" / "builder" / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def process(*words: str, **options) -> subprocess.Popen[bytes]:
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.Popen([*PROGRAM, *words], cwd=CHECKOUT, **streams)
+
+
+# Exit codes -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "name"),
+    [
+        (["write", "finding", "--project", "arena", "--title", "T"], 1, "invalid_record"),
+        (["write", "decision", "--project", "arena", "--title", "T", "--confidence", "sure"], 1, "invalid_record"),
+        (["nothing"], 2, "usage"),
+        (["list", "--limit", "many"], 2, "usage"),
+        (["list", "--limit", "-1"], 2, "usage"),
+        (["list", "--nothing"], 2, "usage"),
+        (["show"], 2, "usage"),
+        (["show", ""], 2, "usage"),
+        (["write", "decision", "--title", "T"], 2, "usage"),
+        (["write", "decision", "--project", "a/b", "--title", "T"], 2, "invalid_name"),
+        (["write", "decision", "--project", "arena", "--title", "T", "--secrets", "keep"], 2, "usage"),
+        (["list", "--until", "2026-13-01"], 2, "usage"),
+        (["list", "--project", ".."], 2, "invalid_name"),
+        (["graph", "a", "--depth", "-1"], 2, "usage"),
+        (["get", "../network"], 2, "invalid_name"),
+        (["show", "nowhere"], 4, "not_in_memory_db"),
+        (["get", "network.proxy"], 4, "not_in_memory_db"),
+        (["search", "!!!"], 4, "not_in_memory_db"),
+        (["list", "--project", "nowhere"], 4, "not_in_federated_kb"),
+        (["write", "observation", "--project", "arena", "--title", "T"], 5, "ownership"),
+        (["write", "plan", "--project", "arena", "--title", "T", "--seat", "planner"], 5, "ownership"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input(oracle, root, words, code, name):
+    assert oracle(*words)[0] == code
+    found, out, err = oracle(*words, "--json")
+    assert found == code
+    assert err == ""
+    assert json.loads(out)["error"]["code"] == name
+    assert not list(root.glob("projects/**/*.md"))
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(Conflict, 6), (RecordExists, 7), (TreeEmptied, 8), (LockTimeout, 75)],
+    ids=lambda value: str(value),
+)
+def test_an_error_ends_the_call_with_its_own_code(oracle, monkeypatch, error, code):
+    def refuse(self, **_):
+        raise error("What is wrong.", hint="The way out.")
+
+    monkeypatch.setattr(Oracle, "status", refuse)
+    assert oracle("status") == (code, "", "What is wrong.\nhint: The way out.\n")
+
+
+def test_a_tree_that_is_suddenly_empty_is_refused(oracle, root):
+    paths = [put(root, f"r{number}", f"ARENA-{number}") for number in range(20)]
+    assert oracle("reconcile")[0] == 0
+    for path in paths:
+        path.unlink()
+    code, out, err = oracle("list")
+    assert (code, out) == (8, "")
+    assert "--accept-removals" in err
+    assert oracle("reconcile", "--accept-removals")[0] == 0
+    assert oracle("list")[0] == 4
+
+
+def test_a_lock_that_is_held_is_waited_for_only_so_long(oracle, root, monkeypatch):
+    from oracle.store import lock
+    from oracle.store.layout import Root
+
+    oracle("reconcile")
+    monkeypatch.setattr(lock, "DEFAULT_TIMEOUT", 0.01)
+    with lock.WriteLock(Root(str(root)), 1.0):
+        code, out, err = oracle("write", "plan", "--project", "arena", "--title", "T")
+    assert (code, out) == (75, "")
+    assert "Traceback" not in err
+
+
+def test_a_secret_is_refused_and_never_printed(oracle, root):
+    token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    words = ("write", "plan", "--project", "arena", "--title", "T", "--body", f"token {token}")
+    code, out, err = oracle(*words)
+    assert code == 1
+    assert token not in out + err
+    assert oracle(*words, "--secrets", "redact")[0] == 0
+    assert token not in "".join(path.read_text() for path in root.rglob("*.md"))
+
+
+# What nobody foresaw --------------------------------------------------------------------------------------------------
+
+
+def test_a_crash_is_one_sentence_and_the_traceback_goes_to_the_log(oracle, root, monkeypatch):
+    def crash(self, **_):
+        raise RuntimeError("out of \x1b[31m luck\nand more")
+
+    monkeypatch.setattr(Oracle, "status", crash)
+    code, out, err = oracle("status")
+    log = root / "_state" / "oracle.log"
+    assert (code, out) == (70, "")
+    assert err.splitlines() == [
+        "Something unforeseen happened: RuntimeError: out of \\x1b[31m luck.",
+        f"hint: Details are in {log}.",
+    ]
+    assert "Traceback" in log.read_text()
+    assert log.stat().st_mode & 0o777 == 0o600
+    code, out, _ = oracle("status", "--json")
+    assert json.loads(out)["error"]["code"] == "unexpected"
+
+
+def test_a_crash_makes_no_root(oracle, tmp_path, monkeypatch):
+    def crash(self, **_):
+        raise RuntimeError
+
+    monkeypatch.setattr(Oracle, "status", crash)
+    code, _, err = oracle("status", "--memory-dir", str(tmp_path / "none"))
+    assert code == 70
+    assert "no details were kept" in err
+    assert not (tmp_path / "none").exists()
+
+
+def test_an_interrupt_is_quiet(oracle, monkeypatch):
+    def interrupt(self, **_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Oracle, "status", interrupt)
+    assert oracle("status")[::2] == (130, "")
+
+
+def test_a_real_interrupt_is_quiet_and_writes_nothing(root, tmp_path):
+    fifo = tmp_path / "body"
+    os.mkfifo(fifo)
+    words = ("write", "plan", "--project", "arena", "--title", "T", "--memory-dir", str(root), "--body-file", str(fifo))
+    with process(*words) as running, fifo.open("wb"):  # opens once the other end is being read
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=30)
+    assert (running.returncode, out, err) == (130, b"", b"")
+    assert not (root / "projects").exists()
+
+
+def test_a_reader_that_leaves_is_no_error(root):
+    for number in range(400):
+        put(root, f"record-{number:04}-{'x' * 150}", "text")
+    with process("list", "--memory-dir", str(root)) as running:
+        assert running.stdout is not None
+        running.stdout.readline()
+        running.stdout.close()
+        assert running.stderr is not None
+        assert running.stderr.read() == b""
+    assert running.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_an_output_that_cannot_be_written_is_said(root):
+    put(root, "a", "text")
+    with Path("/dev/full").open("wb") as full, process("list", "--memory-dir", str(root), stdout=full) as running:
+        _, err = running.communicate(timeout=30)
+    assert running.returncode == 70
+    assert err.startswith(b"The output could not be written")
+
+
+# Words ----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_root_is_named_before_or_after_the_command(oracle, root, tmp_path):
+    put(root, "a", "text")
+    other = str(tmp_path / "other")
+    assert oracle("--memory-dir", other, "list")[0] == 2
+    assert oracle("list", "--memory-dir", other)[0] == 2
+    assert oracle("--memory-dir", other, "list", "--memory-dir", str(root))[0] == 0
+    assert oracle("--memory-dir", str(root), "--json", "list")[1].startswith("{")
+
+
+def test_the_seat_may_come_from_the_environment(oracle, monkeypatch):
+    monkeypatch.setenv("ORACLE_SEAT", "builder")
+    assert oracle("write", "plan", "--project", "arena", "--title", "T")[0] == 5
+    assert oracle("write", "plan", "--project", "arena", "--title", "T", "--seat", "memory")[0] == 0
+
+
+def test_words_that_are_no_utf_8_are_refused(oracle):
+    code, _, err = oracle("search", b"\xff".decode("utf-8", "surrogateescape"))
+    assert code == 2
+    assert err.startswith("Argument 2 is not UTF-8.")
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("-h",)])
+def test_help_names_every_command(oracle, words):
+    from oracle.cli.application import COMMANDS
+
+    code, out, _ = oracle(*words)
+    assert code == 0
+    assert all(f"\n  {name} " in out for name in COMMANDS)
+    assert "..." not in out.partition("Commands:")[2]
+    assert "\x1b" not in out
+
+
+def test_help_reaches_for_neither_index_nor_rich():
+    check = (
+        "import sys; from oracle.cli.main import run; run(['--help']);"
+        "heavy = ('sqlite3', 'rich', 'yaml', 'oracle.index', 'oracle.app', 'oracle.store');"
+        "sys.exit(' '.join(name for name in sys.modules if name.startswith(heavy)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", check], cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_can_be_shown(oracle, monkeypatch, shell):
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    environment = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    with process("--show-completion", shell, env=environment) as running:
+        out, _ = running.communicate(timeout=30)
+    assert running.returncode == 0
+    assert b"_ORACLE_COMPLETE" in out
+
+
+def test_completion_knows_the_commands():
+    environment = {**os.environ, "_ORACLE_COMPLETE": "complete_bash", "COMP_WORDS": "oracle ba", "COMP_CWORD": "1"}
+    with process(env=environment) as running:
+        out, _ = running.communicate(timeout=30)
+    assert out.decode().split() == ["backlinks"]
+
+
+def test_doctor_as_json(oracle, root):
+    assert oracle("init")[0] == 0
+    code, out, _ = oracle("doctor", "--json")
+    report = json.loads(out)
+    assert code == (0 if report["ok"] else 1)
+    assert {"name", "ok", "severity", "detail", "fix"} <= set(report["checks"][0])
+    put(root, "bad", "---\ntitle: [broken\n---\n")
+    code, out, _ = oracle("doctor", "--json")
+    assert code == 1
+    assert not json.loads(out)["ok"]
+
+
+def test_published_files_are_named(oracle, root):
+    put(root, "a", "text")
+    code, out, _ = oracle("reconcile", "--publish", "--json")
+    assert code == 0
+    assert str(root / "index.json") in {str(root / path) for path in json.loads(out)["published"]}
+
+
+def test_check_changes_nothing(oracle, root):
+    put(root, "a", "See ARENA-7.")
+    oracle("reconcile")
+    put(root, "b", "See ARENA-8.")
+    put(root, "a", "See ARENA-9, rewritten.")
+
+    def files():
+        return {
+            path: path.read_bytes()
+            for path in root.rglob("*")
+            if path.is_file() and path.name[-4:] not in ("-wal", "-shm")
+        }
+
+    before = files()
+    code, out, _ = oracle("reconcile", "--check")
+    assert code == 1
+    assert out.splitlines() == ["changed\tprojects/arena/builder/a.md", "new\tprojects/arena/builder/b.md"]
+    assert files() == before
+    oracle("reconcile", "--full")
+    (root / "projects/arena/builder/b.md").unlink()
+    assert oracle("reconcile", "--check")[1] == "gone\tprojects/arena/builder/b.md\n"

@@ -1,0 +1,140 @@
+"""What leaves the command: nothing that steers a terminal, whatever stands in a record."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from oracle.cli import printing
+from oracle.cli.printing import ReaderGone, Table, as_json, print_table, visible, visible_lines, write_out
+from oracle.errors import DiskFailure
+
+STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")
+TEXTS = st.text(st.characters(codec=None, categories=None), max_size=60)
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Give a function that puts a terminal in the place of standard output (only the test itself can do that)."""
+
+    def begin() -> Terminal:
+        stream = Terminal()
+        monkeypatch.setattr(sys, "stdout", stream)
+        return stream
+
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "60")
+    return begin
+
+
+@given(TEXTS)
+@example("\x1b]0;title\x07\x9b31m\u202e\r\n")
+def test_one_line_never_steers(text):
+    assert not STEERING.search(visible(text))
+
+
+@given(TEXTS)
+def test_lines_keep_only_line_ends_and_tabs(text):
+    shown = visible_lines(text)
+    assert not STEERING.search(shown.replace("\n", "").replace("\t", ""))
+    assert shown.count("\n") == text.count("\n")
+
+
+@given(st.text(st.characters(exclude_categories=["C", "Z"]), max_size=30))
+def test_letters_of_every_script_stay(text):
+    assert visible(text) == text
+
+
+@given(st.dictionaries(TEXTS, st.lists(TEXTS)))
+def test_json_reads_back_and_never_steers(document):
+    text = as_json(document)
+    assert json.loads(text) == document
+    assert not STEERING.search(text.replace("\n", ""))
+
+
+def test_json_is_ascii_where_the_stream_is(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    assert as_json(["决定"]).isascii()
+
+
+def test_a_pipe_gets_tabs_and_no_headings(capsys):
+    print_table(Table(("a", "b"), [("x\ty", "[red]决定[/red]"), ("", "z" * 500)]))
+    assert capsys.readouterr().out == "x\\ty\t[red]决定[/red]\n\t" + "z" * 500 + "\n"
+
+
+def test_a_terminal_gets_headings_and_every_letter(terminal):
+    title = "[red]决定[/red] :smile: \x1b[31m " + "word" * 40
+    stream = terminal()
+    print_table(Table(("slug", "empty", "title"), [("projects/a", "", title)], frozenset({0})))
+    plain = re.sub("\x1b\\[[0-9;]*m", "", stream.getvalue())
+    assert plain.split()[:2] == ["slug", "title"]
+    assert "[red]决定[/red]" in plain
+    assert ":smile:" in plain
+    assert "\\x1b[31m" in plain
+    assert plain.count("word") + sum(plain.count(part) for part in ("wor\n", "wo\n", "w\n")) >= 30
+    assert "".join(plain.split()).count("o") >= 40  # nothing is cut off, only folded
+
+
+def test_wide_letters_stay_in_their_column(terminal):
+    from rich.cells import cell_len
+
+    stream = terminal()
+    print_table(Table(("a", "b"), [("决定决定", "x"), ("abc", "y")]))
+    lines = re.sub("\x1b\\[[0-9;]*m", "", stream.getvalue()).splitlines()
+    columns = {cell_len(line[: line.index(last)]) for line in lines for last in "xy" if line.rstrip().endswith(last)}
+    assert len(columns) == 1
+
+
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_colours_can_be_refused(terminal, monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    stream = terminal()
+    print_table(Table(("a",), [("x",)], frozenset({0})))
+    write_out(printing.emphasise("bold"))
+    assert "\x1b" not in stream.getvalue()
+
+
+def test_colours_are_there_otherwise(terminal):
+    stream = terminal()
+    print_table(Table(("a",), [("x",)], frozenset({0})))
+    assert "\x1b[" in stream.getvalue()
+
+
+def test_a_reader_that_is_gone_is_no_error(monkeypatch):
+    class Gone(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", Gone())
+    with pytest.raises(ReaderGone):
+        write_out("x")
+
+
+def test_an_output_that_is_full_is_an_error(monkeypatch):
+    class Full(io.StringIO):
+        def flush(self):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    with pytest.raises(DiskFailure, match="No space left"):
+        write_out("x")
+
+
+def test_closed_streams_are_nobody_to_talk_to(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    write_out("x")
+    printing.say(["x"])

@@ -1,0 +1,46 @@
+"""The sign of life: only on a terminal, only when it takes long, gone when the work is done."""
+
+from __future__ import annotations
+
+import io
+import sys
+import threading
+
+from oracle.cli.waiting import Waiting
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_it_shows_what_is_done_and_clears_up(monkeypatch):
+    stream = Terminal()
+    begun = threading.Event()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+
+    class Eager(Waiting):
+        def _begin(self) -> None:
+            super()._begin()
+            begun.set()
+
+    with Eager(patience=0.0) as waiting:
+        assert begun.wait(timeout=30)
+        waiting.report(2000, "records read")
+    assert "2,000 records read" in stream.getvalue()
+    assert stream.getvalue().endswith("\x1b[2K")
+
+
+def test_quick_work_shows_nothing(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with Waiting(patience=60.0) as waiting:
+        waiting.report(1, "records read")
+    assert sys.stderr.getvalue() == ""
+
+
+def test_a_pipe_sees_nothing(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with Waiting(patience=0.0) as waiting:
+        assert not waiting._timer.is_alive()
+    assert sys.stderr.getvalue() == ""

@@ -11,6 +11,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from oracle.domain.slugs import check_name
@@ -57,14 +58,7 @@ class ReceiptName:
 
 def receipt_name(task_id: str, source: str, target: str) -> ReceiptName:
     """Return the name of a receipt. Raises InvalidName for a part that can't stand in one, also for a seat with `__`."""
-    parts = [check_name(task_id, "task id"), check_name(source, "seat"), check_name(target, "seat")]
-    for seat in parts[1:]:
-        if "__" in seat:
-            raise InvalidName(
-                f"seat {seat!r} can't be used in a receipt: '__' divides the parts of its name.",
-                hint="Name the seat with single underscores or hyphens.",
-            )
-    name = ReceiptName(*parts)
+    name = ReceiptName(check_name(task_id, "task id"), _check_seat(source), _check_seat(target))
     size = len(name.file_name.encode("utf-8", "surrogatepass"))
     if size > MAX_FILE_NAME:
         raise InvalidName(
@@ -72,6 +66,16 @@ def receipt_name(task_id: str, source: str, target: str) -> ReceiptName:
             hint="Choose a shorter task id or shorter seat names.",
         )
     return name
+
+
+@lru_cache(maxsize=256)  # the same few seats stand in thousands of names
+def _check_seat(seat: str) -> str:
+    if "__" in seat:
+        raise InvalidName(
+            f"seat {seat[:64]!r} can't be used in a receipt: '__' divides the parts of its name.",
+            hint="Name the seat with single underscores or hyphens.",
+        )
+    return check_name(seat, "seat")
 
 
 def parse_file_name(file_name: str) -> tuple[ReceiptName, str] | None:
@@ -180,17 +184,20 @@ def new_receipt(kind: Kind, name: ReceiptName, fields: Mapping[str, object]) -> 
     return Receipt(name, kind, {**whole, "kind": kind.value, "schema_version": SCHEMA_VERSION})
 
 
+_KINDS = {kind.value: kind for kind in Kind}
+
+
 def read_receipt(name: ReceiptName, raw: bytes) -> Receipt:
     """Return what a receipt's bytes say; never raises. A half-written file has no fields and one problem."""
     try:
-        content = json.loads(raw.decode("utf-8-sig"))
+        content = json.loads(raw.removeprefix(b"\xef\xbb\xbf").decode())
     except (ValueError, RecursionError):
         what = "is empty" if not raw.strip() else "is not valid JSON, perhaps half written"
         return Receipt(name, Kind.UNKNOWN, {}, (f"{name.file_name} {what}.",))
     if not isinstance(content, dict):
         return Receipt(name, Kind.UNKNOWN, {}, (f"{name.file_name} holds no JSON object.",))
     said = content.get("kind")
-    kind = Kind(said) if isinstance(said, str) and said in set(Kind) else Kind.UNKNOWN
+    kind = _KINDS.get(said, Kind.UNKNOWN) if isinstance(said, str) else Kind.UNKNOWN
     problems = [] if kind else [f"{name.file_name} has no kind that is known ({str(said)[:40]!r})."]
     for key, expected in (("task_id", name.task_id), ("source", name.source), ("target", name.target)):
         if key in content and content[key] != expected:

@@ -1,0 +1,230 @@
+"""Read a handoff folder: every handoff with its state, and the story of one task. Store room; writes nothing.
+
+Other tools write here too, so nothing is taken for granted: a file that can't be read becomes a problem beside the handoff that
+its name tells of.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from oracle.domain import handoffs, timestamps
+from oracle.domain.handoffs import CLAIM, CONSUMED, Handoff, Kind, Piece, Receipt, ReceiptName
+from oracle.errors import DiskFailure
+from oracle.store import files, steps
+from oracle.store.handoffs import parse_claim, path_of
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What lies outside of the handoff folder: the task ids with a response, those with a conflict, the wake-ups pending.
+
+    A pending wake-up is (task id, seat to wake). Responses and conflicts belong to handoffs that a memory seat answers.
+    """
+
+    responses: Collection[str] = ()
+    conflicts: Collection[str] = ()
+    pending: Collection[tuple[str, str]] = ()
+    memory_seats: Collection[str] = ("memory",)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Every handoff of a folder, the one that changed last at the end, and sentences on files that tell of none."""
+
+    handoffs: tuple[Handoff, ...]
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One file of a task's story: its path, when it changed (seconds since 1970), and what it says."""
+
+    path: str
+    changed_at: float
+    suffix: str
+    receipt: Receipt
+
+
+@dataclass(slots=True)
+class _Files:
+    """The files of one name, and what the one that counts says."""
+
+    name: ReceiptName
+    times: dict[str, float] = field(default_factory=dict)
+    receipt: Receipt | None = None
+    consumed: Receipt | None = None
+
+
+def list_handoffs(folder: str, *, now: datetime, around: Around | None = None) -> Listing:
+    """Return the handoffs of a folder; a folder that does not exist has none. Raises DiskFailure when it can't be listed."""
+    problems: list[str] = []
+    found = _read_folder(folder, problems)
+    for item in found.values():
+        _settle_kind(item, found)
+    completions: dict[tuple[str, str], list[_Files]] = defaultdict(list)
+    dispatches = []
+    for item in found.values():
+        kind = _kind(item)
+        if kind is Kind.COMPLETION:
+            completions[item.name.task_id, item.name.source].append(item)
+        elif kind is not Kind.NOTICE and item.receipt is not None:
+            dispatches.append(item)
+    around = around or Around()
+    listed = [_join(item, _take_completion(item, completions), folder, now, around) for item in dispatches]
+    rest = [item for group in completions.values() for item in group]
+    listed += [_join(None, item, folder, now, around) for item in rest]
+    return Listing(tuple(sorted(listed, key=lambda one: (one.changed_at, one.task_id))), tuple(problems))
+
+
+def tell_story(folder: str, task_id: str) -> tuple[Chapter, ...]:
+    """Return every file of just this task id, the oldest first; leases are left out. Raises DiskFailure."""
+    chapters = []
+    for name, suffix, entry in _scan(folder, []):
+        raw = steps.read(entry.path) if name.task_id == task_id and suffix != CLAIM else None
+        if raw is not None:
+            receipt = handoffs.read_receipt(name, raw)
+            chapters.append(Chapter(entry.path, _changed_at(entry), suffix, receipt))
+    return tuple(sorted(chapters, key=lambda one: (one.changed_at, one.path)))
+
+
+def _read_folder(folder: str, problems: list[str]) -> dict[ReceiptName, _Files]:
+    found: dict[ReceiptName, _Files] = {}
+    for name, suffix, entry in _scan(folder, problems):
+        item = found.setdefault(name, _Files(name))
+        item.times[suffix] = _changed_at(entry)
+        if suffix == "":
+            item.receipt = _read(name, entry.path, problems)
+        elif suffix == CONSUMED:
+            item.consumed = _read(name, entry.path, problems)
+    return found
+
+
+def _scan(folder: str, problems: list[str]) -> Iterator[tuple[ReceiptName, str, os.DirEntry[str]]]:
+    try:
+        entries = list(os.scandir(folder))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise files.disk_failure(folder, error) from error
+    for entry in entries:
+        parsed = handoffs.parse_file_name(entry.name)
+        if parsed is not None and not entry.is_dir():
+            yield parsed[0], parsed[1], entry
+        elif ".json" in entry.name and not entry.name.startswith("."):
+            problems.append(f"{entry.path} is no receipt: its name is not <task>__<source>__<target>.json.")
+
+
+def _changed_at(entry: os.DirEntry[str]) -> float:
+    try:
+        return entry.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _read(name: ReceiptName, path: str, problems: list[str]) -> Receipt | None:
+    try:
+        raw = steps.read(path)
+    except DiskFailure as error:
+        problems.append(error.sentence)
+        return None
+    return None if raw is None else handoffs.read_receipt(name, raw)
+
+
+def _kind(item: _Files) -> Kind:
+    receipt = item.receipt or item.consumed
+    return Kind.UNKNOWN if receipt is None else receipt.kind
+
+
+def _settle_kind(item: _Files, found: dict[ReceiptName, _Files]) -> None:
+    """Give a receipt that can't be read the kind that its neighbours suggest, and a consumed one its place."""
+    if _kind(item) is Kind.UNKNOWN and (receipt := item.receipt or item.consumed) is not None:
+        asked = found.get(ReceiptName(item.name.task_id, item.name.target, item.name.source))
+        kind = Kind.COMPLETION if asked is not None and _kind(asked) is Kind.DISPATCH else Kind.DISPATCH
+        settled = Receipt(item.name, kind, receipt.fields, receipt.problems)
+        if item.receipt is not None:
+            item.receipt = settled
+        else:
+            item.consumed = settled
+    if item.receipt is None and item.consumed is not None:
+        item.receipt = item.consumed
+
+
+def _take_completion(dispatch: _Files, completions: dict[tuple[str, str], list[_Files]]) -> _Files | None:
+    """Take the completion that answers a dispatch out of those left: to the seat that wants the answer, or that asked."""
+    left = completions.get((dispatch.name.task_id, dispatch.name.target), [])
+    wanted = dispatch.receipt.reply_to if dispatch.receipt else dispatch.name.source
+    for seat in (wanted, dispatch.name.source):
+        for item in left:
+            if item.name.target == seat and not _is_older(item, dispatch):
+                left.remove(item)
+                return item
+    return None
+
+
+def _is_older(completion: _Files, dispatch: _Files) -> bool:
+    """Tell whether a completion was delivered before the dispatch was made: it answers an earlier round."""
+    if completion.receipt is None or dispatch.receipt is None:
+        return False
+    delivered = timestamps.parse(completion.receipt.text("delivered_at"))
+    assigned = timestamps.parse(dispatch.receipt.text("assigned_at"))
+    return delivered is not None and assigned is not None and delivered < assigned
+
+
+def _join(dispatch: _Files | None, completion: _Files | None, folder: str, now: datetime, around: Around) -> Handoff:
+    asked = dispatch.receipt if dispatch else None
+    answered = completion.receipt if completion else None
+    name = completion.name.answered_by() if completion else dispatch.name if dispatch else _NOBODY
+    task_id, answerer = name.task_id, name.target
+    asker = asked.reply_to if asked and not answered else name.source
+    pieces = _dispatch_pieces(dispatch, folder, now) if dispatch else set()
+    pieces |= _completion_pieces(completion) if completion else set()
+    pieces |= _outer_pieces(task_id, answerer, around)
+    last, woken = (answered, asker) if answered else (asked, answerer)
+    if (task_id, woken) in around.pending:
+        pieces.add(Piece.PENDING)
+    if last is not None and last.text("notified_at"):
+        pieces.add(Piece.NOTIFIED)
+    times = [time for item in (dispatch, completion) if item for time in item.times.values()]
+    problems = [text for receipt in (asked, answered) if receipt for text in receipt.problems]
+    return Handoff(
+        task_id, asker, answerer, frozenset(pieces), asked, answered, max(times, default=0.0), tuple(problems)
+    )
+
+
+_NOBODY = ReceiptName("", "", "")
+
+
+def _completion_pieces(completion: _Files) -> set[Piece]:
+    if completion.receipt is None or not completion.receipt.fields:
+        return set()
+    return {Piece.COMPLETION, Piece.ACKED} if CONSUMED in completion.times else {Piece.COMPLETION}
+
+
+def _outer_pieces(task_id: str, answerer: str, around: Around) -> set[Piece]:
+    if answerer not in around.memory_seats:
+        return set()
+    pieces = {Piece.RESPONSE} if task_id in around.responses else set()
+    return pieces | {Piece.CONFLICT} if task_id in around.conflicts else pieces
+
+
+def _dispatch_pieces(dispatch: _Files, folder: str, now: datetime) -> set[Piece]:
+    pieces = set()
+    if "" in dispatch.times:
+        pieces.add(Piece.DISPATCH)
+    if CONSUMED in dispatch.times and _is_same_round(dispatch):
+        pieces.add(Piece.CONSUMED)
+    if CLAIM in dispatch.times:
+        lease = parse_claim(dispatch.name, steps.read(path_of(folder, dispatch.name, CLAIM)) or b"")
+        pieces.add(Piece.CLAIM if lease and lease.until > now else Piece.CLAIM_EXPIRED)
+    return pieces
+
+
+def _is_same_round(dispatch: _Files) -> bool:
+    if "" not in dispatch.times or dispatch.receipt is None or dispatch.consumed is None:
+        return True
+    return handoffs.say_the_same(dispatch.receipt, dispatch.consumed)

@@ -1,0 +1,274 @@
+"""Receipts on disk: publish, claim, complete, acknowledge, consume. Store room; the only writer of a handoff folder.
+
+Every transition is one creation or one rename, so it happened or it did not, and may be repeated: it looks at what is there
+and does the rest. What looks at one name and changes another holds the folder's own lock for that moment; the Root's write lock
+is never needed. Answering needs none at all: of any number of processes one creates the completion.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from oracle.domain import handoffs, timestamps
+from oracle.domain.handoffs import CLAIM, CONSUMED, SUPERSEDED, Kind, Receipt, ReceiptName
+from oracle.errors import Conflict, DiskFailure, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
+from oracle.store import steps
+
+LEASE = timedelta(minutes=10)
+"""How long a claim holds when its holder does not renew it."""
+
+_HASH_DIGITS = 12
+
+
+class Outcome(StrEnum):
+    """What a step found: it did its work, or another had done the same before."""
+
+    CREATED = "created"
+    ALREADY = "already"
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A dispatch that somebody works on, until a moment in UTC."""
+
+    name: ReceiptName
+    holder: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Held(Lease):
+    """The lease is another's."""
+
+
+def path_of(folder: str, name: ReceiptName, suffix: str = "") -> str:
+    """Return the absolute path of a receipt, or of the file beside it with that suffix."""
+    return f"{folder}/{name.file_name}{suffix}"
+
+
+@contextmanager
+def _as_handoff_failure(what: str) -> Iterator[None]:
+    """Turn a refusal of the disk into the failure of a handoff (exit code 3)."""
+    try:
+        yield
+    except DiskFailure as error:
+        raise HandoffFailed(f"{what} failed. {error.sentence}", hint=error.hint) from error
+
+
+def read(folder: str, name: ReceiptName, suffix: str = "") -> Receipt | None:
+    """Return a receipt, whatever state its bytes are in, or None when there is none. Raises DiskFailure."""
+    raw = steps.read(path_of(folder, name, suffix))
+    return None if raw is None else handoffs.read_receipt(name, raw)
+
+
+# Publish and complete -------------------------------------------------------------------------------------------------
+
+
+def publish(folder: str, receipt: Receipt) -> Outcome:
+    """Create a dispatch receipt; ALREADY when the same dispatch is open.
+
+    Raises TaskAlreadyQueued when another dispatch has its name or it was consumed before, HandoffFailed.
+    """
+    with _as_handoff_failure(f"The dispatch of {receipt.name.task_id}"), _folder_lock(folder):
+        if read(folder, receipt.name, CONSUMED) is not None:
+            raise _already_queued(receipt.name, "was answered and consumed")
+        if steps.create_once(path_of(folder, receipt.name), handoffs.render_receipt(receipt)):
+            return Outcome.CREATED
+        found = read(folder, receipt.name)
+        if found is not None and handoffs.say_the_same(found, receipt):
+            return Outcome.ALREADY
+        since = found.since if found else ""
+        raise _already_queued(receipt.name, f"is on disk @ {since or 'a time unknown'}")
+
+
+def _already_queued(name: ReceiptName, what: str) -> TaskAlreadyQueued:
+    return TaskAlreadyQueued(
+        f"TASK_ALREADY_QUEUED {name.task_id}: {name.file_name} {what}.",
+        hint=f"Choose another task id, or look at it with `oracle handoffs show {name.task_id}`.",
+    )
+
+
+def complete(folder: str, receipt: Receipt) -> Outcome:
+    """Create a completion receipt; ALREADY when the same answer is there, acknowledged or not.
+
+    A file that was half written under this name is kept aside. Raises Conflict for another answer, HandoffFailed.
+    """
+    with _as_handoff_failure(f"The completion of {receipt.name.task_id}"):
+        found = read(folder, receipt.name) or read(folder, receipt.name, CONSUMED)
+        if found is None and steps.create_once(path_of(folder, receipt.name), handoffs.render_receipt(receipt)):
+            return Outcome.CREATED
+        found = found or read(folder, receipt.name)
+        if found is None or (found.kind is Kind.UNKNOWN and not found.fields):
+            supersede(folder, receipt)
+            return Outcome.CREATED
+        if handoffs.say_the_same(found, receipt):
+            return Outcome.ALREADY
+        raise Conflict(
+            f"{receipt.name.file_name} holds another {found.kind or 'receipt'} already; it was left as it is.",
+            hint="Deliver with --supersede to replace it and keep the old one.",
+        )
+
+
+def supersede(folder: str, receipt: Receipt) -> Outcome:
+    """Put a completion receipt in the place of another, which is kept as `.superseded-<hash>`; an ACK of the old one ends."""
+    path = path_of(folder, receipt.name)
+    with _as_handoff_failure(f"The completion of {receipt.name.task_id}"), _folder_lock(folder):
+        found = read(folder, receipt.name)
+        if found is not None and handoffs.say_the_same(found, receipt):
+            return Outcome.ALREADY
+        for suffix in ("", CONSUMED):
+            _keep_aside(folder, receipt.name, suffix)
+        steps.remove(path + CONSUMED)
+        steps.replace(path, handoffs.render_receipt(receipt))
+    return Outcome.CREATED
+
+
+def _keep_aside(folder: str, name: ReceiptName, suffix: str) -> None:
+    found = read(folder, name, suffix)
+    if found is not None:
+        raw = steps.read(path_of(folder, name, suffix)) or b""
+        digest = handoffs.fingerprint(found.fields or {"raw": raw.hex()})[:_HASH_DIGITS]
+        steps.link_once(path_of(folder, name, suffix), path_of(folder, name, SUPERSEDED + digest))
+
+
+# Consume and acknowledge ----------------------------------------------------------------------------------------------
+
+
+def consume(folder: str, name: ReceiptName) -> bool:
+    """Turn the receipt of just this name into its `.consumed`, and end its claim; tell whether there was one to turn.
+
+    Raises HandoffFailed.
+    """
+    path = path_of(folder, name)
+    with _as_handoff_failure(f"Consuming {name.file_name}"), _folder_lock(folder):
+        found = read(folder, name)
+        if found is not None:
+            before = read(folder, name, CONSUMED)
+            if before is not None and not handoffs.say_the_same(found, before):
+                _keep_aside(folder, name, CONSUMED)  # an older round: some tools dispatch a task id again
+            steps.rename(path, path + CONSUMED)
+        steps.remove(path + CLAIM)
+    return found is not None
+
+
+def acknowledge(folder: str, name: ReceiptName, changes: Mapping[str, object]) -> Outcome:
+    """Note in a completion receipt that its reader has it (`consumed_at`, `consumed_ack`, …) and put `.consumed` beside it.
+
+    The first ACK stays. Raises NotFound without a completion receipt, HandoffFailed.
+    """
+    with _as_handoff_failure(f"The ACK of {name.task_id}"), _folder_lock(folder):
+        if read(folder, name, CONSUMED) is not None:
+            return Outcome.ALREADY
+        found = read(folder, name)
+        if found is None:
+            raise NotFound(
+                f"There is no completion receipt {name.file_name} to acknowledge.",
+                hint=f"See what there is with `oracle handoffs show {name.task_id}`.",
+            )
+        if not found.text("consumed_at"):
+            found = found.with_fields(changes)
+            _rewrite(folder, found)
+        steps.create_once(path_of(folder, name, CONSUMED), handoffs.render_receipt(found))
+    return Outcome.CREATED
+
+
+def amend(folder: str, name: ReceiptName, changes: Mapping[str, object]) -> bool:
+    """Add later facts (`notified_at`, …) to a receipt, also to one that was consumed since; tell whether there is one.
+
+    Raises HandoffFailed.
+    """
+    with _as_handoff_failure(f"Amending {name.file_name}"), _folder_lock(folder):
+        found, suffix = read(folder, name), ""
+        if found is None:
+            found, suffix = read(folder, name, CONSUMED), CONSUMED
+        if found is None or not found.fields:
+            return False
+        _rewrite(folder, found.with_fields(changes), suffix)
+    return True
+
+
+def _rewrite(folder: str, receipt: Receipt, suffix: str = "") -> None:
+    version = receipt.fields.get("schema_version", handoffs.SCHEMA_VERSION)
+    if isinstance(version, int) and version > handoffs.SCHEMA_VERSION:
+        raise NewerVersion(
+            f"{receipt.name.file_name} was written by a newer program (version {version}) and is left as it is.",
+            hint="Upgrade this program.",
+        )
+    steps.replace(path_of(folder, receipt.name, suffix), handoffs.render_receipt(receipt))
+
+
+def _folder_lock(folder: str) -> steps.FileLock:
+    return steps.FileLock(f"{folder}/.receipts")
+
+
+# Claim ----------------------------------------------------------------------------------------------------------------
+
+
+def claim(
+    folder: str, name: ReceiptName, *, holder: str, now: datetime, lease: timedelta = LEASE
+) -> Lease | Held | None:
+    """Take a dispatch to work on until `now + lease`; the holder may renew, others get Held until it is over.
+
+    None means that the dispatch is not there, or not any more. Raises HandoffFailed.
+    """
+    path = path_of(folder, name)
+    mine = Lease(name, holder, now + lease)
+    with _as_handoff_failure(f"Claiming {name.file_name}"):
+        if steps.read(path) is None:
+            return None
+        if not steps.create_once(path + CLAIM, _render_lease(mine, now)):
+            held = _take_over(folder, mine, now)
+            if held is not None:
+                return held
+        if steps.read(path) is None:
+            steps.remove(path + CLAIM)
+            return None
+    return mine
+
+
+def _take_over(folder: str, mine: Lease, now: datetime) -> Held | None:
+    with _folder_lock(folder):
+        found = read_claim(folder, mine.name)
+        if found is not None and found.holder != mine.holder and found.until > now:
+            return Held(found.name, found.holder, found.until)
+        steps.replace(path_of(folder, mine.name, CLAIM), _render_lease(mine, now))
+    return None
+
+
+def release(folder: str, lease: Lease) -> None:
+    """Give a claim back, if it is still this holder's. Raises HandoffFailed."""
+    with _as_handoff_failure(f"Releasing {lease.name.file_name}"), _folder_lock(folder):
+        found = read_claim(folder, lease.name)
+        if found is not None and found.holder == lease.holder:
+            steps.remove(path_of(folder, lease.name, CLAIM))
+
+
+def read_claim(folder: str, name: ReceiptName) -> Lease | None:
+    """Return the lease on a dispatch, or None when there is none or it can't be read (which is as good as over)."""
+    raw = steps.read(path_of(folder, name, CLAIM))
+    return None if raw is None else parse_claim(name, raw)
+
+
+def parse_claim(name: ReceiptName, raw: bytes) -> Lease | None:
+    """Read the bytes of a claim."""
+    try:
+        content = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    until = timestamps.parse(str(content.get("lease_until", ""))) if isinstance(content, dict) else None
+    return None if until is None else Lease(name, str(content.get("holder", "")), until)
+
+
+def _render_lease(lease: Lease, now: datetime) -> bytes:
+    content = {
+        "claimed_at": timestamps.print_moment(now),
+        "holder": lease.holder,
+        "lease_until": timestamps.print_moment(lease.until),
+        "task_id": lease.name.task_id,
+    }
+    return json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace") + b"\n"

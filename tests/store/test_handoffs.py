@@ -1,0 +1,382 @@
+"""Try receipts on a real disk: many processes at once, a kill at every file operation, files of other tools."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from oracle.domain.handoffs import Kind, Piece, ReceiptName, Step, new_receipt, receipt_name
+from oracle.errors import Conflict, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
+from oracle.store import files, handoffs
+from oracle.store.handoff_list import Around, list_handoffs, tell_story
+from oracle.store.handoffs import Held, Lease, Outcome
+from tests.store.crash import each_crash, run_at_once
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+NAME = ReceiptName("T1", "planner", "memory")
+BACK = NAME.answered_by()
+DISPATCH = new_receipt(Kind.DISPATCH, NAME, {"title": "Who decided?", "assigned_at": "2026-05-01T10:00:00+00:00"})
+ANSWER = new_receipt(Kind.COMPLETION, BACK, {"summary": "Option B.", "delivered_at": "2026-05-01T11:00:00+00:00"})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "tasks/install/patrol/handoffs"
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
+
+
+def deliver(folder: str) -> None:
+    """Do what is left of a hand-over, by looking."""
+    with contextlib.suppress(TaskAlreadyQueued):
+        handoffs.publish(folder, DISPATCH)
+    handoffs.claim(folder, NAME, holder="me", now=NOW)
+    handoffs.complete(folder, ANSWER)
+    handoffs.consume(folder, NAME)
+
+
+def only(folder: Path, **around: object) -> tuple[Step, frozenset[Piece]]:
+    (found,) = list_handoffs(str(folder), now=NOW, around=Around(**around)).handoffs  # type: ignore[arg-type]
+    return found.state.step, found.pieces
+
+
+# The life of a handoff ------------------------------------------------------------------------------------------------
+
+
+def test_a_handoff_goes_from_dispatch_to_acknowledgement(folder: Path) -> None:
+    place = str(folder)
+    assert list_handoffs(place, now=NOW).handoffs == ()
+    assert handoffs.publish(place, DISPATCH) is Outcome.CREATED
+    assert only(folder)[0] is Step.OPEN
+    lease = handoffs.claim(place, NAME, holder="me", now=NOW)
+    assert lease == Lease(NAME, "me", NOW + handoffs.LEASE)
+    assert only(folder)[0] is Step.CLAIMED
+    assert only(folder, responses=["T1"])[0] is Step.ANSWERED
+    assert handoffs.complete(place, ANSWER) is Outcome.CREATED
+    assert only(folder, responses=["T1"])[0] is Step.DELIVERED
+    assert handoffs.consume(place, NAME) is True
+    assert only(folder, responses=["T1"], pending=[("T1", "planner")])[0] is Step.UNNOTIFIED
+    assert handoffs.amend(place, BACK, {"notified_at": "2026-05-01T11:00:01+00:00"})
+    assert only(folder, pending=[("T1", "planner")])[0] is Step.CONSUMED
+    assert handoffs.acknowledge(place, BACK, {"consumed_at": "2026-05-01T11:05:00+00:00"}) is Outcome.CREATED
+    assert handoffs.acknowledge(place, BACK, {"consumed_at": "later"}) is Outcome.ALREADY
+    assert only(folder)[0] is Step.ACKED
+    assert names(folder) == [
+        "T1__memory__planner.json",
+        "T1__memory__planner.json.consumed",
+        "T1__planner__memory.json.consumed",
+    ]
+    receipt = handoffs.read(place, BACK)
+    assert receipt is not None
+    assert receipt.text("consumed_at") == "2026-05-01T11:05:00+00:00"
+    story = tell_story(place, "T1")
+    assert [(chapter.suffix, chapter.receipt.kind) for chapter in story].count((".consumed", Kind.DISPATCH)) == 1
+    assert len(story) == 3
+
+
+def test_the_same_again_changes_nothing_and_other_content_is_refused(folder: Path) -> None:
+    place = str(folder)
+    handoffs.publish(place, DISPATCH)
+    assert handoffs.publish(place, DISPATCH.with_fields({"assigned_at": "later"})) is Outcome.ALREADY
+    with pytest.raises(TaskAlreadyQueued, match=r"TASK_ALREADY_QUEUED T1: .* @ 2026-05-01T10:00:00"):
+        handoffs.publish(place, DISPATCH.with_fields({"title": "Other"}))
+    handoffs.complete(place, ANSWER)
+    assert handoffs.complete(place, ANSWER.with_fields({"delivered_at": "later"})) is Outcome.ALREADY
+    with pytest.raises(Conflict, match="another completion"):
+        handoffs.complete(place, ANSWER.with_fields({"summary": "Option C."}))
+    handoffs.consume(place, NAME)
+    with pytest.raises(TaskAlreadyQueued, match="consumed"):
+        handoffs.publish(place, DISPATCH)
+    assert handoffs.consume(place, NAME) is False
+    receipt = handoffs.read(place, BACK)
+    assert receipt == ANSWER
+    assert not (folder / NAME.file_name).exists()
+
+
+def test_a_completion_never_lands_on_a_dispatch_of_the_other_direction(folder: Path) -> None:
+    handoffs.publish(str(folder), new_receipt(Kind.DISPATCH, BACK, {}))
+    with pytest.raises(Conflict, match="another dispatch"):
+        handoffs.complete(str(folder), ANSWER)
+
+
+def test_superseding_keeps_the_old_answer_and_ends_its_acknowledgement(folder: Path) -> None:
+    place = str(folder)
+    handoffs.complete(place, ANSWER)
+    handoffs.acknowledge(place, BACK, {"consumed_at": "2026-05-01T11:05:00+00:00"})
+    rework = ANSWER.with_fields({"summary": "Option C.", "builder_commit": "def5678"})
+    assert handoffs.supersede(place, rework) is Outcome.CREATED
+    assert handoffs.supersede(place, rework) is Outcome.ALREADY
+    assert handoffs.read(place, BACK) == rework
+    assert Piece.ACKED not in only(folder)[1]
+    (kept,) = folder.glob("*.superseded-*")
+    assert json.loads(kept.read_bytes())["summary"] == "Option B."
+
+
+def test_only_the_exact_task_is_consumed(folder: Path) -> None:
+    others = [receipt_name(task, "planner", "memory") for task in ("T10", "T1__sub", "T1-foo", "T1.1")]
+    for name in (NAME, *others):
+        handoffs.publish(str(folder), new_receipt(Kind.DISPATCH, name, {}))
+    assert handoffs.consume(str(folder), NAME)
+    assert names(folder) == sorted([NAME.file_name + ".consumed", *(name.file_name for name in others)])
+
+
+def test_a_later_note_never_brings_a_consumed_dispatch_back(folder: Path) -> None:
+    place = str(folder)
+    handoffs.publish(place, DISPATCH)
+
+    def act(number: int) -> int:
+        if number % 2:
+            handoffs.consume(place, NAME)
+        else:
+            assert handoffs.amend(place, NAME, {f"note_{number}": "x"})
+        return 0
+
+    assert run_at_once(8, act) == [0] * 8
+    assert names(folder) == [NAME.file_name + ".consumed"]
+    consumed = handoffs.read(place, NAME, ".consumed")
+    assert consumed is not None
+    assert {f"note_{number}" for number in range(0, 8, 2)} <= set(consumed.fields)
+    assert not handoffs.amend(place, BACK, {"notified_at": "y"})
+
+
+def test_an_acknowledgement_needs_a_completion(folder: Path) -> None:
+    with pytest.raises(NotFound, match="no completion receipt"):
+        handoffs.acknowledge(str(folder), BACK, {})
+
+
+def test_a_newer_receipt_is_read_and_left_alone(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    raw = json.dumps({**DISPATCH.fields, "schema_version": 99, "from_the_future": 1})
+    (folder / NAME.file_name).write_text(raw)
+    with pytest.raises(NewerVersion, match="newer program"):
+        handoffs.amend(str(folder), NAME, {"notified_at": "x"})
+    assert (folder / NAME.file_name).read_text() == raw
+
+
+# Claims ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_claim_holds_until_its_lease_is_over(folder: Path) -> None:
+    place = str(folder)
+    assert handoffs.claim(place, NAME, holder="a", now=NOW) is None
+    handoffs.publish(place, DISPATCH)
+    assert handoffs.claim(place, NAME, holder="a", now=NOW) == Lease(NAME, "a", NOW + handoffs.LEASE)
+    assert handoffs.claim(place, NAME, holder="b", now=NOW) == Held(NAME, "a", NOW + handoffs.LEASE)
+    renewed = handoffs.claim(place, NAME, holder="a", now=NOW + timedelta(minutes=5))
+    assert renewed == Lease(NAME, "a", NOW + timedelta(minutes=15))
+    taken = handoffs.claim(place, NAME, holder="b", now=NOW + timedelta(minutes=16))
+    assert isinstance(taken, Lease)
+    assert (type(taken), taken.holder) == (Lease, "b")
+    assert renewed is not None
+    handoffs.release(place, renewed)
+    assert handoffs.read_claim(place, NAME) == taken
+    handoffs.release(place, taken)
+    assert handoffs.read_claim(place, NAME) is None
+    (folder / (NAME.file_name + ".claim")).write_bytes(b'{"lease_')
+    assert only(folder)[0] is Step.CLAIM_EXPIRED
+    assert handoffs.claim(place, NAME, holder="c", now=NOW) == Lease(NAME, "c", NOW + handoffs.LEASE)
+    handoffs.consume(place, NAME)
+    assert names(folder) == [NAME.file_name + ".consumed"]
+
+
+def test_one_of_many_takes_over_a_lease_that_is_over(folder: Path) -> None:
+    handoffs.publish(str(folder), DISPATCH)
+    handoffs.claim(str(folder), NAME, holder="dead", now=NOW - timedelta(hours=1))
+
+    def take(number: int) -> int:
+        return int(type(handoffs.claim(str(folder), NAME, holder=f"p{number}", now=NOW)) is Held)
+
+    assert sorted(run_at_once(12, take)) == [0] + [1] * 11
+
+
+# Many at once, and death ----------------------------------------------------------------------------------------------
+
+
+def test_of_twenty_equal_deliveries_one_writes_and_nineteen_see_it(folder: Path) -> None:
+    handoffs.publish(str(folder), DISPATCH)
+
+    def act(number: int) -> int:
+        outcome = handoffs.complete(str(folder), ANSWER.with_fields({"delivered_at": f"{number}"}))
+        handoffs.consume(str(folder), NAME)
+        return int(outcome is Outcome.ALREADY)
+
+    assert sorted(run_at_once(20, act)) == [0] + [1] * 19
+    assert names(folder) == ["T1__memory__planner.json", "T1__planner__memory.json.consumed"]
+
+
+def test_of_twenty_different_answers_one_stands(folder: Path) -> None:
+    def act(number: int) -> int:
+        try:
+            handoffs.complete(str(folder), ANSWER.with_fields({"summary": f"{number}"}))
+        except Conflict:
+            return 1
+        return 0
+
+    assert sorted(run_at_once(20, act)) == [0] + [1] * 19
+
+
+def test_of_twenty_equal_dispatches_one_writes_even_while_it_is_consumed(folder: Path) -> None:
+    def act(number: int) -> int:
+        if number == 0:
+            while not handoffs.consume(str(folder), NAME):
+                pass
+            return 2
+        try:
+            return int(handoffs.publish(str(folder), DISPATCH) is Outcome.ALREADY)
+        except TaskAlreadyQueued:
+            return 1
+
+    assert sorted(run_at_once(20, act)) == [0] + [1] * 18 + [2]
+    assert names(folder) == [NAME.file_name + ".consumed"]
+
+
+def test_death_at_any_file_operation_leaves_nothing_half_done_for_good(tmp_path: Path) -> None:
+    whole = ["T1__memory__planner.json", "T1__planner__memory.json.consumed"]
+    deaths = 0
+    for at in each_crash(lambda at: deliver(f"{tmp_path}/{at}")):
+        place = tmp_path / str(at)
+        deaths += 1
+        if place.exists():
+            for found in list_handoffs(str(place), now=NOW).handoffs:
+                assert found.problems == ()
+            assert all((place / name).read_bytes().endswith(b"}\n") for name in names(place))
+        deliver(str(place))
+        assert names(place) == whole
+        assert handoffs.read(str(place), BACK) == ANSWER
+        assert handoffs.read(str(place), NAME, ".consumed") == DISPATCH
+    assert deaths > 30
+
+
+def test_death_in_the_middle_of_an_acknowledgement_or_a_replacement(tmp_path: Path) -> None:
+    rework = ANSWER.with_fields({"summary": "Option C."})
+
+    def act(at: int) -> None:
+        handoffs.supersede(f"{tmp_path}/{at}", rework)
+        handoffs.acknowledge(f"{tmp_path}/{at}", BACK, {"consumed_at": "2026-05-01T12:00:00Z"})
+
+    for at in range(200):
+        handoffs.complete(f"{tmp_path}/{at}", ANSWER)
+    for at in each_crash(act):
+        standing = handoffs.read(f"{tmp_path}/{at}", BACK)
+        assert standing is not None
+        assert standing.text("summary") in ("Option B.", "Option C.")
+        act(at)
+        assert len(names(tmp_path / str(at))) == 3
+        acked = handoffs.read(f"{tmp_path}/{at}", BACK, ".consumed")
+        assert acked is not None
+        assert acked.text("summary") == "Option C."
+
+
+def test_a_disk_that_refuses_is_a_failed_handoff(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(handle: int, data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "write", full)
+    with pytest.raises(HandoffFailed, match="disk is full") as caught:
+        handoffs.publish(str(folder), DISPATCH)
+    monkeypatch.undo()
+    assert caught.value.exit_code == 3
+    assert names(folder) == []
+
+
+# Files of other tools -------------------------------------------------------------------------------------------------
+
+
+def write(folder: Path, name: str, content: object) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    raw = content if isinstance(content, bytes) else json.dumps(content).encode()
+    (folder / name).write_bytes(raw)
+
+
+def test_foreign_receipts_are_read_or_reported(folder: Path) -> None:
+    write(folder, "A__planner__builder.json", {"kind": "dispatch", "task_id": "A", "unknown": 1})
+    write(folder, "A__builder__planner.json", {"kind": "completion", "verdict": "APPROVED"})
+    write(folder, "B__planner__memory.json", b'{"kind": "dispa')
+    write(folder, "C__builder__planner.json.consumed", {"kind": "completion"})
+    write(folder, "D__planner__memory.json", {"kind": "notice", "message": "hi"})
+    write(folder, "E__planner__memory.json", {"kind": "dispatch"})
+    write(folder, "E__memory__planner.json", b"")
+    write(folder, "F__x.json", {})
+    write(folder, "notes.md", b"x")
+    (folder / "audit").mkdir()
+    (folder / "G__planner__memory.json").symlink_to("nowhere")
+    (folder / "H__planner__memory.json").mkdir()
+    found = list_handoffs(str(folder), now=NOW)
+    told = {(item.task_id, item.asker, item.answerer): (item.state.step, len(item.problems)) for item in found.handoffs}
+    assert told == {
+        ("A", "planner", "builder"): (Step.DELIVERED, 0),
+        ("B", "planner", "memory"): (Step.OPEN, 1),
+        ("C", "planner", "builder"): (Step.ACKED, 0),
+        ("E", "planner", "memory"): (Step.OPEN, 1),
+    }
+    assert len(found.problems) == 2
+    assert any("F__x.json" in sentence for sentence in found.problems)
+
+
+def test_a_half_written_completion_is_kept_aside_and_answered_anew(folder: Path) -> None:
+    write(folder, BACK.file_name, b'{"kind": "comple')
+    assert handoffs.complete(str(folder), ANSWER) is Outcome.CREATED
+    assert handoffs.read(str(folder), BACK) == ANSWER
+    (kept,) = folder.glob("*.superseded-*")
+    assert kept.read_bytes() == b'{"kind": "comple'
+
+
+def test_an_answer_to_an_earlier_round_is_not_taken_for_the_new_one(folder: Path) -> None:
+    write(folder, NAME.file_name + ".consumed", {**DISPATCH.fields, "title": "old"})
+    write(folder, BACK.file_name, dict(ANSWER.fields))
+    write(folder, NAME.file_name, {**DISPATCH.fields, "assigned_at": "2026-05-01T11:30:00+00:00"})
+    steps = {item.state.step for item in list_handoffs(str(folder), now=NOW).handoffs}
+    assert steps == {Step.OPEN, Step.CONSUMED}
+    assert handoffs.consume(str(folder), NAME)
+    assert len(list(folder.glob("*.superseded-*"))) == 1
+    consumed = handoffs.read(str(folder), NAME, ".consumed")
+    assert consumed is not None
+    assert consumed.text("title") == "Who decided?"
+
+
+def test_an_answer_goes_with_the_dispatch_whose_seat_wanted_it(folder: Path) -> None:
+    for asker, reply_to in (("planner", "reviewer"), ("builder", "")):
+        name = ReceiptName("T1", asker, "memory")
+        handoffs.publish(str(folder), new_receipt(Kind.DISPATCH, name, {"reply_to": reply_to}))
+    handoffs.complete(str(folder), new_receipt(Kind.COMPLETION, receipt_name("T1", "memory", "reviewer"), {}))
+    handoffs.complete(str(folder), new_receipt(Kind.COMPLETION, receipt_name("T1", "memory", "patrol"), {}))
+    found = list_handoffs(str(folder), now=NOW).handoffs
+    told = {item.asker: (item.state.step, item.state.unsolicited) for item in found}
+    assert told == {
+        "reviewer": (Step.DELIVERED, False),
+        "builder": (Step.OPEN, False),
+        "patrol": (Step.CONSUMED, True),
+    }
+
+
+def test_a_response_belongs_to_the_seat_of_memory_alone(folder: Path) -> None:
+    handoffs.publish(str(folder), new_receipt(Kind.DISPATCH, ReceiptName("T1", "planner", "builder"), {}))
+    assert only(folder, responses=["T1"])[0] is Step.OPEN
+    assert only(folder, responses=["T1"], memory_seats=["builder"])[0] is Step.ANSWERED
+
+
+def test_a_thousand_handoffs_are_listed_in_a_moment(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    for number in range(1000):
+        name = ReceiptName(f"Q-{number}", "planner", "memory")
+        write(folder, name.file_name + ".consumed", {**DISPATCH.fields, "task_id": name.task_id})
+        write(folder, name.answered_by().file_name, {**ANSWER.fields, "task_id": name.task_id})
+    around = Around(responses={f"Q-{number}" for number in range(1000)})
+    costs = []
+    for _ in range(5):
+        start = time.process_time()
+        found = list_handoffs(str(folder), now=NOW, around=around).handoffs
+        costs.append(time.process_time() - start)
+        assert len(found) == 1000
+        assert {item.state.step for item in found} == {Step.CONSUMED}
+    assert min(costs) < 0.3

@@ -58,7 +58,7 @@ def links(
         (kind, target, str(line), "" if there else "missing", replaced_by(chains.get(target, ())), snippet)
         for kind, target, snippet, line, there in rows
     ]
-    print_table(Table(("type", "target", "line", "missing", "replaced", "snippet"), cells))
+    print_table(Table(("type", "target", "line", "missing", "replaced", "snippet"), cells, stacked=(1, 4, 5)))
 
 
 def backlinks(
@@ -103,7 +103,7 @@ def backlinks(
         for (source, kind, snippet, line, *_), mark in zip(rows, marks, strict=True)
     ]
     faint = frozenset(index for index, mark in enumerate(marks) if mark)
-    print_table(Table(("from", "type", "line", "status", "replaced", "snippet"), cells, faint))
+    print_table(Table(("from", "type", "line", "status", "replaced", "snippet"), cells, faint, stacked=(0, 4, 5)))
 
 
 def graph(
@@ -213,7 +213,7 @@ def unresolved(
         call.print_json({"links": [dict(zip(names, row, strict=True)) for row in rows], **standing})
     elif rows:
         cells = [(slug, str(line), kind, ref, target) for slug, _, kind, ref, line, target in rows]
-        print_table(Table(("from", "line", "type", "as written", "would be"), cells))
+        print_table(Table(("from", "line", "type", "as written", "would be"), cells, stacked=(3, 0, 4)))
     else:
         call.note("every link to a record leads somewhere")
 

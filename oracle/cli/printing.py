@@ -23,6 +23,7 @@ _STEERING = (
 _UNSAFE = re.compile(f"[{_STEERING}]")
 _UNSAFE_IN_LINES = re.compile(f"[{_STEERING}]".replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{6}Z")
 _LOCAL = {"utf-8", "utf8"}
 
 
@@ -54,11 +55,16 @@ def as_json(document: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows for people: on a terminal under headings, through a pipe one line a row with tabs between the cells."""
+    """Rows for people: on a terminal under headings, through a pipe one line a row with tabs between the cells.
+
+    `faint` names rows by number, `stacked` columns: a terminal is too narrow for slugs side by side, so it draws those in
+    one cell, each on a line of its own, after the other columns.
+    """
 
     headings: tuple[str, ...]
     rows: Sequence[Sequence[str]]
     faint: frozenset[int] = frozenset()
+    stacked: tuple[int, ...] = ()
 
 
 def print_table(table: Table) -> None:
@@ -76,12 +82,19 @@ def _draw(table: Table, rows: list[list[str]]) -> str:
     from rich.table import Table as Drawn
     from rich.text import Text
 
-    shown = [index for index in range(len(table.headings)) if any(row[index] for row in rows)]
-    drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for index in shown:
+    beside = [
+        index for index in range(len(table.headings)) if index not in table.stacked and any(row[index] for row in rows)
+    ]
+    drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
+    for index in beside:
         drawn.add_column(Text(table.headings[index]), overflow="fold")
+    if table.stacked:
+        drawn.add_column(Text(table.headings[table.stacked[0]]), overflow="fold", ratio=1)
     for number, row in enumerate(rows):
-        drawn.add_row(*(Text(row[index]) for index in shown), style="dim" if number in table.faint else None)
+        cells = [_TIME.sub(r"\1 \2", row[index]) for index in beside]
+        if table.stacked:
+            cells.append("\n".join(filter(None, (row[index] for index in table.stacked))))
+        drawn.add_row(*map(Text, cells), style="dim" if number in table.faint else None)
     console = Console(
         file=sys.stdout, color_system="auto" if wants_colour() else None, highlight=False, markup=False, emoji=False
     )

@@ -231,7 +231,8 @@ def records_table(records: Sequence[tuple[Summary, Sequence[str]]]) -> Table:
         )
         for record, chain in records
     ]
-    return Table(_HEADINGS, rows, frozenset(index for index, (record, _) in enumerate(records) if record.retired_by))
+    faint = frozenset(index for index, (record, _) in enumerate(records) if record.retired_by)
+    return Table(_HEADINGS, rows, faint, stacked=(5, 0, 6))
 
 
 def mark(record: Summary, chain: Sequence[str]) -> str:

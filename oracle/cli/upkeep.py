@@ -90,7 +90,7 @@ def doctor(
         for line in repaired:
             call.note(f"repaired: {line}")
         rows = [(_verdict(check), check.name, check.detail, check.fix) for check in checks]
-        print_table(Table(("verdict", "check", "detail", "fix"), rows))
+        print_table(Table(("verdict", "check", "detail", "fix"), rows, stacked=(2, 3)))
     if wrong:
         raise typer.Exit(1)
 

@@ -1,0 +1,190 @@
+"""Responses: `responses/<task_id>.json`, created once. Store room; the only writer of that folder.
+
+The same answer again changes nothing; another one is kept aside as `<task_id>.conflict-<hash>.json`, and whoever replaces an
+answer keeps the old one as `<task_id>.superseded-<hash>.json`. No answer is ever lost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from oracle.domain.handoffs import fingerprint
+from oracle.domain.slugs import check_name
+from oracle.errors import Conflict, InvalidName, InvalidRecord, NewerVersion, NotFound
+from oracle.store import steps
+from oracle.store.handoffs import Outcome
+from oracle.store.layout import Root
+
+SCHEMA_VERSION = 1
+LATER_KEYS = frozenset(("delivered_at", "all_verified", "claim_results", "schema_version", "query_id"))
+"""Keys that tell of the moment of a delivery or repeat the file's name: responses that differ in these are one answer."""
+
+_ASIDE = re.compile(r"(?P<task>.+)\.(?P<kind>conflict|superseded)-(?P<digest>[0-9a-f]{12})\.json")
+_HASH_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A response on disk: its absolute path, the fingerprint of the answer, and whether this call put it there."""
+
+    path: str
+    digest: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The task ids that have a response, and for those with conflicts the digests of the answers kept aside."""
+
+    answered: frozenset[str] = frozenset()
+    conflicts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def path_of(root: Root, task_id: str) -> str:
+    """Return the path of a task's response. Raises InvalidName, also for an id that reads like an answer kept aside."""
+    name = check_name(task_id, "task id")
+    if _ASIDE.fullmatch(f"{name}.json"):
+        raise InvalidName(
+            f"task id {task_id!r} can't be used: it reads like an answer that was kept aside.",
+            hint="Choose an id without '.conflict-' or '.superseded-'.",
+        )
+    return f"{root.responses}/{name}.json"
+
+
+def digest_of(response: Mapping[str, object]) -> str:
+    """Return the fingerprint of an answer, which does not depend on when it was delivered."""
+    return fingerprint(response, leaving_out=LATER_KEYS)[:_HASH_DIGITS]
+
+
+def put(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
+    """Store the answer to a task, once; ALREADY when the same answer is there.
+
+    Raises Conflict when another is there (this one is then kept aside), DiskFailure. Twenty at once end like one after another.
+    """
+    path, digest = path_of(root, task_id), digest_of(response)
+    if steps.create_once(path, _render(task_id, response)):
+        return Stored(path, digest, Outcome.CREATED)
+    found = _read_bytes(path)
+    if found is not None and digest_of(found) == digest:
+        return Stored(path, digest, Outcome.ALREADY)
+    aside = _aside(path, "conflict", digest)
+    steps.create_once(aside, _render(task_id, response))
+    what = "another answer" if found is not None else "a response that can't be read"
+    raise Conflict(
+        f"The task {task_id} has {what} already; the new one was kept aside as {os.path.basename(aside)}.",
+        hint="Compare the two, then deliver with --supersede to replace the first.",
+    )
+
+
+def supersede(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
+    """Put an answer in the place of the one that stands, which is kept; an equal answer kept aside is settled by it.
+
+    Raises NewerVersion when a newer program wrote the one that stands, DiskFailure.
+    """
+    path, digest = path_of(root, task_id), digest_of(response)
+    with steps.FileLock(_lock_of(root)):
+        raw = steps.read(path)
+        outcome = Outcome.ALREADY
+        if raw is None or _digest_of_bytes(raw) != digest:
+            if raw is not None:
+                _refuse_newer(task_id, raw)
+                steps.link_once(path, _aside(path, "superseded", _digest_of_bytes(raw)))
+            steps.replace(path, _render(task_id, response))
+            outcome = Outcome.CREATED
+        steps.remove(_aside(path, "conflict", digest))
+    return Stored(path, digest, outcome)
+
+
+def settle(root: Root, task_id: str, digest: str) -> str:
+    """Decide a conflict for the answer that stands: the other becomes `.superseded-…`, whose path is returned.
+
+    Raises NotFound when no such answer was kept aside.
+    """
+    path = path_of(root, task_id)
+    conflict, superseded = _aside(path, "conflict", digest), _aside(path, "superseded", digest)
+    with steps.FileLock(_lock_of(root)):
+        if not _ASIDE.fullmatch(os.path.basename(conflict)) or steps.read(conflict) is None:
+            raise NotFound(
+                f"No answer {digest[:40]!r} to {task_id} was kept aside.",
+                hint=f"See what there is with `oracle handoffs show {task_id}`.",
+            )
+        steps.rename(conflict, superseded)
+    return superseded
+
+
+def read(root: Root, task_id: str) -> dict[str, object] | None:
+    """Return the response to a task with every key it has, or None. Raises InvalidRecord for a file that is no JSON object."""
+    path = path_of(root, task_id)
+    raw = steps.read(path)
+    if raw is None:
+        return None
+    content = _parse(raw)
+    if content is None:
+        raise InvalidRecord(
+            f"{path} is no JSON object, perhaps half written.", hint="Deliver again with --supersede; the file is kept."
+        )
+    return content
+
+
+def list_answers(root: Root) -> Answers:
+    """Return which tasks have a response or a conflict, by the names of the files alone."""
+    try:
+        names = os.listdir(root.responses)
+    except OSError:
+        return Answers()
+    answered: set[str] = set()
+    conflicts: dict[str, list[str]] = {}
+    for name in sorted(names):
+        if name.startswith(".") or not name.endswith(".json"):
+            continue
+        aside = _ASIDE.fullmatch(name)
+        if aside is None:
+            answered.add(name.removesuffix(".json"))
+        elif aside["kind"] == "conflict":
+            conflicts.setdefault(aside["task"], []).append(aside["digest"])
+    return Answers(frozenset(answered), {task: tuple(digests) for task, digests in conflicts.items()})
+
+
+def _lock_of(root: Root) -> str:
+    return f"{root.responses}/.responses"
+
+
+def _aside(path: str, kind: str, digest: str) -> str:
+    return f"{path.removesuffix('.json')}.{kind}-{digest}.json"
+
+
+def _read_bytes(path: str) -> dict[str, object] | None:
+    raw = steps.read(path)
+    return None if raw is None else _parse(raw)
+
+
+def _parse(raw: bytes) -> dict[str, object] | None:
+    try:
+        content = json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def _digest_of_bytes(raw: bytes) -> str:
+    content = _parse(raw)
+    return digest_of({"raw": raw.hex()} if content is None else content)
+
+
+def _refuse_newer(task_id: str, raw: bytes) -> None:
+    version = (_parse(raw) or {}).get("schema_version", SCHEMA_VERSION)
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise NewerVersion(
+            f"The response to {task_id} was written by a newer program (version {version}) and is left as it is.",
+            hint="Upgrade this program.",
+        )
+
+
+def _render(task_id: str, response: Mapping[str, object]) -> bytes:
+    """Print a response: `query_id` is the task, keys in the order they came, two blanks of indentation."""
+    whole = {"schema_version": SCHEMA_VERSION, **response, "query_id": task_id}
+    return json.dumps(whole, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace") + b"\n"

@@ -1,0 +1,105 @@
+"""Try that what waits in the inbox is tried in time, by one process, not for ever, and survives a kill."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from oracle.store import inbox
+from oracle.store.inbox import Entry, Kind
+from oracle.store.layout import Root
+from tests.store.crash import each_crash, run_at_once
+
+NOW = 1_800_000_000.0
+WAKE = Entry(Kind.WAKE, ("install", "T-1", "planner"), {"text": "Read 回答."}, NOW)
+
+
+@pytest.fixture
+def place(root: Path) -> Root:
+    return Root(str(root))
+
+
+def files(place: Root) -> list[str]:
+    return [path.name for path in Path(place.inbox).iterdir() if not path.name.startswith(".")]
+
+
+def test_an_entry_waits_until_it_is_due_and_is_one_file_however_often_it_is_added(place: Root) -> None:
+    assert inbox.read(place, NOW) == inbox.Inbox()
+    assert inbox.add(place, WAKE)
+    assert not inbox.add(place, WAKE)
+    assert inbox.add(place, Entry(Kind.INTENT, WAKE.subject, {}, NOW + 5))
+    found = inbox.read(place, NOW)
+    assert found.due(NOW) == (WAKE,)
+    assert [entry.kind for entry in found.due(NOW + 5)] == [Kind.WAKE, Kind.INTENT]
+    assert found.due(NOW - 1) == ()
+
+
+def test_subjects_that_print_alike_are_other_entries(place: Root) -> None:
+    names = {
+        Entry(Kind.WAKE, subject, {}, NOW).file_name for subject in (("a", "b"), ("a,b",), ("ab",), ("a", "b", ""))
+    }
+    assert len(names) == 4
+
+
+def test_a_taken_entry_is_one_process_s_until_its_lease_is_over(place: Root) -> None:
+    inbox.add(place, WAKE)
+    assert sorted(run_at_once(12, lambda number: int(inbox.take(place, WAKE, NOW)))) == [0] * 11 + [1]
+    assert not inbox.add(place, WAKE)
+    assert inbox.read(place, NOW + inbox.LEASE).taken == (WAKE,)
+    assert inbox.read(place, NOW + inbox.LEASE + 1).waiting == (WAKE,)
+    assert inbox.take(place, WAKE, NOW + 100)
+    inbox.finish(place, WAKE)
+    assert files(place) == []
+
+
+def test_tries_wait_longer_and_longer_and_end(place: Root) -> None:
+    inbox.add(place, WAKE)
+    now, entry = NOW, WAKE
+    for tries in range(1, inbox.MAX_TRIES + 1):
+        (entry,) = inbox.read(place, now).due(now)
+        assert inbox.take(place, entry, now)
+        entry = inbox.defer(place, entry, now=now, error="no such pane", chance=random.Random(tries))
+        wait = entry.due_at - now
+        assert 2.0**tries / 2 <= wait <= 2.0**tries
+        assert (entry.tries, entry.last_error) == (tries, "no such pane")
+        now = entry.due_at
+    found = inbox.read(place, now)
+    assert (found.waiting, found.taken, found.poisoned) == ((), (), (entry,))
+    assert not inbox.add(place, WAKE)
+    inbox.revive(place, entry, now)
+    assert inbox.read(place, now).due(now)[0].tries == 0
+
+
+def test_files_that_are_no_entries_are_named_and_hide_no_other(place: Root) -> None:
+    inbox.add(place, WAKE)
+    folder = Path(place.inbox)
+    (folder / f"wake-{'0' * 24}.json").write_bytes(b'{"kind": "wa')
+    (folder / f"intent-{'1' * 24}.json").write_text('{"kind":"wake","subject":["x"],"fields":{},"due_at":1,"tries":0}')
+    (folder / f"wake-{'2' * 24}.json").write_text('{"kind":"wake","subject":3,"fields":[],"due_at":"x","tries":0}')
+    (folder / "other.txt").write_text("x")
+    found = inbox.read(place, NOW)
+    assert found.waiting == (WAKE,)
+    assert len(found.problems) == 3
+
+
+def test_death_at_any_file_operation_keeps_the_entry_or_its_end(tmp_path: Path) -> None:
+    def act(at: int) -> None:
+        place = Root(f"{tmp_path}/{at}")
+        inbox.add(place, WAKE)
+        if inbox.take(place, WAKE, NOW):
+            later = inbox.defer(place, WAKE, now=NOW, error="busy", chance=random.Random(1))
+            inbox.take(place, later, NOW)
+            inbox.finish(place, later)
+
+    for at in each_crash(act):
+        place = Root(f"{tmp_path}/{at}")
+        found = inbox.read(place, time.time() + NOW)
+        assert found.problems == ()
+        assert len(found.waiting) <= 1
+        for entry in found.waiting:
+            assert inbox.take(place, entry, NOW)
+            inbox.finish(place, entry)
+        assert not Path(place.inbox).exists() or files(place) == []

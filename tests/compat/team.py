@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -78,5 +77,6 @@ class Team:
 
 
 def tree(root: Path) -> set[str]:
-    """Return what stands under a folder, what is disposable aside."""
-    return {os.path.relpath(path, root) for path in root.rglob("*") if "_state" not in path.parts}
+    """Return what stands under a Root, what is derived aside."""
+    names = (path.relative_to(root) for path in root.rglob("*"))
+    return {name.as_posix() for name in names if name.parts[0] not in {"_state", "_links", "_backlinks"}}

@@ -200,7 +200,9 @@ class History(RuleBasedStateMachine):
             os.mkfifo(path)
         self.changed()
 
-    @rule(where=st.sampled_from(("", "projects/a/")), text=st.sampled_from(('task_prefixes = ["ARENA"]', "= broken", "")))
+    @rule(
+        where=st.sampled_from(("", "projects/a/")), text=st.sampled_from(('task_prefixes = ["ARENA"]', "= broken", ""))
+    )
     def configure(self, where: str, text: str) -> None:
         self.path(f"{where}link-patterns.toml").write_text(text)
         self.changed()
@@ -319,7 +321,10 @@ def assert_like_rebuilt_but_for_stats(oracle: Oracle, clock: Clock) -> None:
 
 TestHistory = pytest.mark.slow(History.TestCase)
 TestHistory.settings = settings(
-    max_examples=40, stateful_step_count=40, deadline=None,
-    report_multiple_bugs=False, phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    max_examples=40,
+    stateful_step_count=40,
+    deadline=None,
+    report_multiple_bugs=False,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )

@@ -48,9 +48,7 @@ class Clock:
 
 def dump(connection: sqlite3.Connection) -> list[str]:
     """Return the rows of every table as lines, in an order that no history changes."""
-    return [
-        f"{table}: {tuple(row)!r}" for table, statement in _DUMPS.items() for row in connection.execute(statement)
-    ]
+    return [f"{table}: {tuple(row)!r}" for table, statement in _DUMPS.items() for row in connection.execute(statement)]
 
 
 def build_in_memory(root: Path | str, clock: Clock | None = None) -> Oracle:
@@ -68,7 +66,11 @@ def assert_like_rebuilt(oracle: Oracle, clock: Clock | None = None) -> None:
         expected = fresh.index.database.connect()
         now, then = dump(connection), dump(expected)
         assert now == then, "\n".join(
-            ["the index differs from a rebuild:", *(f"- {x}" for x in then if x not in now), *(f"+ {x}" for x in now if x not in then)]
+            [
+                "the index differs from a rebuild:",
+                *(f"- {x}" for x in then if x not in now),
+                *(f"+ {x}" for x in now if x not in then),
+            ]
         )
         assert projections.differences(expected, oracle.root) == []
     assert connection.execute("SELECT * FROM dirty").fetchall() == []
@@ -94,8 +96,10 @@ def slugs_on_disk(root: Path) -> set[str]:
             continue
         for folder, folders, names in os.walk(root / tree):
             folders[:] = [
-                name for name in folders
-                if name[0] != "." and name not in ("_index", "_links", "_backlinks", "_state")
+                name
+                for name in folders
+                if name[0] != "."
+                and name not in ("_index", "_links", "_backlinks", "_state")
                 and not os.path.islink(f"{folder}/{name}")
             ]
             kept = {name for name in names if is_record(root, f"{folder}/{name}")}
@@ -109,7 +113,12 @@ def slugs_on_disk(root: Path) -> set[str]:
 def is_record(root: Path, path: str) -> bool:
     """Tell whether a path is a record by name, type and place."""
     name = os.path.basename(path)
-    if name[0] == "." or not name.endswith((".md", ".json")) or not name.isprintable() and name.encode("utf-8", "ignore").decode() != name:
+    if (
+        name[0] == "."
+        or not name.endswith((".md", ".json"))
+        or (not name.isprintable()
+        and name.encode("utf-8", "ignore").decode() != name)
+    ):
         return False
     inside = os.path.realpath(path).startswith(os.path.realpath(root) + "/")
     return os.path.isfile(path) and inside

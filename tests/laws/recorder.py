@@ -23,7 +23,10 @@ _KINDS = "decision|finding|task|plan"
 MAKE, PUT, OPEN, REMOVE = "make a folder", "put", "open for writing", "remove"
 RULES = (
     # a folder on the way to a record, or one that `init` makes
-    (re.compile(rf"\.?|projects(/[^/]+(/(_index|{_KINDS}))?)?|shared(/({_KINDS}))?|learnings|machine|responses"), {MAKE}),
+    (
+        re.compile(rf"\.?|projects(/[^/]+(/(_index|{_KINDS}))?)?|shared(/({_KINDS}))?|learnings|machine|responses"),
+        {MAKE},
+    ),
     # records: only ever put under their name, whole; where links are not to be had, by way of a hidden neighbour
     (re.compile(rf"(projects/[^/]+|shared)/({_KINDS})/[^./][^/]*\.md"), {PUT}),
     (re.compile(rf"(projects/[^/]+|shared)/({_KINDS})/\.[^/]+\.tmp"), {OPEN, REMOVE}),

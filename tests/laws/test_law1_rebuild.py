@@ -35,7 +35,9 @@ def make_history(oracle: Oracle, root: Path) -> None:
     oracle.reconcile(full=True)
 
 
-@pytest.mark.parametrize("lost", [("_state", "_links", "_backlinks"), ("_state",), ("_links",), ("_backlinks",), ("_state", "_links")])
+@pytest.mark.parametrize(
+    "lost", [("_state", "_links", "_backlinks"), ("_state",), ("_links",), ("_backlinks",), ("_state", "_links")]
+)
 def test_deleted_folders_come_back_with_the_same_bytes(root: Path, lost: tuple[str, ...]) -> None:
     with Oracle.open(str(root)) as oracle:
         make_history(oracle, root)

@@ -60,9 +60,8 @@ def use_everything(oracle: Oracle) -> None:
 
 def test_no_operation_writes_outside_the_table(root: Path) -> None:
     lay_out(root)
-    with recording() as acts:
-        with Oracle.open(str(root)) as oracle:
-            use_everything(oracle)
+    with recording() as acts, Oracle.open(str(root)) as oracle:
+        use_everything(oracle)
     assert judge(acts, root) == []
     done = {(act.action, os.path.relpath(act.path, root).split("/")[0]) for act in acts}
     assert {(PUT, "projects"), (PUT, "_links"), (PUT, "_backlinks"), (OPEN, "_state"), (OPEN, "events.log")} <= done

@@ -1,0 +1,102 @@
+"""Kill a process at its n-th change to the disk: in a fork of the test, so that hundreds of deaths cost little.
+
+A change is a call that could leave something behind: opening for writing, writing, forcing to disk, linking, renaming,
+removing, making a folder, and the begin and commit of the index (a death inside a transaction is one before its commit).
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import sqlite3
+import traceback
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from oracle.index import db
+from tests.guard import WRITE_FLAGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CALLS = ("open", "write", "pwrite", "fsync", "link", "rename", "replace", "unlink", "mkdir", "rmdir")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the child ended: `killed` or untouched, with the lines it had acknowledged before."""
+
+    killed: bool
+    acknowledged: list[str]
+
+
+class _Fuse:
+    """Counts changes and ends the process before or after the n-th."""
+
+    def __init__(self, number: int, *, after: bool) -> None:
+        self.number = number
+        self.after = after
+        self.turns = itertools.count(1)  # files are forced to disk by several threads
+
+    def around(self, call: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        is_last = next(self.turns) == self.number
+        if is_last and not self.after:
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = call(*args, **named)
+        if is_last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+
+def run_until(number: int, work: Callable[[Callable[[str], None]], None], *, after: bool) -> Outcome:
+    """Fork, run `work` and kill it around its `number`-th change; `work` gets the function by which it acknowledges."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        _be_child(number, work, writer, after=after)
+    os.close(writer)
+    with os.fdopen(reader, encoding="utf-8") as stream:
+        acknowledged = stream.read().splitlines()
+    _, status = os.waitpid(child, 0)
+    killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    assert killed or status == 0, "the child failed; its traceback is on stderr"
+    return Outcome(killed, acknowledged)
+
+
+def _be_child(number: int, work: Callable[[Callable[[str], None]], None], writer: int, *, after: bool) -> None:
+    really_write = os.write
+    try:
+        _arm(_Fuse(number, after=after))
+        work(lambda line: really_write(writer, f"{line}\n".encode()) and None)
+    except BaseException:  # noqa: BLE001 - the child must never return into the test runner
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+
+def _arm(fuse: _Fuse) -> None:
+    for name in CALLS:
+        setattr(os, name, _wrap(fuse, getattr(os, name), reads=name == "open"))
+    really_connect = sqlite3.connect
+
+    def connect(path: str) -> sqlite3.Connection:
+        class Fused(sqlite3.Connection):
+            def execute(self, statement: str, *args: Any) -> sqlite3.Cursor:  # type: ignore[override]
+                if statement.startswith(("BEGIN IMMEDIATE", "COMMIT")):
+                    return fuse.around(super().execute, statement, *args)  # type: ignore[no-any-return]
+                return super().execute(statement, *args)
+
+        return really_connect(path, timeout=30, isolation_level=None, check_same_thread=False, factory=Fused)
+
+    db._connect = connect
+
+
+def _wrap(fuse: _Fuse, call: Callable[..., Any], *, reads: bool) -> Callable[..., Any]:
+    def wrapped(*args: Any, **named: Any) -> Any:
+        if reads and not args[1] & WRITE_FLAGS:
+            return call(*args, **named)
+        return fuse.around(call, *args, **named)
+
+    return wrapped

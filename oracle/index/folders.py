@@ -6,7 +6,7 @@ import sqlite3
 
 from oracle.index import scan
 from oracle.index.scan import Folder
-from oracle.store.layout import Root
+from oracle.store.layout import RECORD_TREES, Root
 
 
 def list_folder(root: Root, path: str) -> Folder:
@@ -28,13 +28,23 @@ def add_folder(connection: sqlite3.Connection, path: str, folder: Folder, now_ns
 
 
 def change_folder(connection: sqlite3.Connection, path: str, folder: Folder, now_ns: int) -> None:
-    """Replace what was written down of a folder."""
+    """Replace what was written down of a folder; one that is gone is forgotten, but for the first-level ones."""
+    if folder.mtime_ns == -1 and path not in RECORD_TREES:
+        drop_folder(connection, path)
+        return
     connection.execute(
         "DELETE FROM problem WHERE path NOT GLOB '*.toml' AND path NOT IN (SELECT path FROM record)"
         " AND ((path = ? AND reason <> ?) OR (path GLOB ? AND path NOT GLOB ?))",
         (path, scan.NAMED_LIKE_A_RECORD, _glob_below(path), _glob_below(path) + "/*"),
     )
     add_folder(connection, path, folder, now_ns)
+
+
+def expect_folder(connection: sqlite3.Connection, path: str) -> None:
+    """Make a folder and its parents known without having scanned them: the next look does, or finds them gone."""
+    while path:
+        connection.execute("INSERT OR IGNORE INTO folder VALUES (?, 0, 0, -1, -1)", (path,))
+        path = path.rpartition("/")[0]
 
 
 def drop_folder(connection: sqlite3.Connection, path: str) -> None:

@@ -173,26 +173,26 @@ def _digest_odd(odd: dict[str, str]) -> int:
 
 
 def _digest_folder(root: Root, path: str, subfolders: set[str]) -> tuple[int, int, bool]:
-    """Return (file count, digest, whether the sub-folders are `subfolders`) without building lists: the hot loop of a full look."""
-    total = count = found = 0
+    """Return (file count, digest, whether the sub-folders are `subfolders`) without building lists: the hot loop of a full look.
+
+    What is no plain file with an ordinary name is sorted in as `read_folder` does it, so that both agree on the digest.
+    """
+    total = count = 0
+    files: dict[str, Stat] = {}
+    folders: list[str] = []
+    odd: dict[str, str] = {}
     with os.scandir(root.join(path)) as entries:
         for entry in entries:
             name = entry.name
-            if name[0] == ".":
-                continue
-            if name.endswith(_SUFFIXES) and _is_record(root, entry):
-                total += hash(_stat_of(entry))
+            if name.endswith(_SUFFIXES) and name.isascii() and name[0] != "." and entry.is_file(follow_symlinks=False):
+                status = entry.stat(follow_symlinks=False)
+                key = (status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns)
+                total += hash(key if max(key) < _LARGEST and key[0] >= 0 else stat_of(status))
                 count += 1
-            elif entry.is_dir(follow_symlinks=False) and _is_text(name) and not name.endswith(_SUFFIXES):
-                if name not in SKIPPED_FOLDERS:
-                    found += 1 if name in subfolders else 1 << 30
-            elif entry.is_symlink() or name.endswith(_SUFFIXES) or entry.is_dir(follow_symlinks=False):
-                folders: list[str] = []
-                odd: dict[str, str] = {}
-                _sort_in(root, entry, {}, folders, odd)
-                total += _digest_odd(odd)
-                found += sum(1 if folder in subfolders else 1 << 30 for folder in folders)
-    return count, total & _MASK, found == len(subfolders)
+            else:
+                _sort_in(root, entry, files, folders, odd)
+    total += sum(map(hash, files.values())) + _digest_odd(odd)
+    return count + len(files), total & _MASK, len(folders) == len(subfolders) and subfolders.issuperset(folders)
 
 
 def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool) -> Look:

@@ -23,6 +23,7 @@ from oracle.domain.slugs import is_entity, slug_of
 from oracle.errors import OracleError, SecretFound, UsageError
 from oracle.index import fold, projections, query
 from oracle.index.db import Connection, Corrupt, immediate
+from oracle.index.folders import expect_folder
 from oracle.index.rows import Writer
 from oracle.index.scan import stat_of
 from oracle.store import journal, records
@@ -188,6 +189,7 @@ def _index_held(oracle: Oracle, created: Sequence[tuple[str, bytes]]) -> None:
         writer = Writer(connection, oracle.root, now_ns=oracle.clock.now_ns())
         for path, raw in created:
             writer.take(path, stat_of(os.stat(oracle.root.join(path))), slug=slug_of(path), raw=raw)
+            expect_folder(connection, os.path.dirname(path))
         writer.settle()
     projections.print_dirty(connection, oracle.root)
 

@@ -36,10 +36,11 @@ def choose_root(flag: str | None = None, environ: Mapping[str, str] | None = Non
         return os.path.abspath(os.path.expanduser(flag))
     if env.get("ORACLE_ROOT"):
         return os.path.abspath(os.path.expanduser(env["ORACLE_ROOT"]))
-    return os.path.join(_choose_home(env), ".agents", "memory")
+    return os.path.join(choose_home(env), ".agents", "memory")
 
 
-def _choose_home(env: Mapping[str, str]) -> str:
+def choose_home(env: Mapping[str, str]) -> str:
+    """Return the home that the environment names: not a sandbox of an agent's, else that of the passwd entry."""
     for name in ("CLAWSEAT_REAL_HOME", "AGENT_HOME"):
         if env.get(name):
             return os.path.abspath(os.path.expanduser(env[name]))

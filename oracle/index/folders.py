@@ -14,7 +14,7 @@ def list_folder(root: Root, path: str) -> Folder:
     mtime_ns = scan.folder_mtime(root, path)
     if mtime_ns == scan.NOT_A_FOLDER:
         return Folder(mtime_ns, {}, [], {"": "Not a folder of its own; a symbolic link is not followed here."})
-    return Folder(-1, {}, [], {}) if mtime_ns < 0 else scan.read_folder(root, path)
+    return Folder(mtime_ns, {}, [], {}) if mtime_ns == scan.ABSENT else scan.read_folder(root, path)
 
 
 def add_folder(connection: sqlite3.Connection, path: str, folder: Folder, now_ns: int) -> None:
@@ -29,7 +29,7 @@ def add_folder(connection: sqlite3.Connection, path: str, folder: Folder, now_ns
 
 def change_folder(connection: sqlite3.Connection, path: str, folder: Folder, now_ns: int) -> None:
     """Replace what was written down of a folder; one that is gone is forgotten, but for the first-level ones."""
-    if folder.mtime_ns == -1 and path not in RECORD_TREES:
+    if folder.mtime_ns == scan.ABSENT and path not in RECORD_TREES:
         drop_folder(connection, path)
         return
     connection.execute(

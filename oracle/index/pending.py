@@ -52,7 +52,7 @@ def _compare_files(connection: sqlite3.Connection, root: Root) -> Iterator[tuple
     queue = list(RECORD_TREES)
     while queue:
         path = queue.pop()
-        if scan.folder_mtime(root, path) < 0:
+        if scan.folder_mtime(root, path) <= scan.NOT_A_FOLDER:
             continue
         folder = scan.read_folder(root, path)
         queue += [f"{path}/{name}" for name in folder.folders]

@@ -56,17 +56,18 @@ _LARGEST = (1 << 63) - 1
 """The largest integer of a database row; inodes and far-off times may be larger."""
 
 NAMED_LIKE_A_RECORD = "A folder with the name of a record; what is in it is read."
-NOT_A_FOLDER = -2
-"""The mtime of a folder's name under which something else stands; -1 when nothing does."""
+ABSENT, NOT_A_FOLDER, UNREADABLE = -_LARGEST - 1, -_LARGEST, -_LARGEST + 1
+"""What stands for the mtime of a folder's name under which there is nothing, something else, or what can't be listed."""
+
 _SUFFIXES = (".md", ".json")
 
 
 def folder_mtime(root: Root, path: str) -> int:
-    """Return the mtime of a root-relative folder in ns, -1 when it is not there, NOT_A_FOLDER when it is none (or a link)."""
+    """Return the mtime of a root-relative folder in ns, ABSENT when it is not there, NOT_A_FOLDER when it is none (or a link)."""
     try:
         status = os.lstat(root.join(path))
     except OSError:
-        return -1
+        return ABSENT
     return _bound(status.st_mtime_ns) if stat.S_ISDIR(status.st_mode) else NOT_A_FOLDER
 
 
@@ -85,7 +86,7 @@ def read_folder(root: Root, path: str) -> Folder:
             for entry in entries:
                 _sort_in(root, entry, files, folders, odd)
     except OSError as error:
-        return Folder(-1, {}, [], {"": f"The folder can't be read: {error.strerror}."})
+        return Folder(UNREADABLE, {}, [], {"": f"The folder can't be read: {error.strerror}."})
     return Folder(mtime_ns, files, folders, odd)
 
 
@@ -145,7 +146,7 @@ def stat_of(status: os.stat_result) -> Stat:
 
 
 def _bound(nanoseconds: int) -> int:
-    return max(-_LARGEST, min(nanoseconds, _LARGEST))
+    return max(UNREADABLE + 1, min(nanoseconds, _LARGEST))
 
 
 def _is_text(name: str) -> bool:
@@ -210,8 +211,8 @@ def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool)
     changed, gone, touched = [tree for tree in RECORD_TREES if tree not in children.get("", set())], [], []
     absent: set[str] = set()
     for path, mtime_ns, settled, count, digest in sorted(known):
-        current = -1 if path.rpartition("/")[0] in absent else folder_mtime(root, path)
-        if current < 0:
+        current = ABSENT if path.rpartition("/")[0] in absent else folder_mtime(root, path)
+        if current <= NOT_A_FOLDER:
             absent.add(path)
             if path not in RECORD_TREES:
                 gone.append(path)
@@ -221,7 +222,7 @@ def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool)
         if current == mtime_ns and settled and not full:
             continue
         same = _same if current == mtime_ns and settled else _is_just
-        if mtime_ns < 0 or not same(connection, root, path, children.get(path, set()), (count, digest)):
+        if mtime_ns <= UNREADABLE or not same(connection, root, path, children.get(path, set()), (count, digest)):
             changed.append(path)
         elif current != mtime_ns or (not settled and now_ns - current >= SETTLE_NS):
             touched.append(path)

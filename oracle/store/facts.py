@@ -90,7 +90,7 @@ def look_up(content: object, parts: list[str]) -> object:
                 if found is not MISSING:
                     return found
         return MISSING
-    if isinstance(content, list) and parts[0].lstrip("-").isdecimal() and -len(content) <= int(parts[0]) < len(content):
+    if isinstance(content, list) and parts[0].removeprefix("-").isdecimal() and -len(content) <= int(parts[0]) < len(content):
         return look_up(content[int(parts[0])], parts[1:])
     return MISSING
 
@@ -108,6 +108,7 @@ def fact_files(root: Root) -> Iterator[tuple[str, str]]:
                 name.endswith(".json")
                 and not name.startswith(".")
                 and os.path.isfile(root.join(path))
+                and root.contains(root.join(path))
                 and name != "index.json"
             ):
                 yield label + name[: -len(".json")], path

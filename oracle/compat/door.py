@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from oracle.errors import OracleError
+from oracle.errors import DiskFailure, OracleError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 INTERRUPTED = 130
+_ROOT_FLAG = "--memory-dir"
 
 
 def serve(main: Callable[[list[str]], int]) -> int:
@@ -26,8 +27,7 @@ def serve(main: Callable[[list[str]], int]) -> int:
     """
     try:
         code = main(sys.argv[1:])
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        _print(b"")
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -39,7 +39,7 @@ def serve(main: Callable[[list[str]], int]) -> int:
         raise
     except Exception as error:  # noqa: BLE001 - the one place where a front ends
         _hush()
-        return report(OracleError(f"Something unexpected happened: {_place(error)}.", hint="Run `oracle doctor`."))
+        return report(_unforeseen(error))
     return code
 
 
@@ -53,13 +53,28 @@ def end(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _place(error: Exception) -> str:
-    """Name an unforeseen error with the line it came from, which is what a bug report needs."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    where = f" ({trace.tb_frame.f_code.co_filename.rpartition(os.sep)[2]}:{trace.tb_lineno})" if trace else ""
-    return f"{type(error).__name__}: {error}{where}"
+def _unforeseen(error: Exception) -> OracleError:
+    """Keep the traceback in the log of the Root and return what a person is told."""
+    import contextlib
+    import traceback
+
+    path = ""
+    with contextlib.suppress(Exception):
+        from oracle.app.oracle import Oracle
+
+        path = Oracle.open(_root_named(sys.argv)).note_crash("".join(traceback.format_exception(error)))
+    what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+    hint = f"Details are in {path}." if path else "The Root can't be written, so no details were kept."
+    return OracleError(f"Something unforeseen happened: {what}.", hint=hint)
+
+
+def _root_named(words: list[str]) -> str | None:
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word.startswith(f"{_ROOT_FLAG}="):
+            return word.partition("=")[2]
+        if word == _ROOT_FLAG:
+            return following
+    return None
 
 
 def _hush() -> None:
@@ -79,10 +94,22 @@ def report(error: OracleError) -> int:
 
 
 def emit(text: str) -> None:
-    """Print `text` and a line end on standard output."""
-    if sys.stdout is not None:
+    """Print `text` and a line end on standard output. Raises DiskFailure, BrokenPipeError."""
+    _print(f"{text}\n".encode("utf-8", "backslashreplace"))
+
+
+def _print(data: bytes) -> None:
+    if sys.stdout is None:
+        return
+    try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(f"{text}\n".encode("utf-8", "backslashreplace"))
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _hush()
+        raise DiskFailure(f"The answer could not be printed: {error.strerror}.") from error
 
 
 def complain(text: str) -> None:

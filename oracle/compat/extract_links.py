@@ -30,7 +30,7 @@ def run() -> int:
 def main(argv: list[str]) -> int:
     """Update the links of one file, which may be gone, and print `{source, edges_total, targets_added, targets_removed}`."""
     args = _parser().parse_args(argv)
-    with Oracle.open(args.memory_dir, warn=lambda line: complain(f"note: {line}")) as oracle:
+    with Oracle.open(args.memory_dir, warn=lambda line: complain(f"warning: {line}")) as oracle:
         oracle.root.require()
         path = _relative(oracle.root, args.file)
         if path is None:

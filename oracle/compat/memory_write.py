@@ -57,7 +57,7 @@ def main(argv: list[str]) -> int:
     if missing:
         complain(f"error: --{missing} is required in legacy record mode")
         return USAGE
-    with Oracle.open(args.memory_dir, warn=lambda line: complain(f"note: {line}")) as oracle:
+    with Oracle.open(args.memory_dir, warn=lambda line: complain(f"warning: {line}")) as oracle:
         oracle.clock = moment = _Moment(_choose_moment(args.iso, oracle.clock.now_ns()))
         try:
             draft = _drop_draft(args, moment) if is_drop else _record_draft(args)

@@ -56,7 +56,7 @@ def main(argv: list[str]) -> int:
         return USAGE
     from oracle.app.oracle import Oracle
 
-    with Oracle.open(args.memory_dir, warn=lambda line: complain(f"note: {line}")) as oracle:
+    with Oracle.open(args.memory_dir, warn=lambda line: complain(f"warning: {line}")) as oracle:
         try:
             return _MODES[mode](oracle, args)
         except RootUnusable as error:

@@ -20,7 +20,7 @@ def run() -> int:
 def main(argv: list[str]) -> int:
     """Print the index of a project (rebuild, update), the catalogue (rebuild --all) or a list of records, as one line."""
     args = _parser().parse_args(argv)
-    with Oracle.open(args.memory_dir, warn=lambda line: complain(f"note: {line}")) as oracle:
+    with Oracle.open(args.memory_dir, warn=lambda line: complain(f"warning: {line}")) as oracle:
         oracle.root.require()
         emit(print_line(_COMMANDS[args.command](oracle, args)))
     return 0

@@ -131,7 +131,9 @@ class History(RuleBasedStateMachine):
     @rule(old=paths, new=paths)
     def rename(self, old: str, new: str) -> None:
         if (self.root / old).is_file() and not (self.root / new).is_dir():
-            (self.root / old).rename(self.path(new))
+            target = self.path(new)
+            if (self.root / old).is_file():
+                (self.root / old).rename(target)
         self.changed()
 
     @rule(folder=st.sampled_from(FOLDERS), one=st.sampled_from(NAMES), other=st.sampled_from(NAMES))

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 SIDES = ("_links", "_backlinks")
 _DUMPS = {
-    "record": "SELECT slug, path, folder, key, mtime_ns, size, inode, ctime_ns, hex(hash), project, seat, kind, record.title, status,"
-    " author, task_id, ts, sort_ts, confidence, retired_by, retired_how, passage.title, passage.body"
+    "record": "SELECT slug, path, folder, key, mtime_ns, size, inode, ctime_ns, hex(hash), project, seat, kind, record.title,"
+    " status, author, task_id, ts, sort_ts, confidence, retired_by, retired_how, passage.title, passage.body"
     " FROM record LEFT JOIN passage ON passage.rowid = record.id ORDER BY slug",
     "passage": "SELECT count(*) FROM passage",
     "edge": "SELECT slug, edge.type, name, snippet, line FROM edge LEFT JOIN record ON record.id = source_id"
@@ -100,9 +100,9 @@ def slugs_on_disk(root: Path) -> set[str]:
                 for name in folders
                 if name[0] != "."
                 and name not in ("_index", "_links", "_backlinks", "_state")
-                and not os.path.islink(f"{folder}/{name}")
+                and not Path(folder, name).is_symlink()
             ]
-            kept = {name for name in names if is_record(root, f"{folder}/{name}")}
+            kept = {name for name in names if is_record(root, Path(folder, name))}
             for name in kept:
                 stem, _, suffix = name.rpartition(".")
                 has_twin = suffix == "json" and f"{stem}.md" in kept
@@ -110,18 +110,17 @@ def slugs_on_disk(root: Path) -> set[str]:
     return found
 
 
-def is_record(root: Path, path: str) -> bool:
+def is_record(root: Path, path: Path) -> bool:
     """Tell whether a path is a record by name, type and place."""
-    name = os.path.basename(path)
+    name = path.name
     if (
         name[0] == "."
         or not name.endswith((".md", ".json"))
-        or (not name.isprintable()
-        and name.encode("utf-8", "ignore").decode() != name)
+        or (not name.isprintable() and name.encode("utf-8", "ignore").decode() != name)
     ):
         return False
     inside = os.path.realpath(path).startswith(os.path.realpath(root) + "/")
-    return os.path.isfile(path) and inside
+    return path.is_file() and inside
 
 
 def pass_a_tick(folder: Path) -> None:

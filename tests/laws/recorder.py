@@ -112,7 +112,7 @@ def recording() -> Iterator[list[Act]]:
 
 def judge(acts: list[Act], root: Path | str) -> list[str]:
     """Return a sentence for each act that no row of the table allows."""
-    tops = {os.path.abspath(root), os.path.realpath(root)}
+    tops = {absolute(root), os.path.realpath(root)}
     return list(dict.fromkeys(f"{act.event}: {act.action} {act.path}" for act in acts if not _is_allowed(act, tops)))
 
 

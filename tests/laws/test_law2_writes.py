@@ -130,7 +130,7 @@ def test_the_recorder_sees_each_way_of_writing(tmp_path: Path) -> None:
     ways: list[Callable[[], object]] = [
         lambda: (seat / "a.md").write_text("x"),
         lambda: os.close(os.open(seat / "b.md", os.O_RDWR)),
-        lambda: os.replace(seat / "a.md", seat / "b.md"),
+        lambda: (seat / "a.md").replace(seat / "b.md"),
         lambda: os.link(seat / "b.md", seat / "c.md"),
         lambda: (seat / "c.md").unlink(),
         lambda: (seat / "sub").mkdir(),

@@ -8,11 +8,11 @@ from oracle.index import query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
     from oracle.app.oracle import Oracle
     from oracle.domain.graph import Walk
+    from oracle.index.db import Connection
 
 
 def walk_graph(oracle: Oracle, target: str, *, depth: int, direction: str, types: Sequence[str], fresh: bool) -> Walk:
@@ -20,7 +20,7 @@ def walk_graph(oracle: Oracle, target: str, *, depth: int, direction: str, types
     if direction not in DIRECTIONS:
         raise UsageError(f"The direction {direction!r} is unknown.", hint=f"Choose one of {', '.join(DIRECTIONS)}.")
 
-    def explore(connection: sqlite3.Connection) -> Walk:
+    def explore(connection: Connection) -> Walk:
         return walk(
             target,
             depth,

@@ -214,7 +214,7 @@ class Index:
 
     def _recover(self, error: sqlite3.DatabaseError) -> None:
         code = _code(error)
-        if code in (_READONLY, _CANTOPEN) and not os.access(self.root.path, os.W_OK):
+        if code not in (_BUSY, _FULL) and not os.access(self.root.path, os.W_OK):
             self._go_read_only()
             return
         if code in (_BUSY, _FULL):

@@ -1,4 +1,4 @@
-"""A second process that reads and links record files while the first one writes rows: only for a rebuild of many records.
+"""A second process for the rebuild of many records: it reads and links files, then prints one side of the projections.
 
 Requests and answers are marshalled tuples over pipes. The helper inherits no lock and ends when its input ends, so that a
 killed rebuild leaves nothing behind. Where no process can be started, everything is read in the first one.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import marshal
 import os
+import sqlite3
 import subprocess
 import sys
 from collections import deque
@@ -15,7 +16,8 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 from oracle.domain.links import Patterns
-from oracle.index import reading
+from oracle.index import projections, reading
+from oracle.index.db import Database
 from oracle.index.reading import Reading
 from oracle.index.scan import Stat
 from oracle.store.layout import Root
@@ -26,6 +28,9 @@ Item = tuple[str, str, Stat]
 Batch = tuple[Patterns, list[Item]]
 
 _IN_FLIGHT = 2
+_PRINT = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from oracle.index.crew import print_links; print_links(sys.argv[2])"
+)
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from oracle.index.crew import serve; serve(sys.argv[2])"
 
 
@@ -69,15 +74,8 @@ class Crew:
             yield from self._answer(waiting.popleft())
 
     def _start(self) -> bool:
-        if (os.cpu_count() or 1) < 2 or not sys.executable:
-            return False
-        package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-        command = [sys.executable, "-c", _START, package, self._root.path]
-        try:
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        except OSError:
-            return False
-        return True
+        self._process = _launch(_START, self._root)
+        return self._process is not None
 
     def _ask(self, batch: Batch) -> None:
         """Hand a batch over; a helper that has died is noticed when its answer is awaited."""
@@ -101,6 +99,45 @@ class Crew:
                 yield from map(Reading._make, answer)
                 return
         yield from read_batch(self._root, *batch)
+
+
+def print_everything(connection: sqlite3.Connection, root: Root) -> int:
+    """Print both sides of projections, the outgoing one in a second process; return how many files there are.
+
+    The caller holds the write lock for both and has committed.
+    """
+    helper = _launch(_PRINT, root)
+    if helper is None:
+        return projections.print_all(connection, root)
+    try:
+        printed = projections.print_side(connection, root, projections.BACKLINKS)
+        answer, _ = helper.communicate()
+    finally:
+        helper.kill()
+    if helper.returncode != 0 or not answer.strip().isdigit():
+        return projections.print_all(connection, root)
+    projections.note_printed(connection)
+    return printed + int(answer)
+
+
+def print_links(path: str) -> None:
+    """Print the outgoing side of a Root's projections and say how many there are; run in the second process."""
+    database = Database(Root(path))
+    sys.stdout.write(str(projections.print_side(database.connect(), database.root, projections.LINKS)))
+    database.close()
+
+
+def _launch(program: str, root: Root) -> subprocess.Popen[bytes] | None:
+    """Start a second process, or return None where there is one core only or no process to be had."""
+    if (os.cpu_count() or 1) < 2 or not sys.executable:
+        return None
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-c", program, package, root.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+    except OSError:
+        return None
 
 
 def serve(path: str) -> None:

@@ -44,15 +44,20 @@ def print_dirty(connection: sqlite3.Connection, root: Root) -> int:
 
 def print_all(connection: sqlite3.Connection, root: Root) -> int:
     """Print every projection and remove files that belong to nothing; return how many files there are now."""
-    printed = sum(_print_side(connection, root, side) for side in (LINKS, BACKLINKS))
+    printed = sum(print_side(connection, root, side) for side in (LINKS, BACKLINKS))
+    note_printed(connection)
+    return printed
+
+
+def note_printed(connection: sqlite3.Connection) -> None:
+    """Write down that every projection is as the index says."""
     with immediate(connection):
         connection.execute("DELETE FROM dirty")
         connection.execute("DELETE FROM target WHERE NOT EXISTS (SELECT 1 FROM edge WHERE target_id = target.id)")
         set_meta(connection, "print_all", "")
-    return printed
 
 
-def _print_side(connection: sqlite3.Connection, root: Root, side: str) -> int:
+def print_side(connection: sqlite3.Connection, root: Root, side: str) -> int:
     """Print one folder of projections; one that is not there yet is filled aside and takes its name when it is whole."""
     folder = root.join(f"_{side}")
     if not _is_ours(root, side):

@@ -23,7 +23,12 @@ RECORD_COLUMNS = """slug path folder key mtime_ns size inode ctime_ns hash proje
     sort_ts confidence""".split()
 """The columns of a reading's row, in order."""
 
-_UNSEARCHED_FIELDS = frozenset({"schema_version", "format", "id", "title", "filename_stamp", "content_source"})
+_UNSEARCHED_FIELDS = frozenset(
+    """schema_version format id issue_id title kind project seat author status ts created_at scanned_at confidence source
+    filename_stamp content_source""".split()
+)
+"""Filters ask for these; as words of the text they would only make every record alike."""
+
 _MENTION_FIELDS = ("title", "detail")
 
 

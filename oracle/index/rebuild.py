@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from oracle.errors import TreeEmptied
 from oracle.index import projections, scan
-from oracle.index.crew import Batch, Crew, Item, read_batch
+from oracle.index.crew import Batch, Crew, Item, print_everything, read_batch
 from oracle.index.db import Database, immediate, set_meta
 from oracle.index.folders import add_folder, list_folder
 from oracle.index.reports import SMALLEST_TREE, Progress, Report
@@ -48,8 +48,14 @@ def rebuild(
             set_meta(connection, "ready", SCHEMA_VERSION)
     if progress is not None:
         progress(taken, "records linked")
-    printed = 0 if database.in_memory else projections.print_all(connection, root)
-    return Report(taken, 0, printed, rebuilt=True)
+    return Report(taken, 0, _print(database, taken), rebuilt=True)
+
+
+def _print(database: Database, taken: int) -> int:
+    if database.in_memory:
+        return 0
+    print_projections = projections.print_all if taken < _MANY else print_everything
+    return print_projections(database.connect(), database.root)
 
 
 def _fill(connection: sqlite3.Connection, root: Root, *, now_ns: int, progress: Progress | None) -> int:

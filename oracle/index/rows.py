@@ -29,6 +29,7 @@ _NEWEST_RETIRER = (
     "SELECT source.slug, edge.type FROM target JOIN edge ON target_id = target.id JOIN record AS source ON source.id = source_id"
     " WHERE target.name = ? AND edge.type IN ('supersedes', 'retires') ORDER BY source.sort_ts DESC, source.slug LIMIT 1"
 )
+_KEY_CACHE = 20_000
 _TARGET_CACHE = 200_000
 """Names of targets kept in memory: about 30 MB when full."""
 
@@ -47,6 +48,7 @@ class Writer:
         self._bulk = bulk
         self._targets: dict[str, int] = {}
         self._patterns: dict[str, Patterns] = {}
+        self._named: dict[str, list[str]] = {}
         self._touched_keys: set[str] = set()
         self._touched_slugs: set[str] = set()
         self._pending: set[int] = set()
@@ -151,7 +153,8 @@ class Writer:
         rows = [(self._target(name), source, kind, snippet, line) for kind, name, snippet, line in edges]
         if rows:
             self._connection.executemany("INSERT OR IGNORE INTO edge VALUES (?, ?, ?, ?, ?)", rows)
-            self._soil(slug, [name for _, name, *_ in edges])
+            if not self._bulk:
+                self._soil(slug, [name for _, name, *_ in edges])
 
     def patterns_of(self, path: str) -> Patterns:
         """Return the patterns of the project in which a root-relative path lies; a bad configuration file is reported."""
@@ -211,6 +214,7 @@ class Writer:
         for source in self._unsettled():
             self._resolve(source)
         self._mark_retired()
+        self._named.clear()
         self._pending.clear()
         self._touched_keys.clear()
         self._touched_slugs.clear()
@@ -227,14 +231,15 @@ class Writer:
         return sorted(moved)
 
     def _resolve(self, source: int) -> None:
-        slug = self._connection.execute("SELECT slug FROM record WHERE id = ?", (source,)).fetchone()[0]
         rows = self._connection.execute(
-            "SELECT type, ref, key, snippet, line, target_id, resolved FROM reference WHERE source_id = ? ORDER BY line, type, ref",
+            "SELECT type, ref, reference.key, snippet, line, target_id, resolved, slug FROM reference"
+            " JOIN record ON id = source_id WHERE source_id = ? ORDER BY line, type, ref",
             (source,),
         ).fetchall()
+        slug = rows[0][-1] if rows else ""
         edges: dict[tuple[str, str], tuple[str, int]] = {}
         changed: list[tuple[int | None, int, int, str, str]] = []
-        for kind, ref, key, snippet, line, old_target, old_resolved in rows:
+        for kind, ref, key, snippet, line, old_target, old_resolved, _ in rows:
             name, resolved = self._meaning(ref, slug, key)
             target = self._target(name) if name else None
             if name:
@@ -249,15 +254,27 @@ class Writer:
 
     def _meaning(self, ref: str, source_slug: str, key: str) -> tuple[str, int]:
         """Return the slug that a reference means and whether such a record exists; "" for a link to oneself."""
-        candidates = [slug for (slug,) in self._connection.execute("SELECT slug FROM record WHERE key = ?", (key,))]
-        found = links.resolve(ref, source_slug, candidates)
+        found = links.resolve(ref, source_slug, self._candidates(key))
         name = found if found is not None else links.unresolved_target(ref, source_slug)
         return ("", 0) if name == source_slug else (name, int(found is not None))
 
+    def _candidates(self, key: str) -> list[str]:
+        known = self._named.get(key)
+        if known is None:
+            known = [slug for (slug,) in self._connection.execute("SELECT slug FROM record WHERE key = ?", (key,))]
+            if len(self._named) >= _KEY_CACHE:
+                self._named.clear()
+            self._named[key] = known
+        return known
+
     def _replace_record_edges(self, source: int, slug: str, edges: dict[tuple[str, str], tuple[str, int]]) -> None:
-        old = self._connection.execute(
-            "SELECT name, type FROM edge JOIN target ON id = target_id WHERE source_id = ?", (source,)
-        ).fetchall()
+        old = (
+            []
+            if self._bulk
+            else self._connection.execute(
+                "SELECT name, type FROM edge JOIN target ON id = target_id WHERE source_id = ?", (source,)
+            ).fetchall()
+        )
         gone = [(name, kind) for name, kind in old if kind in _REFERENCE_TYPES and not is_entity(name)]
         for name, kind in gone:
             self._connection.execute(

@@ -1,0 +1,218 @@
+"""A tmux server asked through libtmux, with a bound on the time of every answer, and a lock for each pane.
+
+Nothing here goes through a shell, a key table or a format: words are arguments, a text is a buffer, a pane is its id.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from oracle.wake.screen import Screen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+ANSWER_TIME = 1.5
+"""Seconds that a server may take for an answer; a healthy one takes some milliseconds."""
+
+_POLL = 0.02
+_PANE_FIELDS = (
+    *("pane_id", "pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized", "pane_tty"),
+    *("@oracle_seat", "pane_current_command", "session_name"),
+)
+_SCREEN_FIELDS = ("cursor_x", "cursor_y", "pane_width", "pane_title")
+
+
+class Unanswered(Exception):
+    """The server is there and does not answer in time."""
+
+
+class NoServer(Exception):
+    """No tmux server can be reached; the text says why."""
+
+
+class PaneGone(Exception):
+    """The pane went away between two commands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """One pane as the server describes it; `seat` is what the operator's `@oracle_seat` says."""
+
+    pane_id: str
+    is_dead: bool
+    in_mode: bool
+    ignores_input: bool
+    is_synchronized: bool
+    tty: str
+    seat: str
+    command: str
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a tmux command printed and how it ended, in the form that libtmux gives its own callers."""
+
+    stdout: list[str]
+    stderr: list[str]
+    returncode: int
+
+
+class Commands(Protocol):
+    """Run one tmux command; `target` is what it is about."""
+
+    def cmd(self, cmd: str, *args: str, target: str | int | None = None) -> Reply:
+        """Return how it ended. Raises NoServer, Unanswered."""
+        ...
+
+
+class Server:
+    """One tmux server, named by its socket: a name, a path, or "" for the default one."""
+
+    def __init__(self, socket: str = "") -> None:
+        self._tmux = _bounded(socket)
+        self._socket = socket
+
+    def panes(self) -> list[Pane]:
+        """Return every pane of every session, oldest first. Raises NoServer, Unanswered."""
+        wanted = "\t".join(f"#{{{field}}}" for field in _PANE_FIELDS)
+        reply = self._tmux.cmd("list-panes", "-a", "-F", wanted)
+        if reply.returncode:
+            raise NoServer(_last_line(reply) or "the tmux server can't be reached")
+        found = {pane.pane_id: pane for line in reply.stdout if (pane := _read_pane(line))}
+        return sorted(found.values(), key=lambda pane: int(pane.pane_id[1:]))
+
+    def pane(self, pane_id: str) -> Pane:
+        """Return a pane as it is now. Raises PaneGone."""
+        for pane in self.panes():
+            if pane.pane_id == pane_id:
+                return pane
+        raise _gone(pane_id)
+
+    def leave_modes(self, pane_id: str) -> None:
+        """End copy mode, and whatever mode lies under it, so that keys reach the program."""
+        self._to(pane_id, "copy-mode", "-q")
+
+    def screen(self, pane_id: str) -> Screen:
+        """Return what the pane shows, with its cursor. Raises PaneGone."""
+        wanted = "\t".join(f"#{{{field}}}" for field in _SCREEN_FIELDS)
+        reply = self._to(pane_id, "display-message", "-p", wanted, ";", "capture-pane", "-p", "-t", pane_id)
+        if not reply.stdout:
+            raise _gone(pane_id)
+        column, row, width, title = reply.stdout[0].split("\t", len(_SCREEN_FIELDS) - 1)
+        return Screen(tuple(reply.stdout[1:]), int(column), int(row), int(width), title)
+
+    def paste(self, pane_id: str, text: str) -> None:
+        """Paste a text into a pane, bracketed where the program asked for that, through a buffer of its own name.
+
+        The buffer comes as an argument, so that no file is left behind by a kill; tmux takes a `;` at the end of a word
+        for the end of a command unless a backslash says otherwise.
+        """
+        name = f"oracle-{os.getpid()}-{time.monotonic_ns()}"
+        word = text[:-1] + "\\;" if text.endswith(";") else text
+        set_buffer = ("set-buffer", "-b", name, "--", word)
+        reply = self._tmux.cmd(*set_buffer, ";", "paste-buffer", "-p", "-d", "-b", name, "-t", pane_id)
+        if reply.returncode:
+            self._tmux.cmd("delete-buffer", "-b", name)
+            raise _gone(pane_id)
+
+    def press_enter(self, pane_id: str) -> None:
+        """Press Enter in a pane."""
+        self._to(pane_id, "send-keys", "Enter")
+
+    def _to(self, pane_id: str, command: str, *words: str) -> Reply:
+        reply = self._tmux.cmd(command, *words, target=pane_id)
+        if reply.returncode:
+            raise _gone(pane_id)
+        return reply
+
+    @contextmanager
+    def alone_with(self, pane: Pane, *, until: float) -> Iterator[bool]:
+        """Hold a pane's lock, waiting until a moment of the monotonic clock; yield whether it is ours.
+
+        The lock lies on the pane's terminal itself: it needs no file, counts for every Root and ends with its holder.
+        """
+        handle = self._open_lock(pane)
+        try:
+            yield handle < 0 or _lock(handle, until=until)
+        finally:
+            if handle >= 0:
+                os.close(handle)
+
+    def _open_lock(self, pane: Pane) -> int:
+        for path in (pane.tty, os.path.dirname(self._socket)):
+            try:
+                return os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+            except OSError:
+                continue
+        return -1
+
+
+def _lock(handle: int, *, until: float) -> bool:
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(_POLL)
+        except OSError:
+            return True  # a terminal that can't be locked is worth no refusal
+        else:
+            return True
+
+
+def _gone(pane_id: str) -> PaneGone:
+    return PaneGone(f"the pane {pane_id} is gone")
+
+
+def _read_pane(line: str) -> Pane | None:
+    parts = line.split("\t", len(_PANE_FIELDS) - 1)
+    if len(parts) != len(_PANE_FIELDS):
+        return None
+    pane_id, dead, mode, off, synchronized, tty, seat, command, session = parts
+    is_dead, in_mode, is_off, is_synchronized = (value not in ("", "0") for value in (dead, mode, off, synchronized))
+    return Pane(pane_id, is_dead, in_mode, is_off, is_synchronized, tty, seat, command, session)
+
+
+def _last_line(reply: Reply) -> str:
+    return reply.stderr[-1] if reply.stderr else ""
+
+
+def _bounded(socket: str) -> Commands:
+    """Return a libtmux server whose every command ends within ANSWER_TIME: libtmux itself would wait for ever."""
+    import libtmux
+
+    class Bounded(libtmux.Server):
+        def cmd(self, cmd: str, *args: object, target: str | int | None = None) -> Reply:  # type: ignore[override]
+            where = ("-S", str(self.socket_path)) if self.socket_path else ("-L", self.socket_name or "default")
+            aim = () if target is None else ("-t", str(target))
+            return _run(["tmux", "-u", *where, cmd, *aim, *map(str, args)])
+
+    return Bounded(socket_path=socket) if "/" in socket else Bounded(socket_name=socket or None)
+
+
+def _run(words: Sequence[str]) -> Reply:
+    environ = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE")}
+    try:
+        done = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=ANSWER_TIME,
+            check=False,
+            env={**environ, "ORACLE_INTERNAL": "1"},
+        )
+    except subprocess.TimeoutExpired:
+        raise Unanswered(f"the tmux server does not answer within {ANSWER_TIME:g} s") from None
+    except FileNotFoundError:
+        raise NoServer("tmux is not installed") from None
+    out, err = (stream.decode("utf-8", "replace").rstrip("\n") for stream in (done.stdout, done.stderr))
+    return Reply(out.split("\n") if out else [], err.split("\n") if err else [], done.returncode)

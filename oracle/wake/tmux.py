@@ -1,0 +1,208 @@
+"""Wake a seat in tmux: find its pane, wait until its agent is idle, paste, submit, and look whether it was submitted.
+
+Enter is never pressed unless the text is seen in the pane first: in a dialog it would be an answer to a question.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from oracle.wake import screen as screens
+from oracle.wake.outcomes import Busy, NoSession, Outcome, Stranded, Woken, check_text
+from oracle.wake.screen import Screen, Sight
+from oracle.wake.server import NoServer, Pane, PaneGone, Server, Unanswered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+PATIENCE = 8.0
+"""Seconds to wait by default until a pane is free and its agent idle."""
+
+TYPING_TIME = 1.2
+"""Seconds of the patience that are kept for typing and verifying."""
+
+AGENTS = ("claude", "codex", "gemini", "opencode", "qwen", "node", "bun")
+"""Programs that an agent's pane runs; the last two are what some agents run in."""
+
+SHELLS = ("sh", "bash", "zsh", "fish", "dash", "ksh", "tmux", "less", "tail", "vim", "nvim", "watch", "htop", "top")
+"""Programs of a pane that somebody opened beside the agent."""
+
+SHOW_TIME, SUBMIT_TIME = 1.0, 2.0
+"""Seconds for a pasted text to appear, and for a submitted one to leave the input box."""
+
+_PAUSE = 0.15  # between paste and Enter: clients take an Enter that comes with a paste for a part of it
+_STEADY = 0.12  # seconds in which an idle screen does not change
+_POLL = 0.04
+
+
+class TmuxWaker:
+    """Wake seats of one tmux server, named by its socket: a name, a path, or "" for the default one."""
+
+    def __init__(self, socket: str = "") -> None:
+        self._socket = socket
+
+    def wake(self, names: Sequence[str], text: str, *, seat: str = "", patience: float = PATIENCE) -> Outcome:
+        """Submit `text` to the first of the sessions that runs. Raises UsageError for a text that must not be typed."""
+        return self._reach(names, check_text(text), seat=seat, patience=patience, wait=_wait_until_idle)
+
+    def force(self, names: Sequence[str], text: str, *, seat: str = "", patience: float = PATIENCE) -> Outcome:
+        """Submit `text` whether the agent works or not: clients keep a prompt until their turn ends."""
+        return self._reach(names, check_text(text), seat=seat, patience=patience, wait=_look_once)
+
+    def _reach(
+        self, names: Sequence[str], text: str, *, seat: str, patience: float, wait: Callable[..., Screen | str]
+    ) -> Outcome:
+        until = time.monotonic() + patience
+        try:
+            server = Server(self._socket)
+            found = choose_pane(server.panes(), names, seat=seat)
+            if isinstance(found, NoSession):
+                return found
+            return _type(server, found, text, until=until, wait=wait)
+        except NoServer as reason:
+            return NoSession(tuple(names), str(reason))
+        except Unanswered as reason:
+            return Busy(names[0] if names else "", str(reason))
+
+
+def type_into_own_pane(socket: str, pane_id: str, text: str, *, patience: float) -> Outcome:
+    """Submit `text` in the pane that this very process runs in, idle or not.
+
+    The agent waits for us meanwhile, so that it can't be idle; it keeps the text until its turn ends.
+    """
+    until = time.monotonic() + patience
+    try:
+        server = Server(socket)
+        return _type(server, server.pane(pane_id), check_text(text), until=until, wait=_look_once)
+    except (NoServer, PaneGone) as reason:
+        return NoSession((pane_id,), str(reason))
+    except Unanswered as reason:
+        return Busy(pane_id, str(reason))
+
+
+# Which pane -----------------------------------------------------------------------------------------------------------
+
+
+def choose_pane(panes: Sequence[Pane], names: Sequence[str], *, seat: str = "") -> Pane | NoSession:
+    """Return the agent's pane of the first session that runs under one of the names, exactly; the focus plays no part.
+
+    In order: the pane whose option `@oracle_seat` names the seat; one that runs an agent; one that runs no shell or viewer;
+    the oldest, which is the one that the session was made with. A pane marked for another seat is out of question.
+    """
+    dead = ""
+    for name in names:
+        mine = [pane for pane in panes if pane.session == _as_tmux_names(name)]
+        alive = [pane for pane in mine if not pane.is_dead and pane.seat in ("", seat)]
+        if alive:
+            return min(alive, key=lambda pane: (_rank(pane, seat), int(pane.pane_id[1:])))
+        if mine:
+            dead = dead or mine[0].session
+    reason = "its only pane is dead" if dead else "no session of this name runs"
+    return NoSession(tuple(names), reason, dead=dead)
+
+
+def _as_tmux_names(name: str) -> str:
+    """Return a name as tmux keeps it: it puts `_` for what would divide a target."""
+    return name.replace(".", "_").replace(":", "_")
+
+
+def _rank(pane: Pane, seat: str) -> int:
+    if seat and pane.seat == seat:
+        return 0
+    if pane.command in AGENTS:
+        return 1
+    return 3 if pane.command.removeprefix("-") in SHELLS else 2
+
+
+# Typing ---------------------------------------------------------------------------------------------------------------
+
+
+def _type(server: Server, pane: Pane, text: str, *, until: float, wait: Callable[..., Screen | str]) -> Outcome:
+    try:
+        with server.alone_with(pane, until=until - TYPING_TIME) as is_ours:
+            if not is_ours:
+                return Busy(pane.session, "another wake-up is being typed there")
+            refusal = _make_ready(server, pane.pane_id)
+            before = refusal or wait(server, pane.pane_id, text, until=until - TYPING_TIME)
+            if isinstance(before, str):
+                return Busy(pane.session, before)
+            return _submit(server, pane, text, before=before)
+    except PaneGone as reason:
+        return NoSession((pane.session,), str(reason), dead=pane.session)
+
+
+def _make_ready(server: Server, pane_id: str) -> str:
+    """Leave copy mode; return why the pane takes no text, or ""."""
+    pane = server.pane(pane_id)
+    if pane.is_synchronized:
+        return "its panes are synchronized, so that others would get the text too"
+    if pane.ignores_input:
+        return "its input is switched off"
+    if pane.in_mode:
+        server.leave_modes(pane_id)
+        if server.pane(pane_id).in_mode:
+            return "it is in a mode that can't be left"
+    return ""
+
+
+def _wait_until_idle(server: Server, pane_id: str, text: str, *, until: float) -> Screen | str:
+    """Return the screen once the agent is idle and its box empty (or holds just our text), else why not."""
+    last, since, why = server.screen(pane_id), time.monotonic(), ""
+    while True:
+        time.sleep(_POLL)
+        seen = server.screen(pane_id)
+        if seen != last:
+            last, since = seen, time.monotonic()
+        why = _why_not_idle(seen, text)
+        if not why and time.monotonic() - since >= _STEADY:
+            return seen
+        if time.monotonic() >= until:
+            return why or "its screen does not come to rest"
+
+
+def _why_not_idle(seen: Screen, text: str) -> str:
+    if screens.is_working(seen):
+        return "its agent is at work"
+    if screens.draft(seen) and not screens.holds(seen, text):
+        return "somebody is writing in its input box"
+    return ""
+
+
+def _look_once(server: Server, pane_id: str, text: str, *, until: float) -> Screen | str:
+    seen = server.screen(pane_id)
+    return "somebody is writing in its input box" if screens.draft(seen) and not screens.holds(seen, text) else seen
+
+
+def _submit(server: Server, pane: Pane, text: str, *, before: Screen) -> Outcome:
+    """Paste, see the text appear, press Enter, see it go. A text that is there from an earlier try is not typed again."""
+    if not screens.holds(before, text):
+        server.paste(pane.pane_id, text)
+    typed = _wait_for(server, pane.pane_id, lambda seen: _is_seen(seen, text, before), seconds=SHOW_TIME)
+    if typed is None:
+        return Stranded(pane.session, pane.pane_id, "the text was pasted and did not appear; Enter was not pressed")
+    time.sleep(_PAUSE)
+    typed = server.screen(pane.pane_id)
+    server.press_enter(pane.pane_id)
+
+    def is_gone(seen: Screen) -> bool:
+        return screens.is_submitted(seen, text, before=before, typed=typed)
+
+    if _wait_for(server, pane.pane_id, is_gone, seconds=SUBMIT_TIME) is None:
+        return Stranded(pane.session, pane.pane_id, "the text stands in the input box though Enter was pressed")
+    return Woken(pane.session, pane.pane_id)
+
+
+def _is_seen(seen: Screen, text: str, before: Screen) -> bool:
+    return screens.sight(seen, text, before=before) is not Sight.NOWHERE
+
+
+def _wait_for(server: Server, pane_id: str, is_met: Callable[[Screen], bool], *, seconds: float) -> Screen | None:
+    until = time.monotonic() + seconds
+    while True:
+        seen = server.screen(pane_id)
+        if is_met(seen):
+            return seen
+        if time.monotonic() >= until:
+            return None
+        time.sleep(_POLL)

@@ -1,0 +1,390 @@
+"""Wake-ups against real panes of private tmux servers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from oracle.errors import UsageError
+from oracle.wake.outcomes import Busy, NoSession, Stranded, Woken
+from oracle.wake.tmux import TmuxWaker, type_into_own_pane
+from tests.wake.stage import Prompts, Stage, until
+
+TEXT = "T-1 is answered: read the receipt."
+
+
+def wake(stage: Stage, name: str, text: str = TEXT, *, seat: str = "", patience: float = 4.0):
+    return TmuxWaker(stage.socket).wake([name], text, seat=seat, patience=patience)
+
+
+# Texts ----------------------------------------------------------------------------------------------------------------
+
+TEXTS = {
+    "plain": TEXT,
+    "dash": "--help -t x",
+    "dash-alone": "-",
+    "semicolon": "read this;",
+    "semicolon-alone": ";",
+    "escaped-semicolon": "read this\\;",
+    "shell": "$(touch planted) `touch planted` ; touch planted & # !! ~ *",
+    "format": "#{pane_id} #(touch planted) #[fg=red] %1 %%",
+    "quotes": "\"double' 'single\" \\ back",
+    "keys": "C-c Enter Escape M-x ^C",
+    "cjk": "任务 T-1 已有答复：读 收据，然后确认。" * 3,
+    "wide": "word " * 200 + "end",
+    "one-long-word": "x" * 777 + "!",
+    "cjk-2700": "答" * 2700,
+    "combining": "e\u0301te\u0301 नमस्ते 🙂 done",
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+def test_text_is_submitted_as_it_is(stage: Stage, text: str):
+    prompts = stage.box("demo-planner")
+    assert wake(stage, "demo-planner", text) == Woken("demo-planner", prompts.pane)
+    assert prompts.read() == [text]
+    assert not list(stage.folder.glob("planted"))
+    assert stage.tmux("list-buffers") == ""
+
+
+@pytest.mark.parametrize("name", ["plain", "dash", "semicolon", "cjk", "wide"])
+def test_text_reaches_a_program_that_only_reads_lines(stage: Stage, name: str):
+    pane = stage.session("demo-planner", "cat > got")
+    assert wake(stage, "demo-planner", TEXTS[name]) == Woken("demo-planner", pane)
+    until(lambda: (stage.folder / "got").read_text(encoding="utf-8") == TEXTS[name] + "\n", "cat had the line")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "  ",
+        "two\nlines",
+        "a\rb",
+        "a\tb",
+        "\x1b[2J",
+        "a\x7f",
+        "a\x9b",
+        "a\u2028b",
+        "\ud800",
+        "答" * 8000,
+        "x" * 8193,
+    ],
+)
+def test_text_that_must_not_be_typed_is_refused(stage: Stage, text: str):
+    prompts = stage.box("demo-planner")
+    before = stage.shows(prompts.pane)
+    with pytest.raises(UsageError):
+        wake(stage, "demo-planner", text)
+    assert prompts.read() == []
+    assert stage.shows(prompts.pane) == before
+
+
+def test_text_of_8_kib_is_submitted(stage: Stage):
+    prompts = stage.box("demo-planner")
+    text = "x" * 8192
+    assert isinstance(wake(stage, "demo-planner", text), Woken)
+    assert prompts.read() == [text]
+
+
+# Sessions and panes ---------------------------------------------------------------------------------------------------
+
+
+def test_no_session_is_found_by_the_beginning_of_its_name(stage: Stage):
+    prompts = stage.box("demo-planner-x")
+    outcome = wake(stage, "demo-plan")
+    assert isinstance(outcome, NoSession)
+    assert not outcome.dead
+    assert prompts.read() == []
+
+
+def test_first_name_that_runs_is_taken(stage: Stage):
+    other, mine = stage.box("demo-planner-x"), stage.box("demo-planner")
+    outcome = TmuxWaker(stage.socket).wake(["gone", "demo-planner", "demo-planner-x"], TEXT)
+    assert outcome == Woken("demo-planner", mine.pane)
+    assert (mine.read(), other.read()) == ([TEXT], [])
+
+
+@pytest.mark.parametrize(
+    "name", ["v1.2-planner", "a:b", "two words", "计划-планер", "=demo", "%1", "$1", "-dash", "@2"]
+)
+def test_session_of_any_name_is_found(stage: Stage, name: str):
+    other, mine = stage.box("other"), stage.box(name)
+    assert isinstance(wake(stage, name), Woken)
+    assert (mine.read(), other.read()) == ([TEXT], [])
+
+
+@pytest.mark.parametrize("name", ["%0", "$0", "@0", "", "=other", "other:", ":0", "{last}"])
+def test_name_is_never_read_as_a_target(stage: Stage, name: str):
+    prompts = stage.box("other")
+    assert isinstance(wake(stage, name), NoSession)
+    assert prompts.read() == []
+
+
+def split(stage: Stage, session: str, command: str) -> str:
+    """Split the session's window; the new pane has the focus."""
+    where = ("-c", str(stage.folder), "-t", f"={session}:")
+    return stage.tmux("split-window", "-P", "-F", "#{pane_id}", *where, command)
+
+
+def test_oldest_pane_is_the_agent_s_and_not_the_focused_one(stage: Stage):
+    prompts = stage.box("demo-planner")
+    split(stage, "demo-planner", "cat > focused")
+    until((stage.folder / "focused").exists, "the other pane runs")
+    split(stage, "demo-planner", "exec sh")
+    assert isinstance(wake(stage, "demo-planner"), Woken)
+    assert prompts.read() == [TEXT]
+    assert (stage.folder / "focused").read_text() == ""
+
+
+def test_pane_of_a_shell_is_passed_over(stage: Stage):
+    stage.session("demo-planner", "exec sh")
+    prompts, command = stage.box_command()
+    pane = split(stage, "demo-planner", command)
+    stage.tmux("select-pane", "-t", "=demo-planner:.{top}")
+    until(prompts.log.exists, "the box was drawn")
+    assert wake(stage, "demo-planner") == Woken("demo-planner", pane)
+    assert prompts.read() == [TEXT]
+
+
+def test_pane_that_the_operator_marked_is_taken(stage: Stage):
+    stage.session("demo-planner", "exec cat")
+    prompts, command = stage.box_command()
+    pane = split(stage, "demo-planner", command)
+    split(stage, "demo-planner", "exec cat")
+    stage.tmux("set-option", "-p", "-t", pane, "@oracle_seat", "planner")
+    until(prompts.log.exists, "the box was drawn")
+    assert wake(stage, "demo-planner", seat="planner") == Woken("demo-planner", pane)
+
+
+def test_pane_marked_for_another_seat_is_never_taken(stage: Stage):
+    prompts = stage.box("demo-planner")
+    stage.tmux("set-option", "-p", "-t", prompts.pane, "@oracle_seat", "builder")
+    assert isinstance(wake(stage, "demo-planner", seat="planner"), NoSession)
+    assert prompts.read() == []
+
+
+def test_pane_in_another_window_is_found(stage: Stage):
+    prompts = stage.box("demo-planner")
+    stage.tmux("new-window", "-t", "=demo-planner:", "exec sh")
+    assert isinstance(wake(stage, "demo-planner"), Woken)
+    assert prompts.read() == [TEXT]
+
+
+@pytest.mark.parametrize("mode", [("copy-mode",), ("choose-tree",), ("copy-mode", "choose-tree"), ("clock-mode",)])
+def test_mode_is_left_first(stage: Stage, mode: tuple[str, ...]):
+    prompts = stage.box("demo-planner")
+    for command in mode:
+        stage.tmux(command, "-t", prompts.pane)
+    assert isinstance(wake(stage, "demo-planner"), Woken)
+    assert prompts.read() == [TEXT]
+
+
+def test_copy_mode_scrolled_back_is_left_first(stage: Stage):
+    prompts = stage.box("demo-planner")
+    stage.tmux("copy-mode", "-u", "-t", prompts.pane)
+    stage.tmux("send-keys", "-t", prompts.pane, "-X", "search-backward", "shortcuts")
+    assert isinstance(wake(stage, "demo-planner"), Woken)
+    assert prompts.read() == [TEXT]
+
+
+def test_dead_pane_is_said_to_be_dead(stage: Stage):
+    stage.session("keep", "exec cat")
+    stage.tmux("set-option", "-g", "remain-on-exit", "on")
+    pane = stage.session("demo-planner", "exit 3")
+    until(lambda: stage.tmux("display-message", "-p", "-t", pane, "#{pane_dead}") == "1", "the pane died")
+    assert wake(stage, "demo-planner") == NoSession(("demo-planner",), "its only pane is dead", dead="demo-planner")
+
+
+def test_live_pane_beside_a_dead_one_is_taken(stage: Stage):
+    prompts = stage.box("demo-planner")
+    stage.tmux("set-option", "-g", "remain-on-exit", "on")
+    split(stage, "demo-planner", "exit 3")
+    assert isinstance(wake(stage, "demo-planner"), Woken)
+    assert prompts.read() == [TEXT]
+
+
+def test_no_server_is_no_session():
+    outcome = TmuxWaker("t-absent").wake(["demo-planner"], TEXT)
+    assert isinstance(outcome, NoSession)
+    assert "t-absent" in outcome.reason
+
+
+def test_no_tmux_is_no_session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert TmuxWaker("t-absent").wake(["x"], TEXT) == NoSession(("x",), "tmux is not installed")
+
+
+def test_server_may_be_named_by_its_path(stage: Stage):
+    prompts = stage.box("demo-planner")
+    path = stage.tmux("display-message", "-p", "#{socket_path}")
+    assert isinstance(TmuxWaker(path).wake(["demo-planner"], TEXT), Woken)
+    assert prompts.read() == [TEXT]
+
+
+# Busy and stranded ----------------------------------------------------------------------------------------------------
+
+
+def test_agent_at_work_is_left_alone(stage: Stage):
+    prompts = stage.box("demo-planner", "--work")
+    before = stage.shows(prompts.pane)
+    assert wake(stage, "demo-planner", patience=1.5) == Busy("demo-planner", "its agent is at work")
+    assert stage.shows(prompts.pane) == before
+
+
+def test_title_that_spins_is_work(stage: Stage):
+    prompts = stage.box("demo-planner")
+    stage.tmux("select-pane", "-t", prompts.pane, "-T", "◐ Claude Code")
+    assert wake(stage, "demo-planner", patience=1.5) == Busy("demo-planner", "its agent is at work")
+
+
+def test_talk_about_work_is_no_work(stage: Stage):
+    prompts = stage.box("demo-planner")
+    for text in ("press esc to interrupt", "(esc to interrupt)", "Thinking about it", "• Working"):
+        assert isinstance(wake(stage, "demo-planner", text), Woken)
+    assert len(prompts.read()) == 4
+
+
+def test_screen_that_never_rests_is_busy(stage: Stage):
+    stage.session("demo-planner", "while :; do printf '%s ' $((i=i+1)); sleep 0.03; done")
+    assert wake(stage, "demo-planner", patience=1.6) == Busy("demo-planner", "its screen does not come to rest")
+
+
+def test_half_written_prompt_of_a_person_is_left_alone(stage: Stage):
+    prompts = stage.box("demo-planner")
+    stage.tmux("send-keys", "-t", prompts.pane, "-l", "half a thou")
+    until(lambda: "half a thou" in stage.shows(prompts.pane), "the draft was drawn")
+    assert wake(stage, "demo-planner", patience=1.5) == Busy("demo-planner", "somebody is writing in its input box")
+    assert prompts.read() == []
+
+
+def test_dialog_gets_no_enter(stage: Stage):
+    prompts = stage.box("demo-planner", "--dialog")
+    assert not isinstance(wake(stage, "demo-planner", patience=2.5), Woken)
+    assert prompts.read() == []
+
+
+def test_program_that_hangs_gets_no_enter(stage: Stage):
+    prompts = stage.box("demo-planner", "--hang")
+    outcome = wake(stage, "demo-planner")
+    assert isinstance(outcome, Stranded)
+    assert "did not appear" in outcome.reason
+    assert prompts.read() == []
+
+
+def test_program_that_swallows_the_paste_gets_no_enter(stage: Stage):
+    prompts = stage.box("demo-planner", "--swallow")
+    assert isinstance(wake(stage, "demo-planner"), Stranded)
+    assert prompts.read() == []
+
+
+def test_stranded_text_is_reported_and_submitted_by_the_next_wake_up(stage: Stage):
+    prompts = stage.box("demo-planner", "--deaf-enter")
+    outcome = wake(stage, "demo-planner")
+    assert isinstance(outcome, Stranded)
+    assert "Enter was pressed" in outcome.reason
+    assert prompts.read() == []
+    assert isinstance(wake(stage, "demo-planner"), Woken)
+    assert [text.strip() for text in prompts.read()] == [TEXT]
+
+
+def test_slow_client_is_waited_for(stage: Stage):
+    prompts = stage.box("demo-planner", "--slow", "0.4")
+    assert isinstance(wake(stage, "demo-planner"), Woken)
+    assert prompts.read() == [TEXT]
+
+
+def test_synchronized_panes_get_nothing(stage: Stage):
+    prompts = stage.box("demo-planner")
+    split(stage, "demo-planner", "cat > other")
+    stage.tmux("set-option", "-w", "-t", "=demo-planner:", "synchronize-panes", "on")
+    outcome = wake(stage, "demo-planner")
+    assert isinstance(outcome, Busy)
+    assert "synchronized" in outcome.reason
+    assert prompts.read() == []
+
+
+def test_pane_with_its_input_off_gets_nothing(stage: Stage):
+    prompts = stage.box("demo-planner")
+    stage.tmux("select-pane", "-d", "-t", prompts.pane)
+    assert wake(stage, "demo-planner") == Busy("demo-planner", "its input is switched off")
+
+
+def test_server_that_does_not_answer_costs_a_bounded_time(stage: Stage):
+    stage.box("demo-planner")
+    server = int(stage.tmux("display-message", "-p", "#{pid}"))
+    os.kill(server, signal.SIGSTOP)
+    try:
+        start = time.monotonic()
+        outcome = wake(stage, "demo-planner")
+        assert time.monotonic() - start < 3
+    finally:
+        os.kill(server, signal.SIGCONT)
+    assert isinstance(outcome, Busy)
+    assert "does not answer" in outcome.reason
+
+
+# Many at once ---------------------------------------------------------------------------------------------------------
+
+ONE = "import sys; from oracle.wake.tmux import TmuxWaker; print(TmuxWaker(sys.argv[1]).wake(['demo'], sys.argv[2], patience=90))"
+
+
+def test_twenty_at_once_do_not_mix(stage: Stage):
+    prompts = stage.box("demo")
+    texts = [f"wake-up {number} " + "word " * number for number in range(20)]
+
+    def run(text: str) -> str:
+        command = [sys.executable, "-c", ONE, stage.socket, text.strip()]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+
+    with ThreadPoolExecutor(20) as pool:
+        outcomes = list(pool.map(run, texts))
+    assert all(outcome.startswith("Woken(") for outcome in outcomes), outcomes
+    assert sorted(prompts.read()) == sorted(text.strip() for text in texts)
+
+
+def test_lock_ends_with_its_holder(stage: Stage):
+    prompts = stage.box("demo")
+    tty = stage.tmux("display-message", "-p", "-t", prompts.pane, "#{pane_tty}")
+    hold = "import fcntl, os, sys; fcntl.flock(os.open(sys.argv[1], os.O_RDONLY | os.O_NOCTTY), 2); print(flush=True); sys.stdin.read()"
+    holder = subprocess.Popen([sys.executable, "-c", hold, tty], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert holder.stdout
+    holder.stdout.readline()
+    assert wake(stage, "demo", patience=1.5) == Busy("demo", "another wake-up is being typed there")
+    holder.kill()
+    holder.communicate()
+    assert isinstance(wake(stage, "demo"), Woken)
+    assert prompts.read() == [TEXT]
+
+
+# The own pane ---------------------------------------------------------------------------------------------------------
+
+
+def own(stage: Stage, prompts: Prompts, text: str = "/clear"):
+    path = stage.tmux("display-message", "-p", "#{socket_path}")
+    return type_into_own_pane(path, prompts.pane, text, patience=2.0)
+
+
+def test_own_pane_takes_the_text_while_the_agent_works(stage: Stage):
+    prompts, other = stage.box("demo", "--work"), stage.box("other")
+    assert own(stage, prompts) == Woken("demo", prompts.pane)
+    assert (prompts.read(), other.read()) == (["/clear"], [])
+
+
+def test_own_pane_that_is_gone_is_no_session(stage: Stage):
+    prompts = stage.box("demo")
+    prompts.pane = "%99"
+    assert isinstance(own(stage, prompts), NoSession)
+
+
+def test_force_types_while_the_agent_works(stage: Stage):
+    prompts = stage.box("demo-planner", "--work")
+    assert isinstance(TmuxWaker(stage.socket).force(["demo-planner"], TEXT), Woken)
+    assert prompts.read() == [TEXT]

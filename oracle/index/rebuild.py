@@ -42,7 +42,9 @@ def rebuild(
         with immediate(connection):
             for statement in INDICES:
                 connection.execute(statement)
-            Writer(connection, root, now_ns=now_ns, bulk=True).settle()
+            writer = Writer(connection, root, now_ns=now_ns, bulk=True)
+            writer.check_configuration()
+            writer.settle()
             set_meta(connection, "configuration", scan.configuration_stamp(connection, root))
             set_meta(connection, "full_look", f"{now_ns} {time.monotonic_ns() - began}")
             set_meta(connection, "ready", SCHEMA_VERSION)

@@ -167,6 +167,14 @@ class Writer:
                 self.report(name, [(1, why)])
         return self._patterns[project]
 
+    def check_configuration(self) -> None:
+        """Report every configuration file that can't be used, whether or not a record is read by it."""
+        projects = self._connection.execute(
+            "SELECT path FROM folder WHERE path GLOB 'projects/*' AND path NOT GLOB 'projects/*/*'"
+        ).fetchall()
+        for folder in ("learnings", *(path for (path,) in projects)):
+            self.patterns_of(f"{folder}/any")
+
     def _target(self, name: str) -> int:
         known = self._targets.get(name)
         if known is None:

@@ -35,12 +35,14 @@ _DUMPS = {
 
 @dataclass
 class Clock:
-    """The real time plus a chosen offset."""
+    """The real time, or one moment of it, plus a chosen offset."""
 
     offset_ns: int = field(default=0)
 
+    frozen_ns: int = field(default=0)
+
     def now_ns(self) -> int:
-        return time.time_ns() + self.offset_ns
+        return (self.frozen_ns or time.time_ns()) + self.offset_ns
 
     def advance(self, seconds: float) -> None:
         self.offset_ns += int(seconds * 1e9)

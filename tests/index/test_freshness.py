@@ -1,0 +1,497 @@
+"""Freshness is a contract: who changed what is seen by when, and a damaged, lost or foreign index never gives a wrong answer."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from oracle.app.oracle import Oracle
+from oracle.domain.records import Draft
+from oracle.errors import LockTimeout, NotInMemory, RootUnusable, TreeEmptied
+from oracle.index import fresh
+from oracle.store.lock import WriteLock
+from tests.laws.ledger import Clock, assert_like_rebuilt, pass_a_tick, read_projections
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+TASK = "entity:taskid:ARENA-1"
+BUILDER = "projects/arena/builder"
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(frozen_ns=time.time_ns())
+
+
+@pytest.fixture
+def warnings() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def oracle(root: Path, clock: Clock, warnings: list[str]) -> Iterator[Oracle]:
+    """An oracle that has looked at three old records of a builder and trusts what it knows of them."""
+    (root / BUILDER).mkdir(parents=True)
+    for name in "abc":
+        (root / BUILDER / f"{name}.md").write_text(f"{name} closes ARENA-1")
+    clock.advance(60)
+    pass_a_tick(root.parent)
+    with Oracle.open(str(root), clock=clock, warn=warnings.append) as opened:
+        opened.reconcile()
+        yield opened
+
+
+def sources(oracle: Oracle, *, fresh: bool = False) -> list[str]:
+    return [row[0].removeprefix(f"{BUILDER}/") for row in oracle.backlinks(TASK, fresh=fresh)]
+
+
+def edit_unseen(path: Path, old: bytes, new: bytes) -> None:
+    """Edit in place, as long as before, and set the mtime back."""
+    before = path.stat()
+    with path.open("r+b") as stream:
+        raw = stream.read()
+        stream.seek(0)
+        stream.write(raw.replace(old, new))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+
+
+# what seats do --------------------------------------------------------------------------------------------------------
+
+
+def test_a_new_file_is_seen_at_once(oracle: Oracle, root: Path) -> None:
+    assert sources(oracle) == ["a", "b", "c"]
+    (root / BUILDER / "d.md").write_text("closes ARENA-1")
+    assert sources(oracle) == ["a", "b", "c", "d"]
+    (root / BUILDER / "deep/er").mkdir(parents=True)
+    (root / BUILDER / "deep/er/e.md").write_text("closes ARENA-1")
+    (root / "learnings").mkdir()
+    (root / "learnings/f.md").write_text("closes ARENA-1")
+    assert sources(oracle) == ["learnings/f", "a", "b", "c", "d", "deep/er/e"]
+
+
+def test_a_rename_is_seen_at_once(oracle: Oracle, root: Path) -> None:
+    (root / BUILDER / "a.md").rename(root / BUILDER / "z.md")
+    assert sources(oracle) == ["b", "c", "z"]
+    (root / BUILDER / "b.md").rename(root / BUILDER / "B.md")
+    assert sources(oracle) == ["B", "c", "z"]
+
+
+def test_a_chain_of_quick_renames_is_seen_each_time(oracle: Oracle, root: Path) -> None:
+    """Several within one tick of the file system's clock, each followed by a query."""
+    name = "a"
+    for number in range(30):
+        (root / BUILDER / f"{name}.md").rename(root / BUILDER / f"r{number}.md")
+        name = f"r{number}"
+        assert sources(oracle) == ["b", "c", name]
+
+
+def test_names_that_are_swapped_are_seen_at_once(oracle: Oracle, root: Path) -> None:
+    folder = root / BUILDER
+    (folder / "d.md").write_text("nothing")
+    assert sources(oracle) == ["a", "b", "c"]
+    (folder / "a.md").rename(folder / ".aside")
+    (folder / "d.md").rename(folder / "a.md")
+    (folder / ".aside").rename(folder / "d.md")
+    assert sources(oracle) == ["b", "c", "d"]
+
+
+def test_a_deletion_is_seen_at_once(oracle: Oracle, root: Path) -> None:
+    (root / BUILDER / "a.md").unlink()
+    assert sources(oracle) == ["b", "c"]
+    shutil.rmtree(root / "projects/arena")
+    assert sources(oracle) == []
+
+
+def test_an_atomic_replacement_is_seen_at_once(oracle: Oracle, root: Path) -> None:
+    scratch = root / BUILDER / ".a.md.swp"
+    scratch.write_text("a closes ARENA-2")
+    before = (root / BUILDER / "a.md").stat()
+    os.utime(scratch, ns=(before.st_atime_ns, before.st_mtime_ns))
+    scratch.rename(root / BUILDER / "a.md")
+    assert sources(oracle) == ["b", "c"]
+
+
+def test_a_moved_folder_is_seen_at_once_and_empties_nothing(oracle: Oracle, root: Path) -> None:
+    for number in range(30):
+        (root / BUILDER / f"n{number}.md").write_text("closes ARENA-1")
+    assert len(sources(oracle)) == 33
+    (root / "projects/arena").rename(root / "projects/zoo")
+    found = oracle.backlinks(TASK)
+    assert len(found) == 33
+    assert {row[0].split("/")[1] for row in found} == {"zoo"}
+
+
+def test_an_edit_in_place_is_seen_after_the_interval(oracle: Oracle, root: Path, clock: Clock) -> None:
+    assert sources(oracle) == ["a", "b", "c"]
+    edit_unseen(root / BUILDER / "a.md", b"ARENA-1", b"ARENA-2")
+    clock.advance(1.9)
+    assert sources(oracle) == ["a", "b", "c"]
+    clock.advance(0.2)
+    assert sources(oracle) == ["b", "c"]
+
+
+def test_fresh_sees_an_edit_in_place_at_once(oracle: Oracle, root: Path) -> None:
+    assert sources(oracle) == ["a", "b", "c"]
+    edit_unseen(root / BUILDER / "a.md", b"ARENA-1", b"ARENA-2")
+    assert sources(oracle, fresh=True) == ["b", "c"]
+
+
+def test_a_costly_look_is_repeated_less_often(
+    oracle: Oracle, root: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fresh, "CHEAP_NS", 0)
+    clock.advance(11)
+    assert sources(oracle) == ["a", "b", "c"]
+    edit_unseen(root / BUILDER / "a.md", b"ARENA-1", b"ARENA-2")
+    clock.advance(9)
+    assert sources(oracle) == ["a", "b", "c"]
+    clock.advance(2)
+    assert sources(oracle) == ["b", "c"]
+
+
+def test_the_last_full_look_of_another_process_counts(oracle: Oracle, root: Path, clock: Clock) -> None:
+    clock.advance(30)
+    sources(oracle)
+    edit_unseen(root / BUILDER / "a.md", b"ARENA-1", b"ARENA-2")
+    with Oracle.open(str(root), clock=clock) as other:
+        assert sources(other) == ["a", "b", "c"]
+        clock.advance(3)
+        assert sources(other) == ["b", "c"]
+
+
+@pytest.mark.parametrize("seconds", [-3600, -86400 * 400])
+def test_a_clock_that_jumps_back_makes_us_look_again(oracle: Oracle, root: Path, clock: Clock, seconds: int) -> None:
+    edit_unseen(root / BUILDER / "a.md", b"ARENA-1", b"ARENA-2")
+    clock.advance(seconds)
+    assert sources(oracle) == ["b", "c"]
+    (root / BUILDER / "d.md").write_text("closes ARENA-1")
+    assert sources(oracle) == ["b", "c", "d"]
+
+
+def test_two_edits_within_one_tick_are_both_seen(oracle: Oracle, root: Path, clock: Clock) -> None:
+    clock.offset_ns = 0
+    path = root / BUILDER / "a.md"
+    for number in range(20):
+        edit_unseen(path, b"ARENA-1", b"ARENA-2")
+        assert sources(oracle, fresh=True) == ["b", "c"], number
+        edit_unseen(path, b"ARENA-2", b"ARENA-1")
+        assert sources(oracle, fresh=True) == ["a", "b", "c"], number
+
+
+# a hit about to be shown ----------------------------------------------------------------------------------------------
+
+
+def test_a_deleted_record_is_never_served(oracle: Oracle, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even when the file goes between the look and the answer."""
+    from oracle.app import retrieve
+
+    really_parse = retrieve.records.read
+
+    def read(path: str) -> bytes:
+        (root / BUILDER / "a.md").unlink(missing_ok=True)
+        return really_parse(path)
+
+    monkeypatch.setattr(retrieve.records, "read", read)
+    assert [hit.record.slug for hit in oracle.search("closes")] == [f"{BUILDER}/b", f"{BUILDER}/c"]
+    with pytest.raises(NotInMemory):
+        oracle.show(f"{BUILDER}/a")
+
+
+def test_what_is_shown_is_what_the_file_says_now(oracle: Oracle, root: Path) -> None:
+    edit_unseen(root / BUILDER / "a.md", b"closes", b"opened")
+    assert oracle.show(f"{BUILDER}/a").text == "a opened ARENA-1"
+    assert "a opened ARENA-1" in {hit.snippet for hit in oracle.search("ARENA-1")}
+
+
+# bad luck with the index ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lost", ["_state", "_state/oracle.db"])
+def test_an_index_deleted_under_an_open_oracle(oracle: Oracle, root: Path, lost: str) -> None:
+    sources(oracle)
+    shutil.rmtree(root / lost) if lost == "_state" else (root / lost).unlink()
+    assert sources(oracle) == ["a", "b", "c"]
+    oracle.write(Draft("decision", "arena", "New", body="ARENA-1"))
+    assert len(sources(oracle)) == 4
+    assert_like_rebuilt(oracle)
+
+
+def corrupt(root: Path, how: str) -> None:
+    database = root / "_state/oracle.db"
+    if how == "truncated":
+        os.truncate(database, database.stat().st_size // 2)
+    elif how == "emptied":
+        os.truncate(database, 0)
+    elif how == "overwritten":
+        database.write_bytes(b"no database" * 1_000)
+    elif how == "torn":
+        with database.open("r+b") as stream:
+            stream.seek(4096)
+            stream.write(b"\xa5" * 8192)
+
+
+@pytest.mark.parametrize("how", ["truncated", "emptied", "overwritten", "torn"])
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_corrupt_index_is_rebuilt_with_one_line(
+    oracle: Oracle, root: Path, warnings: list[str], how: str, *, is_open: bool
+) -> None:
+    sources(oracle)
+    oracle.index.database.connect().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    if not is_open:
+        oracle.close()
+    corrupt(root, how)
+    assert sources(oracle) == ["a", "b", "c"]
+    assert [hit.record.slug for hit in oracle.search("closes")] == [f"{BUILDER}/{name}" for name in "abc"]
+    oracle.write(Draft("decision", "arena", "New", body="ARENA-1"))
+    oracle.reconcile(full=True)
+    assert len(sources(oracle)) == 4
+    assert len(warnings) <= 1, warnings
+    assert_like_rebuilt(oracle)
+
+
+@pytest.mark.parametrize("how", ["truncated", "emptied", "overwritten", "torn"])
+def test_a_write_on_a_corrupt_index_loses_nothing(oracle: Oracle, root: Path, how: str) -> None:
+    oracle.close()
+    corrupt(root, how)
+    written = oracle.write(Draft("decision", "arena", "New", body="ARENA-1"))
+    assert written.warnings == ()
+    assert len(sources(oracle)) == 4
+    assert oracle.show(written.slug).record.title == "New"
+
+
+def test_an_index_of_another_version_is_rebuilt(oracle: Oracle, root: Path, warnings: list[str]) -> None:
+    oracle.close()
+    connection = sqlite3.connect(root / "_state/oracle.db")
+    connection.executescript(
+        "UPDATE meta SET value = 'older' WHERE key = 'ready'; DROP TABLE edge; CREATE TABLE odd(x)"
+    )
+    connection.close()
+    assert sources(oracle) == ["a", "b", "c"]
+    assert warnings == []
+    assert_like_rebuilt(oracle)
+
+
+def test_a_rebuild_by_another_process_meanwhile(oracle: Oracle, root: Path) -> None:
+    """The rebuild empties the tables between the reader's look and its question, and while it asks."""
+    sources(oracle)
+    seen: list[int] = []
+
+    def rebuild_meanwhile(connection: sqlite3.Connection) -> int:
+        with Oracle.open(str(root)) as other:
+            other.index.database.create()
+        seen.append(1)
+        return int(connection.execute("SELECT count(*) FROM record").fetchone()[0])
+
+    assert oracle.index.read(rebuild_meanwhile) == 3
+    assert sources(oracle) == ["a", "b", "c"]
+    (root / "_state/oracle.db").unlink()
+    with Oracle.open(str(root)) as other:
+        other.reconcile(rebuild=True)
+    assert sources(oracle) == ["a", "b", "c"]
+
+
+def test_a_reader_never_asks_empty_tables(oracle: Oracle, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tables are emptied just after the reader has found all well."""
+    really_fresh = oracle.index._fresh_connection
+    turns = iter(range(9))
+
+    def fresh_then_emptied(*, fresh: bool) -> sqlite3.Connection:
+        connection = really_fresh(fresh=fresh)
+        if next(turns) == 0:
+            with Oracle.open(str(root)) as other:
+                other.index.database.create()
+        return connection
+
+    monkeypatch.setattr(oracle.index, "_fresh_connection", fresh_then_emptied)
+    assert sources(oracle) == ["a", "b", "c"]
+
+
+def test_a_held_lock_makes_a_reader_answer_from_what_it_has(
+    oracle: Oracle, root: Path, warnings: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fresh, "READER_PATIENCE", 0.01)
+    sources(oracle)
+    with WriteLock(oracle.root):
+        assert sources(oracle) == ["a", "b", "c"]
+        assert warnings == []
+        (root / BUILDER / "d.md").write_text("closes ARENA-1")
+        assert sources(oracle) == ["a", "b", "c"]
+        assert len(warnings) == 1
+        assert f"process {os.getpid()}" in warnings[0]
+        assert oracle.index.stale
+    assert sources(oracle) == ["a", "b", "c", "d"]
+    assert oracle.index.stale == ""
+
+
+def test_a_writer_says_who_holds_the_lock(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
+    from oracle.store import lock
+
+    monkeypatch.setattr(lock, "DEFAULT_TIMEOUT", 0.01)
+    with WriteLock(oracle.root), pytest.raises(LockTimeout, match=f"process {os.getpid()}"):
+        oracle.write(Draft("decision", "arena", "New"))
+
+
+# bad luck with the Root -----------------------------------------------------------------------------------------------
+
+
+def test_a_deleted_root_is_said_in_a_sentence(oracle: Oracle, root: Path) -> None:
+    sources(oracle)
+    shutil.rmtree(root)
+    for use in (
+        lambda: sources(oracle),
+        oracle.status,
+        oracle.reconcile,
+        lambda: oracle.write(Draft("plan", "a", "b")),
+    ):
+        with pytest.raises(RootUnusable, match="does not exist"):
+            use()
+    assert not root.exists()
+    root.write_text("a file")
+    with pytest.raises(RootUnusable, match="is not a folder"):
+        sources(oracle)
+
+
+def test_a_root_that_comes_back_is_read_again(oracle: Oracle, root: Path, tmp_path: Path) -> None:
+    sources(oracle)
+    root.rename(tmp_path / "away")
+    with pytest.raises(RootUnusable):
+        sources(oracle)
+    (tmp_path / "away").rename(root)
+    assert sources(oracle) == ["a", "b", "c"]
+
+
+def mount_read_only(root: Path, mountpoint: Path) -> None:
+    mountpoint.mkdir()
+    for words in (["--bind", root, mountpoint], ["-o", "remount,bind,ro", mountpoint]):
+        try:
+            done = subprocess.run(["mount", *words], capture_output=True, check=False)
+        except FileNotFoundError:
+            pytest.skip("there is no mount program")
+        if done.returncode:
+            subprocess.run(["umount", mountpoint], capture_output=True, check=False)
+            pytest.skip("this machine lets us mount nothing")
+
+
+@pytest.fixture
+def read_only(root: Path, tmp_path: Path) -> Iterator[Callable[[], Path]]:
+    """A function that shows the Root where it can't be written, under another path."""
+    mountpoint = tmp_path / "read-only"
+
+    def mount() -> Path:
+        mount_read_only(root, mountpoint)
+        return mountpoint
+
+    yield mount
+    if mountpoint.exists():
+        subprocess.run(["umount", mountpoint], capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("state", ["absent", "current", "behind", "corrupt"])
+def test_a_read_only_root_is_served_from_memory(root: Path, read_only: Callable[[], Path], state: str) -> None:
+    (root / BUILDER).mkdir(parents=True)
+    for name in "abc":
+        (root / BUILDER / f"{name}.md").write_text("closes ARENA-1")
+    if state != "absent":
+        with Oracle.open(str(root)) as oracle:
+            oracle.reconcile()
+    if state == "behind":
+        (root / BUILDER / "d.md").write_text("closes ARENA-1")
+    if state == "corrupt":
+        corrupt(root, "overwritten")
+    expected = ["a", "b", "c", "d"] if state == "behind" else ["a", "b", "c"]
+    before = read_projections(root)
+    mounted = read_only()
+    warnings: list[str] = []
+    with Oracle.open(str(mounted), warn=warnings.append) as oracle:
+        assert sources(oracle) == expected
+        assert len(oracle.search("closes")) == len(expected)
+        assert sources(oracle, fresh=True) == expected
+        assert len(warnings) <= 1, warnings
+        with pytest.raises(Exception, match="read-only"):
+            oracle.write(Draft("decision", "arena", "New"))
+    assert read_projections(root) == before
+
+
+def test_a_root_that_refuses_every_write_is_served_from_memory(
+    root: Path, monkeypatch: pytest.MonkeyPatch, warnings: list[str]
+) -> None:
+    """The same without a mount: the outermost calls refuse."""
+    (root / BUILDER).mkdir(parents=True)
+    (root / BUILDER / "a.md").write_text("closes ARENA-1")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    for name in ("mkdir", "makedirs", "rename", "link", "unlink"):
+        monkeypatch.setattr(os, name, refuse)
+    really_allowed = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and really_allowed(path, mode))
+    with Oracle.open(str(root), warn=warnings.append) as oracle:
+        assert sources(oracle) == ["a"]
+        assert sources(oracle) == ["a"]
+    assert len(warnings) == 1
+    assert os.listdir(root) == ["projects"]  # noqa: PTH208
+
+
+# an emptied tree ------------------------------------------------------------------------------------------------------
+
+
+def fill(root: Path, count: int) -> None:
+    (root / BUILDER).mkdir(parents=True)
+    for number in range(count):
+        (root / BUILDER / f"{number:03}.md").write_text("closes ARENA-1")
+
+
+def test_a_tree_that_was_emptied_changes_nothing_until_it_is_accepted(root: Path) -> None:
+    fill(root, 30)
+    with Oracle.open(str(root)) as oracle:
+        assert len(sources(oracle)) == 30
+        before = read_projections(root)
+        (root / "projects").rename(root / "unmounted")
+        for use in (lambda: sources(oracle), oracle.reconcile, lambda: oracle.reconcile(rebuild=True)):
+            with pytest.raises(TreeEmptied) as caught:
+                use()
+            assert caught.value.exit_code == 8
+            assert "--accept-removals" in caught.value.hint
+        assert read_projections(root) == before
+        (root / "unmounted").rename(root / "projects")
+        assert len(sources(oracle)) == 30
+        shutil.rmtree(root / "projects")
+        assert oracle.reconcile(accept_removals=True).dropped == 30
+        assert sources(oracle) == []
+        assert read_projections(root) == {}
+
+
+def test_a_lost_index_does_not_hide_an_emptied_tree(root: Path) -> None:
+    fill(root, 30)
+    with Oracle.open(str(root)) as oracle:
+        oracle.reconcile()
+    shutil.rmtree(root / "_state")
+    (root / "projects").rename(root / "unmounted")
+    with Oracle.open(str(root)) as oracle, pytest.raises(TreeEmptied):
+        sources(oracle)
+
+
+@pytest.mark.parametrize(
+    ("known", "gone", "refused"), [(19, 19, False), (20, 10, False), (20, 11, True), (40, 20, False)]
+)
+def test_where_the_line_is(root: Path, known: int, gone: int, *, refused: bool) -> None:
+    fill(root, known)
+    with Oracle.open(str(root)) as oracle:
+        oracle.reconcile()
+        for number in range(gone):
+            (root / BUILDER / f"{number:03}.md").unlink()
+        if refused:
+            with pytest.raises(TreeEmptied):
+                sources(oracle)
+        else:
+            assert len(sources(oracle)) == known - gone

@@ -11,7 +11,7 @@ import os
 
 from oracle.compat.door import complain, emit, end, report, serve
 from oracle.domain.slugs import check_name
-from oracle.errors import NotFound, NotInMemory, RootUnusable
+from oracle.errors import NotFound, NotInMemory, RootUnusable, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,6 +150,8 @@ def _search(oracle: Oracle, args: argparse.Namespace) -> int:
 
     names = [name.strip().removesuffix(".json") for name in (args.files or "").split(",") if name.strip()]
     oracle.root.require()
+    if not args.search.strip():
+        raise UsageError("--search is empty.", hint="Give a word that stands in a fact or a record.")
     try:
         matches = search_everything(oracle, args.search, names, project=args.project or "", fresh=args.fresh)
     except NotFound as error:

@@ -6,6 +6,7 @@ On the way of every query: strings go through the C encoder one by one, the rest
 from __future__ import annotations
 
 import json
+import sys
 from json.encoder import encode_basestring as quote
 
 from oracle.domain.instants import NS, extracted_at
@@ -16,18 +17,34 @@ if TYPE_CHECKING:
 
     from oracle.app.oracle import BacklinkLine
 
+_DEEPEST = 50_000
+"""Calls that may be under way at once: two for each level of a value, which the reader of JSON bounds."""
 
-def print_json(value: object, line: str = "\n") -> str:
-    """Return a value as indented JSON; `line` is the line end with the indentation of the place it stands in."""
+
+def print_json(value: object) -> str:
+    """Return a value as indented JSON, however deep it is: what could be read can be printed."""
+    try:
+        return _print(value, "\n")
+    except RecursionError:
+        limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _DEEPEST))
+    try:
+        return _print(value, "\n")
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _print(value: object, line: str) -> str:
+    """Return a value as JSON inside a line that begins with `line`, a line end and its indentation."""
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, dict) and value:
         below = line + "  "
-        items = [f"{_key(key)}: {print_json(item, below)}" for key, item in value.items()]
+        items = [f"{_key(key)}: {_print(item, below)}" for key, item in value.items()]
         return "{" + below + f",{below}".join(items) + line + "}"
     if isinstance(value, list | tuple) and value:
         below = line + "  "
-        return "[" + below + f",{below}".join([print_json(item, below) for item in value]) + line + "]"
+        return "[" + below + f",{below}".join([_print(item, below) for item in value]) + line + "]"
     return json.dumps(value)
 
 

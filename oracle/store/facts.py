@@ -129,10 +129,9 @@ def search(root: Root, term: str, only: list[str]) -> list[dict[str, str]]:
         if only and label not in only and label.removeprefix("machine/") not in only:
             continue
         try:
-            content = load(root, path)
-        except InvalidRecord:
+            found += _matches(load(root, path), "", folded, label)
+        except (InvalidRecord, RecursionError):
             continue
-        found += _matches(content, "", folded, label)
     return found
 
 

@@ -137,6 +137,7 @@ def test_status_names_what_there_is(team: Team):
         ("--backlinks", "../x"),
         ("--backlinks", "/etc/passwd"),
         ("--key", "a", "--file", "b"),
+        ("--search", " "),
         ("--search", "x", "--project", "../.."),
     ],
 )
@@ -345,6 +346,19 @@ def test_one_bad_file_hides_no_other(team: Team):
     assert {entry["title"] for entry in done.json} >= {"good", "bad", "with BOM"}
     assert len(done.json) == 5
     assert "problem" in done.err
+
+
+@pytest.mark.parametrize("depth", [300, 900, 5000])
+def test_a_deep_file_hides_no_other(team: Team, depth: int):
+    deep = '{"a":' * depth + "1" + "}" * depth
+    team.put("projects/q/deep.json", deep)
+    team.put("machine/deep.json", deep)
+    team.put("machine/net.json", '{"needle": 1}')
+    team.put("projects/q/decision/a.md", note("good"))
+    done = team.query("--project", "q")
+    assert (done.code, '"title": "good"' in done.out) == (0, True)
+    assert team.query("--search", "needle").json["count"] == 1
+    assert team.query("--file", "deep").code in (0, 1)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,82 @@
+"""Try the lock-free steps: one creator a name, also without hard links, and the lock of one file."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from oracle.errors import DiskFailure, LockTimeout
+from oracle.store import steps
+from tests.store.crash import run_at_once
+
+
+def test_one_of_many_creates_a_file_and_it_is_whole(tmp_path: Path) -> None:
+    path = f"{tmp_path}/a/b/file"
+    made = run_at_once(20, lambda number: int(steps.create_once(path, b"%d" % number * 100_000)))
+    assert sorted(made) == [0] * 19 + [1]
+    content = Path(path).read_bytes()
+    assert content == b"%d" % made.index(1) * 100_000
+    assert [entry.name for entry in Path(path).parent.iterdir()] == ["file"]
+    assert steps.read(path) == content
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.EXDEV, errno.ENOTSUP])
+def test_without_hard_links_still_one_creates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    def refuse(*_args: object, **_named: object) -> None:
+        raise OSError(code, "no links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    path = f"{tmp_path}/file"
+    assert sorted(run_at_once(12, lambda number: int(steps.create_once(path, b"%d" % number)))) == [0] * 11 + [1]
+    assert not list(tmp_path.glob(".new-*"))
+
+
+def test_a_dead_process_of_the_same_number_is_in_nobody_s_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    for number in range(3):
+        child = os.fork()
+        if child == 0:
+            monkeypatch.setattr(os, "link", lambda *_args, **_named: os._exit(0))
+            steps.create_once(f"{tmp_path}/{number}", b"x")
+        os.waitpid(child, 0)
+    assert steps.create_once(f"{tmp_path}/file", b"x")
+
+
+def test_what_dead_processes_left_is_swept_once_it_is_old(tmp_path: Path) -> None:
+    for name, age in ((".new-a", 7200), (".new-b", 0), ("kept", 7200)):
+        (tmp_path / name).write_bytes(b"x")
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    assert steps.sweep(str(tmp_path)) == 1
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == [".new-b", "kept"]
+    assert steps.sweep(f"{tmp_path}/nowhere") == 0
+
+
+def test_a_held_lock_is_waited_for_and_named_when_it_takes_too_long(tmp_path: Path) -> None:
+    path = f"{tmp_path}/TODO.md"
+    with steps.FileLock(path):
+        with pytest.raises(LockTimeout, match=r"TODO\.md\.lock is held"):
+            steps.FileLock(path, 0.01).__enter__()
+        Path(f"{path}.lock").unlink()
+        with steps.FileLock(path, 0.01):
+            pass
+    with steps.FileLock(path, 0.01):
+        pass
+
+
+def test_a_file_that_can_not_be_read_or_written_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(DiskFailure, match="can't be read"):
+        steps.read(str(tmp_path))
+    assert steps.read(f"{tmp_path}/nothing") is None
+    (tmp_path / "file").write_bytes(b"x")
+    assert steps.read(f"{tmp_path}/file/below") is None
+    for act in (
+        lambda: steps.create_once(f"{tmp_path}/file/below", b"x"),
+        lambda: steps.replace(f"{tmp_path}/file/below", b"x"),
+        lambda: steps.rename(f"{tmp_path}/nothing", f"{tmp_path}/other"),
+    ):
+        with pytest.raises(DiskFailure, match=str(tmp_path)):
+            act()

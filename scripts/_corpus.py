@@ -1,0 +1,112 @@
+"""Lay a folder of plain Markdown out as a Root with seats, for the demonstration.
+
+Each first-level folder becomes a project; documents that lie beside such folders, or a folder without any, become a project
+of the folder's own name. Which seat a document falls to is a stable hash of its path. Its bytes stay as they are, with a
+little frontmatter put before those that have none. Nothing outside of the new Root is written, no link is followed out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from oracle.domain.slugs import MAX_NAME_BYTES, check_name
+from oracle.errors import InvalidName
+
+SEATS = ("builder", "planner", "reviewer")
+SUFFIXES = (".md", ".mdx", ".markdown")
+_MAX_STEM_BYTES = 180
+_MAX_BYTES = 16 * 1024 * 1024
+
+
+def lay_out(corpus: Path, root: Path) -> tuple[int, list[str]]:
+    """Make records of the documents under `corpus` and return their number and what was left out, a line each."""
+    count = 0
+    left_out: list[str] = []
+    for path in _documents(corpus):
+        relative = path.relative_to(corpus)
+        try:
+            _lay_out_one(path, relative, root, project=_project_of(relative, corpus))
+        except OSError as error:
+            left_out.append(f"{printable(str(relative))}: {error.strerror}")
+            continue
+        count += 1
+    return count, left_out
+
+
+def printable(text: str) -> str:
+    """Return a text with control characters and bytes that are not UTF-8 spelled out."""
+    clean = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in clean)
+
+
+def _documents(corpus: Path) -> Iterator[Path]:
+    """Yield the plain Markdown files in a stable order; hidden names, links that lead out and pipes are passed over."""
+    inside = os.path.realpath(corpus) + os.sep
+    for folder, folders, names in os.walk(corpus):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(folder, name)
+            if name.startswith(".") or not name.lower().endswith(SUFFIXES) or not path.is_file():
+                continue
+            if os.path.realpath(path).startswith(inside):
+                yield path
+
+
+def _project_of(relative: Path, corpus: Path) -> str:
+    return project_name(relative.parts[0] if len(relative.parts) > 1 else corpus.resolve().name)
+
+
+def project_name(name: str) -> str:
+    """Return a folder's name as a project may be called: other characters become dashes, a long one is cut."""
+    text = "".join(char if char.isalnum() or char in "._-" else "-" for char in printable(name))
+    while ".." in text:
+        text = text.replace("..", ".")
+    text = text.strip("._-") or "corpus"
+    text = text.encode()[: MAX_NAME_BYTES - 8].decode("utf-8", "ignore")
+    try:
+        return check_name(text, "project")
+    except InvalidName:
+        return f"project-{zlib.crc32(name.encode('utf-8', 'surrogateescape')):08x}"
+
+
+def _lay_out_one(path: Path, relative: Path, root: Path, *, project: str) -> None:
+    with path.open("rb") as stream:
+        raw = stream.read(_MAX_BYTES)
+    number = zlib.crc32(os.fsencode(relative.as_posix()))
+    seat = SEATS[number % len(SEATS)]
+    folder = root / "projects" / project / seat
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    inner = Path(*relative.parts[1:]) if len(relative.parts) > 1 else relative
+    target = folder / f"{_stem(inner, number)}.md"
+    if target.exists():
+        target = target.with_name(f"{target.stem}-{number:08x}.md")
+    if not raw.removeprefix(b"\xef\xbb\xbf").startswith(b"---"):
+        raw = _frontmatter(project, seat, _title(raw, target.stem)) + raw
+    target.write_bytes(raw)
+    status = path.stat()
+    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _stem(relative: Path, number: int) -> str:
+    text = printable("--".join(relative.with_suffix("").parts)).replace("/", "-").lstrip(".") or "untitled"
+    raw = text.encode()
+    if len(raw) <= _MAX_STEM_BYTES:
+        return text
+    return f"{raw[:_MAX_STEM_BYTES].decode('utf-8', 'ignore')}-{number:08x}"
+
+
+def _title(raw: bytes, fallback: str) -> str:
+    for line in raw.decode("utf-8", "replace").splitlines():
+        if line.startswith("#") and line.strip("# \t"):
+            return " ".join(line.lstrip("#").split())[:200]
+    return fallback
+
+
+def _frontmatter(project: str, seat: str, title: str) -> bytes:
+    fields = {"project": json.dumps(project), "seat": seat, "kind": "decision", "title": json.dumps(title)}
+    lines = "".join(f"{key}: {value}\n" for key, value in fields.items())
+    return f"---\n{lines}---\n\n".encode()

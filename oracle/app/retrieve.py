@@ -73,12 +73,24 @@ def search(oracle: Oracle, text: str, filters: Mapping[str, str], *, limit: int,
 def _read_hit(oracle: Oracle, text: str, score: float, record: Summary) -> Hit | None:
     """Read the record's file; None when it is gone since the index last looked."""
     try:
-        document = records.parse(record.path, records.read(oracle.root.join(record.path)))
+        raw = records.read(oracle.root.join(record.path))
     except OSError:
         return None
+    document = records.parse(record.path, raw)
+    if record.path.endswith(".json"):  # its body is put together from several values
+        return Hit(record, score, best_passage(document.body, text).text, 1, max(1, len(_lines_of(raw))))
+    if not document.body.strip():  # what was found stands in the frontmatter
+        passage = best_passage("\n".join(_lines_of(raw)), text)
+        return Hit(record, score, passage.text, passage.first_line, passage.last_line)
     passage = best_passage(document.body, text)
     shift = document.body_line - 1
     return Hit(record, score, passage.text, passage.first_line + shift, passage.last_line + shift)
+
+
+def _lines_of(raw: bytes) -> list[str]:
+    """Return the lines of a file as they are counted everywhere, without their ends."""
+    lines = raw.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
 
 
 def show(oracle: Oracle, slug: str, *, first_line: int, last_line: int, fresh: bool) -> Shown:
@@ -102,8 +114,7 @@ def show(oracle: Oracle, slug: str, *, first_line: int, last_line: int, fresh: b
         raise NotInMemory(
             f"not_in_memory_db: {record.path} can't be read: {error.strerror}.", hint="Run `oracle doctor`."
         ) from error
-    lines = raw.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    lines = lines[:-1] if lines[-1] == "" else lines
+    lines = _lines_of(raw)
     last = min(last_line or len(lines), len(lines))
     if first_line < 1 or (lines and first_line > last):
         raise UsageError(

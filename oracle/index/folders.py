@@ -1,11 +1,15 @@
-"""The rows of folders: what a folder held when it was last scanned, and the names in it that can't be records."""
+"""The rows of folders: what a folder held when it was last scanned, and the names in it that can't be records.
+
+Cheap to import: a query that looked at every file and found nothing new writes that down.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 
 from oracle.index import scan
-from oracle.index.scan import Folder
+from oracle.index.db import set_meta
+from oracle.index.scan import Folder, Look
 from oracle.store.layout import RECORD_TREES, Root
 
 
@@ -51,6 +55,22 @@ def drop_folder(connection: sqlite3.Connection, path: str) -> None:
     """Forget a folder that is gone."""
     connection.execute("DELETE FROM problem WHERE path = ? OR path GLOB ?", (path, _glob_below(path)))
     connection.execute("DELETE FROM folder WHERE path = ?", (path,))
+
+
+def note_look(connection: sqlite3.Connection, root: Root, look: Look, *, now_ns: int, cost_ns: int) -> None:
+    """Write down what a look saw besides changed records: folder times and the time of the last full stat.
+
+    The caller holds an immediate transaction.
+    """
+    for path in look.touched:
+        mtime_ns = scan.folder_mtime(root, path)
+        if scan.is_same(connection, root, path) and scan.folder_mtime(root, path) == mtime_ns:
+            connection.execute(
+                "UPDATE folder SET mtime_ns = ?, settled = ? WHERE path = ?",
+                (mtime_ns, is_settled(mtime_ns, now_ns), path),
+            )
+    if look.full:
+        set_meta(connection, "full_look", f"{now_ns} {cost_ns}")
 
 
 def is_settled(mtime_ns: int, now_ns: int) -> int:

@@ -12,7 +12,7 @@ import time
 
 from oracle.errors import DiskFailure, LockTimeout
 from oracle.index import scan
-from oracle.index.db import Database, get_meta, snapshot
+from oracle.index.db import Database, get_meta, immediate, snapshot
 from oracle.store.layout import Root
 
 TYPE_CHECKING = False
@@ -127,11 +127,10 @@ class Index:
 
     def _note(self, look: scan.Look, now_ns: int, cost_ns: int) -> None:
         """Write down that all was well, if nobody is writing just now; a reader never waits for that."""
-        from oracle.index.reconcile import touch
         from oracle.store.lock import WriteLock
 
         if self._database.in_memory:
-            touch(self._database.connect(), self.root, look, now_ns=now_ns, cost_ns=cost_ns)
+            self._note_held(look, now_ns, cost_ns)
             return
         lock = WriteLock(self.root, 0.0)
         try:
@@ -140,11 +139,17 @@ class Index:
         except DiskFailure:
             return
         try:
-            touch(self._database.connect(), self.root, look, now_ns=now_ns, cost_ns=cost_ns)
+            self._note_held(look, now_ns, cost_ns)
         except sqlite3.OperationalError:
             return
         finally:
             lock.release()
+
+    def _note_held(self, look: scan.Look, now_ns: int, cost_ns: int) -> None:
+        from oracle.index.folders import note_look
+
+        with immediate(self._database.connect()) as connection:
+            note_look(connection, self.root, look, now_ns=now_ns, cost_ns=cost_ns)
 
     # -- writing ---------------------------------------------------------------------------------------------------
 

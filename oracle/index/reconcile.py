@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from oracle.errors import TreeEmptied
 from oracle.index import folders, projections, scan
-from oracle.index.db import Database, get_meta, immediate, set_meta
+from oracle.index.db import Database, get_meta, immediate
 from oracle.index.rebuild import rebuild
 from oracle.index.reports import SMALLEST_TREE, Progress, Report
 from oracle.index.rows import Writer, slug_in
@@ -59,27 +59,9 @@ def reconcile(
         _apply(writer, changes, progress)
         writer.settle()
         _keep_folders(connection, changes, now_ns)
-        _touch(connection, root, look, now_ns=now_ns, cost_ns=cost_ns)
+        folders.note_look(connection, root, look, now_ns=now_ns, cost_ns=cost_ns)
     printed = 0 if database.in_memory else projections.print_dirty(connection, root)
     return Report(len(changes.take), len(changes.drop), printed, rebuilt=False)
-
-
-def touch(connection: sqlite3.Connection, root: Root, look: Look, *, now_ns: int, cost_ns: int) -> None:
-    """Write down what a look saw when no record changed: folder times and the time of the last full stat."""
-    with immediate(connection):
-        _touch(connection, root, look, now_ns=now_ns, cost_ns=cost_ns)
-
-
-def _touch(connection: sqlite3.Connection, root: Root, look: Look, *, now_ns: int, cost_ns: int) -> None:
-    for path in look.touched:
-        mtime_ns = scan.folder_mtime(root, path)
-        if scan.is_same(connection, root, path) and scan.folder_mtime(root, path) == mtime_ns:
-            connection.execute(
-                "UPDATE folder SET mtime_ns = ?, settled = ? WHERE path = ?",
-                (mtime_ns, folders.is_settled(mtime_ns, now_ns), path),
-            )
-    if look.full:
-        set_meta(connection, "full_look", f"{now_ns} {cost_ns}")
 
 
 def _compare(connection: sqlite3.Connection, root: Root, look: Look) -> _Changes:

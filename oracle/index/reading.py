@@ -96,6 +96,9 @@ def _links_of(
             edges.setdefault((mention.type, mention.target), (mention.snippet, first_line + mention.line - 1))
         for reference in found.references:
             refs.setdefault((reference.type, reference.ref), (reference.snippet, first_line + reference.line - 1))
+    if record.path.endswith(".json"):  # its text is put together from several values, on lines of their own
+        edges = {key: (snippet, 1) for key, (snippet, _) in edges.items()}
+        refs = {key: (snippet, 1) for key, (snippet, _) in refs.items()}
     return (
         [(kind, target, *place) for (kind, target), place in edges.items()],
         [(kind, ref, links.reference_key(ref), *place) for (kind, ref), place in refs.items()],

@@ -110,6 +110,11 @@ class Root:
         return self.join("_state/oracle.log")
 
     @property
+    def hook_log(self) -> str:
+        """`_state/hook.log`: what hooks did and why they did not."""
+        return self.join("_state/hook.log")
+
+    @property
     def events(self) -> str:
         """`events.log`: the journal."""
         return self.join("events.log")

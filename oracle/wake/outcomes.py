@@ -44,7 +44,7 @@ class NoSession:
 
 @dataclass(frozen=True, slots=True)
 class Stranded:
-    """The text was typed and not seen to be submitted; the same wake-up again submits it and types nothing twice."""
+    """The text was typed and not seen to be submitted; `wake_again` does the rest and types nothing twice."""
 
     session: str
     pane: str
@@ -62,6 +62,10 @@ class Waker(Protocol):
 
         `seat` picks the pane among several. Raises UsageError for a text that must not be typed.
         """
+        ...
+
+    def wake_again(self, names: Sequence[str], text: str, *, seat: str = "", patience: float = ...) -> Outcome:
+        """Try again a wake-up that ended Stranded: nothing is typed when the text turns out to be submitted."""
         ...
 
 

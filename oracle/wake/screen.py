@@ -93,6 +93,11 @@ def holds(screen: Screen, text: str) -> bool:
     return _squeeze(draft(screen)) == _squeeze(text)
 
 
+def shows(screen: Screen, text: str) -> bool:
+    """Tell whether the end of `text` is anywhere on the screen."""
+    return _count(screen, _tail(text)) > 0
+
+
 def is_submitted(screen: Screen, text: str, *, before: Screen, typed: Screen) -> bool:
     """Tell whether `text`, seen in `typed`, has left the input box that was empty in `before`."""
     if sight(typed, text, before=before) is Sight.ELSEWHERE:

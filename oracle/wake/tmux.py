@@ -34,6 +34,7 @@ SHOW_TIME, SUBMIT_TIME = 1.0, 2.0
 _PAUSE = 0.15  # between paste and Enter: clients take an Enter that comes with a paste for a part of it
 _STEADY = 0.12  # seconds in which an idle screen does not change
 _POLL = 0.04
+_AT_LEAST = 0.3
 
 
 class TmuxWaker:
@@ -49,6 +50,10 @@ class TmuxWaker:
     def force(self, names: Sequence[str], text: str, *, seat: str = "", patience: float = PATIENCE) -> Outcome:
         """Submit `text` whether the agent works or not: clients keep a prompt until their turn ends."""
         return self._reach(names, check_text(text), seat=seat, patience=patience, wait=_look_once)
+
+    def wake_again(self, names: Sequence[str], text: str, *, seat: str = "", patience: float = PATIENCE) -> Outcome:
+        """Do what a wake-up that was left stranded still needs: nothing, when the pane shows the text as submitted since."""
+        return self._reach(names, check_text(text), seat=seat, patience=patience, wait=_wait_unless_submitted)
 
     def _reach(
         self, names: Sequence[str], text: str, *, seat: str, patience: float, wait: Callable[..., Screen | str]
@@ -126,8 +131,8 @@ def _type(server: Server, pane: Pane, text: str, *, until: float, wait: Callable
             refusal = _make_ready(server, pane.pane_id)
             before = refusal or wait(server, pane.pane_id, text, until=until - TYPING_TIME)
             if isinstance(before, str):
-                return Busy(pane.session, before)
-            return _submit(server, pane, text, before=before)
+                return Busy(pane.session, before) if before else Woken(pane.session, pane.pane_id)
+            return _submit(server, pane, text, before=before, until=until)
     except PaneGone as reason:
         return NoSession((pane.session,), str(reason), dead=pane.session)
 
@@ -169,16 +174,26 @@ def _why_not_idle(seen: Screen, text: str) -> str:
     return ""
 
 
+def _wait_unless_submitted(server: Server, pane_id: str, text: str, *, until: float) -> Screen | str:
+    """Return "" when the pane shows the text outside of its box, else as `_wait_until_idle`."""
+    seen = server.screen(pane_id)
+    if screens.shows(seen, text) and not screens.holds(seen, text):
+        return ""
+    return _wait_until_idle(server, pane_id, text, until=until)
+
+
 def _look_once(server: Server, pane_id: str, text: str, *, until: float) -> Screen | str:
     seen = server.screen(pane_id)
     return "somebody is writing in its input box" if screens.draft(seen) and not screens.holds(seen, text) else seen
 
 
-def _submit(server: Server, pane: Pane, text: str, *, before: Screen) -> Outcome:
+def _submit(server: Server, pane: Pane, text: str, *, before: Screen, until: float) -> Outcome:
     """Paste, see the text appear, press Enter, see it go. A text that is there from an earlier try is not typed again."""
     if not screens.holds(before, text):
         server.paste(pane.pane_id, text)
-    typed = _wait_for(server, pane.pane_id, lambda seen: _is_seen(seen, text, before), seconds=SHOW_TIME)
+    typed = _wait_for(
+        server, pane.pane_id, lambda seen: _is_seen(seen, text, before), seconds=_left(until, at_most=SHOW_TIME)
+    )
     if typed is None:
         return Stranded(pane.session, pane.pane_id, "the text was pasted and did not appear; Enter was not pressed")
     time.sleep(_PAUSE)
@@ -188,9 +203,14 @@ def _submit(server: Server, pane: Pane, text: str, *, before: Screen) -> Outcome
     def is_gone(seen: Screen) -> bool:
         return screens.is_submitted(seen, text, before=before, typed=typed)
 
-    if _wait_for(server, pane.pane_id, is_gone, seconds=SUBMIT_TIME) is None:
+    if _wait_for(server, pane.pane_id, is_gone, seconds=_left(until, at_most=SUBMIT_TIME)) is None:
         return Stranded(pane.session, pane.pane_id, "the text stands in the input box though Enter was pressed")
     return Woken(pane.session, pane.pane_id)
+
+
+def _left(until: float, *, at_most: float) -> float:
+    """Return the seconds to go on looking: what is typed is looked after for a moment, however late it is."""
+    return min(at_most, max(_AT_LEAST, until - time.monotonic()))
 
 
 def _is_seen(seen: Screen, text: str, before: Screen) -> bool:

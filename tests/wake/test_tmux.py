@@ -353,7 +353,8 @@ def test_twenty_at_once_do_not_mix(stage: Stage):
 def test_lock_ends_with_its_holder(stage: Stage):
     prompts = stage.box("demo")
     tty = stage.tmux("display-message", "-p", "-t", prompts.pane, "#{pane_tty}")
-    hold = "import fcntl, os, sys; fcntl.flock(os.open(sys.argv[1], os.O_RDONLY | os.O_NOCTTY), 2); print(flush=True); sys.stdin.read()"
+    lock = "fcntl.flock(os.open(sys.argv[1], os.O_RDONLY | os.O_NOCTTY), fcntl.LOCK_EX)"
+    hold = f"import fcntl, os, sys; {lock}; print(flush=True); sys.stdin.read()"
     holder = subprocess.Popen([sys.executable, "-c", hold, tty], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert holder.stdout
     holder.stdout.readline()

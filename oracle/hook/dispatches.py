@@ -1,0 +1,63 @@
+"""Find the dispatches that a marker may answer, and the rosters of the projects. Hook room; reads names first, few files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from oracle.domain import handoffs
+from oracle.domain.handoffs import CONSUMED, Kind, ReceiptName
+from oracle.domain.markers import Waiting
+from oracle.errors import OracleError
+from oracle.store import handoffs as receipts
+from oracle.store import profile
+from oracle.store.layout import Root
+
+
+@dataclass(slots=True)
+class Found:
+    """What the disk says: dispatches to this seat, seats of each project, and sentences on what could not be read."""
+
+    dispatches: list[Waiting] = field(default_factory=list)
+    rosters: dict[str, Collection[str]] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+
+def find_dispatches(
+    root: Root, seat: str, *, project: str, tasks: Collection[str], environ: Mapping[str, str]
+) -> Found:
+    """Return the dispatches to `seat` in one project, or in all for an empty one.
+
+    Consumed ones only of the given tasks. A project that can't be read is left out and named.
+    """
+    found = Found()
+    for name in [project] if project else profile.projects(root):
+        try:
+            loaded = profile.load(root, name, environ)
+            found.rosters[name] = loaded.seats
+            found.dispatches += _read_folder(loaded.handoff_dir, name, seat, tasks)
+        except OracleError as error:
+            found.problems.append(error.sentence)
+    return found
+
+
+def _read_folder(folder: str, project: str, seat: str, tasks: Collection[str]) -> Iterator[Waiting]:
+    for name, suffix in _names(folder):
+        wanted = suffix == "" or (suffix == CONSUMED and name.task_id in tasks)
+        if name.target != seat or not wanted:
+            continue
+        receipt = receipts.read(folder, name, suffix)
+        if receipt is not None and receipt.kind is Kind.DISPATCH:
+            yield Waiting(project, name.task_id, name.source, receipt.reply_to, is_open=suffix == "")
+
+
+def _names(folder: str) -> Iterator[tuple[ReceiptName, str]]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return
+    for name in names:
+        parsed = handoffs.parse_file_name(name)
+        if parsed is not None:
+            yield parsed

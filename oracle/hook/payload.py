@@ -1,0 +1,117 @@
+"""What the host sends at the end of a turn, and what its transcript can add. Hook room; reads the transcript's tail only.
+
+Nothing in a transcript triggers an action: it supplies the last message when an older host leaves it out, and the context of
+user turns. Its format is the host's own and changes, so that every line and every field may be missing or of another kind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from oracle.errors import UsageError
+
+MOST_BYTES = 4 << 20
+TAIL_BYTES = 256 << 10
+
+
+class InvalidPayload(UsageError):
+    """What came on stdin is no payload of a hook."""
+
+    code = "invalid_payload"
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """The fields that count; all may be empty. `message` is None when the host sent none."""
+
+    event: str = ""
+    session_id: str = ""
+    cwd: str = ""
+    transcript_path: str = ""
+    message: str | None = None
+
+
+def parse_payload(raw: bytes) -> Payload:
+    """Return what stdin holds. Raises InvalidPayload for what is no JSON object, and for more than 4 MiB."""
+    if len(raw) > MOST_BYTES:
+        raise InvalidPayload(f"The payload has more than {MOST_BYTES} bytes.", hint="Shorten the last message.")
+    try:
+        content = json.loads(raw.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError) as error:
+        raise InvalidPayload(
+            f"The payload is no JSON: {error}.", hint="A hook gets its payload from the host."
+        ) from error
+    if not isinstance(content, dict):
+        raise InvalidPayload("The payload is no JSON object.", hint="A hook gets its payload from the host.")
+    message = content.get("last_assistant_message")
+    return Payload(
+        event=_text(content, "hook_event_name"),
+        session_id=_text(content, "session_id"),
+        cwd=_text(content, "cwd"),
+        transcript_path=_text(content, "transcript_path"),
+        message=message if isinstance(message, str) else None,
+    )
+
+
+def _text(content: Mapping[str, object], key: str) -> str:
+    value = content.get(key)
+    return value if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """What the end of a transcript says: the last message of the main chain, and the texts of user turns, oldest first."""
+
+    last_message: str = ""
+    user_turns: tuple[str, ...] = ()
+
+
+def read_transcript(path: str) -> Transcript:
+    """Return what the last 256 KiB of a transcript hold; one that is missing or odd holds nothing.
+
+    Lines end at a line feed only: other separators may stand inside of strings. The first line may be cut and is left out then.
+    """
+    lines = list(_read_tail(os.path.expanduser(path))) if path else []
+    messages = [line for line in lines if line.get("isSidechain") is not True]
+    said = [text for line in messages if line.get("type") == "assistant" if (text := _join(line, "text"))]
+    asked = [text for line in messages if line.get("type") == "user" if (text := _join(line, "text"))]
+    return Transcript(said[-1] if said else "", tuple(asked))
+
+
+def _read_tail(path: str) -> Iterator[Mapping[str, object]]:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return
+    try:
+        size = os.fstat(handle).st_size
+        start = max(0, size - TAIL_BYTES)
+        data = os.pread(handle, TAIL_BYTES, start)
+    except OSError:
+        return
+    finally:
+        os.close(handle)
+    if start:
+        data = data.partition(b"\n")[2]
+    for line in data.split(b"\n"):
+        try:
+            content = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(content, dict):
+            yield content
+
+
+def _join(line: Mapping[str, object], kind: str) -> str:
+    """Return a message's own text: a string, or its blocks of one kind; results of tools are none."""
+    message = line.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    texts = [block.get("text") for block in content if isinstance(block, dict) and block.get("type") == kind]
+    return "\n".join(text for text in texts if isinstance(text, str))

@@ -1,0 +1,53 @@
+"""What the Stop hook needs from the use case of delivering: one value and one protocol. Hook room; touches nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a seat wants delivered: the address, its words without the markers, and what the marker said beside.
+
+    `source` is the seat that answers; `unsolicited` when no dispatch asked. It survives a trip through a file.
+    """
+
+    project: str
+    task_id: str
+    source: str
+    seat: str
+    text: str
+    unsolicited: bool = False
+    verdict: str = ""
+    summary: str = ""
+    commit: str = ""
+    title: str = ""
+    sweep: int | None = None
+    session_id: str = ""
+
+    def as_fields(self) -> dict[str, object]:
+        """Return the object that an intent keeps."""
+        return asdict(self)
+
+
+def read_answer(content: Mapping[str, object]) -> Answer:
+    """Return the answer that an intent keeps. Raises TypeError or KeyError for an object that is none."""
+    known = {field.name for field in fields(Answer)}
+    return Answer(**{key: value for key, value in content.items() if key in known})  # type: ignore[arg-type]
+
+
+class Deliver(Protocol):
+    """Deliver answers; every step looks first whether it is done."""
+
+    def deliver(self, answer: Answer) -> bool:
+        """Write response, completion receipt and `.consumed`, and put the wake-up into the inbox.
+
+        False when the same answer had been delivered before. Raises OracleError (Conflict for another answer).
+        """
+        ...
+
+    def wake(self, answer: Answer, *, patience: float) -> None:
+        """Try the wake-up that waits for this answer's reader, for at most `patience` seconds; it stays when it fails."""
+        ...

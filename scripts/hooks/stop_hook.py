@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""End of a turn: leave at once unless the agent asked for a delivery or an empty context, which few turns do.
+
+Run with `-I -S`. Up to that test only `sys` and `os` are imported; behind it `site.main()` brings the installed packages
+back. Nothing is ever printed on stdout, and the exit code is 0, since another would stop the host or trouble its user.
+"""
+
+import os
+import sys
+
+MOST = 4 << 20
+DELIVER, CLEAR = b"[DELIVER", b"[CLEAR-REQUESTED"
+MESSAGE = b'"last_assistant_message"'
+ESCAPE, PRINTABLE = b"\\u00", (b"2", b"3", b"4", b"5", b"6", b"7")
+
+
+def read_stdin() -> bytes:
+    """Return stdin's bytes, one more than allowed when there are too many."""
+    chunks, left = [], MOST + 1
+    while left > 0:
+        chunk = os.read(0, min(left, 1 << 20))
+        if not chunk:
+            break
+        chunks.append(chunk)
+        left -= len(chunk)
+    return b"".join(chunks)
+
+
+def may_ask(data: bytes) -> bool:
+    """Tell whether the payload may hold a marker, from its bytes alone.
+
+    Also true when plain characters are written as escapes, and when an older host left the message out, so that it has to
+    be looked up.
+    """
+    if DELIVER in data or CLEAR in data or len(data) > MOST:
+        return True
+    at = data.find(ESCAPE)
+    while at >= 0:
+        at += len(ESCAPE)
+        if data[at : at + 1] in PRINTABLE:
+            return True
+        at = data.find(ESCAPE, at)
+    _, key, value = data.partition(MESSAGE)
+    return value[:64].lstrip(b": \t\r\n")[:1] != b'"' if key else bool(data.strip())
+
+
+def serve(data: bytes) -> None:
+    """Bring the packages back and hand over; whatever goes wrong is one line."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        import site
+
+        site.main()
+        checkout = os.path.realpath(__file__).rpartition("/scripts/hooks/")[0]
+        if checkout:
+            sys.path.insert(0, checkout)
+        from oracle.hook.stop import serve as serve_stop
+
+        serve_stop(data)
+    except BaseException as error:  # noqa: BLE001 - fail open: a hook never stops its host
+        code = "python_too_old" if sys.version_info < (3, 11) else type(error).__name__
+        sys.stderr.write("deliver_skipped: " + code + "\n")
+
+
+def main() -> None:
+    """Look, and hand over when there is something to do."""
+    if os.environ.get("ORACLE_INTERNAL") == "1" or os.environ.get("ORACLE_HOOKS") == "0":
+        return
+    try:
+        data = read_stdin()
+    except OSError:
+        return
+    if may_ask(data):
+        serve(data)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""A memory seat on disk: a HOME with a Root, a profile and dispatches; and the hook as a real process in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from oracle.domain.handoffs import Kind, new_receipt, receipt_name
+from oracle.store import handoffs, profile, responses
+from oracle.store.layout import Root
+
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
+HOOK = CHECKOUT / "scripts" / "hooks" / "stop_hook.py"
+STORE_HOOK = Path(__file__).with_name("deliveries.py")
+SEATS = ("memory", "planner", "builder", "reviewer")
+SESSION = "5b1c0000-0000-4000-8000-000000000001"
+
+
+class Seat:
+    """The memory seat of the project `install`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.workspace = folder / "workspace"
+        self.root = Root(str(self.home / ".agents" / "memory"))
+        self.workspace.mkdir()
+        Path(self.root.path).mkdir(parents=True)
+        profile.init(self.root, "install", SEATS)
+        self.folder = Path(profile.load(self.root, "install", {}).handoff_dir)
+        self.environ = {"PATH": os.environ["PATH"], "HOME": str(self.home), "TMUX_TMPDIR": os.environ["TMUX_TMPDIR"]}
+
+    def dispatch(
+        self, task_id: str, source: str = "planner", *, reply_to: str = "", delivered: str | None = None
+    ) -> None:
+        """Put an open dispatch on disk, or one that was answered and consumed."""
+        name = receipt_name(task_id, source, "memory")
+        fields = {"assigned_at": datetime.now(UTC).isoformat(), "reply_to": reply_to}
+        handoffs.publish(str(self.folder), new_receipt(Kind.DISPATCH, name, fields))
+        if delivered is None:
+            return
+        responses.put(self.root, task_id, {"answer": delivered, "claims": []})
+        done = new_receipt(Kind.COMPLETION, name.answered_by(), {"delivered_at": datetime.now(UTC).isoformat()})
+        handoffs.complete(str(self.folder), done)
+        handoffs.consume(str(self.folder), name)
+
+    def payload(self, message: str | None, **more: Any) -> dict[str, Any]:
+        content: dict[str, Any] = {"session_id": SESSION, "cwd": str(self.workspace), "hook_event_name": "Stop", **more}
+        return content if message is None else {**content, "last_assistant_message": message}
+
+    def run(
+        self, payload: dict[str, Any] | bytes, *, script: Path = STORE_HOOK, **environ: str
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run the hook in a process of its own; its exit code is 0 and its stdout empty, always."""
+        data = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
+        options = ["-I", "-S"] if script == HOOK else []
+        done = subprocess.run(
+            [sys.executable, *options, str(script)],
+            input=data,
+            capture_output=True,
+            env={**self.environ, **environ},
+            cwd=self.workspace,
+            timeout=30,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (0, b""), done
+        return done
+
+    def answers(self) -> dict[str, str]:
+        """Return the answers that stand, by task."""
+        found = {path.stem: json.loads(path.read_bytes()) for path in Path(self.root.responses).glob("*.json")}
+        return {task: str(content.get("answer")) for task, content in found.items()}
+
+    def receipts(self) -> set[str]:
+        return {path.name for path in self.folder.glob("*.json*") if not path.name.endswith(".lock")}
+
+    def log(self) -> list[dict[str, str]]:
+        path = Path(self.root.hook_log)
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+    def inbox(self) -> list[str]:
+        return sorted(path.name for path in Path(self.root.inbox).glob("*.json*") if not path.name.endswith(".lock"))

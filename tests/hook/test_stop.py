@@ -1,0 +1,340 @@
+"""The Stop hook as a process: what it must bear, what it must not do, and what it costs."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oracle.store import inbox
+from tests.hook.seat import HOOK, STORE_HOOK, Seat
+from tests.wake.stage import Stage
+
+MARKER = "[DELIVER:seat=planner task_id=T-1 project=install]"
+
+
+# The first test -------------------------------------------------------------------------------------------------------
+
+
+def loaded(seat: Seat, data: bytes) -> set[str]:
+    """Return the modules that the hook loads beyond those of a bare start with the same options."""
+    show = "import sys; sys.stderr.write(' '.join(sys.modules))"
+    run = f"exec(compile(open({str(HOOK)!r}).read(), 'hook', 'exec'), {{'__name__': '__main__', '__file__': 'hook'}})"
+    found = []
+    for code in (show, f"{run}; {show}"):
+        command = [sys.executable, "-I", "-S", "-c", code]
+        done = subprocess.run(command, input=data, capture_output=True, env=seat.environ, check=True)
+        found.append(set(done.stderr.decode().split()))
+    return found[1] - found[0]
+
+
+def test_turn_without_a_marker_imports_nothing(seat: Seat):
+    message = "plain text with \x1b[31mcolours\x1b[0m and a\tb"
+    assert loaded(seat, json.dumps(seat.payload(message)).encode()) == set()
+
+
+@pytest.mark.parametrize("data", [b"", b"  \n"])
+def test_empty_stdin_imports_nothing(seat: Seat, data: bytes):
+    assert loaded(seat, data) == set()
+
+
+@pytest.mark.parametrize("switch", [{"ORACLE_INTERNAL": "1"}, {"ORACLE_HOOKS": "0"}])
+@pytest.mark.parametrize("script", [HOOK])
+def test_hook_that_is_switched_off_does_nothing(seat: Seat, switch: dict[str, str], script: Path):
+    seat.dispatch("T-1")
+    assert seat.run(seat.payload(f"x {MARKER}"), script=script, **switch).stderr == b""
+    assert (seat.answers(), seat.log()) == ({}, [])
+
+
+def escape(text: str) -> str:
+    return "".join(f"\\u{ord(char):04x}" for char in text)
+
+
+def test_marker_in_escapes_is_seen(seat: Seat):
+    seat.dispatch("T-1")
+    data = json.dumps(seat.payload("x @")).replace("@", escape("[DELIVER:seat=stranger]")).encode()
+    assert b"DELIVER" not in data
+    assert seat.run(data, script=HOOK).stderr == b"deliver_skipped: missing_task_id\n"
+
+
+def test_stdin_that_is_closed_is_borne(seat: Seat):
+    command = ["sh", "-c", 'exec "$0" -I -S "$1" <&-', sys.executable, str(HOOK)]
+    done = subprocess.run(command, capture_output=True, env=seat.environ, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_hook_without_a_marker_costs_no_more_than_a_bare_start(seat: Seat):
+    """The transcript's size plays no part: it is not opened."""
+    path = seat.workspace / "long.jsonl"
+    line = json.dumps({"type": "assistant", "message": {"role": "assistant", "content": MARKER * 10}})
+    path.write_text((line + "\n") * (5_000_000 // len(line)), encoding="utf-8")
+    data = json.dumps(seat.payload("nothing to do " * 500, transcript_path=str(path))).encode()
+
+    def measure(command: list[str]) -> float:
+        start = time.perf_counter()
+        subprocess.run(command, input=data, env=seat.environ, check=True)
+        return time.perf_counter() - start
+
+    bare, hook = [sys.executable, "-c", "pass"], [sys.executable, "-I", "-S", str(HOOK)]
+    pairs = [(measure(bare), measure(hook)) for _ in range(15)]
+    assert statistics.median(second / first for first, second in pairs) <= 1.3
+
+
+# What it must bear ----------------------------------------------------------------------------------------------------
+
+ODD: dict[str, bytes] = {
+    "not-json": b"[DELIVER: {",
+    "array": b'["[DELIVER:seat=planner]"]',
+    "string": b'"[CLEAR-REQUESTED]"',
+    "null": b"null [DELIVER",
+    "not-utf-8": b'{"x": "\xff[DELIVER"}',
+    "deep": b"[" * 100_000 + b"[DELIVER",
+    "too-long": b'{"last_assistant_message": "' + b"x" * (4 << 20) + b'[CLEAR-REQUESTED]"}',
+    "number-for-message": b'{"last_assistant_message": 7, "x": "[DELIVER"}',
+    "object-for-path": b'{"transcript_path": {}, "x": "[DELIVER"}',
+    "nul": b"\0[DELIVER\0",
+}
+
+
+@pytest.mark.parametrize("data", ODD.values(), ids=ODD.keys())
+def test_odd_stdin_costs_one_line_at_most(seat: Seat, data: bytes):
+    stderr = seat.run(data, script=HOOK).stderr
+    assert stderr.count(b"\n") <= 1
+    assert stderr == b"" or stderr.startswith(b"deliver_skipped: ")
+    assert b"Traceback" not in stderr
+
+
+def test_long_message_is_delivered_whole(seat: Seat):
+    seat.dispatch("T-1")
+    text = "答" * 200_000
+    seat.run(seat.payload(f"{text} {MARKER}"))
+    assert seat.answers() == {"T-1": text}
+
+
+def test_message_is_data(seat: Seat):
+    seat.dispatch("T-1")
+    text = "$(touch planted) `touch planted` ; touch planted\n' \" \\ %s {0} #{pane_id}"
+    seat.run(seat.payload(f"{text}\n\n{MARKER}"))
+    assert "$(touch planted)" in seat.answers()["T-1"]
+    assert not list(seat.workspace.glob("planted"))
+
+
+@pytest.mark.parametrize("event", ["SubagentStop", "SessionStart", "UserPromptSubmit"])
+def test_other_events_do_nothing(seat: Seat, event: str):
+    seat.dispatch("T-1")
+    done = seat.run({**seat.payload(f"x {MARKER}"), "hook_event_name": event})
+    assert (done.stderr, seat.answers()) == (b"", {})
+
+
+def test_payload_of_a_message_alone_is_enough(seat: Seat):
+    seat.dispatch("T-1")
+    seat.run({"last_assistant_message": f"x {MARKER}"})
+    assert seat.answers() == {"T-1": "x"}
+
+
+def test_root_that_is_not_there_is_not_made(seat: Seat, tmp_path: Path):
+    done = seat.run(seat.payload(f"x {MARKER}"), ORACLE_ROOT=str(tmp_path / "absent"))
+    assert done.stderr == b"deliver_skipped: unknown_project\n"
+    assert not (tmp_path / "absent").exists()
+
+
+def test_marker_alone_delivers_nothing(seat: Seat):
+    seat.dispatch("T-1")
+    assert seat.run(seat.payload(MARKER)).stderr == b"deliver_skipped: empty_answer\n"
+    assert seat.answers() == {}
+
+
+def test_details_are_in_the_log(seat: Seat):
+    seat.run(seat.payload("x [DELIVER:seat=stranger task_id=T-5 project=install]"))
+    (line,) = seat.log()
+    assert line["what"] == "deliver_skipped: unknown_seat"
+    assert "no such seat" in line["detail"]
+    assert Path(seat.root.hook_log).stat().st_mode & 0o777 == 0o600
+
+
+# Transcripts ----------------------------------------------------------------------------------------------------------
+
+
+def said(text: str, **more: Any) -> dict[str, Any]:
+    content = [{"type": "text", "text": text}]
+    return {"type": "assistant", "isSidechain": False, "message": {"role": "assistant", "content": content}, **more}
+
+
+def asked(text: str) -> dict[str, Any]:
+    return {"type": "user", "message": {"role": "user", "content": text}}
+
+
+def write(path: Path, *lines: dict[str, Any] | str) -> Path:
+    texts = [line if isinstance(line, str) else json.dumps(line, ensure_ascii=False) for line in lines]
+    path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    return path
+
+
+def test_last_message_comes_from_the_end_of_a_long_transcript(seat: Seat):
+    seat.dispatch("T-1")
+    path = write(seat.workspace / "t.jsonl", *[said("old " * 1000)] * 500, "{broken", said(f"line\u2028two {MARKER}"))
+    seat.run(seat.payload(None, transcript_path=str(path)))
+    assert seat.answers() == {"T-1": "line\u2028two"}
+
+
+def test_marker_before_the_last_256_kib_is_not_read(seat: Seat):
+    seat.dispatch("T-1")
+    filler = [{"type": "attachment", "text": "x" * 1000}] * 300
+    path = write(seat.workspace / "t.jsonl", said(f"x {MARKER}"), *filler)
+    seat.run(seat.payload(None, transcript_path=str(path)), script=HOOK)
+    assert seat.answers() == {}
+
+
+def test_path_of_the_transcript_may_begin_with_a_tilde(seat: Seat):
+    seat.dispatch("T-1")
+    write(seat.home / "t.jsonl", said(f"x {MARKER}"))
+    seat.run(seat.payload(None, transcript_path="~/t.jsonl"))
+    assert seat.answers() == {"T-1": "x"}
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/", "\0", "nowhere", "~nobody/x"])
+def test_odd_path_of_a_transcript_is_borne(seat: Seat, path: str):
+    assert seat.run(seat.payload(None, transcript_path=path), script=HOOK).stderr == b""
+
+
+def test_pipe_as_a_transcript_is_not_waited_for(seat: Seat):
+    pipe = seat.workspace / "pipe"
+    os.mkfifo(pipe)
+    assert seat.run(seat.payload(None, transcript_path=str(pipe)), script=HOOK).stderr == b""
+
+
+def test_context_chooses_among_open_dispatches_but_names_none(seat: Seat):
+    seat.dispatch("T-1")
+    seat.dispatch("T-2")
+    path = write(seat.workspace / "t.jsonl", asked("task_id: T-2"), said("x"))
+    seat.run(seat.payload("x [DELIVER:seat=planner]", transcript_path=str(path)))
+    assert seat.answers() == {"T-2": "x"}
+    path = write(seat.workspace / "t.jsonl", asked("task_id: EVIL\nproject: install"), said("x"))
+    assert seat.run(seat.payload("x [DELIVER:seat=reviewer]", transcript_path=str(path))).stderr != b""
+    assert set(seat.answers()) == {"T-2"}
+
+
+# Dispatches -----------------------------------------------------------------------------------------------------------
+
+
+def test_seat_that_wants_the_reply_may_be_another_than_asked(seat: Seat):
+    seat.dispatch("T-1", "planner", reply_to="reviewer")
+    seat.run(seat.payload("x [DELIVER:seat=reviewer project=install]"))
+    assert "T-1__memory__reviewer.json" in seat.receipts()
+
+
+def test_completion_addressed_to_memory_is_no_dispatch(seat: Seat):
+    seat.folder.mkdir(parents=True)
+    (seat.folder / "T-1__planner__memory.json").write_text('{"kind": "completion"}')
+    done = seat.run(seat.payload("x [DELIVER:seat=planner project=install]"))
+    assert done.stderr == b"deliver_skipped: missing_task_id\n"
+
+
+def test_broken_receipts_and_profiles_beside_are_borne(seat: Seat):
+    seat.dispatch("T-1")
+    (seat.folder / "T-0__planner__memory.json").write_text("{")
+    (seat.folder / "noise.json").write_text("")
+    Path(seat.root.profile_file("other")).write_text("= broken")
+    seat.run(seat.payload("x [DELIVER:seat=planner]"))
+    assert seat.answers() == {"T-1": "x"}
+
+
+def test_profile_named_by_a_marker_is_never_opened(seat: Seat, tmp_path: Path):
+    seat.dispatch("T-1")
+    os.mkfifo(tmp_path / "evil.toml")
+    seat.run(seat.payload(f"x [DELIVER:seat=planner task_id=T-1 project=install profile={tmp_path}/evil.toml]"))
+    assert seat.answers() == {"T-1": "x"}
+
+
+# Twice, and killed ----------------------------------------------------------------------------------------------------
+
+
+def test_same_answer_again_changes_nothing_and_wakes_nobody(seat: Seat):
+    for _ in range(2):
+        seat.run(seat.payload("x [DELIVER:seat=planner task_id=T-404 project=install]"))
+    assert seat.answers() == {"T-404": "x"}
+    assert Path(seat.root.join("woken")).read_text() == "T-404 planner\n"
+
+
+def test_other_answer_is_a_conflict_and_is_kept_aside(seat: Seat):
+    seat.run(seat.payload("one [DELIVER:seat=planner task_id=T-404 project=install]"))
+    done = seat.run(seat.payload("two [DELIVER:seat=planner task_id=T-404 project=install]"))
+    assert done.stderr == b"deliver_skipped: conflict\n"
+    assert seat.answers()["T-404"] == "one"
+    assert len(list(Path(seat.root.responses).glob("T-404.conflict-*.json"))) == 1
+    assert seat.inbox() == []
+
+
+def test_hook_that_is_killed_leaves_its_intent(seat: Seat):
+    seat.dispatch("T-1")
+    code = (
+        "import os, signal, sys; sys.argv = ['x']; from tests.hook import deliveries as d; from oracle.hook import stop;"
+        "d.StoreDeliver.deliver = lambda self, answer: os.kill(os.getpid(), signal.SIGKILL);"
+        "stop.handle(sys.stdin.buffer.read(), stop.Surroundings(dict(os.environ), d.StoreDeliver))"
+    )
+    data = json.dumps(seat.payload(f"the answer {MARKER}")).encode()
+    environ = {**seat.environ, "PYTHONPATH": str(STORE_HOOK.parent.parent.parent)}
+    killed = subprocess.run([sys.executable, "-c", code], input=data, env=environ, check=False)
+    assert killed.returncode == -9
+    found = inbox.read(seat.root, time.time() + inbox.LEASE + 1)
+    assert [entry.fields["text"] for entry in found.waiting] == ["the answer"]
+    seat.run(seat.payload(f"the answer {MARKER}"))
+    assert seat.answers() == {"T-1": "the answer"}
+    assert seat.inbox() == []
+
+
+# The own pane ---------------------------------------------------------------------------------------------------------
+
+
+def in_pane(stage: Stage, pane: str) -> dict[str, str]:
+    return {"TMUX": stage.tmux("display-message", "-p", "#{socket_path},#{pid},0"), "TMUX_PANE": pane}
+
+
+def test_clear_reaches_the_own_pane_alone_while_the_agent_works(seat: Seat, stage: Stage):
+    mine, other = stage.box("a", "--work"), stage.box("install-memory-claude")
+    named = {"TMUX_SESSION_NAME": "install-memory-claude", "ORACLE_TMUX_SOCKET": "t-elsewhere"}
+    seat.run(seat.payload("done [CLEAR-REQUESTED]"), script=HOOK, **in_pane(stage, mine.pane), **named)
+    assert (mine.read(), other.read()) == (["/clear"], [])
+
+
+@pytest.mark.parametrize("pane", ["", "%", "%x", "=a", "a:", "%99"])
+def test_clear_without_a_pane_of_its_own_types_nothing(seat: Seat, stage: Stage, pane: str):
+    other = stage.box("a")
+    done = seat.run(seat.payload("done [CLEAR-REQUESTED]"), script=HOOK, **in_pane(stage, pane))
+    assert done.stderr.startswith(b"clear_skipped: ")
+    assert other.read() == []
+
+
+def test_clear_outside_of_tmux_is_said(seat: Seat):
+    assert seat.run(seat.payload("done [CLEAR-REQUESTED]"), script=HOOK).stderr == b"clear_skipped: no_pane\n"
+
+
+def test_context_is_kept_when_the_delivery_failed(seat: Seat, stage: Stage):
+    mine = stage.box("a")
+    done = seat.run(seat.payload("x [DELIVER:seat=<X>]\n[CLEAR-REQUESTED]"), script=HOOK, **in_pane(stage, mine.pane))
+    assert done.stderr.startswith(b"deliver_skipped: ")
+    assert mine.read() == []
+
+
+# The shell front ------------------------------------------------------------------------------------------------------
+
+
+def test_shell_front_finds_its_neighbour_from_anywhere_and_through_a_link(seat: Seat, tmp_path: Path):
+    front = HOOK.with_name("memory-stop-hook.sh")
+    assert len(front.read_text(encoding="utf-8").splitlines()) == 2
+    link = tmp_path / "a link's name.sh"
+    link.symlink_to(front)
+    data = json.dumps(seat.payload("x [DELIVER:seat=<X>]")).encode()
+    for path in (front, link):
+        done = subprocess.run(
+            ["bash", str(path)], input=data, capture_output=True, env=seat.environ, cwd="/", check=False
+        )
+        assert (done.returncode, done.stdout) == (0, b"")
+        assert done.stderr.startswith(b"deliver_skipped: ")

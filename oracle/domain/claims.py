@@ -10,12 +10,12 @@ import hashlib
 import json
 import re
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
+from oracle.domain.values import value
 from oracle.errors import UsageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -46,7 +46,7 @@ class Verdict(StrEnum):
 _SEVERITY = list(Verdict)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Quote:
     """A text that stands in a file, at lines (first, last) counted from 1 when they are stated."""
 
@@ -55,7 +55,7 @@ class Quote:
     lines: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Expected:
     """A value that stands at a path inside a JSON file: `$.a[0].b`, `a.0.b` and `a/b` are all paths."""
 
@@ -67,7 +67,7 @@ class Expected:
 Evidence = Quote | Expected
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Claim:
     """A statement with its evidence."""
 
@@ -75,7 +75,7 @@ class Claim:
     evidence: tuple[Evidence, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Source:
     """A file as it was read for the check: its bytes, or None when it is gone or may not be read."""
 
@@ -87,7 +87,7 @@ class Source:
         return "" if self.raw is None else hashlib.sha256(self.raw).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Finding:
     """What became of one piece of evidence: the lines where it stands now, and the hash of the file that was looked at."""
 
@@ -114,7 +114,7 @@ class Finding:
         return item
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Checked:
     """A claim with what became of its evidence; the worst piece decides."""
 
@@ -135,7 +135,7 @@ class Checked:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Report:
     """Every claim of a response, checked."""
 
@@ -260,7 +260,7 @@ def _check_one(item: Evidence, source: Source, folded: dict[str, Folded], conten
     return check_quote(item, folded[item.path], sha256=source.sha256)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Folded:
     """A text with its white space folded, and for each of its words the offset and the line where it begins."""
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from oracle.domain.slugs import check_name
+from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
@@ -38,7 +38,7 @@ class Kind(StrEnum):
 # Names ----------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@value
 class ReceiptName:
     """The three parts of a receipt's file name, checked."""
 
@@ -146,13 +146,13 @@ _LATER_KEYS = frozenset(
 """Keys that say when and where, or that change while the handoff goes on: two receipts that differ in these agree."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Receipt:
     """One receipt as it stands on disk: every key is kept, whoever wrote it; `problems` are sentences for a person."""
 
     name: ReceiptName
     kind: Kind
-    fields: Mapping[str, object] = field(default_factory=dict)
+    fields: Mapping[str, object] = NOTHING
     problems: tuple[str, ...] = ()
 
     def text(self, key: str) -> str:
@@ -276,7 +276,7 @@ class Party(StrEnum):
     NOBODY = "nobody"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class State:
     """How far a handoff is, who acts next and what they do; `stale_after` is in seconds, 0 for never."""
 
@@ -359,7 +359,7 @@ def is_stale(found: State, age: float) -> bool:
     return 0 < found.stale_after < age
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Handoff:
     """One task between two seats, as its files tell it."""
 

@@ -8,13 +8,13 @@ one that can't be read is never replaced by an earlier one: in doubt nothing is 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from oracle.domain.masks import mask_code, unify_line_ends
 from oracle.domain.slugs import check_name
+from oracle.domain.values import value
 from oracle.errors import InvalidName
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
@@ -44,13 +44,14 @@ _TOKEN = re.compile(
 )
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
-_TASK_LINE = re.compile(r"^[ \t]*task_id:[ \t]*(\S+)[ \t]*$", re.MULTILINE)
-_PROJECT_LINE = re.compile(r"^[ \t]*project:[ \t]*(\S+)[ \t]*$", re.MULTILINE)
-_QUERY_ID = re.compile(r"(?<![\w.-])MEMORY-QUERY-[0-9]+-[0-9]+(?![\w-])", re.ASCII)
+_COMMIT = r"[0-9a-fA-F]{7,64}"
+# What follows is seldom looked for, so it is not compiled until it is.
+_TASK_LINE = r"(?m)^[ \t]*task_id:[ \t]*(\S+)[ \t]*$"
+_PROJECT_LINE = r"(?m)^[ \t]*project:[ \t]*(\S+)[ \t]*$"
+_QUERY_ID = r"(?a)(?<![\w.-])MEMORY-QUERY-[0-9]+-[0-9]+(?![\w-])"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Marker:
     """A request to deliver; `start` and `end` are its offsets in the message, empty texts were not given."""
 
@@ -72,7 +73,7 @@ class Marker:
         return bool(self.seat and self.task_id and self.project)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Fault:
     """A marker that can't be obeyed: a code for the one line on stderr, and a sentence for the log."""
 
@@ -82,7 +83,7 @@ class Fault:
     end: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Markers:
     """What a message asks for: the delivery that counts, or the fault of the last marker, and whether to clear."""
 
@@ -214,7 +215,7 @@ def _build(fields: dict[str, str], *, start: int, end: int) -> Marker:
     sweep = fields.pop("sweep", "")
     if sweep and not (sweep.isascii() and sweep.isdigit() and len(sweep) <= len("999999999")):
         raise _Unreadable("marker_malformed", f"The marker's sweep {sweep[:40]!r} is no count.")
-    if "commit" in fields and not _COMMIT.fullmatch(fields["commit"]):
+    if "commit" in fields and not re.fullmatch(_COMMIT, fields["commit"]):
         raise _Unreadable("marker_malformed", f"The marker's commit {fields['commit'][:40]!r} is no commit id.")
     return Marker(**fields, sweep=int(sweep) if sweep else None, start=start, end=end)
 
@@ -222,7 +223,7 @@ def _build(fields: dict[str, str], *, start: int, end: int) -> Marker:
 # To which handoff a marker belongs ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Context:
     """What the user turns of a transcript say of the task at hand: it may complete a marker, never replace one."""
 
@@ -230,7 +231,7 @@ class Context:
     project: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Waiting:
     """A dispatch on disk that is addressed to this seat; `is_open` is False once it is consumed."""
 
@@ -245,7 +246,7 @@ class Waiting:
         return seat in (self.source, self.reply_to)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Address:
     """Where a delivery goes; `unsolicited` when no dispatch asked for it."""
 
@@ -261,10 +262,10 @@ def read_context(turns: Sequence[str]) -> Context:
     projects: list[str] = []
     for text in turns:
         plain = unify_line_ends(text)
-        found = [*_TASK_LINE.finditer(plain), *_QUERY_ID.finditer(plain)]
+        found = [*re.finditer(_TASK_LINE, plain), *re.finditer(_QUERY_ID, plain)]
         ordered = sorted(found, key=lambda match: match.start())
         tasks += [name for match in ordered if (name := _name(match.group(match.lastindex or 0)))]
-        projects += [name for match in _PROJECT_LINE.finditer(plain) if (name := _name(match.group(1)))]
+        projects += [name for match in re.finditer(_PROJECT_LINE, plain) if (name := _name(match.group(1)))]
     return Context(tasks[-1] if tasks else "", projects[-1] if projects else "")
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from oracle.domain.values import NOTHING, value
 
 PENDING, QUEUED, COMPLETED, SUPERSEDED = "pending", "queued", "completed", "superseded"
 OPEN_STATES = (PENDING, QUEUED)
@@ -46,18 +47,18 @@ def _visible(text: str) -> str:
 # Queues (TODO.md) -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Task:
     """One entry of a queue: its state, and its fields in the order they are written."""
 
     task_id: str
     state: str
-    fields: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = NOTHING
     objective: str = ""
     skill_refs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Span:
     """Where an entry stands: its heading's line and the line behind its last one."""
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 from datetime import datetime
 
 from oracle.domain import handoffs, timestamps
 from oracle.domain.handoffs import CLAIM, CONSUMED, Handoff, Kind, Piece, Receipt, ReceiptName
+from oracle.domain.values import value
 from oracle.errors import DiskFailure
 from oracle.store import files, steps
 from oracle.store.handoffs import parse_claim, path_of
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Around:
     """What lies outside of the handoff folder: the task ids with a response, those with a conflict, the wake-ups pending.
 
@@ -32,7 +32,7 @@ class Around:
     memory_seats: Collection[str] = ("memory",)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Listing:
     """Every handoff of a folder, the one that changed last at the end, and sentences on files that tell of none."""
 
@@ -40,7 +40,7 @@ class Listing:
     problems: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Chapter:
     """One file of a task's story: its path, when it changed (seconds since 1970), and what it says."""
 
@@ -50,14 +50,16 @@ class Chapter:
     receipt: Receipt
 
 
-@dataclass(slots=True)
 class _Files:
-    """The files of one name, and what the one that counts says."""
+    """The files of one name by suffix, and what the one that counts says."""
 
-    name: ReceiptName
-    times: dict[str, float] = field(default_factory=dict)
-    receipt: Receipt | None = None
-    consumed: Receipt | None = None
+    __slots__ = ("consumed", "name", "receipt", "times")
+
+    def __init__(self, name: ReceiptName) -> None:
+        self.name = name
+        self.times: dict[str, float] = {}
+        self.receipt: Receipt | None = None
+        self.consumed: Receipt | None = None
 
 
 def list_handoffs(folder: str, *, now: datetime, around: Around | None = None) -> Listing:

@@ -8,16 +8,19 @@ is never needed. Answering needs none at all: of any number of processes one cre
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from oracle.domain import handoffs, timestamps
 from oracle.domain.handoffs import CLAIM, CONSUMED, SUPERSEDED, Kind, Receipt, ReceiptName
+from oracle.domain.values import value
 from oracle.errors import Conflict, DiskFailure, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
 from oracle.store import steps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
 
 LEASE = timedelta(minutes=10)
 """How long a claim holds when its holder does not renew it."""
@@ -32,7 +35,7 @@ class Outcome(StrEnum):
     ALREADY = "already"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Lease:
     """A dispatch that somebody works on, until a moment in UTC."""
 
@@ -41,7 +44,7 @@ class Lease:
     until: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Held(Lease):
     """The lease is another's."""
 
@@ -51,13 +54,20 @@ def path_of(folder: str, name: ReceiptName, suffix: str = "") -> str:
     return f"{folder}/{name.file_name}{suffix}"
 
 
-@contextmanager
-def _as_handoff_failure(what: str) -> Iterator[None]:
+class _Failing:
     """Turn a refusal of the disk into the failure of a handoff (exit code 3)."""
-    try:
-        yield
-    except DiskFailure as error:
-        raise HandoffFailed(f"{what} failed. {error.sentence}", hint=error.hint) from error
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, DiskFailure):
+            raise HandoffFailed(f"{self._what} failed. {error.sentence}", hint=error.hint) from error
 
 
 def read(folder: str, name: ReceiptName, suffix: str = "") -> Receipt | None:
@@ -74,7 +84,7 @@ def publish(folder: str, receipt: Receipt) -> Outcome:
 
     Raises TaskAlreadyQueued when another dispatch has its name or it was consumed before, HandoffFailed.
     """
-    with _as_handoff_failure(f"The dispatch of {receipt.name.task_id}"), _folder_lock(folder):
+    with _Failing(f"The dispatch of {receipt.name.task_id}"), _folder_lock(folder):
         if read(folder, receipt.name, CONSUMED) is not None:
             raise _already_queued(receipt.name, "was answered and consumed")
         if steps.create_once(path_of(folder, receipt.name), handoffs.render_receipt(receipt)):
@@ -98,7 +108,7 @@ def complete(folder: str, receipt: Receipt) -> Outcome:
 
     A file that was half written under this name is kept aside. Raises Conflict for another answer, HandoffFailed.
     """
-    with _as_handoff_failure(f"The completion of {receipt.name.task_id}"):
+    with _Failing(f"The completion of {receipt.name.task_id}"):
         found = read(folder, receipt.name) or read(folder, receipt.name, CONSUMED)
         if found is None and steps.create_once(path_of(folder, receipt.name), handoffs.render_receipt(receipt)):
             return Outcome.CREATED
@@ -117,7 +127,7 @@ def complete(folder: str, receipt: Receipt) -> Outcome:
 def supersede(folder: str, receipt: Receipt) -> Outcome:
     """Put a completion receipt in the place of another, which is kept as `.superseded-<hash>`; an ACK of the old one ends."""
     path = path_of(folder, receipt.name)
-    with _as_handoff_failure(f"The completion of {receipt.name.task_id}"), _folder_lock(folder):
+    with _Failing(f"The completion of {receipt.name.task_id}"), _folder_lock(folder):
         found = read(folder, receipt.name)
         if found is not None and handoffs.say_the_same(found, receipt):
             return Outcome.ALREADY
@@ -145,7 +155,7 @@ def consume(folder: str, name: ReceiptName) -> bool:
     Raises HandoffFailed.
     """
     path = path_of(folder, name)
-    with _as_handoff_failure(f"Consuming {name.file_name}"), _folder_lock(folder):
+    with _Failing(f"Consuming {name.file_name}"), _folder_lock(folder):
         found = read(folder, name)
         if found is not None:
             before = read(folder, name, CONSUMED)
@@ -161,7 +171,7 @@ def acknowledge(folder: str, name: ReceiptName, changes: Mapping[str, object]) -
 
     The first ACK stays. Raises NotFound without a completion receipt, HandoffFailed.
     """
-    with _as_handoff_failure(f"The ACK of {name.task_id}"), _folder_lock(folder):
+    with _Failing(f"The ACK of {name.task_id}"), _folder_lock(folder):
         if read(folder, name, CONSUMED) is not None:
             return Outcome.ALREADY
         found = read(folder, name)
@@ -182,7 +192,7 @@ def amend(folder: str, name: ReceiptName, changes: Mapping[str, object]) -> bool
 
     Raises HandoffFailed.
     """
-    with _as_handoff_failure(f"Amending {name.file_name}"), _folder_lock(folder):
+    with _Failing(f"Amending {name.file_name}"), _folder_lock(folder):
         found, suffix = read(folder, name), ""
         if found is None:
             found, suffix = read(folder, name, CONSUMED), CONSUMED
@@ -218,7 +228,7 @@ def claim(
     """
     path = path_of(folder, name)
     mine = Lease(name, holder, now + lease)
-    with _as_handoff_failure(f"Claiming {name.file_name}"):
+    with _Failing(f"Claiming {name.file_name}"):
         if steps.read(path) is None:
             return None
         if not steps.create_once(path + CLAIM, _render_lease(mine, now)):
@@ -242,7 +252,7 @@ def _take_over(folder: str, mine: Lease, now: datetime) -> Held | None:
 
 def release(folder: str, lease: Lease) -> None:
     """Give a claim back, if it is still this holder's. Raises HandoffFailed."""
-    with _as_handoff_failure(f"Releasing {lease.name.file_name}"), _folder_lock(folder):
+    with _Failing(f"Releasing {lease.name.file_name}"), _folder_lock(folder):
         found = read_claim(folder, lease.name)
         if found is not None and found.holder == lease.holder:
             steps.remove(path_of(folder, lease.name, CLAIM))

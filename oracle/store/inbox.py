@@ -10,14 +10,25 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Protocol
 
+from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure
 from oracle.store import steps
 from oracle.store.layout import Root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Protocol
+
+    class Chance(Protocol):
+        """The source of jitter; `random.Random` is one."""
+
+        def random(self) -> float:
+            """Return a number from 0 up to 1."""
+            ...
+
 
 MAX_TRIES = 5
 FIRST_DELAY = 2.0
@@ -35,15 +46,7 @@ class Kind(StrEnum):
     WAKE = "wake"
 
 
-class Chance(Protocol):
-    """The source of jitter; `random.Random` is one."""
-
-    def random(self) -> float:
-        """Return a number from 0 up to 1."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
+@value
 class Entry:
     """One thing that waits. Times are in seconds since 1970; `subject` says what it is about and makes its name."""
 
@@ -61,7 +64,7 @@ class Entry:
         return f"{self.kind}-{hashlib.sha256(subject).hexdigest()[:24]}.json"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Inbox:
     """What the inbox holds: entries that wait, by due time; those that others work on; those given up; files that are none."""
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from oracle.domain.seats import role_of
 from oracle.domain.slugs import check_name
+from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, InvalidProfile, NoProfile, RecordExists, UsageError
 from oracle.store import steps
 from oracle.store.layout import Root, choose_home
@@ -30,7 +29,7 @@ _VARIABLE = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*
 _PLAIN = ("profile_name", "template_name", "project_name")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Profile:
     """A project's seats and places; every path is absolute. `notes` are sentences on what was not taken from the file."""
 
@@ -53,7 +52,7 @@ class Profile:
     default_notify_target: str = "memory"
     is_multi_team: bool = False
     notes: tuple[str, ...] = ()
-    fields: Mapping[str, object] = field(default_factory=dict)
+    fields: Mapping[str, object] = NOTHING
 
     def role(self, seat: str) -> str:
         """Return the role of a seat: what the profile says, else what its name says, else ""."""
@@ -101,6 +100,8 @@ def load(root: Root, project: str, environ: Mapping[str, str]) -> Profile:
 
 def load_file(root: Root, path: str, environ: Mapping[str, str]) -> Profile:
     """Return the profile in a file. Raises NoProfile when there is none, InvalidProfile with each key that is missing."""
+    import tomllib
+
     raw = steps.read(path)
     if raw is None:
         raise NoProfile(

@@ -10,10 +10,10 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from oracle.domain.handoffs import fingerprint
 from oracle.domain.slugs import check_name
+from oracle.domain.values import NOTHING, value
 from oracle.errors import Conflict, InvalidName, InvalidRecord, NewerVersion, NotFound
 from oracle.store import steps
 from oracle.store.handoffs import Outcome
@@ -27,7 +27,7 @@ _ASIDE = re.compile(r"(?P<task>.+)\.(?P<kind>conflict|superseded)-(?P<digest>[0-
 _HASH_DIGITS = 12
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Stored:
     """A response on disk: its absolute path, the fingerprint of the answer, and whether this call put it there."""
 
@@ -36,12 +36,12 @@ class Stored:
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Answers:
     """The task ids that have a response, and for those with conflicts the digests of the answers kept aside."""
 
     answered: frozenset[str] = frozenset()
-    conflicts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    conflicts: Mapping[str, tuple[str, ...]] = NOTHING
 
 
 def path_of(root: Root, task_id: str) -> str:

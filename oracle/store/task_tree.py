@@ -9,17 +9,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from oracle.domain import task_files
 from oracle.domain.slugs import check_name
 from oracle.domain.task_files import Task
+from oracle.domain.values import value
 from oracle.errors import TaskAlreadyQueued
 from oracle.store import steps
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TaskTree:
     """The places of one project's task tree, absolute: `tasks_root` holds a folder a seat."""
 

@@ -1,0 +1,226 @@
+"""What the pages say is what the code does, both ways, where no test beside the code looks at it already.
+
+With APPROVE=1 in the environment the outputs in README.md are written anew; read the difference before it is committed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from oracle import errors
+from oracle.app.write import SECRET_POLICIES
+from oracle.domain import links, seats, secrets
+from oracle.domain.documents import Document
+from oracle.domain.records import interpret
+from oracle.index import fold, fresh, reconcile, scan
+from oracle.store.layout import LEGACY_PLURALS, RECORD_TREES, SKIPPED_FOLDERS, Root
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+REFERENCES = CHECKOUT / "references"
+PAGES = sorted(REFERENCES.glob("*.md"))
+DOCUMENTS = [*PAGES, CHECKOUT / "README.md", CHECKOUT / "CHANGELOG.md"]
+FENCE = re.compile(r"^( *)(`{3,})(\w*)\n(.*?)^\1\2$", re.MULTILINE | re.DOTALL)
+
+
+def read(name: str) -> str:
+    return (REFERENCES / name).read_text(encoding="utf-8")
+
+
+def prose(text: str) -> str:
+    return re.sub(r"`[^`\n]*`", "", FENCE.sub("", text))
+
+
+def rows(text: str) -> list[list[str]]:
+    """Return the cells of every table row but headings and rules."""
+    lines = re.findall(r"^\|(.+)\|$", text, re.MULTILINE)
+    cells = [[cell.strip() for cell in line.split(" | ")] for line in lines]
+    return [row for at, row in enumerate(cells) if not set("".join(row)) <= set("-| ") and not is_heading(cells, at)]
+
+
+def is_heading(cells: list[list[str]], at: int) -> bool:
+    return at + 1 < len(cells) and set("".join(cells[at + 1])) <= set("-| ")
+
+
+# Pages ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(path: Path):
+    targets = re.findall(r"\]\(([^)\s]+)\)", prose(path.read_text(encoding="utf-8")))
+    here = [target.partition("#")[0] for target in targets if "://" not in target]
+    assert [target for target in here if target and not (path.parent / target).exists()] == []
+
+
+def test_the_index_lists_every_page():
+    listed = set(re.findall(r"^\| \[([\w-]+\.md)\]\(", read("README.md"), re.MULTILINE))
+    assert listed == {path.name for path in PAGES} - {"README.md"}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_page_speaks_of_the_project_alone(path: Path):
+    assert re.findall(r"/(?:work|home|Users|root)/|\bissue #?\d", path.read_text(encoding="utf-8")) == []
+
+
+# Layout ---------------------------------------------------------------------------------------------------------------
+
+
+def test_layout_names_every_place_that_the_code_knows(root: Path):
+    places = {row[0].strip("`") for row in rows(read("layout.md"))}
+    known = Root(str(root))
+    there = [known.database, known.lock, known.scratch, known.log, known.events, known.catalogue, known.inbox]
+    names = {path.removeprefix(f"{root}/") for path in there}
+    assert names <= {place.rstrip("/") for place in places}
+    firsts = {place.split("/")[0] for place in places}
+    assert firsts == {*RECORD_TREES, *SKIPPED_FOLDERS, "machine", "responses", "events.log", "index.json"} - {"_index"}
+    patterns = {name.rpartition("/")[2] for name in known.pattern_files("arena")}
+    assert {f"projects/<p>/{name}" for name in patterns} <= places
+
+
+def test_layout_names_the_old_folders_and_those_left_out():
+    text = read("layout.md")
+    assert [name for name in (*LEGACY_PLURALS, *SKIPPED_FOLDERS) if f"`{name}" not in text] == []
+
+
+# Seats ----------------------------------------------------------------------------------------------------------------
+
+MATRIX = [tuple(cell.strip("`") for cell in row) for row in rows(read("seats-and-ownership.md")) if len(row) == 3]
+
+
+@pytest.mark.parametrize(("seat", "path", "answer"), MATRIX)
+def test_matrix_of_the_page_is_that_of_the_code(seat: str, path: str, answer: str):
+    assert seats.may_write(seat, path) == {"yes": True, "no": False}[answer]
+
+
+def test_matrix_of_the_page_leaves_out_no_seat_kind_or_folder():
+    assert set(seats.ROLES) <= {seat for seat, *_ in MATRIX}
+    allowed = [path.split("/") for seat, path, answer in MATRIX if answer == "yes"]
+    assert {parts[2] for parts in allowed if len(parts) == 4} >= set(seats.ORPHAN_KINDS)
+    assert {parts[3] for parts in allowed if parts[2:3] == ["patrol"]} == set(seats.PATROL_FOLDERS)
+
+
+# Links ----------------------------------------------------------------------------------------------------------------
+
+EDGES = {row[0].strip("`"): row for row in rows(read("links.md"))}
+
+
+def test_edge_types_of_the_page_are_those_of_the_code():
+    assert tuple(sorted(EDGES)) == tuple(sorted(links.EDGE_TYPES))
+
+
+@pytest.mark.parametrize("kind", [name for name in links.EDGE_TYPES if name.startswith("references-")])
+def test_every_example_of_an_edge_gives_it(kind: str):
+    for example in re.findall(r"`([^`]+)`", EDGES[kind][2]):
+        found = links.extract(f"We saw {example} there.")
+        types = {item.type for item in (*found.mentions, *found.references)}
+        assert types == {kind}, example
+
+
+@pytest.mark.parametrize("kind", links.RELATIONS)
+def test_every_relation_is_read_from_frontmatter(kind: str):
+    keys = re.findall(r"`([a-z_]+)`", EDGES[kind][2]) or [kind]
+    for key in keys:
+        document = Document({key: "projects/arena/decision/foo"}, "", 1, {}, ())
+        record = interpret(document, "projects/arena/decision/a", "projects/arena/decision/a.md", mtime_ns=0)
+        assert [relation.type for relation in record.relations] == [kind]
+
+
+# Freshness, secrets, search -------------------------------------------------------------------------------------------
+
+
+def test_figures_of_freshness_are_those_of_the_code():
+    text = " ".join(read("freshness.md").split())
+    assert f"older than {fresh.FULL_LOOK_NS // 10**9} s and took less than {fresh.CHEAP_NS // 10**6} ms" in text
+    assert f"once it is older than {fresh.COSTLY_LOOK_NS // 10**9} s" in text
+    assert f"younger than {scan.SETTLE_NS // 10**9} s" in text
+    assert f"longer than {fresh.READER_PATIENCE:g} s" in text
+    assert f"at least {reconcile.SMALLEST_TREE} known records" in text
+    assert f"exit code {errors.TreeEmptied.exit_code}" in text
+
+
+def test_secret_policies_of_the_page_are_those_of_the_code():
+    assert [row[0].strip("`") for row in rows(read("secrets.md"))] == list(SECRET_POLICIES)
+
+
+def test_secret_kinds_that_the_page_names_are_found():
+    kinds = {
+        "private-key": "-----BEGIN RSA PRIVATE KEY-----\n"
+        + "MIIEpAIBAAKCAQEA7v3Qk9xWz\n" * 3
+        + "-----END RSA PRIVATE KEY-----",
+        "url-password": "postgres://app:" + "hJ8kQ2pL9x" + "@db.internal/app",
+        "authorization": "Authorization: Bearer " + "A1b2C3d4E5f6" + "G7h8I9j0K1l2",
+        "assignment": "API_KEY=" + "q7Rk2Zp9Lx4V" + "m8Nw3Tb6",
+    }
+    named = set(re.findall(r"\(((?:`[a-z-]+`(?:, )?)+)\)", read("secrets.md")))
+    assert {name for group in named for name in re.findall(r"`([a-z-]+)`", group)} == set(kinds)
+    for kind, text in kinds.items():
+        assert [secret.kind for secret in secrets.find_secrets(text)] == [kind]
+
+
+QUERIES = [tuple(cell.strip("`") for cell in row) for row in rows(read("search.md"))]
+
+
+@pytest.mark.parametrize(("asked", "expression"), QUERIES)
+def test_query_of_the_page_is_understood_as_it_says(asked: str, expression: str):
+    assert fold.match_expression(asked) == expression
+
+
+# README ---------------------------------------------------------------------------------------------------------------
+
+README = CHECKOUT / "README.md"
+SHOWN = re.compile(r"^\$ (.+)\n((?:(?!\$ |```).*\n)*)", re.MULTILINE)
+STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{6}Z(?=-a-tour)")
+
+
+def test_readme_shows_what_happens(tmp_path: Path):
+    """Run every command that README.md shows with its output, in order, on the copy that it describes."""
+    tour = tmp_path / "tour"
+    shutil.copytree(REFERENCES / "kb", tour, ignore=shutil.ignore_patterns("_state", "_links", "_backlinks"))
+    tour.chmod(0o700)
+    environment = stub_oracle(tmp_path / "bin", tour)
+    text = README.read_text(encoding="utf-8")
+
+    def play(found: re.Match[str]) -> str:
+        printed = run(found[1], environment).replace(str(tour), "/tmp/tour")
+        kept = found[2] if normalise(found[2].rstrip("\n")) == normalise(printed) else f"{printed}\n"
+        return f"$ {found[1]}\n{kept}" + ("\n" if found[2].endswith("\n\n") and not kept.endswith("\n\n") else "")
+
+    played = SHOWN.sub(play, text)
+    if os.environ.get("APPROVE"):
+        README.write_text(played, encoding="utf-8")
+    assert played == README.read_text(encoding="utf-8")
+    assert len(SHOWN.findall(text)) >= 10
+
+
+def stub_oracle(folder: Path, tour: Path) -> dict[str, str]:
+    """Put an `oracle` on PATH that runs this checkout under this interpreter."""
+    folder.mkdir()
+    start = "import sys; from oracle.cli.main import run; sys.exit(run())"
+    (folder / "oracle").write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{start}' \"$@\"\n", encoding="utf-8")
+    (folder / "oracle").chmod(0o755)
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(CHECKOUT), "ORACLE_ROOT": str(tour)}
+
+
+def run(command: str, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        ["bash", "-c", f"{{ {command} ; }} 2>&1"], env=environment, capture_output=True, check=False, timeout=120
+    )
+    lines = done.stdout.decode().rstrip("\n").split("\n")
+    return "\n".join(line.replace("\t", "  ").rstrip() for line in lines)
+
+
+def normalise(text: str) -> str:
+    return STAMP.sub("<stamp>", text)
+
+
+def test_readme_begins_with_what_it_is_and_the_two_commands():
+    text = README.read_text(encoding="utf-8")
+    assert text.index("make demo") < text.index("make test") < text.index("## Install")
+    assert ("references/delivery.md" in text) == (REFERENCES / "delivery.md").exists()

@@ -179,6 +179,22 @@ def test_an_absent_seat_is_never_an_empty_success(root: Path, filters: dict[str,
             assert caught.value.exit_code == 4
 
 
+def test_a_hit_in_frontmatter_or_json_has_lines_that_the_file_has(root: Path) -> None:
+    put(root, f"{BUILDER}/x", "---\ntitle: a needle\n---\n")
+    put(root, f"{BUILDER}/y", "")
+    (root / BUILDER / "z.json").write_text('{"title": "z",\n "body": "one\\ntwo\\nthe needle for ARENA-1"}')
+    with Oracle.open(str(root)) as oracle:
+        hits = {hit.record.slug[-1]: hit for hit in oracle.search("needle")}
+        assert set(hits) == {"x", "z"}
+        assert "a needle" in hits["x"].snippet
+        assert "the needle" in hits["z"].snippet
+        for hit in hits.values():
+            shown = oracle.show(hit.record.slug, first_line=hit.first_line, last_line=hit.last_line)
+            assert "needle" in shown.text
+        assert [row[3] for row in oracle.backlinks("entity:taskid:ARENA-1")] == [1]
+        assert [(hit.first_line, hit.snippet) for hit in oracle.search("y")] in ([], [(1, "")])
+
+
 # show -----------------------------------------------------------------------------------------------------------------
 
 
@@ -325,9 +341,8 @@ def test_configuration_is_read_again_when_it_changes(root: Path) -> None:
         assert found() == {"taskid:ARENA-1", "taskid:ZOO-2", "component:PhysicsEngine"}
         (root / "link-patterns.toml").write_text('task_prefixes = ["ZOO"]')
         assert found() == {"taskid:ZOO-2", "component:PhysicsEngine"}
-        (root / "projects/arena/link-patterns.toml").write_text(
-            'task_prefixes = ["ARENA"]\n[component_patterns]\nsuffixes = ["Kettle"]'
-        )
+        own = root / "projects/arena/link-patterns.toml"
+        own.write_text('task_prefixes = ["ARENA"]\n[component_patterns]\nsuffixes = ["Kettle"]')
         assert found() == {"taskid:ARENA-1", "component:TeaKettle"}
         own.write_text("= broken")
         assert found() == {"taskid:ZOO-2", "component:PhysicsEngine"}

@@ -161,7 +161,9 @@ class History(RuleBasedStateMachine):
     def move_folder(self, old: str, new: str) -> None:
         source, target = self.root / old, self.root / new
         if source.is_dir() and not os.path.lexists(target) and not new.startswith(old):
-            source.rename(self.path(new))
+            target = self.path(new)
+            if source.is_dir():
+                source.rename(target)
         self.changed()
 
     @rule(folder=st.sampled_from((*FOLDERS, "projects/a", "projects/b", "projects/c", "projects")))

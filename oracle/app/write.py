@@ -19,7 +19,7 @@ from oracle.domain import secrets as secret_rules
 from oracle.domain import timestamps
 from oracle.domain.links import reference_key
 from oracle.domain.records import RETIRING, Draft, Evidence
-from oracle.domain.slugs import is_entity, slug_of
+from oracle.domain.slugs import SHARED, is_entity, project_of, slug_of
 from oracle.errors import OracleError, SecretFound, UsageError
 from oracle.index import fold, projections, query
 from oracle.index.db import Connection, Corrupt, immediate
@@ -68,7 +68,7 @@ def retire(oracle: Oracle, slug: str, reason: str, *, seat: str, secrets: str, d
     found = oracle.show(slug).record
     draft = Draft(
         kind="decision",
-        project=found.project or "_shared",
+        project=project_of(found.path) or SHARED,
         title=f"Retire {found.title}"[:200],
         body=f"{reason.strip()}\n\nRetires [[{found.slug}]].",
         seat=seat,

@@ -7,6 +7,8 @@ import unicodedata
 from oracle.errors import InvalidName, UsageError
 
 MAX_NAME_BYTES = 128
+SHARED = "_shared"
+"""The project of records that belong to none: they lie under `shared/`."""
 ENTITY = "entity:"
 RECORD_SUFFIXES = (".md", ".json")
 NAMESPACES = ("taskid", "commit", "component", "file", "url", "key", "project")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from oracle.domain.flat import flatten
-from oracle.domain.slugs import check_name
+from oracle.domain.slugs import SHARED, check_name
 from oracle.errors import RootUnusable, UsageError
 
 TYPE_CHECKING = False
@@ -196,8 +196,9 @@ class Root:
         return f"projects/{check_name(project, 'project')}"
 
     def record(self, project: str, kind: str, name: str) -> str:
-        """Return the root-relative path of a record of one of Memory's kinds."""
-        return f"{self.project(project)}/{check_name(kind, 'kind')}/{name}.md"
+        """Return the root-relative path of a record of one of Memory's kinds; those of no project lie under `shared/`."""
+        folder = "shared" if project == SHARED else self.project(project)
+        return f"{folder}/{check_name(kind, 'kind')}/{name}.md"
 
     def project_index(self, project: str) -> str:
         """Return `projects/<project>/_index`, root-relative."""

@@ -243,12 +243,15 @@ def check(claims: Iterable[Claim], sources: Mapping[str, Source]) -> Report:
     contents: dict[str, object] = {}
     checked = []
     for claim in claims:
-        findings = [_check_one(item, sources.get(item.path, Source(None)), folded, contents) for item in claim.evidence]
+        findings = [
+            _check_one(item, sources.get(item.path, Source(None)), folded=folded, contents=contents)
+            for item in claim.evidence
+        ]
         checked.append(Checked(claim, tuple(findings)))
     return Report(tuple(checked))
 
 
-def _check_one(item: Evidence, source: Source, folded: dict[str, Folded], contents: dict[str, object]) -> Finding:
+def _check_one(item: Evidence, source: Source, *, folded: dict[str, Folded], contents: dict[str, object]) -> Finding:
     if source.raw is None:
         return Finding(item, Verdict.MISSING, "The file is not there.")
     if isinstance(item, Expected):

@@ -77,9 +77,11 @@ def list_handoffs(folder: str, *, now: datetime, around: Around | None = None) -
         elif kind is not Kind.NOTICE and item.receipt is not None:
             dispatches.append(item)
     around = around or Around()
-    listed = [_join(item, _take_completion(item, completions), folder, now, around) for item in dispatches]
+    listed = [
+        _join(item, _take_completion(item, completions), folder=folder, now=now, around=around) for item in dispatches
+    ]
     rest = [item for group in completions.values() for item in group]
-    listed += [_join(None, item, folder, now, around) for item in rest]
+    listed += [_join(None, item, folder=folder, now=now, around=around) for item in rest]
     return Listing(tuple(sorted(listed, key=lambda one: (one.changed_at, one.task_id))), tuple(problems))
 
 
@@ -177,7 +179,7 @@ def _is_older(completion: _Files, dispatch: _Files) -> bool:
     return delivered is not None and assigned is not None and delivered < assigned
 
 
-def _join(dispatch: _Files | None, completion: _Files | None, folder: str, now: datetime, around: Around) -> Handoff:
+def _join(dispatch: _Files | None, completion: _Files | None, *, folder: str, now: datetime, around: Around) -> Handoff:
     asked = dispatch.receipt if dispatch else None
     answered = completion.receipt if completion else None
     name = completion.name.answered_by() if completion else dispatch.name if dispatch else _NOBODY

@@ -175,7 +175,7 @@ def run_job(demo: Demo, targets: Targets | None) -> None:
     demo.step("Links to records that are not there (yet)", "oracle", "unresolved")
     written = _write(demo, wanted)
     if not wanted.superseded and written:
-        words = ("--project", wanted.project, "--title", "Demonstrate again", "--supersedes", written)
+        words = ("--project", wanted.project, "--title", "Demonstrate again", f"--supersedes={written}")
         demo.step("A newer decision takes the place of that one", "oracle", "write", "decision", *words)
         _show_chain(demo, written)
     demo.step("The verdict of the doctor", "oracle", "doctor", codes=(0,) if targets else (0, 1))
@@ -205,8 +205,8 @@ def _show_chain(demo: Demo, slug: str) -> None:
 def _write(demo: Demo, wanted: Targets) -> str:
     """Write a record that mentions the entity, look at its backlinks again, and return the slug ("" when none came)."""
     task = wanted.entity.removeprefix("entity:taskid:")
-    about = ("--task-id", task) if task != wanted.entity else ("--supports", wanted.entity)
-    words = ("--project", wanted.project, "--title", "Demonstrate the main job", *about, "--body", "Written just now.")
+    about = f"--task-id={task}" if task != wanted.entity else f"--supports={wanted.entity}"
+    words = ("--project", wanted.project, "--title", "Demonstrate the main job", about, "--body", "Written just now.")
     printed = demo.step("Memory writes a record about it", "oracle", "write", "decision", *words)
     path = Path(printed.strip().split("\n")[0])
     slug = path.relative_to(demo.root).as_posix().removesuffix(".md") if demo.root in path.parents else ""

@@ -12,6 +12,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.domain.slugs import check_name
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 DEMO = CHECKOUT / "scripts" / "demo.py"
@@ -89,7 +93,7 @@ def test_folder_without_folders_is_one_project(tmp_path: Path):
     code, out, err = run_demo("--corpus", str(corpus))
     assert (code, err) == (0, "")
     assert "projects/my-notes/" in out
-    assert "--supports projects/my-notes/" in out
+    assert "--supports=projects/my-notes/" in out
 
 
 def test_odd_names_and_bytes_do_no_harm(tmp_path: Path):
@@ -130,6 +134,24 @@ def test_corpus_that_is_none_is_refused_with_the_way_out(tmp_path: Path, name: s
     assert (code, out) == (2, "")
     assert err.startswith("error: ")
     assert err.split("\n")[1].startswith("hint: ")
+
+
+@given(st.binary(max_size=200))
+def test_any_folder_may_be_a_project(raw: bytes):
+    name = os.fsdecode(raw)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(CHECKOUT / "scripts"))
+        from _corpus import project_name
+
+        project = project_name(name)
+    assert check_name(project, "project") == project
+
+
+def test_task_id_like_an_option_is_no_option(tmp_path: Path):
+    put(tmp_path, "a/one.md", '---\ntask_id: "--help"\ntitle: One of them\n---\n')
+    code, out, err = run_demo("--corpus", str(tmp_path))
+    assert (code, err) == (0, "")
+    assert "--task-id=--help" in out
 
 
 def test_failing_step_gives_a_failing_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):

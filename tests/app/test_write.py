@@ -1,0 +1,305 @@
+"""Writing through the façade: what is on disk, what is refused, what a person is told."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from oracle.app.oracle import Oracle
+from oracle.domain.records import Draft, Evidence
+from oracle.errors import DiskFailure, InvalidRecord, NotInMemory, OracleError, OwnershipError, SecretFound, UsageError
+from oracle.store import files, journal, markdown
+from tests.laws.ledger import Clock, assert_like_rebuilt
+
+TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0" * 2
+EVIDENCE = (Evidence("high", "src/app.py:12", "the words", {"line": "12"}),)
+
+
+def written_files(root: Path) -> list[Path]:
+    return [path for path in root.rglob("*") if path.is_file() and "_state" not in path.parts]
+
+
+@pytest.mark.parametrize("kind", ["decision", "finding", "task", "plan"])
+def test_a_record_is_on_disk_linked_indexed_published_and_noted(root: Path, kind: str) -> None:
+    with Oracle.open(str(root)) as oracle:
+        draft = Draft(kind, "arena", "Use one lock", body="For ARENA-1, see [[x]].\n", evidence=EVIDENCE, task_id="T-9")
+        written = oracle.write(draft)
+        path = Path(written.path)
+        assert path.parent == root / "projects/arena" / kind
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert path.parent.stat().st_mode & 0o777 == 0o700
+        document = markdown.parse(path.read_bytes())
+        assert document.problems == ()
+        assert document.body.strip() == "For ARENA-1, see [[x]]."
+        assert document.fields["evidence"] == [
+            {"trust": "high", "source_url": "src/app.py:12", "quote": "the words", "line": "12"}
+        ]
+        assert written.id == document.fields["id"] == path.stem
+        record = oracle.show(written.slug).record
+        assert (record.kind, record.project, record.title, record.task_id) == (kind, "arena", "Use one lock", "T-9")
+        assert (root / "_backlinks/entity++taskid++ARENA-1.jsonl").is_file()
+        assert [event["slug"] for event in journal.read(oracle.root)] == [written.slug]
+        assert oracle.problems() == []
+
+
+_text = st.text(alphabet=st.characters(exclude_categories=("Cs",)), max_size=80)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(
+    title=_text.filter(str.strip),
+    body=_text,
+    detail=_text,
+    keys=st.dictionaries(_text.filter(str.strip), _text, max_size=3),
+)
+def test_whatever_is_written_reads_back(root: Path, title: str, body: str, detail: str, keys: dict[str, str]) -> None:
+    with Oracle.open(str(root)) as oracle:
+        draft = Draft("decision", "arena", title, body=body, detail=detail, extra=dict(keys))
+        before = set(written_files(root))
+        try:
+            written = oracle.write(draft, secrets="allow")
+        except InvalidRecord:
+            assert set(written_files(root)) == before
+            return
+        document = markdown.parse(Path(written.path).read_bytes())
+        assert document.fields["title"] == " ".join(title.split())
+        assert document.fields.get("detail", "") == detail
+        assert document.fields["kind"] == "decision"
+        assert {
+            key: document.fields[key] for key, value in keys.items() if value and key not in draft.fields("", "")
+        } or True
+        assert document.body.strip("\n") == body.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+
+
+def test_unknown_keys_survive_and_forge_nothing(root: Path) -> None:
+    extra = {"kind": "forged", "id": "forged", "custom": "kept", "nested": {"a": ["b", "c"]}}
+    with Oracle.open(str(root)) as oracle:
+        written = oracle.write(Draft("decision", "arena", "T", extra=extra))
+    fields = markdown.parse(Path(written.path).read_bytes()).fields
+    assert fields["kind"] == "decision"
+    assert fields["id"] == written.id
+    assert (fields["custom"], fields["nested"]) == ("kept", {"a": ["b", "c"]})
+
+
+@pytest.mark.parametrize(
+    ("draft", "error"),
+    [
+        (Draft("decision", "arena", "  "), InvalidRecord),
+        (Draft("finding", "arena", "no evidence"), InvalidRecord),
+        (Draft("finding", "arena", "x", evidence=(Evidence("sure", "a"),)), InvalidRecord),
+        (Draft("decision", "arena", "x", evidence=(Evidence("high", " "),)), InvalidRecord),
+        (Draft("decision", "arena", "x", confidence="very"), InvalidRecord),
+        (Draft("decision", "arena", "x", status="done-ish"), InvalidRecord),
+        (Draft("delivery", "arena", "x"), OwnershipError),
+        (Draft("decision", "../arena", "x"), UsageError),
+        (Draft("decision", "arena", "x", supersedes=("entity:taskid:T-1",)), UsageError),
+        (Draft("decision", "arena", "x", supersedes=("",)), UsageError),
+        (Draft("decision", "arena", "x", body=f"token {TOKEN}"), SecretFound),
+        (Draft("decision", "arena", TOKEN), SecretFound),
+        (Draft("decision", "arena", "x", extra={"deep": {"er": [TOKEN]}}), SecretFound),
+        (Draft("finding", "arena", "x", evidence=(Evidence("high", "a", TOKEN),)), SecretFound),
+    ],
+    ids=range(14),
+)
+def test_a_refused_record_leaves_nothing(root: Path, draft: Draft, error: type[OracleError]) -> None:
+    with Oracle.open(str(root)) as oracle:
+        for drafts in ([draft], [Draft("plan", "arena", "good"), draft]):
+            with pytest.raises(error) as caught:
+                oracle.write_many(drafts)
+            assert TOKEN not in str(caught.value) + caught.value.hint
+            assert caught.value.sentence.endswith((".", "…"))
+    assert written_files(root) == []
+
+
+def test_redacted_secrets_reach_no_file(root: Path) -> None:
+    with Oracle.open(str(root)) as oracle:
+        draft = Draft("decision", "arena", "x", body=f"use {TOKEN} for ARENA-1", extra={"k": TOKEN})
+        written = oracle.write(draft, secrets="redact")
+        assert len(written.redacted) == 2
+        assert oracle.search("ARENA-1")[0].snippet.startswith("use ")
+    for path in root.rglob("*"):
+        assert not path.is_file() or TOKEN.encode() not in path.read_bytes(), path
+
+
+def test_a_rehearsal_changes_nothing_and_shows_the_text(root: Path) -> None:
+    with Oracle.open(str(root)) as oracle:
+        rehearsed = oracle.write(Draft("decision", "arena", "T", body="ARENA-1"), dry_run=True)
+        assert rehearsed.dry_run
+        assert "ARENA-1" in rehearsed.text
+        assert rehearsed.as_json()["text"] == rehearsed.text
+    assert written_files(root) == []
+
+
+def test_one_moment_and_one_title_give_two_records(root: Path) -> None:
+    clock = Clock(frozen_ns=1_770_000_000_123_456_000)
+    with Oracle.open(str(root), clock=clock) as oracle:
+        written = [oracle.write(Draft("decision", "arena", "Same", body=str(number))) for number in range(4)]
+        assert len({one.slug for one in written}) == 4
+        assert [one.id[-2:] for one in written[1:]] == ["-2", "-3", "-4"]
+        for one in written:
+            assert markdown.parse(Path(one.path).read_bytes()).fields["id"] == one.id
+        assert len(oracle.records({})) == 4
+
+
+def test_many_under_one_lock_keep_their_order(root: Path) -> None:
+    with Oracle.open(str(root)) as oracle:
+        assert oracle.write_many([]) == []
+        written = oracle.write_many([Draft("plan", f"p{n % 3}", f"T {n}", body="ARENA-1") for n in range(40)])
+        titles = [oracle.show(one.slug).record.title for one in written]
+        assert titles == [f"T {n}" for n in range(40)]
+        ordered = [record.slug for record in oracle.records({})]
+        assert ordered == [one.slug for one in written]
+        assert_like_rebuilt(oracle)
+    assert list((root / "_state/tmp").iterdir()) == []
+
+
+# relations ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_supersedes_may_be_named_in_any_way(root: Path) -> None:
+    with Oracle.open(str(root)) as oracle:
+        old = oracle.write(Draft("decision", "arena", "Old", body="one"))
+        for number, name in enumerate((old.slug, old.path, f"[[{old.slug}]]", old.id, f"{old.slug}.md")):
+            new = oracle.write(Draft("decision", "arena", f"New {number}", supersedes=(name,)))
+            assert new.warnings == ()
+            assert oracle.show(old.slug).chain[0] == new.slug
+        raw = Path(old.path).read_bytes()
+        assert b"superse" not in raw
+
+
+def test_a_record_that_is_not_there_yet_is_a_warning_and_heals(root: Path) -> None:
+    with Oracle.open(str(root)) as oracle:
+        new = oracle.write(Draft("decision", "arena", "New", supersedes=("projects/arena/builder/late",)))
+        assert "no such record" in new.warnings[0]
+        (root / "projects/arena/builder").mkdir()
+        (root / "projects/arena/builder/late.md").write_text("late")
+        assert oracle.show("projects/arena/builder/late").chain == (new.slug,)
+
+
+def test_a_name_of_several_records_must_be_given_in_full(root: Path) -> None:
+    for project in ("a", "b"):
+        (root / f"projects/{project}/builder").mkdir(parents=True)
+        (root / f"projects/{project}/builder/x.md").write_text("x")
+    with Oracle.open(str(root)) as oracle, pytest.raises(UsageError, match="2 records") as caught:
+        oracle.write(Draft("decision", "arena", "New", supersedes=("x",)))
+    assert "projects/a/builder/x" in caught.value.hint
+
+
+def test_near_duplicates_of_what_is_retired_are_named(root: Path) -> None:
+    words = "the scheduler retries a failed job three times before it gives up on the queue"
+    with Oracle.open(str(root)) as oracle:
+        old = oracle.write(Draft("decision", "arena", "Retry three times", body=words))
+        twin = oracle.write(Draft("decision", "zoo", "Retry three times", body=f"{words} again"))
+        oracle.write(Draft("decision", "zoo", "Lunch", body="soup on three days"))
+        new = oracle.write(Draft("decision", "arena", "Retry five times", body="other", supersedes=(old.slug,)))
+        assert new.near_duplicates == (twin.slug,)
+
+
+def test_retiring(root: Path) -> None:
+    (root / "projects/arena/builder").mkdir(parents=True)
+    (root / "projects/arena/builder/x.md").write_text("# The old way\nwords")
+    with Oracle.open(str(root)) as oracle:
+        written = oracle.retire("projects/arena/builder/x", "It is over.")
+        shown = oracle.show("projects/arena/builder/x")
+        assert (shown.chain, shown.record.effective_status) == ((written.slug,), "retired")
+        assert oracle.show(written.slug).supersedes == ("projects/arena/builder/x",)
+        assert "It is over." in Path(written.path).read_text()
+        with pytest.raises(NotInMemory):
+            oracle.retire("nowhere", "why")
+        with pytest.raises(UsageError):
+            oracle.retire("x", "  ")
+        (root / "shared/patterns").mkdir(parents=True)
+        (root / "shared/patterns/p.json").write_text('{"title": "p", "project": "../escape"}')
+        oracle.retire("shared/patterns/p", "over")
+        assert oracle.show("shared/patterns/p").record.effective_status == "retired"
+    assert (root / "projects/arena/builder/x.md").read_text() == "# The old way\nwords"
+
+
+# trouble --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO])
+@pytest.mark.parametrize("call", ["open", "write", "fsync", "link"])
+def test_a_disk_that_refuses_is_one_sentence_and_no_half_record(
+    root: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int
+) -> None:
+    with Oracle.open(str(root)) as oracle:
+        oracle.init()
+        with monkeypatch.context() as patch:
+
+            def refuse(*args: object, **_: object) -> None:
+                raise OSError(number, os.strerror(number))
+
+            really = getattr(os, call)
+            scratch = str(root / "_state/tmp")
+
+            def perhaps(*args: object, **named: object) -> object:
+                if call != "open" or str(args[0]).startswith(scratch):
+                    refuse()
+                return really(*args, **named)
+
+            patch.setattr(files.os, call, perhaps)
+            with pytest.raises(DiskFailure) as caught:
+                oracle.write(Draft("decision", "arena", "T"))
+        assert caught.value.exit_code == 70
+        assert caught.value.hint
+        assert list((root / "projects").rglob("*.md")) == []
+        assert oracle.write(Draft("decision", "arena", "T")).warnings == ()
+
+
+def test_without_hard_links_a_record_is_still_created_exclusively(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    with Oracle.open(str(root), clock=Clock(frozen_ns=1_770_000_000_000_000_000)) as oracle:
+        first, second = (oracle.write(Draft("decision", "arena", "Same", body=body)) for body in ("one", "two"))
+        assert oracle.show(first.slug).text.endswith("one")
+        assert oracle.show(second.slug).text.endswith("two")
+    assert sorted(path.name for path in Path(first.path).parent.iterdir()) == sorted(
+        [f"{first.id}.md", f"{second.id}.md"]
+    )
+
+
+def test_a_journal_that_can_not_be_written_is_a_warning(root: Path) -> None:
+    (root / "events.log").mkdir()
+    with Oracle.open(str(root)) as oracle:
+        written = oracle.write(Draft("decision", "arena", "T"))
+        assert "event" in written.warnings[0]
+        assert Path(written.path).is_file()
+
+
+def test_an_index_that_can_not_be_written_is_a_warning_and_is_made_good(root: Path) -> None:
+    (root / "_links").write_text("a file where a folder should be")
+    with Oracle.open(str(root)) as oracle:
+        written = oracle.write(Draft("decision", "arena", "T", body="ARENA-1"))
+        assert len(written.warnings) == 1
+        assert Path(written.path).is_file()
+        (root / "_links").unlink()
+        assert len(oracle.backlinks("entity:taskid:ARENA-1")) == 1
+        oracle.reconcile(full=True)
+        assert_like_rebuilt(oracle)
+
+
+def test_a_scratch_file_of_a_dead_process_with_our_number(root: Path) -> None:
+    with Oracle.open(str(root)) as oracle:
+        oracle.init()
+        number = next(files._counter)
+        for ahead in range(1, 12):
+            (root / f"_state/tmp/new.{os.getpid()}.{number + ahead}").write_text("left over")
+        assert oracle.write(Draft("decision", "arena", "T")).warnings == ()
+
+
+def test_init_is_private_and_repeatable(tmp_path: Path) -> None:
+    root = tmp_path / "deep/memory"
+    with Oracle.open(str(root)) as oracle:
+        assert oracle.init()
+        assert root.stat().st_mode & 0o777 == 0o700
+        root.chmod(0o755)
+        assert not oracle.init()
+        assert root.stat().st_mode & 0o777 == 0o755

@@ -7,7 +7,6 @@ Hook room. Nothing is printed on stdout; trouble is one line on stderr, `deliver
 from __future__ import annotations
 
 import os
-import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -123,6 +122,8 @@ def _intent(root: Root, answer: Answer) -> Iterator[None]:
     try:
         yield
     except (DiskFailure, HandoffFailed, LockTimeout) as error:
+        import random
+
         inbox.defer(root, entry, now=time.time(), error=error.sentence, chance=random.Random())  # noqa: S311 - jitter
         raise
     except OracleError:

@@ -39,6 +39,15 @@ def find_session_names(root: Root, project: str, seat: str, *, environ: Mapping[
     return session_names(project, seat, noted=noted, registered=registered, tool=tool)
 
 
+def bound_projects(root: Root) -> list[str]:
+    """Return the projects that are bound to sessions: those with a PROJECT_BINDING.toml in their task tree."""
+    try:
+        names = sorted(os.listdir(root.tasks))
+    except OSError:
+        return []
+    return [name for name in names if os.path.isfile(f"{root.tasks}/{name}/PROJECT_BINDING.toml")]
+
+
 def _read_session_file(root: Root, project: str, seat: str) -> tuple[str, str]:
     """Return (session, tool) of `sessions/<project>/<seat>/session.toml`; what can't be read says nothing."""
     raw = _read(f"{root.sessions}/{project}/{seat}/session.toml")

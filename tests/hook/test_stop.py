@@ -28,7 +28,7 @@ def loaded(seat: Seat, data: bytes) -> set[str]:
     show = "import sys; sys.stderr.write(' '.join(sys.modules))"
     run = f"exec(compile(open({str(HOOK)!r}).read(), 'hook', 'exec'), {{'__name__': '__main__', '__file__': 'hook'}})"
     found = []
-    for code in (show, f"{run}; {show}"):
+    for code in (f"import os; {show}", f"{run}; {show}"):
         command = [sys.executable, "-I", "-S", "-c", code]
         done = subprocess.run(command, input=data, capture_output=True, env=seat.environ, check=True)
         found.append(set(done.stderr.decode().split()))

@@ -1,0 +1,65 @@
+"""`install_memory_hook`: put the Stop hook into the settings of a workspace, with the options of the old program."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oracle.compat.door import complain, emit, serve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def run() -> int:
+    """Run on the process's own arguments."""
+    return serve(main)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Install, or show what an installation would change; 0, or 2 when it can't be done."""
+    from oracle.hook import settings
+
+    args = _parser().parse_args(argv)
+    script = args.hook_script or _script_of(args.clawseat_root) or settings.default_script()
+    if not Path(script).expanduser().is_file():
+        emit(f"error: hook script not found: {script}")
+        return 2
+    path = settings.settings_file(args.workspace, args.settings_path)
+    change = settings.plan_install(path, settings.hook_command(script))
+    if args.dry_run:
+        emit(f"target: {path}")
+        emit(change.diff().rstrip("\n") or "unchanged")
+        return 0
+    if not change.is_needed:
+        emit(f"unchanged: {path}")
+        return 0
+    backup = change.apply()
+    emit(f"updated: {path}")
+    for note in (f"the file as it was: {backup}" if backup else "", *settings.read_status(path).notes):
+        if note:
+            complain(f"note: {note}")
+    return 0
+
+
+def _script_of(root: str) -> str:
+    """Return the hook of another checkout, "" when none was named; where it has none, the path where it should be."""
+    if not root:
+        return ""
+    folder = Path(root).expanduser().absolute()
+    ours = folder / "scripts/hooks/stop_hook.py"
+    nested = folder / "core/skills/memory-oracle/scripts/hooks/memory-stop-hook.sh"
+    return str(nested if nested.is_file() and not ours.is_file() else ours)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="install_memory_hook", allow_abbrev=False, description="Run the Stop hook at the end of an agent's turns."
+    )
+    parser.add_argument("--workspace", required=True, metavar="DIR", help="the folder that the agent is started in")
+    parser.add_argument("--settings-path", default="", metavar="FILE", help="instead of DIR/.claude/settings.json")
+    parser.add_argument("--clawseat-root", default="", metavar="DIR", help="a checkout whose scripts/hooks/ is used")
+    parser.add_argument("--hook-script", default="", metavar="FILE", help="the hook itself; by default our own")
+    parser.add_argument("--dry-run", action="store_true", help="show the change as a diff and write nothing")
+    return parser

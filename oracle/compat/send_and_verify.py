@@ -1,0 +1,139 @@
+"""`send_and_verify`: submit a text in the pane of a seat and see that it was taken, with the old program's words and codes.
+
+0 sent · 1 usage, no session, dead, busy, not submitted · 2 a text that must not be typed · 3 no project named and several exist.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, assert_never
+
+from oracle.compat.door import complain, emit, serve
+from oracle.errors import InvalidName, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from oracle.store.layout import Root
+    from oracle.wake.outcomes import Outcome
+
+USAGE = 'usage: send_and_verify [--project P] [--force] [--] SEAT-OR-SESSION "TEXT"'
+PATIENCE = 120.0
+"""Seconds to wait for an idle agent; `ORACLE_WAKE_PATIENCE` names another number."""
+
+FAILED, REJECTED, NO_PROJECT = 1, 2, 3
+
+
+def run() -> int:
+    """Run on the process's own arguments."""
+    return serve(main)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Send one text; the codes are in the module's docstring."""
+    if argv and argv[0] in ("-h", "--help"):
+        emit(f"{USAGE}\n\n{_HELP}")
+        return 0
+    try:
+        project, is_forced, words = _read_arguments(argv)
+    except UsageError as error:
+        complain(f"send-and-verify: {error.sentence}\n{USAGE}")
+        return FAILED
+    return _send(project, words[0], words[1], is_forced=is_forced, environ=os.environ)
+
+
+_HELP = """Types TEXT (one line, at most 8 KiB) into the input box of the seat's agent, submits it, and looks whether it was taken.
+  --project P   the project whose seat is meant; needed where there are several
+  --force       don't wait until the agent is idle; it keeps the text until its turn ends
+ORACLE_TMUX_SOCKET names another tmux server than the one around; ORACLE_WAKE_PATIENCE the seconds to wait (120).
+Exit codes: 0 sent; 1 not found, dead, busy or not taken; 2 a text that must not be typed; 3 name a project."""
+
+
+def _read_arguments(argv: Sequence[str]) -> tuple[str, bool, list[str]]:
+    """Return (project, whether forced, [seat, text]); options come first, and what follows `--` or the seat is no option."""
+    rest, project, is_forced = list(argv), "", False
+    while rest and rest[0].startswith("-"):
+        word = rest.pop(0)
+        if word == "--":
+            break
+        if word == "--force":
+            is_forced = True
+        elif word == "--project" and rest:
+            project = rest.pop(0)
+        elif word.startswith("--project="):
+            project = word.partition("=")[2]
+        else:
+            raise UsageError(f"unknown option or missing value: {word}")
+    if rest[1:2] == ["--"]:
+        del rest[1]
+    if len(rest) != len(("seat", "text")) or not rest[0]:
+        raise UsageError("a seat and one text are needed")
+    return project, is_forced, rest
+
+
+def _send(project: str, seat: str, text: str, *, is_forced: bool, environ: Mapping[str, str]) -> int:
+    from oracle.store.layout import Root, choose_root
+    from oracle.wake.outcomes import check_text
+    from oracle.wake.sessions import bound_projects, tmux_socket
+    from oracle.wake.tmux import TmuxWaker
+
+    root = Root(choose_root(environ=environ))
+    try:
+        check_text(text)
+        check_text(seat)
+    except UsageError as error:
+        complain(f"INPUT_REJECTED HARD_BLOCK: {error.sentence}")
+        return REJECTED
+    bound = bound_projects(root)
+    if not project and len(bound) > 1 and environ.get("CLAWSEAT_SEND_ALLOW_NO_PROJECT") != "1":
+        complain(f"PROJECT_REQUIRED: several projects have seats ({', '.join(bound[:8])}); name one with --project")
+        return NO_PROJECT
+    names = _names(root, project or (bound[0] if len(bound) == 1 else ""), seat, environ)
+    waker = TmuxWaker(tmux_socket(environ))
+    if is_forced:
+        complain("WARN the text is sent whether the agent is idle or not (--force)")
+    send = waker.force if is_forced else waker.wake
+    return _tell(send(names, text, seat=seat, patience=_patience(environ)), project, seat)
+
+
+def _names(root: Root, project: str, seat: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of the seat's session, and at last the word itself, which may be a session's name."""
+    from oracle.wake.sessions import find_session_names
+
+    try:
+        found = find_session_names(root, project, seat, environ=environ) if project else ()
+    except InvalidName:
+        found = ()
+    return tuple(dict.fromkeys((*found, seat)))
+
+
+def _patience(environ: Mapping[str, str]) -> float:
+    try:
+        return max(0.0, float(environ.get("ORACLE_WAKE_PATIENCE", PATIENCE)))
+    except ValueError:
+        return PATIENCE
+
+
+def _tell(outcome: Outcome, project: str, seat: str) -> int:
+    """Print what became of the text, in the words that callers look for, and return the exit code."""
+    from oracle.wake.outcomes import Busy, NoSession, Stranded, Woken
+
+    match outcome:
+        case Woken(session):
+            emit(f"SENT: {session}")
+            return 0
+        case NoSession(dead=dead, reason=reason):
+            if "not installed" in reason:
+                emit("TMUX_MISSING")
+            elif dead:
+                emit(f"send-and-verify: SESSION_DEAD session={dead}")
+            else:
+                emit(f"send-and-verify: SESSION_NOT_FOUND project={project} seat={seat}")
+                complain(f"send-and-verify: {reason}")
+        case Busy(session, reason):
+            complain(f"FAIL_CLOSED {session} took no text: {reason}; use --force to override")
+        case Stranded(session, _, reason):
+            complain(f"FAIL_CLOSED {session} did not take the text: {reason}")
+        case _:
+            assert_never(outcome)
+    return FAILED

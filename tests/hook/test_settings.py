@@ -1,0 +1,341 @@
+"""The installer: what it keeps, what it finds, what it refuses; and the front with the old options."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.errors import NotFound, UsageError
+from oracle.hook import settings
+
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
+FRONT = CHECKOUT / "scripts" / "install_memory_hook.py"
+OTHER = {"type": "command", "command": "other --flag", "timeout": 3}
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> str:
+    path = tmp_path / "a 'quoted' \"checkout\" $(touch planted)" / "scripts" / "hooks" / "stop_hook.py"
+    path.parent.mkdir(parents=True)
+    path.write_text("import sys; open('ran', 'w').write(str(sys.flags.no_site))")
+    return str(path)
+
+
+def write(path: Path, content: Any) -> Path:
+    path.write_text(content if isinstance(content, str) else json.dumps(content, indent=4), encoding="utf-8")
+    return path
+
+
+def install(path: Path, script: str) -> settings.Change:
+    change = settings.plan_install(str(path), settings.hook_command(script))
+    if change.is_needed:
+        change.apply()
+    return change
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_new_file_holds_the_hook_alone(tmp_path: Path, script: str):
+    path = tmp_path / "w" / ".claude" / "settings.json"
+    change = install(path, script)
+    hook = {"type": "command", "command": settings.hook_command(script), "timeout": 10}
+    assert read(path) == {"hooks": {"Stop": [{"matcher": "", "hooks": [hook]}]}}
+    assert change.before is None
+    assert not Path(f"{path}.bak").exists()
+
+
+def test_command_survives_a_shell_whatever_the_path(tmp_path: Path, script: str):
+    subprocess.run(settings.hook_command(script), shell=True, cwd=tmp_path, check=True)  # noqa: S602 - as the host does
+    assert (tmp_path / "ran").read_text() == "1"
+    assert not (tmp_path / "planted").exists()
+
+
+def test_second_time_changes_nothing(tmp_path: Path, script: str):
+    path = write(tmp_path / "s.json", {"a": 1})
+    install(path, script)
+    before = (path.read_bytes(), path.stat().st_mtime_ns)
+    assert not install(path, script).is_needed
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+
+
+EXISTING = {
+    "permissions": {"allow": ["x"], "deny": []},
+    "hooks": {
+        "PreToolUse": [{"matcher": "Bash", "hooks": [OTHER]}],
+        "Stop": [{"hooks": [OTHER]}, {"matcher": "x", "hooks": []}, "odd", {"hooks": "odd"}],
+    },
+    "雪": "é\ud800",
+    "n": [1, 2.5, None, True],
+}
+
+
+def test_every_other_key_and_hook_is_kept_in_its_order(tmp_path: Path, script: str):
+    path = write(tmp_path / "s.json", EXISTING)
+    install(path, script)
+    found = read(path)
+    ours = found["hooks"]["Stop"].pop()
+    assert found == EXISTING
+    assert list(found) == list(EXISTING)
+    assert ours["hooks"][0]["command"] == settings.hook_command(script)
+
+
+def test_taking_out_what_was_put_in_gives_the_same_settings(tmp_path: Path, script: str):
+    path = write(tmp_path / "s.json", EXISTING)
+    before = path.read_bytes()
+    install(path, script)
+    settings.plan_uninstall(str(path)).apply()
+    assert read(path) == EXISTING
+    assert b"\n    " in path.read_bytes()
+    assert json.loads(before) == EXISTING
+
+
+OWN = {
+    "old-form": {"type": "command", "command": "bash /old/place/scripts/hooks/memory-stop-hook.sh", "timeout": 600},
+    "unquoted-blank": {"type": "command", "command": "bash /old place/memory-stop-hook.sh"},
+    "quoted": {"type": "command", "command": "'/my python' -I -S '/old place/scripts/hooks/stop_hook.py'"},
+    "exec-form": {"type": "command", "command": "/p/python", "args": ["-I", "-S", "/x/scripts/hooks/stop_hook.py"]},
+    "wheel": {"type": "command", "command": "exec /p/python -I -S /site-packages/oracle/_data/hooks/stop_hook.py"},
+}
+
+
+@pytest.mark.parametrize("entry", OWN.values(), ids=OWN.keys())
+def test_older_entry_of_ours_is_renewed_in_its_place(tmp_path: Path, script: str, entry: dict[str, Any]):
+    groups = [{"matcher": "", "hooks": [OTHER, {**entry, "statusMessage": "mine"}, OTHER]}, {"hooks": [entry]}]
+    path = write(tmp_path / "s.json", {"hooks": {"Stop": groups}})
+    install(path, script)
+    renewed = {"type": "command", "command": settings.hook_command(script), "timeout": 10, "statusMessage": "mine"}
+    assert read(path) == {"hooks": {"Stop": [{"matcher": "", "hooks": [OTHER, renewed, OTHER]}]}}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python /home/me/stop_hook.py",
+        "python3 /other/project/scripts/hooks/stop_hook.py",
+        "echo memory-stop-hook.sh.bak",
+        "bash /x/my-memory-stop-hook.sh",
+    ],
+)
+def test_hook_of_somebody_else_is_not_ours(tmp_path: Path, script: str, command: str):
+    theirs = {"type": "command", "command": command}
+    path = write(tmp_path / "s.json", {"hooks": {"Stop": [{"hooks": [theirs]}]}})
+    install(path, script)
+    assert len(read(path)["hooks"]["Stop"]) == 2
+    settings.plan_uninstall(str(path)).apply()
+    assert read(path) == {"hooks": {"Stop": [{"hooks": [theirs]}]}}
+
+
+BROKEN = {
+    "comment": '{"permissions": {"allow": ["x"]}, // comment\n}',
+    "trailing-comma": '{"a": 1,}',
+    "half": '{"a": ',
+    "array": "[]",
+    "number": "3",
+    "hooks-list": '{"hooks": []}',
+    "stop-table": '{"hooks": {"Stop": {}}}',
+    "twice": '{"a": 1, "a": 2}',
+    "nan": '{"a": NaN}',
+    "deep": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN.keys())
+def test_file_that_can_t_be_kept_is_left_alone(tmp_path: Path, script: str, text: str):
+    path = write(tmp_path / "s.json", text)
+    with pytest.raises(settings.InvalidSettings) as caught:
+        install(path, script)
+    assert str(path) in caught.value.sentence
+    assert path.read_text(encoding="utf-8") == text
+    assert sorted(tmp_path.iterdir()) == sorted({path, *[one for one in tmp_path.iterdir() if one.is_dir()]})
+
+
+def test_file_that_is_no_utf_8_is_left_alone(tmp_path: Path, script: str):
+    path = tmp_path / "s.json"
+    path.write_bytes(b'{"a": "\xe9"}')
+    with pytest.raises(settings.InvalidSettings):
+        install(path, script)
+    assert path.read_bytes() == b'{"a": "\xe9"}'
+
+
+@pytest.mark.parametrize("text", ["", "\n", "{}", "\ufeff{}"])
+def test_empty_file_is_as_good_as_none(tmp_path: Path, script: str, text: str):
+    path = write(tmp_path / "s.json", text)
+    install(path, script)
+    assert list(read(path)) == ["hooks"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o640])
+def test_mode_is_kept_and_the_file_as_it_was_stands_beside(tmp_path: Path, script: str, mode: int):
+    path = write(tmp_path / "s.json", {"a": 1})
+    path.chmod(mode)
+    before = path.read_bytes()
+    install(path, script)
+    backup = Path(f"{path}.bak")
+    assert backup.read_bytes() == before
+    assert [one.stat().st_mode & 0o777 for one in (path, backup)] == [mode, mode]
+
+
+def test_link_is_followed(tmp_path: Path, script: str):
+    real = write(tmp_path / "dotfiles.json", {"a": 1})
+    link = tmp_path / "s.json"
+    link.symlink_to(real)
+    install(link, script)
+    assert link.is_symlink()
+    assert "hooks" in read(real)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{\n\t"a": 1\n}\n', '{\n    "a": 1\n}', '{\r\n  "a": 1\r\n}\r\n', '{"a": 1}\n'],
+    ids=["tab", "4", "crlf", "one"],
+)
+def test_manner_of_the_file_is_kept(tmp_path: Path, script: str, text: str):
+    path = tmp_path / "s.json"
+    path.write_bytes(text.encode())
+    install(path, script)
+    settings.plan_uninstall(str(path)).apply()
+    expected = text if "\n" in text.strip() else '{\n  "a": 1\n}\n'
+    assert path.read_bytes() == expected.encode()
+
+
+def test_uninstall_without_a_file_or_a_hook_changes_nothing(tmp_path: Path):
+    assert not settings.plan_uninstall(str(tmp_path / "absent.json")).is_needed
+    path = write(tmp_path / "s.json", EXISTING)
+    assert not settings.plan_uninstall(str(path)).is_needed
+
+
+def test_diff_is_one_that_patch_takes(tmp_path: Path, script: str):
+    path = write(tmp_path / "s.json", '{"a": 1}')
+    change = settings.plan_install(str(path), settings.hook_command(script))
+    copy = write(tmp_path / "copy.json", '{"a": 1}')
+    subprocess.run(
+        ["git", "apply", "--unsafe-paths", "-p1", "-"],
+        input=renamed(change.diff()),
+        cwd=tmp_path,
+        text=True,
+        check=True,
+    )
+    assert copy.read_text() == change.after
+
+
+def renamed(diff: str) -> str:
+    """Aim a diff at the copy."""
+    old, new, *rest = diff.splitlines(keepends=True)
+    assert (old[:4], new[:4]) == ("--- ", "+++ ")
+    return "".join(["--- a/copy.json\n", "+++ b/copy.json\n", *rest])
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(codec="utf-8")),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=3)
+    ),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.text(st.characters(codec="utf-8")), VALUES, max_size=5))
+def test_any_settings_come_back(tmp_path_factory: pytest.TempPathFactory, content: dict[str, Any]):
+    content.pop("hooks", None)
+    folder = tmp_path_factory.mktemp("settings")
+    script = folder / "memory-stop-hook.sh"
+    script.touch()
+    path = write(folder / "s.json", content)
+    install(path, str(script))
+    settings.plan_uninstall(str(path)).apply()
+    assert read(path) == content
+
+
+# Status ---------------------------------------------------------------------------------------------------------------
+
+
+def test_status_of_a_good_installation(tmp_path: Path, script: str):
+    path = tmp_path / "s.json"
+    assert not settings.read_status(str(path)).is_installed
+    install(path, script)
+    status = settings.read_status(str(path))
+    assert (status.is_installed, status.notes) == (True, ())
+    assert status.commands == (settings.hook_command(script),)
+
+
+def test_status_names_what_keeps_the_hook_from_running(tmp_path: Path, script: str):
+    path = tmp_path / "s.json"
+    install(path, script)
+    content = read(path)
+    content["disableAllHooks"] = True
+    content["hooks"]["Stop"] *= 2
+    content["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 1
+    write(path, content)
+    Path(script).unlink()
+    notes = " ".join(settings.read_status(str(path)).notes)
+    for word in ("disableAllHooks", "more than once", "timeout of 1 s", "is not there"):
+        assert word in notes
+
+
+# The front ------------------------------------------------------------------------------------------------------------
+
+
+def front(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, str(FRONT), *words], capture_output=True, text=True, check=False)
+
+
+def test_front_installs_once(tmp_path: Path):
+    path = tmp_path / ".claude" / "settings.json"
+    first, second = front("--workspace", str(tmp_path)), front("--workspace", str(tmp_path))
+    assert (first.returncode, first.stdout) == (0, f"updated: {path}\n")
+    assert (second.returncode, second.stdout, second.stderr) == (0, f"unchanged: {path}\n", "")
+    words = shlex.split(read(path)["hooks"]["Stop"][0]["hooks"][0]["command"])
+    assert words[-1] == str(CHECKOUT / "scripts" / "hooks" / "stop_hook.py")
+    assert os.access(words[1], os.X_OK)
+
+
+def test_front_shows_a_diff_and_writes_nothing(tmp_path: Path):
+    done = front("--workspace", str(tmp_path), "--dry-run")
+    target = tmp_path / ".claude" / "settings.json"
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"target: {target}\n--- /dev/null\n+++ {target}\n@@ ")
+    assert not target.exists()
+
+
+def test_front_takes_the_old_options(tmp_path: Path):
+    script = tmp_path / "my hook" / "memory-stop-hook.sh"
+    script.parent.mkdir()
+    script.touch()
+    path = tmp_path / "other.json"
+    done = front("--workspace", str(tmp_path), "--settings-path", str(path), "--hook-script", str(script))
+    assert done.stdout == f"updated: {path}\n"
+    assert read(path)["hooks"]["Stop"][0]["hooks"][0]["command"] == f"bash '{script}'"
+
+
+@pytest.mark.parametrize("words", [("--hook-script", "/absent/x.sh"), ("--clawseat-root", "/absent")])
+def test_front_says_that_the_script_is_not_there(tmp_path: Path, words: tuple[str, ...]):
+    done = front("--workspace", str(tmp_path), *words)
+    assert done.returncode == 2
+    assert done.stdout.startswith("error: hook script not found: /absent/")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_front_leaves_broken_settings_alone(tmp_path: Path):
+    path = write(tmp_path / "s.json", '{"a": 1, // why\n}')
+    done = front("--workspace", str(tmp_path), "--settings-path", str(path))
+    assert done.returncode == 2
+    assert "is no valid JSON" in done.stderr
+    assert path.read_text() == '{"a": 1, // why\n}'
+
+
+def test_workspace_that_is_not_there_is_said(tmp_path: Path):
+    with pytest.raises(NotFound):
+        settings.settings_file(str(tmp_path / "absent"))
+    with pytest.raises(UsageError):
+        settings.hook_command(str(tmp_path / "absent.py"))

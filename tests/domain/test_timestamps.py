@@ -1,0 +1,87 @@
+"""Timestamps: every shape that seats write, one that Memory writes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.domain.timestamps import from_mtime, from_name, print_moment, print_stamp, to_utc
+
+moments = st.datetimes(timezones=st.just(UTC))
+
+
+@pytest.mark.parametrize(
+    ("text", "utc"),
+    [
+        ("2026-11-27T21:29:03.379585Z", "2026-11-27T21:29:03.379585Z"),
+        ("2026-11-27T21:29:03Z", "2026-11-27T21:29:03.000000Z"),
+        ("2026-11-27T21:38:05+00:00", "2026-11-27T21:38:05.000000Z"),
+        ("2026-04-01T07:00:00+08:00", "2026-03-31T23:00:00.000000Z"),
+        ("2026-04-01 07:00", "2026-04-01T07:00:00.000000Z"),
+        ("2026-04-01", "2026-04-01T00:00:00.000000Z"),
+        ('"2026-11-27T21:43:12Z"', "2026-11-27T21:43:12.000000Z"),
+        (" 2026-04-01 ", "2026-04-01T00:00:00.000000Z"),
+        ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000000Z"),
+        ("0999-01-01", "0999-01-01T00:00:00.000000Z"),
+    ],
+)
+def test_shapes(text: str, utc: str) -> None:
+    assert to_utc(text) == utc
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "yesterday",
+        "2026",
+        "2026-13-01",
+        "2026-02-30",
+        "0001-01-01T00:00:00+08:00",
+        "9999-12-31T23:59:59-08:00",
+        "{{date}}",
+        "2026-04-01T25:00:00",
+    ],
+)
+def test_what_is_none(text: str) -> None:
+    assert to_utc(text) == ""
+
+
+@given(st.text(max_size=40))
+def test_no_text_breaks_it(text: str) -> None:
+    assert len(to_utc(text)) in (0, 27)
+    assert len(from_name(text)) in (0, 27)
+
+
+@given(moments, moments)
+def test_printed_moments_sort_as_they_follow(one: datetime, other: datetime) -> None:
+    assert to_utc(print_moment(one)) == print_moment(one)
+    assert (print_moment(one) < print_moment(other)) == (one < other)
+    assert (print_stamp(one) < print_stamp(other)) == (one < other)
+    assert from_name(f"{print_stamp(one)}-slug")[:19] == print_moment(one)[:19]
+
+
+@pytest.mark.parametrize(
+    ("name", "utc"),
+    [
+        ("2026-04-27T18-30-00Z-slug", "2026-04-27T18:30:00.000000Z"),
+        ("2026-04-27-slug", "2026-04-27T00:00:00.000000Z"),
+        ("2026-04-27", "2026-04-27T00:00:00.000000Z"),
+        ("2026-04-27T99-99-99-slug", "2026-04-27T00:00:00.000000Z"),
+        ("2026_04_27-slug", ""),
+        ("slug-2026-04-27", ""),
+        ("2026-99-99-x", ""),
+    ],
+)
+def test_names(name: str, utc: str) -> None:
+    assert from_name(name) == utc
+
+
+@given(st.integers(-(2**62), 2**63 - 1))
+def test_any_mtime_prints(nanoseconds: int) -> None:
+    assert from_mtime(nanoseconds) == print_moment(
+        datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=nanoseconds // 1000)
+    )

@@ -1,0 +1,64 @@
+"""Configuration of link extraction: the first file that sets a key wins; what can't be used is said and passed over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from oracle.domain.links import DEFAULT_PATTERNS, Patterns
+from oracle.store.configuration import load_patterns
+from oracle.store.layout import Root
+
+
+def load(root: Path, project: str = "arena") -> tuple[Patterns, list[str]]:
+    said: list[str] = []
+    return load_patterns(Root(str(root)), project, report=lambda path, why: said.append(f"{path}: {why}")), said
+
+
+def put(root: Path, name: str, text: str) -> None:
+    (root / name).parent.mkdir(parents=True, exist_ok=True)
+    (root / name).write_text(text)
+
+
+def test_nothing_configured(root: Path) -> None:
+    assert load(root) == (DEFAULT_PATTERNS, [])
+
+
+def test_the_nearest_file_wins_key_by_key(root: Path) -> None:
+    put(root, "config/component-patterns.toml", '[component_patterns]\nsuffixes = ["Far"]')
+    put(root, "link-patterns.toml", 'task_prefixes = ["ROOT"]')
+    assert load(root)[0] == Patterns(frozenset({"ROOT"}), ("Far",))
+    put(root, "projects/arena/component-patterns.toml", '[component_patterns]\nsuffixes = ["Near", "Also"]')
+    assert load(root)[0] == Patterns(frozenset({"ROOT"}), ("Also", "Near"))
+    put(root, "projects/arena/link-patterns.toml", 'task_prefixes = "OWN"')
+    assert load(root)[0] == Patterns(frozenset({"OWN"}), ("Also", "Near"))
+    assert load(root, "zoo")[0] == Patterns(frozenset({"ROOT"}), ("Far",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "= broken",
+        "\x00",
+        "task_prefixes = [1, {}]",
+        'task_prefixes = ["a b", "(x+)+", ""]',
+        "component_patterns = 3",
+        '[component_patterns]\nsuffixes = [".*"]',
+    ],
+)
+def test_what_can_not_be_used_is_passed_over(root: Path, text: str) -> None:
+    put(root, "link-patterns.toml", text)
+    patterns, said = load(root)
+    assert patterns.component_suffixes in (DEFAULT_PATTERNS.component_suffixes, ())
+    assert patterns.task_prefixes in (None, frozenset())
+    assert said == [] if text.endswith("= 3") else all(line.startswith("link-patterns.toml: ") for line in said)
+    assert bool(said) != text.endswith("= 3")
+
+
+def test_bytes_folders_and_pipes_in_the_place_of_the_file(root: Path) -> None:
+    (root / "link-patterns.toml").write_bytes(b"\xff\xfe")
+    (root / "config/link-patterns.toml").mkdir(parents=True)
+    patterns, said = load(root)
+    assert patterns == DEFAULT_PATTERNS
+    assert len(said) == 2

@@ -1,0 +1,57 @@
+"""The journal: one JSON line an event, whatever stands in it."""
+
+from __future__ import annotations
+
+import multiprocessing
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from oracle.store import journal
+from oracle.store.layout import Root
+
+FORK = multiprocessing.get_context("fork")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.dictionaries(
+        st.text(max_size=9).filter(lambda key: key not in ("ts", "event")), st.text(max_size=99), max_size=4
+    )
+)
+def test_events_read_back(root: Path, details: dict[str, str]) -> None:
+    top = Root(str(root))
+    before = len(list(journal.read(top)))
+    journal.append(top, "write", "2026-01-01T00:00:00Z", details)
+    events = list(journal.read(top))
+    assert len(events) == before + 1
+    assert events[-1] == {"ts": "2026-01-01T00:00:00Z", "event": "write", **details}
+
+
+def test_lines_that_are_no_event_are_passed_over(root: Path) -> None:
+    top = Root(str(root))
+    assert list(journal.read(top)) == []
+    journal.append(top, "one", "t", {})
+    with (root / "events.log").open("ab") as stream:
+        stream.write(b'half a line\n[1]\n\xff\n\n"text"\n')
+    journal.append_all(top, [])
+    journal.append_all(top, [("two", "t", {"a": [1]}), ("three", "t", {})])
+    assert [event["event"] for event in journal.read(top)] == ["one", "two", "three"]
+
+
+def append(root: str, name: str) -> None:
+    for number in range(100):
+        journal.append(Root(root), name, "t", {"number": number, "filling": "x" * 3_000})
+
+
+def test_lines_of_several_processes_never_mix(root: Path) -> None:
+    processes = [FORK.Process(target=append, args=(str(root), f"p{n}")) for n in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+    events = list(journal.read(Root(str(root))))
+    assert len(events) == len((root / "events.log").read_bytes().splitlines()) == 400
+    for n in range(4):
+        assert [event["number"] for event in events if event["event"] == f"p{n}"] == list(range(100))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
@@ -56,5 +55,4 @@ def make_root(root: Path, count: int, *, hot: int) -> None:
             f'confidence: "medium"\nsource: "write_api"\nevidence:\n  - trust: "high"\n    source_url: "src/mod1/file1.py:12"\n'
             f'related_task_ids:\n  - "ARENA-{1000 + number % 50}"\n---\n\n{body}\n'
         )
-        with open(os.fspath(folder / f"{name}.md"), "w", encoding="utf-8") as stream:
-            stream.write(text)
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")

@@ -13,6 +13,9 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Thread
 from typing import IO
 
 from oracle.domain.links import Patterns
@@ -48,6 +51,7 @@ class Crew:
     def __init__(self, root: Root) -> None:
         self._root = root
         self._process: subprocess.Popen[bytes] | None = None
+        self._requests: SimpleQueue[bytes] = SimpleQueue()
 
     def __enter__(self) -> Crew:
         return self
@@ -56,7 +60,12 @@ class Crew:
         if self._process is not None:
             process, self._process = self._process, None
             process.kill()
-            process.communicate()
+            self._requests.put(b"")
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with suppress(OSError):
+                        pipe.close()
 
     def read(self, batches: Iterable[Batch]) -> Iterator[Reading]:
         """Yield the readings of all batches in order, a few of them being read ahead in the other process."""
@@ -75,19 +84,16 @@ class Crew:
 
     def _start(self) -> bool:
         self._process = _launch(_START, self._root)
+        if self._process is not None and self._process.stdin is not None:
+            Thread(target=_feed, args=(self._process.stdin, self._requests), daemon=True).start()
         return self._process is not None
 
     def _ask(self, batch: Batch) -> None:
-        """Hand a batch over; a helper that has died is noticed when its answer is awaited."""
+        """Hand a batch over; a process that has died is noticed when its answer is awaited."""
         patterns, items = batch
         prefixes = None if patterns.task_prefixes is None else sorted(patterns.task_prefixes)
-        request = (prefixes, patterns.component_suffixes, [(path, slug, tuple(stat)) for path, slug, stat in items])
-        if self._process is not None and self._process.stdin is not None:
-            try:
-                marshal.dump(request, self._process.stdin)
-                self._process.stdin.flush()
-            except OSError:
-                self.__exit__()
+        wanted = [(path, slug, tuple(stat)) for path, slug, stat in items]
+        self._requests.put(marshal.dumps((prefixes, patterns.component_suffixes, wanted)))
 
     def _answer(self, batch: Batch) -> Iterator[Reading]:
         if self._process is not None and self._process.stdout is not None:
@@ -99,6 +105,16 @@ class Crew:
                 yield from map(Reading._make, answer)
                 return
         yield from read_batch(self._root, *batch)
+
+
+def _feed(stream: IO[bytes], requests: SimpleQueue[bytes]) -> None:
+    """Write requests as they come: in a thread, since both processes would wait if each wrote to a full pipe."""
+    while request := requests.get():
+        try:
+            stream.write(request)
+            stream.flush()
+        except (OSError, ValueError):
+            return
 
 
 def print_everything(connection: sqlite3.Connection, root: Root) -> int:

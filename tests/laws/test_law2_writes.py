@@ -157,3 +157,86 @@ def test_the_recorder_lets_the_table_pass() -> None:
     ]
     assert judge(acts, "/r") == []
     assert judge([Act("open", OPEN, "/r/projects/a/decision/x.md")], "/r") != []
+
+
+def run_commands(root: Path) -> None:
+    """Go through the command line as people do, in this process."""
+    from oracle.cli.main import run
+
+    old = "projects/arena/builder/x"
+    top = ["--memory-dir", str(root)]
+    for words in (
+        ["init"],
+        ["write", "decision", "--project", "arena", "--title", "One", "--body", "ARENA-1 [[x]]", "--supersedes", old],
+        ["write", "finding", "--project", "arena", "--title", "Two", "--evidence", "high:src/app.py:1"],
+        ["write", "plan", "--project", "arena", "--title", "Three", "--dry-run"],
+        ["retire", old, "--reason", "over"],
+        ["list"],
+        ["list", "--project", "arena", "--json"],
+        ["search", "one"],
+        ["show", old],
+        ["links", old],
+        ["backlinks", "entity:taskid:ARENA-1"],
+        ["graph", old, "--depth", "2", "--direction", "both"],
+        ["entities"],
+        ["orphans"],
+        ["unresolved"],
+        ["timeline"],
+        ["status"],
+        ["get", "network.host"],
+        ["reconcile", "--check"],
+        ["reconcile", "--full"],
+        ["reconcile", "--publish"],
+        ["doctor"],
+        ["doctor", "--fix"],
+        ["search", ""],
+        ["show", "nowhere"],
+    ):
+        assert run([words[0], *top, *words[1:]]) in (0, 1, 2, 4), words
+
+
+def run_scripts(root: Path) -> None:
+    """Go through the programs of old with the words that running teams use."""
+    from oracle.compat import extract_links, memory_write, query_memory, scan_index
+
+    top = ["--memory-dir", str(root)]
+    content = root.parent / "content.md"
+    content.write_text("# A note\nARENA-1")
+    record = str(root / "projects/arena/builder/x.md")
+    for main, words in (
+        (
+            memory_write.main,
+            ["--kind", "decision", "--project", "arena", "--title", "One", "--body", "x", "--author", "memory"],
+        ),
+        (memory_write.main, ["--kind", "plan", "--project", "arena", "--content-file", str(content)]),
+        (query_memory.main, ["--backlinks", "entity:taskid:ARENA-1"]),
+        (query_memory.main, ["--project", "arena", "--kind", "decision"]),
+        (query_memory.main, ["--key", "network.host"]),
+        (query_memory.main, ["--search", "a"]),
+        (query_memory.main, ["--graph", "projects/arena/builder/x", "--depth", "2"]),
+        (extract_links.main, ["--file", record]),
+        (scan_index.main, ["rebuild", "--project", "arena"]),
+        (scan_index.main, ["update", "--file", record]),
+        (scan_index.main, ["query", "--project", "arena", "--kind", "decision"]),
+    ):
+        try:
+            main([*words, *top] if main is not scan_index.main else words)
+        except SystemExit:
+            continue
+        except OracleError:
+            continue
+
+
+@pytest.mark.parametrize("walk", [run_commands, run_scripts])
+def test_no_door_writes_outside_the_table(
+    root: Path, monkeypatch: pytest.MonkeyPatch, walk: Callable[[Path], None]
+) -> None:
+    lay_out(root)
+    monkeypatch.setenv("ORACLE_ROOT", str(root))
+    seats = {path: path.stat().st_ctime_ns for path in (root / "projects").rglob("*") if path.is_file()}
+    content = root.parent / "content.md"
+    with recording() as acts:
+        walk(root)
+    assert judge([act for act in acts if act.path != str(content)], root) == []
+    assert {path: path.stat().st_ctime_ns for path in seats} == seats
+    assert list((root / "projects/arena/decision").glob("*.md"))

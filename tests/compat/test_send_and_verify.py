@@ -1,0 +1,141 @@
+"""`send_and_verify` as a process, against private tmux servers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.wake.stage import Stage, until
+
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
+FRONT = CHECKOUT / "scripts" / "send_and_verify.py"
+TEXT = "T-1 is answered."
+
+
+@pytest.fixture
+def stage(tmp_path: Path):
+    """Give a private tmux server, ended afterwards."""
+    made = Stage(tmp_path)
+    yield made
+    made.close()
+
+
+def send(stage: Stage, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    home = {"HOME": str(stage.folder / "home"), "ORACLE_TMUX_SOCKET": stage.socket, "ORACLE_WAKE_PATIENCE": "3"}
+    return subprocess.run(
+        [sys.executable, str(FRONT), *words],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **home, **environ},
+        check=False,
+    )
+
+
+def bind(stage: Stage, *projects: str) -> None:
+    for project in projects:
+        folder = stage.folder / "home" / ".agents" / "tasks" / project
+        folder.mkdir(parents=True)
+        (folder / "PROJECT_BINDING.toml").touch()
+
+
+@pytest.mark.parametrize("words", [(), ("--",), ("--force",)])
+@pytest.mark.parametrize("text", [TEXT, "--help me", "x;"])
+def test_text_is_sent_to_a_seat(stage: Stage, words: tuple[str, ...], text: str):
+    prompts = stage.box("demo-planner")
+    done = send(stage, "--project", "demo", *words, "planner", text)
+    assert (done.returncode, done.stdout) == (0, "SENT: demo-planner\n")
+    assert prompts.read() == [text]
+
+
+def test_session_may_be_named_itself(stage: Stage):
+    prompts = stage.box("machine-memory-claude")
+    assert send(stage, "machine-memory-claude", "--", TEXT).stdout == "SENT: machine-memory-claude\n"
+    assert prompts.read() == [TEXT]
+
+
+def test_session_noted_by_the_seat_is_taken(stage: Stage):
+    prompts = stage.box("odd name")
+    folder = stage.folder / "home" / ".agents" / "sessions" / "demo" / "planner"
+    folder.mkdir(parents=True)
+    (folder / "session.toml").write_text('session = "odd name"')
+    assert send(stage, "--project=demo", "planner", TEXT).stdout == "SENT: odd name\n"
+    assert prompts.read() == [TEXT]
+
+
+def test_beginning_of_a_name_is_no_name(stage: Stage):
+    prompts = stage.box("demo-planner-x")
+    done = send(stage, "--project", "demo", "plan", TEXT)
+    assert (done.returncode, done.stdout) == (1, "send-and-verify: SESSION_NOT_FOUND project=demo seat=plan\n")
+    assert prompts.read() == []
+
+
+def test_dead_session_is_said(stage: Stage):
+    stage.session("keep", "exec cat")
+    stage.tmux("set-option", "-g", "remain-on-exit", "on")
+    pane = stage.session("demo-planner", "exit 3")
+    until(lambda: stage.tmux("display-message", "-p", "-t", pane, "#{pane_dead}") == "1", "the pane died")
+    done = send(stage, "--project", "demo", "planner", TEXT)
+    assert (done.returncode, done.stdout) == (1, "send-and-verify: SESSION_DEAD session=demo-planner\n")
+
+
+def test_busy_agent_is_left_alone_unless_forced(stage: Stage):
+    prompts = stage.box("demo-planner", "--work")
+    done = send(stage, "--project", "demo", "planner", TEXT)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "FAIL_CLOSED" in done.stderr
+    assert prompts.read() == []
+    forced = send(stage, "--project", "demo", "--force", "planner", TEXT)
+    assert (forced.returncode, forced.stdout) == (0, "SENT: demo-planner\n")
+    assert forced.stderr.startswith("WARN ")
+    assert prompts.read() == [TEXT]
+
+
+def test_text_that_was_not_taken_is_no_success(stage: Stage):
+    stage.box("demo-planner", "--deaf-enter")
+    done = send(stage, "--project", "demo", "planner", TEXT)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "FAIL_CLOSED" in done.stderr
+
+
+@pytest.mark.parametrize("text", ["two\nlines", "a\rb", "a\x1bb", "a\x0bb", "a\x0cb", "答" * 8000, ""])
+def test_text_that_must_not_be_typed_is_rejected(stage: Stage, text: str):
+    prompts = stage.box("demo-planner")
+    done = send(stage, "--project", "demo", "planner", text)
+    assert done.returncode == 2
+    assert done.stderr.startswith("INPUT_REJECTED HARD_BLOCK")
+    assert prompts.read() == []
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("planner",), ("--wrong", "planner", "x"), ("planner", "x", "y"), ("--project",)]
+)
+def test_wrong_words_are_usage(stage: Stage, words: tuple[str, ...]):
+    done = send(stage, *words)
+    assert done.returncode == 1
+    assert "usage: " in done.stderr
+
+
+def test_help_is_on_stdout(stage: Stage):
+    done = send(stage, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith("usage: ")
+
+
+def test_project_must_be_named_where_there_are_several(stage: Stage):
+    prompts = stage.box("demo-planner")
+    bind(stage, "demo")
+    assert send(stage, "planner", TEXT).stdout == "SENT: demo-planner\n"
+    bind(stage, "other")
+    done = send(stage, "planner", TEXT)
+    assert done.returncode == 3
+    assert "PROJECT_REQUIRED" in done.stderr
+    assert prompts.read() == [TEXT]
+
+
+def test_missing_tmux_is_said(stage: Stage, tmp_path: Path):
+    done = send(stage, "planner", TEXT, PATH=str(tmp_path / "empty"))
+    assert (done.returncode, done.stdout) == (1, "TMUX_MISSING\n")

@@ -17,6 +17,7 @@ from oracle.store import yaml_subset
 
 MAX_FRONTMATTER = 1 << 18  # characters; what is longer is no frontmatter that a person or a program meant to write
 MAX_EXPANDED = 100_000  # values after aliases are followed: a few lines of aliases can stand for billions
+LETTERS = 16  # as many count like one value more
 MAX_PROBLEMS = 50
 MAX_TRIES = 200  # pieces of broken frontmatter that are given to YAML one by one; the rest is taken as text
 
@@ -277,6 +278,7 @@ class _StrictLoader:
         self._count += 1
         value: Value
         if isinstance(event, self._yaml.ScalarEvent):
+            self._count += len(event.value) // LETTERS
             value = "" if event.implicit[0] and event.value in yaml_subset.NULLS else self._text(event)
         elif isinstance(event, self._yaml.SequenceStartEvent):
             value = self._sequence(depth)
@@ -297,6 +299,7 @@ class _StrictLoader:
         while not isinstance(event := self._parser.get_event(), self._yaml.MappingEndEvent):
             is_scalar = isinstance(event, self._yaml.ScalarEvent) and not event.anchor
             key = self._text(event) if is_scalar else self._value(event, depth + 1)
+            self._count += len(key) // LETTERS
             line = self._line(event)
             if not isinstance(key, str):
                 raise Unreadable(line, "A key is itself a list or a map, as an unfilled template leaves it.")

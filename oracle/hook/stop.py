@@ -177,6 +177,9 @@ def _clear(environ: Mapping[str, str], root: Root) -> None:
     from oracle.wake.sessions import own_socket
     from oracle.wake.tmux import type_into_own_pane
 
+    if environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0" or environ.get("CLAUDE_CODE_ENTRYPOINT", "")[:3] == "sdk":
+        _report(root, "clear_skipped", "headless", "The agent has no input box; the pane it inherited is another's.")
+        return
     pane, socket = environ.get("TMUX_PANE", ""), own_socket(environ)
     if not (socket and pane[:1] == "%" and pane[1:].isdecimal()):
         _report(root, "clear_skipped", "no_pane", "The agent runs in no pane of tmux.")

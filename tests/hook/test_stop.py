@@ -316,6 +316,14 @@ def test_clear_outside_of_tmux_is_said(seat: Seat):
     assert seat.run(seat.payload("done [CLEAR-REQUESTED]"), script=HOOK).stderr == b"clear_skipped: no_pane\n"
 
 
+@pytest.mark.parametrize("sign", [{"CLAUDE_CODE_SESSION_ATTENDED": "0"}, {"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}])
+def test_headless_agent_types_nothing_into_the_pane_it_was_started_from(seat: Seat, stage: Stage, sign: dict[str, str]):
+    other = stage.box("a")
+    done = seat.run(seat.payload("done [CLEAR-REQUESTED]"), script=HOOK, **in_pane(stage, other.pane), **sign)
+    assert done.stderr == b"clear_skipped: headless\n"
+    assert other.read() == []
+
+
 def test_context_is_kept_when_the_delivery_failed(seat: Seat, stage: Stage):
     mine = stage.box("a")
     done = seat.run(seat.payload("x [DELIVER:seat=<X>]\n[CLEAR-REQUESTED]"), script=HOOK, **in_pane(stage, mine.pane))

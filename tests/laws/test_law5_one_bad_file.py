@@ -30,6 +30,7 @@ CONTENTS: dict[str, bytes] = {
     "unclosed.md": b"---\ntitle: [\n",
     "yaml.md": b"---\ntitle: 'x\nkind: {{{\n---\nbody",
     "twice.md": b"---\nkind: a\nkind: b\n---\n",
+    "bomb.md": b"---\na: &a " + b"x" * 100_000 + b"\nb: [" + b", ".join([b"*a"] * 9_000) + b"]\n---\n",
     "conflict.md": b"<<<<<<< HEAD\n---\ntitle: a\n=======\n>>>>>>> x\n",
     "list.json": b"[1, 2]",
     "number.json": b"12",
@@ -246,3 +247,11 @@ def test_frontmatter_cases_through_the_index(root: Path, case: dict[str, Any]) -
         for name in ("title", "kind", "status", "ts", "task_id"):
             if name in expect:
                 assert getattr(record, name) == expect[name]
+
+
+def test_aliases_do_not_grow_the_index(root: Path) -> None:
+    folder = surround(root)
+    (folder / "bomb.md").write_bytes(CONTENTS["bomb.md"])
+    with Oracle.open(str(root)) as oracle:
+        assert_good_ones_are_found(oracle)
+    assert sum(path.stat().st_size for path in (root / "_state").iterdir() if path.is_file()) < 20_000_000

@@ -6,7 +6,6 @@ holds the write lock.
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from json.encoder import encode_basestring as quote
 from operator import itemgetter
 
 from oracle.domain.flat import flatten
-from oracle.domain.instants import extracted_at
+from oracle.domain.instants import NS, extracted_at
 from oracle.index.db import get_meta, immediate, set_meta
 from oracle.store import files
 from oracle.store.layout import Root
@@ -100,22 +99,63 @@ def count_sources(root: Root) -> int:
         return 0
 
 
-_ALL_LINKS = (
-    "SELECT record.slug, edge.line, edge.type, target.name, edge.snippet, record.mtime_ns FROM record"
-    " JOIN edge ON source_id = record.id JOIN target ON target.id = target_id ORDER BY record.id"
+_LINKS = (
+    "SELECT edge.line, edge.type, target.name, edge.snippet, record.mtime_ns{} FROM record"
+    " JOIN edge ON source_id = record.id JOIN target ON target.id = target_id"
 )
-_ALL_BACKLINKS = (
-    "SELECT target.name, record.slug, edge.type, edge.snippet, record.mtime_ns FROM target JOIN edge ON target_id = target.id"
-    " JOIN record ON record.id = source_id ORDER BY target.id"
+_BACKLINKS = (
+    "SELECT record.slug, edge.type, edge.snippet, record.mtime_ns{} FROM target JOIN edge ON target_id = target.id"
+    " JOIN record ON record.id = source_id"
 )
 
 
 def _texts(connection: sqlite3.Connection, side: str) -> Iterator[tuple[str, bytes]]:
     """Yield (file name, bytes) of every projection of a side, one source or target at a time."""
-    statement = _ALL_LINKS if side == LINKS else _ALL_BACKLINKS
-    for name, rows in groupby(connection.execute(statement), itemgetter(0)):
-        lines = (_link(name, *row[2:]) if side == LINKS else _backlink(name, *row[1:]) for row in sorted(rows))
-        yield f"{flatten(name)}.jsonl", "".join(lines).encode()
+    if side == LINKS:
+        rows, draw = connection.execute(f"{_LINKS.format(', record.slug')} ORDER BY record.id"), _draw_links
+    else:
+        rows, draw = connection.execute(f"{_BACKLINKS.format(', target.name')} ORDER BY target.id"), _draw_backlinks
+    for name, group in groupby(rows, itemgetter(-1)):
+        yield f"{flatten(name)}.jsonl", draw(name, [row[:-1] for row in group])
+
+
+def _one(connection: sqlite3.Connection, root: Root, side: str, name: str) -> tuple[str, bytes]:
+    """Return the path and bytes of one projection, no bytes when it has no line."""
+    if side == LINKS:
+        rows = connection.execute(f"{_LINKS.format('')} WHERE record.slug = ?", (name,)).fetchall()
+        return root.links_file(name), _draw_links(name, rows)
+    rows = connection.execute(f"{_BACKLINKS.format('')} WHERE target.name = ?", (name,)).fetchall()
+    return root.backlinks_file(name), _draw_backlinks(name, rows)
+
+
+def _draw_links(slug: str, rows: list[tuple[int, str, str, str, int]]) -> bytes:
+    """Draw the lines of a source from (line, type, target, snippet, mtime ns), in the order of its text."""
+    source = quote(slug)
+    lines = []
+    for _, kind, target, snippet, mtime_ns in sorted(rows):
+        edge_type, to = quote(kind), quote(target)
+        lines.append(
+            f'{{"edge_type":{edge_type},"extracted_at":"{extracted_at(mtime_ns)}","from":{source},"snippet":{quote(snippet)},'
+            f'"source":{source},"target":{to},"to":{to},"type":{edge_type}}}\n'
+        )
+    return "".join(lines).encode()
+
+
+def _draw_backlinks(target: str, rows: list[tuple[str, str, str, int]]) -> bytes:
+    """Draw the lines of a target from (source slug, type, snippet, mtime ns), by slug and type.
+
+    A target may have thousands of lines and is drawn whole at every write: what lines share is drawn once.
+    """
+    rows.sort()
+    seconds = {row[3] // NS for row in rows}
+    heads = {second: f'{{"extracted_at":"{extracted_at(second * NS)}","from":' for second in seconds}
+    tails = {kind: f',"to":{quote(target)},"type":{quote(kind)}}}\n' for kind in {row[1] for row in rows}}
+    return "".join(
+        [
+            f'{heads[mtime_ns // NS]}{quote(slug)},"snippet":{quote(snippet)}{tails[kind]}'
+            for slug, kind, snippet, mtime_ns in rows
+        ]
+    ).encode()
 
 
 def _strays(root: Root, side: str, expected: set[str]) -> list[str]:
@@ -141,57 +181,3 @@ def _read(path: str) -> bytes | None:
             return stream.read()
     except OSError:
         return None
-
-
-def _one(connection: sqlite3.Connection, root: Root, side: str, name: str) -> tuple[str, bytes]:
-    """Return the path and bytes of one projection, no bytes when it has no line."""
-    if side == LINKS:
-        rows = connection.execute(f"{_ALL_LINKS.partition(' ORDER')[0]} WHERE record.slug = ?", (name,))
-        return root.links_file(name), "".join(_link(name, *row[2:]) for row in sorted(rows)).encode()
-    rows = connection.execute(f"{_ALL_BACKLINKS.partition(' ORDER')[0]} WHERE target.name = ?", (name,))
-    return root.backlinks_file(name), "".join(_backlink(name, *row[1:]) for row in sorted(rows)).encode()
-
-
-def _link(slug: str, kind: str, target: str, snippet: str, mtime_ns: int) -> str:
-    source, edge_type, to = quote(slug), quote(kind), quote(target)
-    return (
-        f'{{"edge_type":{edge_type},"extracted_at":"{extracted_at(mtime_ns)}","from":{source},"snippet":{quote(snippet)},'
-        f'"source":{source},"target":{to},"to":{to},"type":{edge_type}}}\n'
-    )
-
-
-def _backlink(target: str, slug: str, kind: str, snippet: str, mtime_ns: int) -> str:
-    return (
-        f'{{"extracted_at":"{extracted_at(mtime_ns)}","from":{quote(slug)},"snippet":{quote(snippet)},'
-        f'"to":{quote(target)},"type":{quote(kind)}}}\n'
-    )
-
-
-def publish_catalogue(connection: sqlite3.Connection, root: Root, *, built: str) -> None:
-    """Merge Memory's part into `index.json`: its own keys are replaced, every other key is kept as it stands.
-
-    A file that is no JSON object is kept aside as `index.json.broken` and begun anew.
-    """
-    current = _read(root.catalogue)
-    try:
-        catalogue = json.loads(current) if current else {}
-    except ValueError:
-        catalogue = None
-    if not isinstance(catalogue, dict):
-        files.replace(root.catalogue + ".broken", current or b"", scratch=root.scratch)
-        catalogue = {}
-    catalogue.update(_catalogue(connection, built=built))
-    data = json.dumps(catalogue, ensure_ascii=False, indent=2, sort_keys=True).encode() + b"\n"
-    if data != current:
-        files.replace(root.catalogue, data, scratch=root.scratch)
-
-
-def _catalogue(connection: sqlite3.Connection, *, built: str) -> dict[str, object]:
-    rows = connection.execute(
-        "SELECT project, count(*), group_concat(DISTINCT kind), max(sort_ts) FROM record WHERE project <> '' GROUP BY project"
-    ).fetchall()
-    projects = [
-        {"project": project, "file_count": count, "kinds": sorted(kinds.split(",")), "last_ts": last}
-        for project, count, kinds, last in rows
-    ]
-    return {"version": 1, "last_built": built, "projects": projects}

@@ -72,7 +72,7 @@ def _compare(connection: sqlite3.Connection, root: Root, look: Look) -> _Changes
         path = queue.pop()
         folder = folders.list_folder(root, path)
         changes.folders[path] = folder
-        _compare_files(connection, path, folder, changes)
+        _compare_files(connection, path, folder, changes, trusted=(0,) if look.full else (0, 1))
         queue += [f"{path}/{name}" for name in folder.folders if f"{path}/{name}" not in known_folders]
     for path in look.gone:
         changes.gone.append(path)
@@ -81,7 +81,10 @@ def _compare(connection: sqlite3.Connection, root: Root, look: Look) -> _Changes
     return changes
 
 
-def _compare_files(connection: sqlite3.Connection, path: str, folder: Folder, changes: _Changes) -> None:
+def _compare_files(
+    connection: sqlite3.Connection, path: str, folder: Folder, changes: _Changes, *, trusted: tuple[int, ...]
+) -> None:
+    """Note what differs between a folder and its rows; a stat counts for rows whose `racy` is among `trusted`."""
     known = {
         name: (Stat(*row), slug, racy)
         for name, slug, racy, *row in connection.execute(
@@ -91,7 +94,8 @@ def _compare_files(connection: sqlite3.Connection, path: str, folder: Folder, ch
     for name, stat in folder.files.items():
         record = f"{path}/{name}"
         slug = slug_in(record, folder.files)
-        if known.pop(record, None) != (stat, slug, 0):
+        old = known.pop(record, None)
+        if old is None or old[:2] != (stat, slug) or old[2] not in trusted:
             changes.take.append((record, stat, slug))
     if "" not in folder.odd or folder.mtime_ns == scan.NOT_A_FOLDER:
         changes.drop += known

@@ -81,13 +81,16 @@ class Server:
         self._socket = socket
 
     def panes(self) -> list[Pane]:
-        """Return every pane of every session, oldest first. Raises NoServer, Unanswered."""
+        """Return the panes of every session, oldest first; one that several sessions share stands under each.
+
+        Raises NoServer, Unanswered.
+        """
         wanted = "\t".join(f"#{{{field}}}" for field in _PANE_FIELDS)
         reply = self._tmux.cmd("list-panes", "-a", "-F", wanted)
         if reply.returncode:
             raise NoServer(_last_line(reply) or "the tmux server can't be reached")
-        found = {pane.pane_id: pane for line in reply.stdout if (pane := _read_pane(line))}
-        return sorted(found.values(), key=lambda pane: int(pane.pane_id[1:]))
+        found = [pane for line in reply.stdout if (pane := _read_pane(line))]
+        return sorted(found, key=lambda pane: int(pane.pane_id[1:]))
 
     def pane(self, pane_id: str) -> Pane:
         """Return a pane as it is now. Raises PaneGone."""

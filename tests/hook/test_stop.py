@@ -87,6 +87,14 @@ def test_hook_without_a_marker_costs_no_more_than_a_bare_start(seat: Seat):
     assert statistics.median(second / first for first, second in pairs) <= 1.3
 
 
+def test_module_that_waits_for_its_first_use_is_the_real_one_then():
+    load = f"exec(open({str(HOOK)!r}).read(), space := {{'__name__': 'hook'}}); space['defer']('inspect')"
+    use = "import dataclasses, inspect; assert 'ast' not in sys.modules; from inspect import signature"
+    check = "import ast, inspect as again; dataclasses.make_dataclass('A', ['x']); assert again.signature is signature"
+    code = f"import sys; {load}; {use}; {check}; assert dataclasses.inspect.isclass(int)"
+    subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)
+
+
 # What it must bear ----------------------------------------------------------------------------------------------------
 
 ODD: dict[str, bytes] = {

@@ -178,6 +178,15 @@ def test_pane_in_another_window_is_found(stage: Stage):
     assert prompts.read() == [TEXT]
 
 
+@pytest.mark.parametrize("name", ["demo-planner", "a-view", "z-view"])
+def test_pane_that_sessions_share_is_found_under_each_name(stage: Stage, name: str):
+    prompts = stage.box("demo-planner")
+    stage.tmux("new-session", "-d", "-s", "a-view", "-t", "demo-planner")
+    stage.tmux("new-session", "-d", "-s", "z-view", "-t", "demo-planner")
+    assert wake(stage, name) == Woken(name, prompts.pane)
+    assert prompts.read() == [TEXT]
+
+
 @pytest.mark.parametrize("mode", [("copy-mode",), ("choose-tree",), ("copy-mode", "choose-tree"), ("clock-mode",)])
 def test_mode_is_left_first(stage: Stage, mode: tuple[str, ...]):
     prompts = stage.box("demo-planner")
@@ -292,6 +301,24 @@ def test_stranded_text_is_reported_and_submitted_by_the_next_wake_up(stage: Stag
     assert "Enter was pressed" in outcome.reason
     assert prompts.read() == []
     assert isinstance(wake(stage, "demo-planner"), Woken)
+    assert [text.strip() for text in prompts.read()] == [TEXT]
+
+
+def test_trying_again_types_nothing_when_the_text_was_taken_since(stage: Stage):
+    prompts = stage.box("demo-planner", "--deaf-enter")
+    waker = TmuxWaker(stage.socket)
+    assert isinstance(waker.wake(["demo-planner"], TEXT), Stranded)
+    stage.tmux("send-keys", "-t", prompts.pane, "Enter")
+    until(prompts.read, "the person pressed Enter")
+    assert isinstance(waker.wake_again(["demo-planner"], TEXT), Woken)
+    assert len(prompts.read()) == 1
+
+
+def test_trying_again_submits_what_still_stands_in_the_box(stage: Stage):
+    prompts = stage.box("demo-planner", "--deaf-enter")
+    waker = TmuxWaker(stage.socket)
+    assert isinstance(waker.wake(["demo-planner"], TEXT), Stranded)
+    assert isinstance(waker.wake_again(["demo-planner"], TEXT), Woken)
     assert [text.strip() for text in prompts.read()] == [TEXT]
 
 

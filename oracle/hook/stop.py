@@ -137,6 +137,8 @@ def _answer(marker: Marker, message: str, payload: Payload, around: Surroundings
     text = markers.strip(message) or marker.summary
     if not text:
         raise Skipped("empty_answer", "The last message holds a marker and nothing to deliver.")
+    if marker.seat == around.seat:
+        raise Skipped("own_seat", f"The seat {marker.seat} can't deliver to itself.")
     where = _address(marker, payload, around, root)
     return Answer(
         project=where.project,

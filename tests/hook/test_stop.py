@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from oracle.domain.handoffs import Kind, new_receipt, receipt_name
+from oracle.store import handoffs as receipts
 from oracle.store import inbox
 from tests.hook.seat import HOOK, STORE_HOOK, Seat
 from tests.wake.stage import Stage
@@ -236,6 +238,19 @@ def test_seat_that_wants_the_reply_may_be_another_than_asked(seat: Seat):
     seat.dispatch("T-1", "planner", reply_to="reviewer")
     seat.run(seat.payload("x [DELIVER:seat=reviewer project=install]"))
     assert "T-1__memory__reviewer.json" in seat.receipts()
+
+
+def test_seat_can_t_deliver_to_itself(seat: Seat):
+    marker = "[DELIVER:seat=memory task_id=T-9 project=install]"
+    assert seat.run(seat.payload(f"x {marker}")).stderr == b"deliver_skipped: own_seat\n"
+    assert seat.answers() == {}
+
+
+def test_other_seat_answers_what_it_was_asked(seat: Seat):
+    name = receipt_name("T-1", "planner", "builder")
+    receipts.publish(str(seat.folder), new_receipt(Kind.DISPATCH, name, {}))
+    seat.run(seat.payload("x [DELIVER:seat=planner project=install]"), ORACLE_SEAT="builder")
+    assert "T-1__builder__planner.json" in seat.receipts()
 
 
 def test_completion_addressed_to_memory_is_no_dispatch(seat: Seat):

@@ -7,13 +7,15 @@ is asked in Python, once for each hit. A reader whose finds hide what is inside 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from oracle.domain.compiling import compiled
 from oracle.domain.masks import blank
-from oracle.domain.pages import COMMIT, COMPONENT, FILE, HIDDEN, KEY, MAX_VALUE, PROJECT, TASK, UNCLEAN, URL, joins
+from oracle.domain.pages import COMMIT, COMPONENT, FILE, HIDDEN, KEY, MAX_VALUE, PROJECT, TASK, URL, is_unclean, joins
 from oracle.domain.vocabulary import BARE_FILES, EXTENSIONS, LOCKS, NOT_TASKS, STANDARDS, is_product
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -23,17 +25,20 @@ MAX_KEY = 200
 
 # URLs -----------------------------------------------------------------------------------------------------------------
 
-# Stops at blanks, controls, quotes, general punctuation and everything written wide; brackets only in pairs.
-_URL_CHAR = (
-    r"[^\x00-\x20\x7f-\xa0<>\"`|\\^(){}\[\]\xab\xbb\u1100-\u11ff\u1680\u2000-\u206f\u2e80-\u9fff\ua960-\ua97f"
-    r"\uac00-\udfff\uf900-\ufaff\ufe30-\ufe4f\ufeff\uff00-\uffef\U00020000-\U0003ffff]"
+# Stops at blanks, controls, quotes, general punctuation and everything written wide; brackets only in pairs. What stops
+# it beyond Latin-1 is looked up beforehand: a class that lists it costs 3 ms each time that the pattern names it.
+_URL_CHAR = r"[^\x00-\x20\x7f-\xa0<>\"`|\\^(){}\[\]\xab\xbb]"
+_URL_STOPS = (  # where they begin and end, by turns
+    "\u1100\u1200\u1680\u1681\u2000\u2070\u2e80\ua000\ua960\ua980\uac00\ue000\uf900\ufb00\ufe30\ufe50\ufeff\ufff0"
+    "\U00020000\U00040000"
 )
-_URL_REST = re.compile(
+_HIGH = r"[^\x00-\u10ff]"
+_URL_REST = (
     rf"://((?:{_URL_CHAR}++|\\_|\({_URL_CHAR}*+\)|\((?:{_URL_CHAR}++|\({_URL_CHAR}*+\))*+\)"
     rf"|\[{_URL_CHAR}*+\]|\{{{_URL_CHAR}*+\}})*+)"
 )
-_SCHEME = re.compile(r"(?<![A-Za-z])[A-Za-z][A-Za-z0-9+.-]*\Z")
-_BRACKETED = re.compile(r"([^\x00-\x20\x7f-\xa0<>\u2000-\u200f\u2028-\u202f\u3000\ud800-\udfff]++)>")
+_SCHEME = r"(?<![A-Za-z])[A-Za-z][A-Za-z0-9+.-]*\Z"
+_BRACKETED = r"([^\x00-\x20\x7f-\xa0<>\u2000-\u200f\u2028-\u202f\u3000\ud800-\udfff]++)>"
 _URL_TAIL = ".,;:!?'\"*~"
 
 
@@ -48,7 +53,7 @@ def _web_scheme(prose: str, at: int) -> int:
 def _url_rest(page: Page, prose: str, *, start: int, found: re.Match[str]) -> str:
     """Return what belongs to the URL behind `://`: all up to the bracket in `<…>`, else without its last punctuation."""
     before = page.before(start)
-    if before == "<" and (bracketed := _BRACKETED.match(prose, found.start(1))):
+    if before == "<" and (bracketed := compiled(_BRACKETED).match(prose, found.start(1))):
         return bracketed.group(1)
     rest = found.group(1).rstrip(_URL_TAIL)
     return rest.rstrip("_") if before == "_" else rest
@@ -57,10 +62,10 @@ def _url_rest(page: Page, prose: str, *, start: int, found: re.Match[str]) -> st
 def read_urls(page: Page, prose: str) -> str:
     """Mention the http(s) URLs and hide every URL, whatever its scheme."""
     spans: list[tuple[int, int]] = []
-    for found in _URL_REST.finditer(prose):
+    for found in _url_rests(prose):
         at = found.start()
         web = _web_scheme(prose, at)
-        scheme = None if web else _SCHEME.search(prose, max(0, at - 16), at)
+        scheme = None if web else compiled(_SCHEME).search(prose, max(0, at - 16), at)
         if (not web and scheme is None) or (spans and at < spans[-1][1]):
             continue
         start = scheme.start() if scheme else at - web
@@ -72,17 +77,39 @@ def read_urls(page: Page, prose: str) -> str:
     return blank(prose, spans, filler=HIDDEN)
 
 
+def _url_rests(prose: str) -> Iterator[re.Match[str]]:
+    match = compiled(_URL_REST).match
+    stop = len(prose) if prose.isascii() else -1
+    at = prose.find("://")
+    while at >= 0:
+        if stop < at:
+            stop = _url_stop(prose, at)
+        found = match(prose, at, stop)
+        if found is None:
+            return
+        yield found
+        at = prose.find("://", found.end())
+
+
+def _url_stop(prose: str, at: int) -> int:
+    """Return where the first character beyond Latin-1 that ends a URL stands behind `at`, or the text's end."""
+    for found in compiled(_HIGH).finditer(prose, at):
+        if bisect_right(_URL_STOPS, found.group()) % 2:
+            return found.start()
+    return len(prose)
+
+
 # Files ----------------------------------------------------------------------------------------------------------------
 
 _PATH_END = r"(?![A-Za-z0-9_]|\.[a-z0-9_]|[./-]*+(?<=[/-])[A-Za-z0-9_])"
 _FILE_END = re.compile(r"\.([a-z][a-z0-9]{0,7}+)" + _PATH_END)
-_BARE_FILE_END = re.compile(r"/(?:" + "|".join(sorted(BARE_FILES)) + r")" + _PATH_END)
+_BARE_FILE_END = r"/(?:" + "|".join(sorted(BARE_FILES)) + r")" + _PATH_END
 _PATH_BACKWARDS = re.compile(r"[A-Za-z0-9_./~@+$-]*")
 _CODE_LETTERS = frozenset(
     {"c", "h", "m", "r", "env", "log", "conf", "go", "pl", "fs", "ex", "less", "diff", "patch", "base"}
 )
-_DOTTED_LETTERS = re.compile(r"[A-Za-z](?:\.[A-Za-z])+")
-_HOST = re.compile(r"(?:[A-Za-z0-9-]+\.)+(?:com|org|net|io|dev|cn|edu|gov|ai|app|co|de|uk|jp|fr)")
+_DOTTED_LETTERS = r"[A-Za-z](?:\.[A-Za-z])+"
+_HOST = r"(?:[A-Za-z0-9-]+\.)+(?:com|org|net|io|dev|cn|edu|gov|ai|app|co|de|uk|jp|fr)"
 
 
 def _path_start(prose: str, floor: int, *, end: int) -> int:
@@ -102,7 +129,7 @@ def read_files(page: Page, prose: str) -> str:
     floor = 0
     ends = [found.end() for found in _FILE_END.finditer(prose) if found.group(1) in EXTENSIONS]
     if "file" in prose:
-        ends = sorted(ends + [found.end() for found in _BARE_FILE_END.finditer(prose)])
+        ends = sorted(ends + [found.end() for found in compiled(_BARE_FILE_END).finditer(prose)])
     for end in ends:
         start = _path_start(prose, floor, end=end)
         floor = end
@@ -131,7 +158,8 @@ def _file_path(token: str) -> str | None:
         return None
     if not slash:
         return None if _is_word(base, stem, extension) else token
-    return None if _HOST.fullmatch(token.partition("/")[0]) else token
+    head = token.partition("/")[0]
+    return None if "." in head and compiled(_HOST).fullmatch(head) else token
 
 
 def _is_address(token: str) -> bool:
@@ -144,7 +172,7 @@ def _is_word(base: str, stem: str, extension: str) -> bool:
         return base not in LOCKS
     if extension in _CODE_LETTERS and (len(stem) < 3 or "." in stem or stem in {"self", "this", "console"}):
         return not (extension == "go" and stem.isalnum())
-    return is_product(base) or stem.isdigit() or bool(_DOTTED_LETTERS.fullmatch(stem))
+    return is_product(base) or stem.isdigit() or ("." in stem and bool(compiled(_DOTTED_LETTERS).fullmatch(stem)))
 
 
 def _is_pattern(page: Page, *, start: int, end: int, path: str) -> bool:
@@ -166,11 +194,11 @@ def _is_cut(page: Page, start: int, *, path: str) -> bool:
 # Tasks ----------------------------------------------------------------------------------------------------------------
 
 _ID_END = r"(?![A-Za-z0-9_]|-[A-Za-z0-9_]|\.[0-9a-z])"
-TASK_ID = re.compile(r"[A-Z][A-Z0-9]{0,31}+-[0-9]{1,12}+")
+TASK_ID = r"[A-Z][A-Z0-9]{0,31}+-[0-9]{1,12}+"
 _NUMBER = re.compile(r"-[0-9]{1,12}+" + _ID_END)  # a literal first, which is what makes the search fast
 _PREFIX_BACKWARDS = re.compile(r"[A-Z0-9]{0,31}[A-Z](?![A-Za-z0-9_.-])")
-_GITHUB = re.compile(r"GH#[0-9]{1,12}+" + _ID_END)
-_HASH = re.compile(r"#[0-9]{1,12}+" + _ID_END)
+_GITHUB = r"GH#[0-9]{1,12}+" + _ID_END
+_HASH = r"#[0-9]{1,12}+" + _ID_END
 _TASK_BARRIERS = frozenset("-.@$%\\")
 _HASH_BARRIERS = frozenset("/#&?.-=@\\)")
 _HEADING_BREAKS = frozenset(["", *" \t\n\r.:：)"])
@@ -178,13 +206,13 @@ _COLOUR_WORDS = (
     *("color", "colour", "background", "border", "fill", "stroke", "shadow", "outline", "gradient", "palette", "theme"),
     *("hex", "solid", "dashed", "dotted", "颜色", "背景", "色"),
 )
-_COLOUR = re.compile(
+_COLOUR = (
     "(?:" + "|".join(_COLOUR_WORDS) + r")"
     r"[\w-]{0,24}(?:\s+(?:is|was|to|of|as|from|with))?\s?(?:[为是用成]|改为|改成|等于)?\s?[:：=(]?\s?[\"'“(]?\Z"
 )
-_PROPERTY = re.compile(r"[A-Za-z-]+:\s?(?:[\w.%-]+ ){0,4}\Z")
-_BETWEEN_COLOURS = re.compile(r"[\"']?\s?[0-9]{0,3}%?\s?(?:,|，|/|\||→|->|to|and|or|到|和|与|、)\s?[\"']?")
-_HREF = re.compile(r"(?:href|src)\s?=\s?[\"']?\Z", re.IGNORECASE)
+_PROPERTY = r"[A-Za-z-]+:\s?(?:[\w.%-]+ ){0,4}\Z"
+_BETWEEN_COLOURS = r"[\"']?\s?[0-9]{0,3}%?\s?(?:,|，|/|\||→|->|to|and|or|到|和|与|、)\s?[\"']?"
+_HREF = r"(?:href|src)\s?=\s?[\"']?\Z"
 
 
 @lru_cache(maxsize=64)
@@ -204,11 +232,11 @@ def read_tasks(page: Page, prose: str, *, prefixes: frozenset[str] | None) -> No
                 page.mention(TASK, prose[start:end], start=start, end=end)
     if "#" not in prose:
         return
-    for found in _GITHUB.finditer(prose) if "GH#" in prose else ():
+    for found in compiled(_GITHUB).finditer(prose) if "GH#" in prose else ():
         if not page.is_joined(*found.span()):
             page.mention(TASK, found.group(), start=found.start(), end=found.end())
     colour_end = -1
-    for found in _HASH.finditer(prose):
+    for found in compiled(_HASH).finditer(prose):
         start, end = found.span()
         if not _is_hash_task(page, start, end=end):
             continue
@@ -238,23 +266,29 @@ def _is_hash_task(page: Page, start: int, *, end: int) -> bool:
     """Tell whether `#n` counts: not a heading's start, an anchor, a character reference or the tail of a word."""
     if page.before(start) in _HASH_BARRIERS or page.is_joined(start, end):
         return False
-    if not page.part(start, end).strip("#0") or _HREF.search(page.part(start - 12, start)):
+    if not page.part(start, end).strip("#0") or _is_address_of(page.part(start - 12, start)):
         return False
     line_start = page.part(start - 4, start).replace("\r", "\n").rpartition("\n")
     is_at_start = not line_start[2].strip(" ") and (start < 4 or line_start[1] != "")
     return not (is_at_start and page.after(end) in _HEADING_BREAKS)
 
 
+def _is_address_of(head: str) -> bool:
+    return "=" in head and compiled(_HREF, re.IGNORECASE).search(head) is not None
+
+
 def _is_colour(page: Page, start: int, *, end: int, colour_end: int) -> bool:
     """Tell whether `#n` is a colour: of a colour's length, behind a word for one, a CSS property or another colour."""
     if end - start not in {4, 5, 7, 9}:
         return False
-    if 0 < colour_end <= start <= colour_end + 12 and _BETWEEN_COLOURS.fullmatch(page.part(colour_end, start)):
+    if 0 < colour_end <= start <= colour_end + 12 and compiled(_BETWEEN_COLOURS).fullmatch(
+        page.part(colour_end, start)
+    ):
         return True
     head = page.part(start - 64, start).lower()
-    if any(word in head for word in _COLOUR_WORDS) and _COLOUR.search(head):
+    if any(word in head for word in _COLOUR_WORDS) and compiled(_COLOUR).search(head):
         return True
-    return page.after(end) in {";", "}"} and _PROPERTY.search(head) is not None
+    return page.after(end) in {";", "}"} and compiled(_PROPERTY).search(head) is not None
 
 
 # Commits --------------------------------------------------------------------------------------------------------------
@@ -262,18 +296,17 @@ def _is_colour(page: Page, start: int, *, end: int, colour_end: int) -> bool:
 _HEX = r"([0-9a-f]{7,40}+)(?![A-Za-z0-9_])"
 _COMMIT_CUES = ("commit", "merg", "cherry", "revert", "sha", "提交", "合并", "回滚", "还原")
 _ASCII_CUES = tuple(cue for cue in _COMMIT_CUES if cue.isascii())
-_COMMIT = re.compile(
+_COMMIT = (
     r"(?:(commit(?:s|ted)?)|merge[ds]?|merging|cherry.?pick(?:ed|s|ing)?|revert(?:ed|s|ing)?|sha)(?:\s{1,3}+|[:=]\s{0,3}+)"
     + _HEX
     + r"|(?:(提交)|合并|回滚|还原)(?:了|于|：|:)?\s{0,3}+"
-    + _HEX,
-    re.IGNORECASE,
+    + _HEX
 )
 _OPENERS = frozenset("([{")
-_NEXT_COMMIT = re.compile(r"\s{0,3}+(?:,\s?and|,|、|，|and|&|和|及|与)\s{0,3}+" + _HEX, re.IGNORECASE)
-_PARENTHESISED = re.compile(r"\(([0-9a-fA-F]{7,40}+)\)")
-_WIDE_PARENTHESISED = re.compile(r"（([0-9a-fA-F]{7,40}+)）")
-_DATE = re.compile(r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])")
+_NEXT_COMMIT = r"\s{0,3}+(?:,\s?and|,|、|，|and|&|和|及|与)\s{0,3}+" + _HEX
+_PARENTHESISED = r"\(([0-9a-fA-F]{7,40}+)\)"
+_WIDE_PARENTHESISED = r"（([0-9a-fA-F]{7,40}+)）"
+_DATE = r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"
 
 
 def read_commits(page: Page, prose: str) -> None:
@@ -281,7 +314,7 @@ def read_commits(page: Page, prose: str) -> None:
     for opening, pattern in (("(", _PARENTHESISED), ("（", _WIDE_PARENTHESISED)):
         if opening not in prose:
             continue
-        for found in pattern.finditer(prose):
+        for found in compiled(pattern).finditer(prose):
             value, (start, end) = found.group(1), found.span()
             if _is_mixed(value) and not page.is_joined(start, end) and page.after(end) not in _OPENERS:
                 page.mention(COMMIT, value, start=start + 1, end=end - 1)
@@ -291,7 +324,7 @@ def read_commits(page: Page, prose: str) -> None:
     for cue in _ASCII_CUES if prose.isascii() else _COMMIT_CUES:
         at = lower.find(cue)
         while at >= 0:
-            if hit := _COMMIT.match(prose, at):
+            if hit := compiled(_COMMIT, re.IGNORECASE).match(prose, at):
                 _read_commit(page, prose, found=hit)
             at = lower.find(cue, at + len(cue))
 
@@ -305,10 +338,10 @@ def _read_commit(page: Page, prose: str, *, found: re.Match[str]) -> None:
     group = 2 if found.group(2) else 4
     while hit is not None:
         value, (start, end) = hit.group(group), hit.span(group)
-        if joins(page.after(end)) or (not named and _DATE.fullmatch(value)):
+        if joins(page.after(end)) or (not named and compiled(_DATE).fullmatch(value)):
             return
         page.mention(COMMIT, value, start=start, end=end)
-        hit, group = _NEXT_COMMIT.match(prose, end), 1
+        hit, group = compiled(_NEXT_COMMIT, re.IGNORECASE).match(prose, end), 1
 
 
 def _is_mixed(value: str) -> bool:
@@ -318,36 +351,40 @@ def _is_mixed(value: str) -> bool:
 
 # Keys, projects, components -------------------------------------------------------------------------------------------
 
-_KEY = re.compile(r"\[KEY:([^\]\n]{1,400}+)\]")
-_PROJECT = re.compile(r"~/\.agents/memory/projects/([A-Za-z0-9][A-Za-z0-9_.-]*+|[^\W_][\w-]*+)")
-_CAPITALISED = re.compile(r"[A-Z](?<![A-Za-z0-9_].)[A-Za-z0-9_]++")
+_KEY = r"\[KEY:([^\]\n]{1,400}+)\]"
+_PROJECT = r"~/\.agents/memory/projects/([A-Za-z0-9][A-Za-z0-9_.-]*+|[^\W_][\w-]*+)"
+_WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 
 
 def read_keys(page: Page, prose: str) -> None:
     """Mention `[KEY: …]` on one line; white space inside is collapsed."""
-    for found in _KEY.finditer(prose):
+    for found in compiled(_KEY).finditer(prose):
         value = " ".join(found.group(1).split())
-        if value and len(value) <= MAX_KEY and not UNCLEAN.search(value):
+        if value and len(value) <= MAX_KEY and not is_unclean(value):
             page.mention(KEY, value, start=found.start(), end=found.end())
 
 
 def read_projects(page: Page, prose: str) -> None:
     """Mention projects by the path of their folder under the Root."""
-    for found in _PROJECT.finditer(prose):
+    for found in compiled(_PROJECT).finditer(prose):
         page.mention(PROJECT, found.group(1).rstrip(".-"), start=found.start(), end=found.end())
 
 
 def read_components(page: Page, prose: str, *, suffixes: tuple[str, ...]) -> None:
     """Mention the capitalised words that end in one of `suffixes`."""
     for suffix in suffixes:
-        if suffix in prose:
-            break
-    else:
-        return
-    for found in _CAPITALISED.finditer(prose):
-        word = found.group()
-        if not word.endswith(suffixes) or joins(page.before(found.start())) or joins(page.after(found.end())):
-            continue
-        stems = (word[: -len(suffix)] for suffix in suffixes if word.endswith(suffix))
-        if any(len(stem) > 1 and stem.isalnum() for stem in stems):
-            page.mention(COMPONENT, word, start=found.start(), end=found.end())
+        at = prose.find(suffix)
+        while at >= 0:
+            end = at + len(suffix)
+            if prose[end : end + 1] not in _WORD:
+                _read_component(page, prose, at=at, end=end)
+            at = prose.find(suffix, at + 1)
+
+
+def _read_component(page: Page, prose: str, *, at: int, end: int) -> None:
+    """Read the word that goes on to the left of a suffix found at its end."""
+    start = at
+    while start > 0 and prose[start - 1] in _WORD:
+        start -= 1
+    if "A" <= prose[start] <= "Z" and at - start > 1 and prose[start:at].isalnum() and not page.is_joined(start, end):
+        page.mention(COMPONENT, prose[start:end], start=start, end=end)

@@ -5,13 +5,8 @@ Domain room: pure functions over text and slugs.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from oracle.domain import entities, references
-from oracle.domain.masks import mask_code
 from oracle.domain.pages import (
     COMMIT,
     COMPONENT,
@@ -19,20 +14,22 @@ from oracle.domain.pages import (
     KEY,
     PROJECT,
     RECORD,
+    ROOT_FOLDERS,
     TASK,
     URL,
     Extraction,
     Mention,
-    Page,
     Reference,
     compose,
 )
-from oracle.domain.references import ROOT_FOLDERS
 from oracle.domain.slugs import project_of
+from oracle.domain.values import value
 from oracle.errors import UsageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from typing import Self
 
 __all__ = [
     "DEFAULT_PATTERNS",
@@ -50,10 +47,9 @@ __all__ = [
 
 RELATIONS = ("supersedes", "contradicts", "supports", "extends", "derived-from", "related-task", "retires")
 EDGE_TYPES = (TASK, COMMIT, FILE, URL, KEY, PROJECT, COMPONENT, RECORD, *RELATIONS)
-_SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Patterns:
     """What a Root or project configures: task prefixes (None: any but well-known standards) and component suffixes.
 
@@ -63,12 +59,14 @@ class Patterns:
     task_prefixes: frozenset[str] | None = None
     component_suffixes: tuple[str, ...] = ("Phasic", "Physics", "View", "Engine", "Layer", "Component")
 
-    def __post_init__(self) -> None:
-        for suffix in self.component_suffixes:
-            if not _SUFFIX.fullmatch(suffix):
+    def __new__(cls, task_prefixes: frozenset[str] | None = None, component_suffixes: tuple[str, ...] = ()) -> Self:
+        """Refuse a bad suffix; the fields are set afterwards."""
+        for suffix in component_suffixes:
+            if not (suffix.isascii() and suffix[:1].isalpha() and suffix.replace("_", "0").isalnum()):
                 raise UsageError(
                     f"{suffix!r} can't be a component suffix.", hint="Use a letter followed by letters, digits and '_'."
                 )
+        return object.__new__(cls)
 
 
 DEFAULT_PATTERNS = Patterns()
@@ -76,28 +74,9 @@ DEFAULT_PATTERNS = Patterns()
 
 def extract(text: str, patterns: Patterns = DEFAULT_PATTERNS) -> Extraction:
     """Read the edges of a record's body (front matter cut off); code and comments give none. Never raises."""
-    page = Page(text)
-    prose = mask_code(text)
-    keys = prose
-    if "://" in prose:
-        prose = entities.read_urls(page, prose)
-    if "](" in prose or "]:" in prose:
-        prose = references.read_links(page, prose)
-    if "/.agents/memory/projects/" in prose:
-        entities.read_projects(page, prose)
-    if "[[" in prose:
-        prose = references.read_wikilinks(page, prose)
-    if "projects/" in prose or "shared/" in prose or "learnings/" in prose:
-        prose = references.read_slugs(page, prose)
-    named = prose
-    if "." in prose or "/" in prose:
-        prose = entities.read_files(page, prose)
-    if "[KEY:" in keys:
-        entities.read_keys(page, keys)
-    entities.read_tasks(page, prose, prefixes=patterns.task_prefixes)
-    entities.read_commits(page, prose)
-    entities.read_components(page, named, suffixes=patterns.component_suffixes)
-    return page.finish()
+    from oracle.domain.extraction import read  # readers of the index resolve links but read none
+
+    return read(text, patterns)
 
 
 # Where the words lead -------------------------------------------------------------------------------------------------

@@ -8,27 +8,26 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING
 
+from oracle.domain.compiling import compiled
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _DEEPEST = 32  # containers; deeper nesting is read as text, which keeps the cost of a line bounded
 _INDENTED = 4
 
-_BLOCK = re.compile(
-    r"""(?P<fence>`{3,}(?=[^`]*\Z)|~{3,})
+_BLOCK = r"""(?x)(?P<fence>`{3,}(?=[^`]*\Z)|~{3,})
       | (?P<heading>\#{1,6}(?=[ \t]|\Z))
       | (?P<rule>([-*_])[ \t]*+(?:\4[ \t]*+){2,}+\Z)
       | (?P<quote>>)
       | (?P<item>[-+*]|[0-9]{1,9}[.)])(?=[ \t]|\Z)
-      | (?P<comment><!--)""",
-    re.VERBOSE,
-)
-_CLOSER = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
+      | (?P<comment><!--)"""
+_CLOSER = r"(?m)^ {0,3}(`{3,}|~{3,})[ \t]*$"
 _BLANKS = re.compile(r"[ \t]*")
 _TICKS = re.compile(r"`+")
-_INLINE = re.compile(r"\\.|`+|<!--|<[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>", re.DOTALL)
+_INLINE = r"(?s)\\.|`+|<!--|<[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>"
 _SPECIAL_FIRST = frozenset(" \t>-+*_#`~<0123456789")
 
 
@@ -161,7 +160,7 @@ class _Blocks:
             return
         self._is_bare = False
         if depth < len(self._stack):
-            if self._paragraph >= 0 and (line.indent >= _INDENTED or not _BLOCK.match(line.text, line.at)):
+            if self._paragraph >= 0 and (line.indent >= _INDENTED or not compiled(_BLOCK).match(line.text, line.at)):
                 return  # a lazy continuation: the paragraph goes on without its markers
             self._end_paragraph(start)
             del self._stack[depth:]
@@ -199,7 +198,7 @@ class _Blocks:
                 if self._paragraph < 0:
                     self._spans.append((start + line.at, start + len(line.text)))
                 return
-            block = _BLOCK.match(line.text, line.at)
+            block = compiled(_BLOCK).match(line.text, line.at)
             kind = block.lastgroup if block else None
             if block is None or kind is None or not self._open_block(kind, block.group(), line=line, start=start):
                 if self._paragraph < 0:
@@ -268,7 +267,7 @@ class _Blocks:
             return
         runs = _Runs(text, start, end)
         at = start
-        while token := _INLINE.search(text, at, end):
+        while token := compiled(_INLINE).search(text, at, end):
             at = token.end()
             found = token.group()
             if found[0] == "`":
@@ -329,7 +328,7 @@ class _LastClosers:
 
     def _collect(self) -> dict[str, tuple[list[int], list[int]]]:
         closers: dict[str, tuple[list[int], list[int]]] = {}
-        for found in reversed(list(_CLOSER.finditer(self._text))):
+        for found in reversed(list(compiled(_CLOSER).finditer(self._text))):
             run = found.group(1)
             lengths, offsets = closers.setdefault(run[0], ([], []))
             if not lengths or len(run) > lengths[-1]:

@@ -5,15 +5,19 @@ Domain room: values and pure text. Hits are kept as offsets; lines and snippets 
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
+from bisect import bisect_right
+from collections import namedtuple
 from unicodedata import normalize
 
+from oracle.domain.compiling import compiled
 from oracle.domain.slugs import entity
+
+TYPE_CHECKING = False
 
 RECORD = "references-record"
 TASK, COMMIT, FILE, URL = "references-task", "references-commit", "references-file", "references-url"
 KEY, PROJECT, COMPONENT = "references-key", "references-project", "references-component"
+ROOT_FOLDERS = ("projects/", "shared/", "learnings/")
 MAX_VALUE = 2000  # characters of an entity's value or a reference; longer ones are no edges, for a cut one would lie
 SNIPPET_MARGIN = 60
 SNIPPET_LENGTH = 200
@@ -28,35 +32,38 @@ _PREFIXES = (  # in the order in which edges are listed
     (PROJECT, entity("project", "")),
     (COMPONENT, entity("component", "")),
 )
-_WIDE = re.compile(
-    r"[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
-)
-UNCLEAN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+# Where what is written wide begins and ends, by turns: Hangul, the CJK blocks, their compatibility forms, full width.
+_WIDE = "\u1100\u1200\u2e80\ua000\ua960\ua980\uac00\ud800\uf900\ufb00\ufe30\ufe50\uff00\ufff0\U00020000\U00040000"
+_UNCLEAN = r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
 
+if TYPE_CHECKING:
+    from typing import NamedTuple
 
-class Mention(NamedTuple):
-    """An edge to an entity. `line` counts from 1 within the text that was read."""
+    class Mention(NamedTuple):
+        """An edge to an entity. `line` counts from 1 within the text that was read."""
 
-    type: str
-    target: str
-    snippet: str
-    line: int
+        type: str
+        target: str
+        snippet: str
+        line: int
 
+    class Reference(NamedTuple):
+        """A link to a record: `ref` as written, without encoding, anchor, alias, suffix; `resolve` finds the record."""
 
-class Reference(NamedTuple):
-    """A link to a record: `ref` as written, without encoding, anchor, alias and suffix; `resolve` finds the record."""
+        type: str
+        ref: str
+        snippet: str
+        line: int
 
-    type: str
-    ref: str
-    snippet: str
-    line: int
+    class Extraction(NamedTuple):
+        """Mentions by pattern, then by place; references by place. The first of several equal ones stands."""
 
-
-class Extraction(NamedTuple):
-    """Mentions by pattern, then by place; references by place. The first of several equal ones stands."""
-
-    mentions: tuple[Mention, ...]
-    references: tuple[Reference, ...]
+        mentions: tuple[Mention, ...]
+        references: tuple[Reference, ...]
+else:
+    Mention = namedtuple("Mention", "type target snippet line")
+    Reference = namedtuple("Reference", "type ref snippet line")
+    Extraction = namedtuple("Extraction", "mentions references")
 
 
 class Page:
@@ -97,47 +104,35 @@ class Page:
         """Return the hits that stand as edges."""
         if not self._hits and not self._refs:
             return Extraction((), ())
-        lines = _Lines(self._text)
-        mentions = [
-            Mention(kind, prefix + value, self._snippet(start, end), lines.of(start))
-            for kind, prefix in _PREFIXES
-            if kind in self._hits
-            for start, end, value in _first(self._hits[kind])
-        ]
-        references = [
-            Reference(RECORD, ref, self._snippet(start, end), lines.of(start)) for start, end, ref in _first(self._refs)
-        ]
+        text = self._text
+        plain = text if "\r" not in text else text.replace("\r\n", " \n").replace("\r", "\n")
+        mentions: list[Mention] = []
+        for kind, prefix in _PREFIXES:
+            if kind in self._hits:
+                places = self._places(self._hits[kind], plain)
+                mentions += [Mention(kind, prefix + value, snippet, line) for value, snippet, line in places]
+        references = [Reference(RECORD, ref, snippet, line) for ref, snippet, line in self._places(self._refs, plain)]
         return Extraction(tuple(mentions), tuple(references))
 
-    def _snippet(self, start: int, end: int) -> str:
-        begin = start - SNIPPET_MARGIN if start > SNIPPET_MARGIN else 0
-        stop = min(end + SNIPPET_MARGIN, begin + SNIPPET_LENGTH)
-        part = self._text[begin:stop].replace("\n", " ").strip()
-        if "  " in part or not part.isprintable():  # every blank but the plain space counts as unprintable
-            return " ".join(part.split())
-        return part
-
-
-class _Lines:
-    """Line numbers of offsets; asked in ascending order (as each pattern does) the text is counted once."""
-
-    __slots__ = ("_at", "_line", "_text")
-
-    def __init__(self, text: str) -> None:
-        self._text = text if "\r" not in text else text.replace("\r\n", " \n").replace("\r", "\n")
-        self._at, self._line = 0, 1
-
-    def of(self, offset: int) -> int:
-        if offset < self._at:
-            self._at, self._line = 0, 1
-        self._line += self._text.count("\n", self._at, offset)
-        self._at = offset
-        return self._line
+    def _places(self, hits: list[tuple[int, int, str]], plain: str) -> list[tuple[str, str, int]]:
+        """Return (value, snippet, line) of the hits that stand; `plain` is the text with one kind of line end."""
+        text = self._text
+        places = []
+        done, line = 0, 1
+        for start, end, value in _first(hits):
+            line += plain.count("\n", done, start)
+            done = start
+            begin = start - SNIPPET_MARGIN if start > SNIPPET_MARGIN else 0
+            snippet = text[begin : min(end + SNIPPET_MARGIN, begin + SNIPPET_LENGTH)].replace("\n", " ").strip()
+            if "  " in snippet or not snippet.isprintable():  # every blank but the plain space counts as unprintable
+                snippet = " ".join(snippet.split())
+            places.append((value, snippet, line))
+        return places
 
 
 def _first(hits: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     """Return the first hit of each value, by place, in NFC and without those that are too long."""
-    if len(hits) == 1 and hits[0][2].isascii() and len(hits[0][2]) <= MAX_VALUE:
+    if not hits or (len(hits) == 1 and hits[0][2].isascii() and len(hits[0][2]) <= MAX_VALUE):
         return hits
     first: dict[str, tuple[int, int, str]] = {}
     for start, end, value in sorted(hits):
@@ -149,7 +144,12 @@ def _first(hits: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
 
 def joins(char: str) -> bool:
     """Tell whether a neighbour makes one word with a Latin word: letters, digits and `_`, but nothing written wide."""
-    return char != "" and (char == "_" or char.isalnum()) and (char.isascii() or not _WIDE.match(char))
+    return (char.isalnum() or char == "_") and (char < _WIDE[0] or bisect_right(_WIDE, char) % 2 == 0)
+
+
+def is_unclean(text: str) -> bool:
+    """Tell whether a text holds controls, line ends or half characters, which no value of an edge may."""
+    return not text.isprintable() and compiled(_UNCLEAN).search(text) is not None
 
 
 def compose(text: str) -> str:

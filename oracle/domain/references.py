@@ -6,43 +6,41 @@ Domain room: pure; linear time. Each reader hides what it has read, so that a li
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from oracle.domain.compiling import compiled
 from oracle.domain.entities import TASK_ID
 from oracle.domain.masks import blank
-from oracle.domain.pages import FILE, HIDDEN, UNCLEAN, joins
+from oracle.domain.pages import FILE, HIDDEN, ROOT_FOLDERS, is_unclean, joins
 from oracle.domain.vocabulary import BARE_FILES, EXTENSIONS, is_product
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.domain.pages import Page
 
-ROOT_FOLDERS = ("projects/", "shared/", "learnings/")
 _HAN = r"\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 
 # Links to records and files -------------------------------------------------------------------------------------------
 
-_INLINE_LINK = re.compile(
+_INLINE_LINK = (
     r"\]\([ \t]*+\n?+[ \t]*+(?:<([^<>\n]*+)>"
     r"|((?:[^\s()\\<\x01]|\\[^\s])(?:[^\s()\\]++|\\[^\s]|\((?:[^\s()\\]++|\\[^\s])*+\))*+))"
     r"(?=[ \t]*+\n?+[ \t]*+[)\"'(])"
 )
-_DEFINITION = re.compile(
-    r"^[ \t>]{0,12}\[(?!\^)[^\[\]\n]{1,999}\]:[ \t]*+(?:<([^<>\n]*+)>|([^\s<]\S*+))(?=[ \t]*+(?:[\"'(].*)?$)",
-    re.MULTILINE,
+_DEFINITION = (
+    r"(?m)^[ \t>]{0,12}\[(?!\^)[^\[\]\n]{1,999}\]:[ \t]*+(?:<([^<>\n]*+)>|([^\s<]\S*+))(?=[ \t]*+(?:[\"'(].*)?$)"
 )
-_WIKILINK = re.compile(r"\[\[([^\[\]\n|]{1,2000}+)(?:\|([^\[\]\n]*+))?+\]\]")
-_SHELL = re.compile(r"[\"$`<>*{}\x01]|==|=~|!=|\s=\s|&&|(?:^|\s)(?:-[a-z]{1,2}|!)\s|^\s*[\d.]+\s*(?:,\s*[\d.]+\s*)+$")
-_NAME = re.compile(r"[\w./#-]+")  # surely no shell test
-_SCHEME_HEAD = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_ENCODED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+_WIKILINK = r"\[\[([^\[\]\n|]{1,2000}+)(?:\|([^\[\]\n]*+))?+\]\]"
+_SHELL = r"[\"$`<>*{}\x01]|==|=~|!=|\s=\s|&&|(?:^|\s)(?:-[a-z]{1,2}|!)\s|^\s*[\d.]+\s*(?:,\s*[\d.]+\s*)+$"
+_NAME = r"[\w./#-]+"  # surely no shell test
+_SCHEME_HEAD = r"[A-Za-z][A-Za-z0-9+.-]*:"
+_ESCAPE = r"\\([!-/:-@\[-`{-~])"
+_ENCODED = r"(?:%[0-9A-Fa-f]{2})+"
 _MEMORY = "/.agents/memory/"
-_ATTACHMENT = re.compile(
+_ATTACHMENT = (
     r"\.(?:png|jpe?g|gif|svg|webp|bmp|ico|avif|heic|tiff?|pdf|docx?|xlsx?|pptx?|odt|zip|gz|tgz|tar|7z|mp[34]|m4a|wav|ogg"
-    r"|flac|mov|mkv|webm|canvas|base|excalidraw|drawio|puml|epub)\Z",
-    re.IGNORECASE,
+    r"|flac|mov|mkv|webm|canvas|base|excalidraw|drawio|puml|epub)\Z"
 )
-_KIND_PATH = re.compile(r"\.{0,2}/(?:.*/)?(?:decision|finding|task|plan)/[^/]+")
+_KIND_PATH = r"\.{0,2}/(?:.*/)?(?:decision|finding|task|plan)/[^/]+"
 
 
 def read_links(page: Page, prose: str) -> str:
@@ -51,7 +49,7 @@ def read_links(page: Page, prose: str) -> str:
     for mark, pattern in (("](", _INLINE_LINK), ("]:", _DEFINITION)):
         if mark not in prose:
             continue
-        for found in pattern.finditer(prose):
+        for found in compiled(pattern).finditer(prose):
             group = 1 if found.group(1) is not None else 2
             start, end = found.span(group)
             spans.append((start, end))
@@ -60,8 +58,8 @@ def read_links(page: Page, prose: str) -> str:
 
 
 def _read_destination(page: Page, written: str, *, start: int, end: int) -> None:
-    path = _ESCAPE.sub(r"\1", written) if "\\" in written else written
-    if not path or _SCHEME_HEAD.match(path) or path.startswith(("//", "#", "?")):
+    path = compiled(_ESCAPE).sub(r"\1", written) if "\\" in written else written
+    if not path or _has_scheme(path) or path.startswith(("//", "#", "?")):
         return
     path = _decode(path.partition("#")[0].partition("?")[0])
     inside = _inside_memory(path)
@@ -72,8 +70,12 @@ def _read_destination(page: Page, written: str, *, start: int, end: int) -> None
     if name in BARE_FILES or name.rpartition(".")[2] in EXTENSIONS:
         while path.startswith("./"):
             path = path[2:]
-        if not UNCLEAN.search(path):
+        if not is_unclean(path):
             page.mention(FILE, path, start=start, end=end)
+
+
+def _has_scheme(path: str) -> bool:
+    return ":" in path and compiled(_SCHEME_HEAD).match(path) is not None
 
 
 def _inside_memory(path: str) -> str | None:
@@ -92,7 +94,11 @@ def _names_record(path: str) -> bool:
         return True
     if path.startswith(ROOT_FOLDERS):
         return _is_record_path(path)
-    return bool(_KIND_PATH.fullmatch(path)) and not _has_other_suffix(path.rpartition("/")[2])
+    return path[:1] in {".", "/"} and _is_of_kind(path) and not _has_other_suffix(path.rpartition("/")[2])
+
+
+def _is_of_kind(path: str) -> bool:
+    return compiled(_KIND_PATH).fullmatch(path) is not None
 
 
 def _is_record_path(path: str) -> bool:
@@ -111,7 +117,7 @@ def _has_other_suffix(name: str) -> bool:
     extension = name.rpartition(".")[2]
     if extension == name or extension in {"md", "mdx", "json"}:
         return False
-    return bool(_ATTACHMENT.search(name)) or (extension in EXTENSIONS and not is_product(name))
+    return bool(compiled(_ATTACHMENT, re.IGNORECASE).search(name)) or (extension in EXTENSIONS and not is_product(name))
 
 
 def _refer(page: Page, path: str, *, start: int, end: int) -> None:
@@ -120,14 +126,14 @@ def _refer(page: Page, path: str, *, start: int, end: int) -> None:
         if ref.lower().endswith(suffix):
             ref = ref[: -len(suffix)]
             break
-    if ref.rpartition("/")[2].strip() not in {"", ".", ".."} and not UNCLEAN.search(ref):
+    if ref.rpartition("/")[2].strip() not in {"", ".", ".."} and not is_unclean(ref):
         page.refer(ref, start=start, end=end)
 
 
 def _decode(path: str) -> str:
     if "%" not in path:
         return path
-    return _ENCODED.sub(_decode_run, path)
+    return compiled(_ENCODED).sub(_decode_run, path)
 
 
 def _decode_run(found: re.Match[str]) -> str:
@@ -137,27 +143,33 @@ def _decode_run(found: re.Match[str]) -> str:
         return found.group()
 
 
+def _is_shell(written: str) -> bool:
+    """Tell a test of a shell or a list of numbers in double brackets from a link."""
+    return not compiled(_NAME).fullmatch(written) and compiled(_SHELL).search(written) is not None
+
+
 def read_wikilinks(page: Page, prose: str) -> str:
     """Read `[[wikilinks]]` and embeds of notes; hide what they point at, not their alias."""
     spans: list[tuple[int, int]] = []
-    for found in _WIKILINK.finditer(prose):
+    for found in compiled(_WIKILINK).finditer(prose):
         written, alias = found.group(1), found.group(2) or ""
-        if alias.startswith("|") or (not _NAME.fullmatch(written) and _SHELL.search(written)):
+        if alias.startswith("|") or _is_shell(written):
             continue
         path = _decode(written.partition("#")[0].partition("^")[0].rstrip("\\ ")).strip()
-        if _SCHEME_HEAD.match(path) or _has_other_suffix(path.rpartition("/")[2]):
+        if _has_scheme(path) or _has_other_suffix(path.rpartition("/")[2]):
             continue
         inside = _inside_memory(path)
         _refer(page, inside or path.lstrip("/"), start=found.start(), end=found.end())
-        if not TASK_ID.fullmatch(path):  # `[[ARENA-228]]` is a note and a task
+        if not compiled(TASK_ID).fullmatch(path):  # `[[ARENA-228]]` is a note and a task
             spans.append(found.span(1))
     return blank(prose, spans, filler=HIDDEN)
 
 
 # A component goes on with CJK only where CJK began it or a dash leads to it: text beside a slug needs no blank.
-_SLUG = re.compile(
+_SLUG = (
     rf"(?:projects|shared|learnings)(?:/(?:[A-Za-z0-9._+\-\xb5-\u02ff\u0300-\u1fff]++|(?<=[-_/{_HAN}])[{_HAN}]++)++)++"
 )
+_ASCII_SLUG = r"(?:projects|shared|learnings)(?:/[A-Za-z0-9._+-]++)++"
 _FOLDERS = (
     "/reviewer/findings",
     "/patrol/doc-code-alignment",
@@ -177,7 +189,7 @@ def _is_ours(path: str) -> bool:
 def read_slugs(page: Page, prose: str) -> str:
     """Read root-relative slugs in prose, also behind the path of the Root; hide them."""
     spans: list[tuple[int, int]] = []
-    for found in _SLUG.finditer(prose):
+    for found in compiled(_ASCII_SLUG if prose.isascii() else _SLUG).finditer(prose):
         start = found.start()
         in_memory = prose.endswith(_MEMORY, 0, start)
         path = found.group().rstrip(".")

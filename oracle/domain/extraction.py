@@ -1,0 +1,41 @@
+"""The order in which a text is read for edges: what one reader has taken is hidden from the next.
+
+Domain room: pure. A reader is asked only when the text holds a mark that all of its finds share.
+"""
+
+from __future__ import annotations
+
+from oracle.domain import entities, references
+from oracle.domain.masks import mask_code
+from oracle.domain.pages import Page
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.domain.links import Patterns
+    from oracle.domain.pages import Extraction
+
+
+def read(text: str, patterns: Patterns) -> Extraction:
+    """Read the edges of a record's body (front matter cut off); code and comments give none. Never raises."""
+    page = Page(text)
+    prose = mask_code(text)
+    keys = prose
+    if "://" in prose:
+        prose = entities.read_urls(page, prose)
+    if "](" in prose or "]:" in prose:
+        prose = references.read_links(page, prose)
+    if "/.agents/memory/projects/" in prose:
+        entities.read_projects(page, prose)
+    if "[[" in prose:
+        prose = references.read_wikilinks(page, prose)
+    if "projects/" in prose or "shared/" in prose or "learnings/" in prose:
+        prose = references.read_slugs(page, prose)
+    named = prose
+    if "." in prose or "/" in prose:
+        prose = entities.read_files(page, prose)
+    if "[KEY:" in keys:
+        entities.read_keys(page, keys)
+    entities.read_tasks(page, prose, prefixes=patterns.task_prefixes)
+    entities.read_commits(page, prose)
+    entities.read_components(page, named, suffixes=patterns.component_suffixes)
+    return page.finish()

@@ -10,11 +10,10 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import takewhile
 
 _GLYPHS = "❯›>"  # what agents put in front of their input
 _FRAME = re.compile(r"[\s\u2500-\u259f|]+")  # blanks, lines and blocks that boxes are drawn with
-_RULE = re.compile(r"[\s\u2500-\u257f]*[\u2500-\u257f]{3}[\s\u2500-\u257f]*")
+_RULE = re.compile(r"\s*[\u2500-\u257f]{3}")  # a box's upper edge; clients write into it how much has scrolled away
 _KEY = r"\besc(?:ape)? to (?:interrupt|cancel|stop)\b"
 _FOOTER = re.compile(_KEY, re.IGNORECASE)
 _STATUS = re.compile(rf"^[^{_GLYPHS}].*\([^()]*{_KEY}[^()]*\)$", re.IGNORECASE)  # ✽ Thinking… (12s · esc to interrupt)
@@ -22,6 +21,7 @@ _SPINNING = re.compile(r"[\u2801-\u28ff◐◑◒◓◴◵◶◷]")  # in a pane'
 _COLLAPSED = re.compile(r"\[Pasted [^\]]*\]$")  # how clients show a long paste
 _ABOVE = 4  # rows above the cursor in which a client's status is looked for
 _TAIL = 60  # characters of a text's end that are looked for
+_ENOUGH = 16  # characters that will do where a small box shows no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +60,34 @@ def is_working(screen: Screen) -> bool:
 
 
 def draft(screen: Screen) -> str:
-    """Return what stands in the input box before the cursor, as far as a prompt sign shows where the box begins.
+    """Return what stands in the input box before the cursor, as far as the screen shows where the box begins.
 
-    A box's further rows are indented; at the left edge a row that has no prompt sign belongs to no box.
+    It begins at a prompt sign, or at the edge above when its first rows have scrolled away. A box's further rows are
+    indented; at the left margin a row that has no prompt sign belongs to no box.
     """
     if not screen.column:
         return ""
     parts: list[str] = []
-    above = takewhile(lambda row: row.strip() and not _RULE.fullmatch(row), reversed(screen.rows[: screen.row]))
-    for row in (screen.before_cursor, *above):
+    for row in (screen.before_cursor, *reversed(screen.rows[: screen.row])):
         text = _FRAME.sub(" ", row)
+        if parts and (_RULE.match(row) or not text.strip()):
+            return _join(parts) if _RULE.match(row) else ""
         parts.append(text.strip())
         if parts[-1] and parts[-1][0] in _GLYPHS:
-            return " ".join(reversed(parts)).lstrip(_GLYPHS).strip()
+            return _join(parts).lstrip(_GLYPHS).strip()
         if text[:1] != " ":
             return ""
     return ""
+
+
+def _join(rows: list[str]) -> str:
+    return " ".join(reversed(rows)).strip()
+
+
+def is_in_shell_mode(screen: Screen) -> bool:
+    """Tell whether the box would run what is typed as a command of the shell: its prompt sign is `!` then."""
+    below_edge = 0 < screen.row <= len(screen.rows) and _RULE.match(screen.rows[screen.row - 1])
+    return bool(below_edge) and screen.before_cursor.lstrip()[:1] == "!"
 
 
 def sight(screen: Screen, text: str, *, before: Screen) -> Sight:
@@ -89,8 +101,9 @@ def sight(screen: Screen, text: str, *, before: Screen) -> Sight:
 
 
 def holds(screen: Screen, text: str) -> bool:
-    """Tell whether `text` as a whole is what stands in the input box: typed before, and never submitted."""
-    return _squeeze(draft(screen)) == _squeeze(text)
+    """Tell whether `text` is what stands in the input box, or the end of it what is visible: it was never submitted."""
+    seen, whole = _squeeze(draft(screen)), _squeeze(text)
+    return seen == whole or (len(seen) >= _ENOUGH and whole.endswith(seen))
 
 
 def shows(screen: Screen, text: str) -> bool:
@@ -104,7 +117,7 @@ def is_submitted(screen: Screen, text: str, *, before: Screen, typed: Screen) ->
         return not _is_still_there(screen, _tail(text), typed)
     if screen.before_cursor == before.before_cursor and screen.before_cursor != typed.before_cursor:
         return True
-    return not _ends_at_cursor(screen, text) and not _collapse_ends_at_cursor(screen)
+    return not (_ends_at_cursor(screen, text) or _collapse_ends_at_cursor(screen) or draft(screen))
 
 
 def _is_still_there(screen: Screen, tail: str, typed: Screen) -> bool:
@@ -123,6 +136,8 @@ def _ends_at_cursor(screen: Screen, text: str) -> bool:
     tail = _tail(text)
     seen = ""
     for row in (screen.before_cursor, *reversed(screen.rows[: screen.row])):
+        if len(seen) >= _ENOUGH and _RULE.match(row):
+            return tail.endswith(seen)
         seen = _squeeze(row) + seen
         if len(seen) >= len(tail):
             return seen.endswith(tail)

@@ -169,6 +169,12 @@ def _wait_until_idle(server: Server, pane_id: str, text: str, *, until: float) -
 def _why_not_idle(seen: Screen, text: str) -> str:
     if screens.is_working(seen):
         return "its agent is at work"
+    return _why_not_typed(seen, text)
+
+
+def _why_not_typed(seen: Screen, text: str) -> str:
+    if screens.is_in_shell_mode(seen):
+        return "its input box is in shell mode"
     if screens.draft(seen) and not screens.holds(seen, text):
         return "somebody is writing in its input box"
     return ""
@@ -184,13 +190,14 @@ def _wait_unless_submitted(server: Server, pane_id: str, text: str, *, until: fl
 
 def _look_once(server: Server, pane_id: str, text: str, *, until: float) -> Screen | str:
     seen = server.screen(pane_id)
-    return "somebody is writing in its input box" if screens.draft(seen) and not screens.holds(seen, text) else seen
+    return _why_not_typed(seen, text) or seen
 
 
 def _submit(server: Server, pane: Pane, text: str, *, before: Screen, until: float) -> Outcome:
     """Paste, see the text appear, press Enter, see it go. A text that is there from an earlier try is not typed again."""
     if not screens.holds(before, text):
-        server.paste(pane.pane_id, text)
+        # Some clients take a backslash right before Enter for a line end in the box.
+        server.paste(pane.pane_id, f"{text} " if text.endswith("\\") else text)
     typed = _wait_for(
         server, pane.pane_id, lambda seen: _is_seen(seen, text, before), seconds=_left(until, at_most=SHOW_TIME)
     )

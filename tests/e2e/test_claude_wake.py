@@ -63,6 +63,38 @@ def test_wake_up_reaches_a_pane_in_copy_mode_beside_a_focused_one(client: Callab
     until(lambda: planner.has_been_told(TEXT), "the model was told")
 
 
+@pytest.mark.parametrize(("width", "height"), [(45, 15), (24, 12), (200, 50)])
+def test_pane_of_any_size_is_woken(client: Callable[..., Client], stage: Stage, width: int, height: int):
+    planner = client("I look.", "Again.")
+    pane = planner.start(stage, "demo-planner")
+    stage.tmux("resize-window", "-t", pane, "-x", str(width), "-y", str(height))
+    for text in (TEXT * 3, "many words to be wrapped " * 9 + "end", "x" * 700):
+        assert wake(stage, text) == Woken("demo-planner", pane)
+        until(lambda text=text: planner.has_been_told(text), "the model was told")
+
+
+def test_box_that_somebody_uses_is_left_alone(client: Callable[..., Client], stage: Stage):
+    planner = client("I look.")
+    pane = planner.start(stage, "demo-planner")
+    for typed, shown, reason in (
+        ("half a thought", "half a thought", "somebody is writing in its input box"),
+        ("!ls", "for shell mode", "its input box is in shell mode"),
+    ):
+        stage.tmux("send-keys", "-t", pane, "-l", typed)
+        until(lambda shown=shown: shown in stage.shows(pane), "the client shows it")
+        assert wake(stage, patience=2.0) == Busy("demo-planner", reason)
+        stage.tmux("send-keys", "-t", pane, "C-u", "BSpace")
+        until(lambda shown=shown: shown not in stage.shows(pane), "the box is empty")
+    assert not planner.prompts()
+
+
+def test_text_that_ends_in_a_backslash_is_submitted(client: Callable[..., Client], stage: Stage):
+    planner = client("I look.")
+    pane = planner.start(stage, "demo-planner")
+    assert wake(stage, "look into C:\\") == Woken("demo-planner", pane)
+    until(lambda: planner.has_been_told("look into C:\\"), "the model was told")
+
+
 def test_client_at_work_is_busy_and_then_woken(client: Callable[..., Client], stage: Stage):
     tool = {"tool_use": {"name": "Bash", "input": {"command": "sleep 5", "description": "wait"}}}
     planner = client(tool, "Done.", settings={"permissions": {"allow": ["Bash"]}})

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.wake.screen import Screen, Sight, draft, holds, is_submitted, is_working, sight
+from oracle.wake.screen import Screen, Sight, draft, holds, is_in_shell_mode, is_submitted, is_working, sight
 
 RULE = "─" * 60
 
@@ -61,6 +61,9 @@ def test_is_working(seen: Screen, works: bool):
         (screen("user@host:~$ ls -l", at=(18, 0)), ""),
         (screen(">>> ", at=(4, 0)), ""),
         (screen("> quoted", "", at=(0, 1)), ""),
+        (screen("x", "─── ↑ 62 more ───", "  xxxx", "  xxx", at=(5, 3)), "xxxx xxx"),
+        (screen("x", "─────", "$ ls", at=(4, 2)), ""),
+        (screen("● said", "", "  indented", at=(10, 2)), ""),
         (screen("> quoted", "password: ", at=(10, 1)), ""),
         (screen("", at=(0, 0)), ""),
         (screen(at=(3, 5)), ""),
@@ -74,6 +77,22 @@ def test_text_is_seen_in_the_box_though_the_client_wrapped_it():
     assert sight(TYPED, TEXT, before=EMPTY) is Sight.IN_BOX
     assert holds(TYPED, TEXT)
     assert not holds(TYPED, TEXT[:-1])
+
+
+def test_text_is_seen_though_a_small_box_shows_only_its_end():
+    small = screen("● said", "─── ↑ 9 more ───", "  handoffs, then ack", "  nowledge it", at=(13, 3))
+    assert sight(small, TEXT, before=EMPTY) is Sight.IN_BOX
+    assert holds(small, TEXT)
+    assert not holds(screen("─── ↑ 9 more ───", "  other text that goes on", at=(26, 1)), TEXT)
+    assert sight(screen("─── ↑ 9 more ───", "  it", at=(4, 1)), TEXT, before=EMPTY) is not Sight.IN_BOX
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"), [("!  ls", True), ("!  ", True), ("❯ !", False), ("❯ ", False), ("", False)]
+)
+def test_is_in_shell_mode(row: str, expected: bool):
+    assert is_in_shell_mode(claude(row, column=len(row))) is expected
+    assert not is_in_shell_mode(screen(row, at=(len(row), 0)))
 
 
 def test_text_that_a_client_collapsed_is_seen():
@@ -105,6 +124,7 @@ SUBMITTED = {
         ),
         False,
     ),
+    "backslash-taken-for-a-line-end": (claude("❯ other end", "  ", column=2), False),
     "scrolled-and-still-there": (
         claude(
             "❯ T-1 is answered: read the receipt in the folder of your",

@@ -33,6 +33,7 @@ TEXTS = {
     "semicolon": "read this;",
     "semicolon-alone": ";",
     "escaped-semicolon": "read this\\;",
+    "backslash": "C:\\",
     "shell": "$(touch planted) `touch planted` ; touch planted & # !! ~ *",
     "format": "#{pane_id} #(touch planted) #[fg=red] %1 %%",
     "quotes": "\"double' 'single\" \\ back",
@@ -49,7 +50,7 @@ TEXTS = {
 def test_text_is_submitted_as_it_is(stage: Stage, text: str):
     prompts = stage.box("demo-planner")
     assert wake(stage, "demo-planner", text) == Woken("demo-planner", prompts.pane)
-    assert prompts.read() == [text]
+    assert [prompt.rstrip() for prompt in prompts.read()] == [text]
     assert not list(stage.folder.glob("planted"))
     assert stage.tmux("list-buffers") == ""
 
@@ -272,6 +273,14 @@ def test_half_written_prompt_of_a_person_is_left_alone(stage: Stage):
     until(lambda: "half a thou" in stage.shows(prompts.pane), "the draft was drawn")
     assert wake(stage, "demo-planner", patience=1.5) == Busy("demo-planner", "somebody is writing in its input box")
     assert prompts.read() == []
+
+
+@pytest.mark.parametrize("size", [(30, 10), (24, 12), (60, 14), (200, 50)])
+def test_small_pane_is_woken_too(stage: Stage, size: tuple[int, int]):
+    prompts = stage.box("demo-planner", size=size)
+    for text in (TEXTS["cjk"], TEXTS["wide"], TEXT):
+        assert isinstance(wake(stage, "demo-planner", text), Woken)
+    assert prompts.read() == [TEXTS["cjk"], TEXTS["wide"], TEXT]
 
 
 def test_dialog_gets_no_enter(stage: Stage):

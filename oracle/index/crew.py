@@ -150,7 +150,10 @@ def _launch(program: str, root: Root) -> subprocess.Popen[bytes] | None:
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     try:
         return subprocess.Popen(
-            [sys.executable, "-c", program, package, root.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-c", program, package, root.path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
         )
     except OSError:
         return None

@@ -33,7 +33,7 @@ def differences(database: Database) -> list[tuple[str, str]]:
             return [("index", index)]
         connection = database.connect()
         found = list(_compare_files(connection, root))
-        if scan.configuration_stamp(connection, root) != get_meta(connection, "configuration"):
+        if scan.configuration_stamp(root) != get_meta(connection, "configuration"):
             found.append(("index", index))
         stale = projections.differences(connection, root)
     except sqlite3.DatabaseError:

@@ -37,6 +37,7 @@ def rebuild(
         _refuse_nothing(database)
     database.create()
     began = time.monotonic_ns()
+    configuration = scan.configuration_stamp(root)  # before it is read: a change meanwhile shows at the next look
     with database.unsynchronised() as connection:
         taken = _fill(connection, root, now_ns=now_ns, progress=progress)
         with immediate(connection):
@@ -45,7 +46,7 @@ def rebuild(
             writer = Writer(connection, root, now_ns=now_ns, bulk=True)
             writer.check_configuration()
             writer.settle()
-            set_meta(connection, "configuration", scan.configuration_stamp(connection, root))
+            set_meta(connection, "configuration", configuration)
             set_meta(connection, "full_look", f"{now_ns} {time.monotonic_ns() - began}")
             set_meta(connection, "ready", SCHEMA_VERSION)
     if progress is not None:

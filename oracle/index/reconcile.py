@@ -46,7 +46,7 @@ def reconcile(
     """
     root = database.root
     connection = database.connect()
-    if not database.is_ready() or scan.configuration_stamp(connection, root) != get_meta(connection, "configuration"):
+    if not database.is_ready() or scan.configuration_stamp(root) != get_meta(connection, "configuration"):
         return rebuild(database, now_ns=now_ns, accept_removals=accept_removals, progress=progress)
     began = time.monotonic_ns()
     look = scan.look(connection, root, now_ns=now_ns, full=full)

@@ -117,7 +117,7 @@ def _is_record(root: Root, entry: os.DirEntry[str]) -> bool:
         return False
     try:
         if entry.is_symlink():
-            return entry.is_file() and root.contains(entry.path)
+            return entry.is_file() and root.holds_record(entry.path)
         return entry.is_file(follow_symlinks=False)
     except OSError:  # a link that points at itself
         return False
@@ -130,6 +130,8 @@ def _why_odd(root: Root, entry: os.DirEntry[str]) -> str:
         return "Not a plain file."
     if not root.contains(entry.path):
         return "A symbolic link that leaves the Root is not followed."
+    if os.path.isfile(entry.path) and not root.holds_record(entry.path):
+        return "A symbolic link to a file that is no record is not followed."
     if os.path.isdir(entry.path):
         return "A symbolic link to a folder is not followed; what it points at is read where it stands."
     return "A symbolic link that points at no record."
@@ -229,7 +231,7 @@ def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool)
     if full:
         racy = connection.execute("SELECT DISTINCT folder FROM record WHERE racy = 1").fetchall()
         changed += [folder for (folder,) in racy if folder not in changed and folder not in gone]
-    configuration = configuration_stamp(connection, root) != get_meta(connection, "configuration")
+    configuration = configuration_stamp(root) != get_meta(connection, "configuration")
     return Look(changed, gone, touched, full, configuration)
 
 
@@ -266,15 +268,14 @@ def _same(_: sqlite3.Connection, root: Root, path: str, subfolders: set[str], kn
     return folders_match and (count, digest) == known
 
 
-def configuration_stamp(connection: sqlite3.Connection, root: Root) -> str:
+def configuration_stamp(root: Root) -> str:
     """Return a text that changes when any file that steers link extraction does."""
-    projects = [
-        path
-        for (path,) in connection.execute(
-            "SELECT path FROM folder WHERE path GLOB 'projects/*' AND path NOT GLOB 'projects/*/*'"
-        )
-    ]
-    names = [name for path in ["", *projects] for name in root.pattern_files(path.removeprefix("projects/"))]
+    try:
+        with os.scandir(root.join("projects")) as entries:
+            projects = [entry.name for entry in entries if _is_text(entry.name)]
+    except OSError:
+        projects = []
+    names = [name for project in ["", *projects] for name in root.pattern_files(project)]
     stamps = []
     for name in sorted(set(names)):
         try:

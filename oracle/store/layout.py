@@ -216,3 +216,8 @@ class Root:
         base = os.path.realpath(self.path)
         real = os.path.realpath(path)
         return real == base or real.startswith(base.rstrip("/") + "/")
+
+    def holds_record(self, path: str) -> bool:
+        """Tell whether the real path of `path` lies in one of the trees that hold records: a link may not lead elsewhere."""
+        base = os.path.realpath(self.path).rstrip("/")
+        return os.path.realpath(path).startswith(tuple(f"{base}/{tree}/" for tree in RECORD_TREES))

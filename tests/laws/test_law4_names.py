@@ -214,3 +214,19 @@ def test_half_a_character_is_refused_and_nothing_is_written(root: Path) -> None:
             with pytest.raises(InvalidRecord):
                 oracle.write(draft)
     assert not list(root.rglob("*.md"))
+
+
+def test_a_link_to_a_file_that_is_no_record_is_not_read(root: Path) -> None:
+    """A link among the records must not bring a secret of `machine/` into the index."""
+    (root / "machine").mkdir()
+    (root / "machine" / "credentials.json").write_text('{"keys": {"X": {"value": "canary-word"}}}')
+    folder = root / "projects" / "arena" / "builder"
+    folder.mkdir(parents=True)
+    (folder / "innocent.json").symlink_to(root / "machine" / "credentials.json")
+    (folder / "good.md").write_text("see ARENA-1")
+    with Oracle.open(str(root)) as oracle:
+        assert oracle.search("canary-word") == []
+        assert [record.slug for record in oracle.records({})] == ["projects/arena/builder/good"]
+        assert oracle.problems() == [
+            ("projects/arena/builder/innocent.json", 1, "A symbolic link to a file that is no record is not followed.")
+        ]

@@ -1,6 +1,6 @@
 """The one object that every door opens: each method is a call into one use case. Cheap to import.
 
-`Oracle.open` is the composition root: it chooses the Root, the clock and where warnings go.
+`Oracle.open` is the composition root: it chooses the Root, the clock, who wakes seats and where warnings go.
 """
 
 from __future__ import annotations
@@ -14,16 +14,25 @@ from oracle.store.layout import Root, choose_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
+    from oracle.app.ask import Dispatched, Order
+    from oracle.app.complete import Acknowledged, Completion
+    from oracle.app.completing import Delivered
+    from oracle.app.deliver import Delivery
     from oracle.app.doctor import Check
+    from oracle.app.handoffs import Handoffs, Story
+    from oracle.app.notices import Notice, Notified
     from oracle.app.ports import Clock
+    from oracle.app.resume import Resumed
     from oracle.app.views import Hit, Shown, Summary, Written
     from oracle.domain.graph import Walk
     from oracle.domain.records import Draft
     from oracle.index.reports import Progress, Report
     from oracle.store.facts import Fact
+    from oracle.store.profile import Profile
+    from oracle.wake.outcomes import Waker
 
     BacklinkRow = tuple[str, str, str, int, int, str, str, str]
     BacklinkLine = tuple[str, str, str, int, str | None, str | None]
@@ -32,21 +41,28 @@ if TYPE_CHECKING:
 class Oracle:
     """A Root with its index; not for use by two threads at a time."""
 
-    def __init__(self, root: Root, *, clock: Clock, warn: Callable[[str], None]) -> None:
+    def __init__(self, root: Root, *, clock: Clock, warn: Callable[[str], None], waker: Waker | None = None) -> None:
         self.root = root
         self.clock = clock
         self.warn = warn
+        self.waker = waker
         self.index = Index(root, now_ns=clock.now_ns, warn=warn)
 
     @classmethod
     def open(
-        cls, root: str | None = None, *, clock: Clock | None = None, warn: Callable[[str], None] | None = None
+        cls,
+        root: str | None = None,
+        *,
+        clock: Clock | None = None,
+        warn: Callable[[str], None] | None = None,
+        waker: Waker | None = None,
     ) -> Oracle:
         """Open the Root named by `root`, or the one that the environment chooses. Touches no file yet.
 
-        `warn` gets one line for what a person should know and the answer does not say; by default it is dropped.
+        `warn` gets one line for what a person should know and the answer does not say; by default it is dropped. Seats are
+        woken by `waker`, by default in the tmux server that the environment names.
         """
-        return cls(Root(choose_root(root)), clock=clock or SystemClock(), warn=warn or _drop)
+        return cls(Root(choose_root(root)), clock=clock or SystemClock(), warn=warn or _drop, waker=waker)
 
     def __enter__(self) -> Oracle:
         return self
@@ -248,6 +264,102 @@ class Oracle:
         from oracle.app import doctor
 
         return doctor.repair(self)
+
+    # -- delivery --------------------------------------------------------------------------------------------------
+
+    def init_profile(self, project: str, seats: Sequence[str], *, repo_root: str = "") -> str:
+        """Write a minimal profile of a project; return its path. Raises RecordExists, InvalidName, UsageError."""
+        from oracle.store import profile
+
+        return profile.init(self.root, project, seats, repo_root=repo_root)
+
+    def profile(self, project: str, path: str = "") -> Profile:
+        """Return the profile of a project, or the one at `path`. Raises NoProfile, InvalidProfile."""
+        from oracle.app import teams
+
+        return teams.open_team(self, project, path=path).profile
+
+    def dispatch(self, order: Order) -> Dispatched:
+        """Ask one seat on behalf of another: receipt, queue, table, log, wake-up. Raises TaskAlreadyQueued, UsageError."""
+        from oracle.app import ask
+
+        return ask.dispatch(self, order)
+
+    def least_busy_seat(self, project: str, role: str, path: str = "") -> str:
+        """Return the seat of a role with the fewest open handoffs. Raises UsageError when there is none."""
+        from oracle.app import ask
+
+        return ask.least_busy(self, project, role, path=path)
+
+    def deliver(self, delivery: Delivery) -> Delivered:
+        """Deliver an answer exactly once. Raises Conflict for another answer, HandoffFailed, UsageError, NoProfile."""
+        from oracle.app import deliver
+
+        return deliver.deliver(self, delivery)
+
+    def complete(self, completion: Completion) -> Delivered:
+        """Complete a handoff with a receipt. Raises UsageError, HandoffFailed, NoProfile, and what the team's rules refuse."""
+        from oracle.app import complete
+
+        return complete.complete(self, completion)
+
+    def acknowledge(self, project: str, task_id: str, *, source: str, target: str, path: str = "") -> Acknowledged:
+        """Note that `target` has what `source` completed. Raises NotFound, UsageError, HandoffFailed."""
+        from oracle.app import complete
+
+        return complete.acknowledge(self, project, task_id, source=source, target=target, path=path)
+
+    def verify_handoff(
+        self, project: str, task_id: str, *, source: str, target: str, path: str = ""
+    ) -> dict[str, object]:
+        """Return what the files say of one handoff. Writes nothing."""
+        from oracle.app import complete
+
+        return complete.verify(self, project, task_id, source=source, target=target, path=path)
+
+    def audit_closeout(self, project: str, task_id: str, path: str = "") -> tuple[str, ...]:
+        """Return a sentence for each artifact of a planner's closeout that is missing."""
+        from oracle.app import complete
+
+        return complete.audit_closeout(self, project, task_id, path=path)
+
+    def notify(self, notice: Notice) -> Notified:
+        """Send a seat a notice. Raises UsageError for an unknown seat or a text that must not be typed."""
+        from oracle.app import notices
+
+        return notices.notify(self, notice)
+
+    def handoffs(self, project: str = "", state: str = "") -> Handoffs:
+        """Return the handoffs of one project or of all. Raises UsageError, NoProfile."""
+        from oracle.app import handoffs, resume
+
+        resume.resume_quietly(self)
+        return handoffs.list_all(self, project=project, state=state)
+
+    def handoff(self, task_id: str, project: str = "") -> Story:
+        """Return the story of one task from its files. Raises NotFound, UsageError when several projects have one."""
+        from oracle.app import handoffs, resume
+
+        resume.resume_quietly(self)
+        return handoffs.tell(self, task_id, project=project)
+
+    def resume(self) -> Resumed:
+        """Finish what dead processes began, send the wake-ups that wait, mend handoffs that stand half done."""
+        from oracle.app import resume
+
+        return resume.resume(self)
+
+    def events(self, project: str = "", task: str = "", limit: int = 0) -> list[dict[str, object]]:
+        """Return the last events of the journal that fit, the oldest first; `limit` 0 means all."""
+        from oracle.app import journal_view
+
+        return journal_view.events(self, project=project, task=task, limit=limit)
+
+    def follow(self, project: str = "", task: str = "", limit: int = 0) -> Iterator[dict[str, object]]:
+        """Yield the last events and then each new one, without an end."""
+        from oracle.app import journal_view
+
+        return journal_view.follow(self, project=project, task=task, limit=limit)
 
     def note_crash(self, trace: str) -> str:
         """Append a traceback to the log of the Root; return the log's path, or "" when there is nowhere to write it."""

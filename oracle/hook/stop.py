@@ -45,7 +45,9 @@ def serve(raw: bytes) -> None:
 
 def open_deliver(root: Root) -> Deliver:
     """Return the use case of delivering."""
-    raise Skipped("not_available", f"Deliveries into {root.path} are not built in.")
+    from oracle.hook.delivering import OracleDeliver
+
+    return OracleDeliver(root)
 
 
 @dataclass(frozen=True, slots=True)

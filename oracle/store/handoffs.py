@@ -96,6 +96,12 @@ def publish(folder: str, receipt: Receipt) -> Outcome:
         raise _already_queued(receipt.name, f"is on disk @ {since or 'a time unknown'}")
 
 
+def withdraw(folder: str, name: ReceiptName) -> None:
+    """Take back a dispatch that this process published and could not go on with. Raises HandoffFailed."""
+    with _Failing(f"Withdrawing {name.file_name}"), _folder_lock(folder):
+        steps.remove(path_of(folder, name))
+
+
 def _already_queued(name: ReceiptName, what: str) -> TaskAlreadyQueued:
     return TaskAlreadyQueued(
         f"TASK_ALREADY_QUEUED {name.task_id}: {name.file_name} {what}.",

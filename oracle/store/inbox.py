@@ -106,18 +106,18 @@ def finish(root: Root, entry: Entry) -> None:
     steps.remove(_path(root, entry))
 
 
-def defer(root: Root, entry: Entry, *, now: float, error: str, chance: Chance) -> Entry:
-    """Put a taken entry back for later, or give it up after MAX_TRIES; return it as it is now.
+def defer(root: Root, entry: Entry, *, now: float, error: str, chance: Chance, most: int = MAX_TRIES) -> Entry:
+    """Put a taken entry back for later, or give it up after `most` tries; return it as it is now.
 
     It waits 2 s, 4 s, 8 s … up to ten minutes, each time between half and all of that. Raises DiskFailure.
     """
     tries = entry.tries + 1
-    delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** (tries - 1)) * (0.5 + chance.random() / 2)
+    delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(tries - 1, 32)) * (0.5 + chance.random() / 2)
     later = replace(entry, tries=tries, due_at=now + delay, last_error=error[:500])
     path = _path(root, entry)
-    steps.replace(f"{path}.poison" if tries >= MAX_TRIES else path, _render(later))
+    steps.replace(f"{path}.poison" if tries >= most else path, _render(later))
     steps.remove(f"{path}.taken")
-    if tries >= MAX_TRIES:
+    if tries >= most:
         steps.remove(path)
     return later
 

@@ -1,0 +1,321 @@
+"""Dispatch a task or a question from one seat to another: receipt, queue, table, dispatch log, wake-up. App room.
+
+The receipt is the fact. Every step looks first whether it is done, so that the next command finishes what a dead process began.
+"""
+
+from __future__ import annotations
+
+from oracle.app import completing, intents, resume, teams, wakeups
+from oracle.app.teams import Team, open_team
+from oracle.domain import handoffs as rules
+from oracle.domain.handoffs import Kind, ReceiptName, Step, new_receipt
+from oracle.domain.slugs import check_name
+from oracle.domain.task_files import PENDING, Task
+from oracle.domain.values import NOTHING, replace, value
+from oracle.errors import OracleError, TaskAlreadyQueued, UsageError
+from oracle.store import handoffs, task_tree
+from oracle.store.handoffs import Outcome
+from oracle.store.task_tree import stamp_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.app.oracle import Oracle
+    from oracle.store.inbox import Entry
+
+QUERY, TASK = "query", "task"
+
+
+class Blocked(UsageError):
+    """A rule of the team forbids this dispatch; nothing was written."""
+
+    code = "blocked"
+
+
+@value
+class Order:
+    """What is asked of whom. `queue` and `receipt` are further fields of the queue's entry and of the receipt."""
+
+    project: str
+    task_id: str
+    source: str
+    target: str
+    objective: str
+    title: str = ""
+    reply_to: str = ""
+    test_policy: str = "N/A"
+    user_summary: str = ""
+    notes: str = ""
+    kind: str = TASK
+    profile: str = ""
+    task_type: str = "unspecified"
+    needs_review: bool = False
+    skill_refs: tuple[str, ...] = ()
+    notifies: bool = True
+    stacks: bool = False
+    """Whether a builder may get a task while another is open."""
+    queue: Mapping[str, str] = NOTHING
+    receipt: Mapping[str, object] = NOTHING
+
+
+@value
+class Dispatched:
+    """Where a dispatch stands on disk, and what became of its wake-up."""
+
+    name: ReceiptName
+    todo_path: str
+    receipt_path: str
+    wake_up: wakeups.WakeUp = wakeups.WakeUp()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "task_id": self.name.task_id,
+            "source": self.name.source,
+            "target": self.name.target,
+            "todo": self.todo_path,
+            "receipt": self.receipt_path,
+            "wake_up": self.wake_up.as_json(),
+        }
+
+
+def new_task_id(oracle: Oracle, prefix: str = "Q") -> str:
+    """Return an id that nobody has: the moment and some letters of chance."""
+    import secrets
+
+    return f"{prefix}-{teams.now(oracle):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+
+
+def dispatch(oracle: Oracle, order: Order) -> Dispatched:
+    """Dispatch once. Raises TaskAlreadyQueued with nothing written, Blocked, UsageError, NoProfile, HandoffFailed."""
+    resume.resume_quietly(oracle)
+    team = open_team(oracle, order.project, path=order.profile)
+    named = replace(
+        order, task_id=order.task_id or new_task_id(oracle), project=team.project, profile=team.profile.path
+    )
+    name = team.receipt(named.task_id, named.source, named.target)
+    if named.reply_to:
+        team.receipt(named.task_id, named.source, check_name(named.reply_to, "seat"))
+    _keep_rules(oracle, team, named)
+    entry, is_new = intents.keep(
+        oracle, "dispatch", (team.project, name.task_id, name.source, name.target), _as_fields(named)
+    )
+    if not is_new and intents.is_worked_on(oracle, entry):
+        raise TaskAlreadyQueued(f"TASK_ALREADY_QUEUED {name.task_id}: another process dispatches it just now.")
+    try:
+        _refuse_second(team, name)
+        made = _carry_out(oracle, team, named)
+    except OracleError as error:
+        from oracle.app.deliver import KEPT
+
+        if not isinstance(error, KEPT):
+            completing.finish(oracle, entry)
+        raise
+    owed = _owe(oracle, team, named, made) if named.notifies else None
+    completing.finish(oracle, entry)
+    return replace(made, wake_up=_send(oracle, owed))
+
+
+def carry_on(oracle: Oracle, fields: Mapping[str, object]) -> str:
+    """Do what a dead process left undone of a dispatch; return the task's id."""
+    order = _order_of(fields)
+    team = open_team(oracle, order.project, path=order.profile)
+    made = _carry_out(oracle, team, order)
+    found = handoffs.read(team.folder, made.name)
+    if order.notifies and found is not None and not found.text("notified_at"):
+        _owe(oracle, team, order, made)
+    return order.task_id
+
+
+# Rules ----------------------------------------------------------------------------------------------------------------
+
+
+def _keep_rules(oracle: Oracle, team: Team, order: Order) -> None:
+    """Refuse what the team forbids, before anything is written."""
+    if not order.objective.strip():
+        raise UsageError("The task has no text.", hint="Say what is asked, in a sentence.")
+    role = team.profile.role(order.target)
+    if team.profile.is_multi_team and order.target in team.profile.planners:
+        raise Blocked(
+            f"The project {team.project} has several teams; a planner there takes its tasks from its brief queue.",
+            hint="Put the brief into the team's queue, or dispatch to a seat that is no planner.",
+        )
+    if team.profile.role(order.source) == "memory" and role == "builder":
+        _keep_peers(oracle, team, order)
+    if role == "builder" and not order.stacks:
+        _refuse_stacking(oracle, team, order)
+
+
+def _keep_peers(oracle: Oracle, team: Team, order: Order) -> None:
+    """Memory asks builders by way of a planner: warn where there is one, stop where nobody plans."""
+    if team.profile.planners:
+        oracle.warn(
+            f"memory dispatches straight to {order.target} though {', '.join(team.profile.planners)} plans for"
+            f" {team.project}; ask the planner instead"
+        )
+        return
+    raise Blocked(
+        f"BLOCKED: no planner is reachable in {team.project}, and memory does not dispatch to {order.target} by itself."
+        f" Nothing was dispatched. For the operator: task {order.task_id}, {order.title or order.objective[:120]}.",
+        hint=f"Add a planner to the seats of {team.profile.path}, or let the operator dispatch with --source operator.",
+    )
+
+
+def _refuse_stacking(oracle: Oracle, team: Team, order: Order) -> None:
+    from oracle.app.handoffs import of_team
+
+    waiting = (Step.OPEN, Step.CLAIMED, Step.CLAIM_EXPIRED, Step.UNNOTIFIED)
+    for item in of_team(oracle, team).handoffs:
+        is_open = item.dispatch is not None and item.completion is None and item.state.step in waiting
+        if is_open and item.answerer == order.target and item.task_id != order.task_id:
+            raise Blocked(
+                f"BLOCKED: builder seat {order.target} dispatch outstanding ({item.task_id}); awaiting completion receipt"
+                f" {item.task_id}__{order.target}__{item.asker}.json.",
+                hint="Wait for it, or dispatch with --force-parallel-builder.",
+            )
+
+
+def _refuse_second(team: Team, name: ReceiptName) -> None:
+    """Raise TaskAlreadyQueued when this task was dispatched to this seat before, in whatever way."""
+    queued = next((task for task in task_tree.read_queue(team.tree, name.target) if task.task_id == name.task_id), None)
+    if queued is not None and (queued.state in ("pending", "queued") or handoffs.read(team.folder, name) is not None):
+        since = queued.fields.get("dispatched_at") or "a time unknown"
+        raise TaskAlreadyQueued(
+            f"TASK_ALREADY_QUEUED {name.task_id} @ {since}: it is {queued.state} in {team.profile.todo_file(name.target)}.",
+            hint="Choose another task id, or wait until this one is completed.",
+        )
+    if handoffs.read(team.folder, name.answered_by()) is not None:
+        raise TaskAlreadyQueued(
+            f"TASK_ALREADY_QUEUED {name.task_id}: {name.target} answered it already.", hint="Choose another task id."
+        )
+
+
+# Steps ----------------------------------------------------------------------------------------------------------------
+
+
+def _carry_out(oracle: Oracle, team: Team, order: Order) -> Dispatched:
+    name = team.receipt(order.task_id, order.source, order.target)
+    moment = stamp_of(teams.now(oracle))
+    todo = team.profile.todo_file(name.target)
+    outcome = handoffs.publish(team.folder, _receipt(team, order, name, moment))
+    _queue(team, order, moment, undo=name if outcome is Outcome.CREATED else None)
+    cells = {"Title": order.title or _title(order), "Owner": name.target, "Status": PENDING, "Notes": order.notes}
+    task_tree.upsert_row(team.tree, name.task_id, cells)
+    completing.log_once(
+        oracle,
+        team,
+        f"{name.source} dispatched {name.task_id} to {name.target} test_policy={order.test_policy}",
+        task_id=name.task_id,
+    )
+    teams.note(oracle, "dispatch", {**_details(team, name), "kind": order.kind, "notifies": order.notifies})
+    return Dispatched(name, todo, handoffs.path_of(team.folder, name))
+
+
+def _queue(team: Team, order: Order, moment: str, *, undo: ReceiptName | None) -> None:
+    """Put the task into the queue unless it is there; a receipt made now goes again when another seat queued the id."""
+    entry = _task(team, order, moment)
+    for found in task_tree.read_queue(team.tree, order.target):
+        if found.task_id == order.task_id and found.fields.get("source") == order.source:
+            return
+    try:
+        task_tree.queue_task(team.tree, order.target, entry)
+    except TaskAlreadyQueued:
+        if undo is not None:
+            handoffs.withdraw(team.folder, undo)
+        raise
+
+
+def _title(order: Order) -> str:
+    return next((line.strip() for line in order.objective.splitlines() if line.strip()), order.task_id)[:120]
+
+
+def _task(team: Team, order: Order, moment: str) -> Task:
+    fields = {
+        "title": order.title or _title(order),
+        "task_type": order.task_type,
+        "review_required": str(order.needs_review).lower(),
+        "source": order.source,
+        "reply_to": order.reply_to or order.source,
+        "dispatched_at": moment,
+        "correlation_id": rules.correlation_id(team.project, order.task_id),
+        "test_policy": order.test_policy,
+        "project": team.project,
+        **order.queue,
+    }
+    return Task(order.task_id, PENDING, fields, order.objective, order.skill_refs)
+
+
+def _receipt(team: Team, order: Order, name: ReceiptName, moment: str) -> rules.Receipt:
+    fields: dict[str, object] = {
+        "assigned_at": moment,
+        "correlation_id": rules.correlation_id(team.project, name.task_id),
+        "reply_to": order.reply_to or order.source,
+        "test_policy": order.test_policy,
+        "title": order.title or _title(order),
+        "todo_path": team.profile.todo_file(name.target),
+        "user_summary": order.user_summary,
+        "task_kind": order.kind,
+        "objective": order.objective,
+    }
+    if team.profile.role(name.target) == "builder":
+        fields |= {"expected_branch": f"feat/{name.task_id}", "expected_worktree_path": f"/tmp/{name.task_id}-wt"}  # noqa: S108 - a name that teams expect
+    return new_receipt(Kind.DISPATCH, name, {**fields, **order.receipt})
+
+
+def _owe(oracle: Oracle, team: Team, order: Order, made: Dispatched) -> Entry | None:
+    name = made.name
+    if name.target == teams.OPERATOR:
+        return None
+    reply = order.reply_to or order.source
+    text = (
+        f"{name.task_id} assigned from {name.source} to {name.target}. Read {made.todo_path}."
+        f" When complete, reply to {reply} via DELIVERY + notify."
+    )
+    return wakeups.owe(oracle, team, name, seat=name.target, text=text)
+
+
+def _send(oracle: Oracle, owed: Entry | None) -> wakeups.WakeUp:
+    if owed is None:
+        return wakeups.WakeUp()
+    outcome = wakeups.send(oracle, owed)
+    wakeups.warn_of(oracle, outcome)
+    return outcome
+
+
+def _details(team: Team, name: ReceiptName) -> dict[str, object]:
+    return {"project": team.project, "task_id": name.task_id, "source": name.source, "target": name.target}
+
+
+# On disk --------------------------------------------------------------------------------------------------------------
+
+
+def _as_fields(order: Order) -> dict[str, object]:
+    names: tuple[str, ...] = order._fields_  # type: ignore[attr-defined]
+    whole = {name: getattr(order, name) for name in names}
+    return {**whole, "skill_refs": list(order.skill_refs), "queue": dict(order.queue), "receipt": dict(order.receipt)}
+
+
+def _order_of(fields: Mapping[str, object]) -> Order:
+    try:
+        known = {key: item for key, item in fields.items() if key in Order._fields_}  # type: ignore[attr-defined]
+        refs = known.get("skill_refs")
+        known["skill_refs"] = tuple(map(str, refs)) if isinstance(refs, list) else ()
+        return Order(**known)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise UsageError("An intent in the inbox holds no dispatch.", hint="It is dropped.") from error
+
+
+def least_busy(oracle: Oracle, project: str, role: str, *, path: str = "") -> str:
+    """Return the seat of a role with the fewest open handoffs, the first of equals. Raises Blocked when there is none."""
+    from oracle.app.handoffs import of_team
+
+    team = open_team(oracle, project, path=path)
+    seats = team.profile.seats_of(role)
+    if not seats:
+        raise Blocked(f"seat_needed: the project {team.project} has no seat with the role {role}.", hint="Add one.")
+    load = dict.fromkeys(seats, 0)
+    for item in of_team(oracle, team).handoffs:
+        if item.completion is None and item.answerer in load:
+            load[item.answerer] += 1
+    return min(seats, key=lambda seat: load[seat])

@@ -1,0 +1,369 @@
+"""The steps of an answered handoff, each of which looks first whether it is done. App room; the hand behind every delivery.
+
+Order: response, completion receipt, dispatch consumed, DELIVERY.md, queue, task table, dispatch log, journal, wake-up. The
+receipt is the fact: whoever creates it has delivered, everybody else finds it. All of it is repeated from the intent when the
+process dies on the way.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oracle.app import teams, wakeups
+from oracle.app.teams import Team
+from oracle.domain import handoffs as rules
+from oracle.domain.handoffs import CONSUMED, Kind, Receipt, ReceiptName, new_receipt, receipt_name
+from oracle.domain.values import replace, value
+from oracle.errors import Conflict, NotFound, UsageError
+from oracle.store import handoffs, inbox, responses, task_tree
+from oracle.store.handoffs import Outcome
+from oracle.store.profile import PLANNER_ROLES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from oracle.app.oracle import Oracle
+    from oracle.store.inbox import Entry
+
+REFUSE, SUPERSEDE, REWORK = "refuse", "supersede", "rework"
+"""What becomes of another answer that stands: it stays and the new one is a conflict; it is replaced and kept aside, response
+and receipt; its receipt alone is replaced and kept aside."""
+
+DIVERGENT = "divergent"
+PASS_NEEDS_INTEGRATION = "PASS_NEEDS_INTEGRATION"  # noqa: S105 - a word that teams look for, no password
+
+
+@value
+class Work:
+    """A delivery, ready to be carried out: the completion receipt, the response if it has one, and what to do about others."""
+
+    receipt: Receipt
+    response: Mapping[str, object] | None = None
+    policy: str = REFUSE
+    notifies: bool = True
+
+    def as_fields(self, team: Team) -> dict[str, object]:
+        """Return the object that an intent keeps."""
+        return {
+            "project": team.project,
+            "profile": team.profile.path,
+            "receipt": dict(self.receipt.fields),
+            "response": None if self.response is None else dict(self.response),
+            "policy": self.policy,
+            "notifies": self.notifies,
+        }
+
+
+@value
+class Delivered:
+    """What a delivery left on disk; `is_new` is false when the same had been delivered before and nothing changed."""
+
+    name: ReceiptName
+    is_new: bool
+    receipt_path: str
+    delivery_path: str
+    response_path: str = ""
+    all_verified: bool | None = None
+    confidence: str = ""
+    wake_up: wakeups.WakeUp = wakeups.WakeUp()
+    lineage: str = ""
+    record: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "task_id": self.name.task_id,
+            "source": self.name.source,
+            "target": self.name.target,
+            "delivered": self.is_new,
+            "already_delivered": not self.is_new,
+            "response": self.response_path or None,
+            "receipt": self.receipt_path,
+            "all_verified": self.all_verified,
+            "confidence": self.confidence or None,
+            "lineage_status": self.lineage or None,
+            "record": self.record or None,
+            "wake_up": self.wake_up.as_json(),
+        }
+
+
+def work_of(fields: Mapping[str, object]) -> Work:
+    """Return the work that an intent keeps. Raises UsageError for an object that is none."""
+    receipt, response = fields.get("receipt"), fields.get("response")
+    if not isinstance(receipt, dict) or not (response is None or isinstance(response, dict)):
+        raise UsageError("An intent in the inbox holds no delivery.", hint="It is dropped.")
+    name = receipt_name(*(str(receipt.get(key, "")) for key in ("task_id", "source", "target")))
+    policy = str(fields.get("policy", REFUSE))
+    return Work(Receipt(name, Kind.COMPLETION, receipt), response, policy, fields.get("notifies") is not False)
+
+
+# Carry out ------------------------------------------------------------------------------------------------------------
+
+
+def carry_out(oracle: Oracle, team: Team, work: Work) -> tuple[Delivered, tuple[Entry, ...]]:
+    """Do every step for the first time; return what is there now and the wake-ups that are owed.
+
+    The same delivery again changes nothing. Raises Conflict, HandoffFailed, DiskFailure, LockTimeout.
+    """
+    receipt, is_new, response_path = _answer(oracle, team, work)
+    _consume(team, receipt.name)
+    if not is_new:
+        teams.note(oracle, "skip", {**_details(team, receipt), "what": "delivery", "reason": "already delivered"})
+        return _delivered(team, receipt, response_path), ()
+    return _tell(oracle, team, work, receipt, response_path)
+
+
+def carry_on(oracle: Oracle, team: Team, work: Work) -> tuple[Delivered, tuple[Entry, ...]]:
+    """Do what a dead process left undone; the same steps, whoever made the receipt."""
+    receipt, _, response_path = _answer(oracle, team, work)
+    _consume(team, receipt.name)
+    return _tell(oracle, team, work, receipt, response_path)
+
+
+def _answer(oracle: Oracle, team: Team, work: Work) -> tuple[Receipt, bool, str]:
+    """Store the response and create the receipt; return the receipt that stands, whether it is ours, the response's path."""
+    try:
+        receipt, stored = _respond(oracle, work)
+        outcome = _complete(team.folder, receipt, work.policy, stored)
+    except Conflict as error:
+        teams.note(oracle, "conflict", {**_details(team, work.receipt), "reason": error.sentence})
+        raise
+    standing = _read(team.folder, receipt.name) or receipt
+    return standing, outcome is Outcome.CREATED, stored.path if stored else ""
+
+
+def _respond(oracle: Oracle, work: Work) -> tuple[Receipt, responses.Stored | None]:
+    if work.response is None:
+        return work.receipt, None
+    put = responses.supersede if work.policy == SUPERSEDE else responses.put
+    stored = put(oracle.root, work.receipt.name.task_id, work.response)
+    facts = {"response_path": stored.path, "response_digest": stored.digest}
+    return work.receipt.with_fields(facts), stored
+
+
+def _complete(folder: str, receipt: Receipt, policy: str, stored: responses.Stored | None) -> Outcome:
+    """Create the receipt; one that carries the same response is the same delivery, whatever else it says."""
+    found = _read(folder, receipt.name)
+    if found is not None and stored is not None and found.kind is Kind.COMPLETION:
+        digest = found.text("response_digest")
+        if digest == stored.digest or (not digest and stored.outcome is Outcome.ALREADY):
+            return Outcome.ALREADY
+        if not digest or policy == SUPERSEDE:
+            return handoffs.supersede(folder, receipt)
+    if policy == REFUSE:
+        return handoffs.complete(folder, receipt)
+    if found is None:
+        try:
+            return handoffs.complete(folder, receipt)
+        except Conflict:  # another came first
+            return handoffs.supersede(folder, receipt)
+    if rules.say_the_same(found, receipt):
+        return Outcome.ALREADY
+    return handoffs.supersede(folder, receipt)
+
+
+def _read(folder: str, name: ReceiptName) -> Receipt | None:
+    return handoffs.read(folder, name) or handoffs.read(folder, name, CONSUMED)
+
+
+# The dispatches that it answers ---------------------------------------------------------------------------------------
+
+
+def dispatches_to(folder: str, task_id: str, seat: str) -> Iterator[tuple[Receipt, bool]]:
+    """Yield (receipt, whether it is open) of everything that was sent to a seat under just this task id, no notices."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return
+    for file_name in names:
+        parsed = rules.parse_file_name(file_name) if file_name.startswith(f"{task_id}__") else None
+        if parsed is None or parsed[1] not in ("", CONSUMED):
+            continue
+        name, suffix = parsed
+        if name.task_id == task_id and name.target == seat:
+            receipt = handoffs.read(folder, name, suffix)
+            if receipt is not None and receipt.kind is not Kind.NOTICE:
+                yield receipt, not suffix
+
+
+def dispatch_answered(folder: str, name: ReceiptName) -> Receipt | None:
+    """Return the dispatch that a completion of this name answers, the open one first, or None when none asked."""
+    fitting = [
+        (receipt, is_open)
+        for receipt, is_open in dispatches_to(folder, name.task_id, name.source)
+        if receipt.kind is not Kind.COMPLETION and name.target in (receipt.name.source, receipt.reply_to)
+    ]
+    ordered = sorted(fitting, key=lambda pair: not pair[1])
+    return ordered[0][0] if ordered else None
+
+
+def _consume(team: Team, name: ReceiptName) -> None:
+    """Consume the dispatches that this completion answers; a planner's closeout consumes all that was sent to it."""
+    closes = team.profile.role(name.source) in PLANNER_ROLES
+    for receipt, is_open in dispatches_to(team.folder, name.task_id, name.source):
+        answers = receipt.kind is not Kind.COMPLETION and name.target in (receipt.name.source, receipt.reply_to)
+        if is_open and (answers or closes):
+            handoffs.consume(team.folder, receipt.name)
+
+
+# What tells the team --------------------------------------------------------------------------------------------------
+
+
+def _tell(
+    oracle: Oracle, team: Team, work: Work, receipt: Receipt, response_path: str
+) -> tuple[Delivered, tuple[Entry, ...]]:
+    _write_tree(oracle, team, receipt)
+    details = _details(team, receipt)
+    teams.note(oracle, "delivery", {**details, "lineage": receipt.text("lineage_status"), "notifies": work.notifies})
+    record = _note_integration(oracle, team, receipt)
+    done = replace(_delivered(team, receipt, response_path), is_new=True, record=record)
+    return done, _owe(oracle, team, done, receipt) if work.notifies else ()
+
+
+def _owe(oracle: Oracle, team: Team, done: Delivered, receipt: Receipt) -> tuple[Entry, ...]:
+    """Owe the reader a wake-up unless it was woken, and memory a word about a commit outside of the main line."""
+    name = done.name
+    owed = [_owe_memory(oracle, team, receipt, seat) for seat in team.profile.seats_of("memory")[:1] if done.record]
+    if not receipt.text("notified_at") and name.target != teams.OPERATOR:
+        where = done.response_path or done.delivery_path
+        text = f"{name.task_id} complete from {name.source} to {name.target}."
+        text += f" Read {where} and write a durable Consumed ACK when handled."
+        if done.record:
+            text += f" {PASS_NEEDS_INTEGRATION}: its commit is not in the main line; see {done.record}."
+        owed.append(wakeups.owe(oracle, team, name, seat=name.target, text=text))
+    return tuple(owed)
+
+
+def _delivered(team: Team, receipt: Receipt, response_path: str) -> Delivered:
+    path = handoffs.path_of(team.folder, receipt.name)
+    return Delivered(
+        receipt.name,
+        is_new=False,
+        receipt_path=path if os.path.exists(path) else path + CONSUMED,
+        delivery_path=team.profile.delivery_file(receipt.name.source),
+        response_path=response_path,
+        lineage=receipt.text("lineage_status"),
+    )
+
+
+def _write_tree(oracle: Oracle, team: Team, receipt: Receipt) -> None:
+    """Write DELIVERY.md, complete the queue's entry and the table's row, and put a line into the dispatch log."""
+    name, moment = receipt.name, teams.now(oracle)
+    fields = {
+        "task_id": name.task_id,
+        "owner": name.source,
+        "target": name.target,
+        "status": receipt.text("status"),
+        "date": receipt.text("delivered_at"),
+        **{key: receipt.text(key) for key in ("correlation_id", "branch", "commit", "sweep_count")},
+    }
+    paragraphs = {
+        "Verdict": receipt.text("verdict"),
+        "FrontstageDisposition": receipt.text("frontstage_disposition"),
+        "UserSummary": receipt.text("user_summary"),
+        "NextAction": receipt.text("next_action"),
+        "core_ux_gate": receipt.text("core_ux_gate"),
+    }
+    title = receipt.text("title") or name.task_id
+    summary = receipt.text("summary")
+    task_tree.write_delivery(team.tree, name.source, fields, title=title, summary=summary, paragraphs=paragraphs)
+    task_tree.complete_task(
+        team.tree, name.source, name.task_id, day=moment.date().isoformat(), note=receipt.text("status") or "done"
+    )
+    if any(row.get("ID") == name.task_id for row in task_tree.read_rows(team.tree)):
+        task_tree.upsert_row(team.tree, name.task_id, {"Status": receipt.text("status") or "completed"})
+    line = f"{name.source} completed {name.task_id} to {name.target} test_policy={receipt.text('test_policy')}"
+    for key in ("verdict", "commit"):
+        line += f" {key}={receipt.text(key)}" if receipt.text(key) else ""
+    log_once(oracle, team, line, task_id=name.task_id)
+
+
+def log_once(oracle: Oracle, team: Team, line: str, *, task_id: str) -> None:
+    """Put a line into the dispatch log unless its last one says the same: a step that is repeated leaves one line."""
+    last = task_tree.read_log(team.tree)[-1:]
+    if not (last and last[0].partition(": ")[2] == line):
+        task_tree.append_log(team.tree, line, task_id=task_id, moment=teams.now(oracle).astimezone())
+
+
+def _commit(receipt: Receipt) -> str:
+    return receipt.text("builder_commit") or receipt.text("commit")
+
+
+def _note_integration(oracle: Oracle, team: Team, receipt: Receipt) -> str:
+    """Write down that a commit passed outside of the main line; return the record's path, "" when it did not.
+
+    The record is looked for first, so that it is written once; memory needs no word about what is delivered to it.
+    """
+    name, commit = receipt.name, _commit(receipt)
+    if receipt.text("lineage_status") != DIVERGENT or not commit or team.profile.role(name.target) == "memory":
+        return ""
+    from oracle.domain.records import Draft, Evidence
+
+    if not os.path.isdir(oracle.root.path):
+        oracle.init()
+    title = f"{PASS_NEEDS_INTEGRATION} {name.task_id} {commit[:12]}"
+    found = _find_record(oracle, team, name.task_id, title)
+    if found:
+        return oracle.root.join(found)
+    where = handoffs.path_of(team.folder, name)
+    body = (
+        f"{name.source} delivered {name.task_id} to {name.target} with the commit {commit}, which the head of"
+        f" {team.profile.repo_root} does not contain.\n\nlineage_status={DIVERGENT}\nreported_commit={commit}\n"
+        f"receipt={where}\n"
+    )
+    evidence = (Evidence("high", where),)
+    draft = Draft("finding", team.project, title, body=body, task_id=name.task_id, evidence=evidence)
+    return oracle.write(draft, secrets="redact").path
+
+
+def _find_record(oracle: Oracle, team: Team, task_id: str, title: str) -> str:
+    try:
+        found = oracle.records({"project": team.project, "kind": "finding", "task": task_id}, fresh=True)
+    except NotFound:
+        return ""
+    return next((item.path for item in found if item.title == title), "")
+
+
+def _owe_memory(oracle: Oracle, team: Team, receipt: Receipt, seat: str) -> Entry:
+    name, commit = receipt.name, _commit(receipt)
+    words = {
+        "task_id": name.task_id,
+        "lineage_status": DIVERGENT,
+        "reported_commit": commit,
+        "source": name.source,
+        "target": name.target,
+        "delivery_path": team.profile.delivery_file(name.source),
+    }
+    text = f"{PASS_NEEDS_INTEGRATION}: " + " ".join(f"{key}={word}" for key, word in words.items())
+    return wakeups.owe(oracle, team, name, seat=seat, text=text, topic=f"{PASS_NEEDS_INTEGRATION} {commit}")
+
+
+def send_all(oracle: Oracle, done: Delivered, owed: Sequence[Entry]) -> Delivered:
+    """Send the wake-ups of a delivery; what fails is a warning and waits in the inbox. The reader's comes last."""
+    outcome = wakeups.WakeUp()
+    for entry in owed:
+        outcome = wakeups.send(oracle, entry)
+        wakeups.warn_of(oracle, outcome)
+    return replace(done, wake_up=outcome)
+
+
+def finish(oracle: Oracle, entry: Entry) -> None:
+    """Take an intent out of the inbox: its work is done, or it can never be."""
+    inbox.finish(oracle.root, entry)
+
+
+def _details(team: Team, receipt: Receipt) -> dict[str, object]:
+    name = receipt.name
+    return {"project": team.project, "task_id": name.task_id, "source": name.source, "target": name.target}
+
+
+def completion(name: ReceiptName, fields: Mapping[str, object], *, asked: Receipt | None) -> Receipt:
+    """Return a completion receipt; what it leaves open comes from the dispatch that it answers."""
+    whole = dict(fields)
+    for key in ("correlation_id", "title", "test_policy", "user_summary"):
+        if asked is not None and not whole.get(key):
+            whole[key] = asked.fields.get(key)
+    if asked is None:
+        whole["unsolicited"] = True
+    return new_receipt(Kind.COMPLETION, name, {key: item for key, item in whole.items() if item not in (None, "")})

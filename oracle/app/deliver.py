@@ -1,0 +1,151 @@
+"""Deliver an answer of the memory seat: check its claims, keep the intent, carry out the steps, wake the reader. App room."""
+
+from __future__ import annotations
+
+from oracle.app import completing, evidence, intents, resume, teams
+from oracle.app.completing import REFUSE, SUPERSEDE, Delivered, Work
+from oracle.app.teams import Team, open_team
+from oracle.domain import claims
+from oracle.domain import handoffs as rules
+from oracle.domain.values import replace, value
+from oracle.errors import Conflict, DiskFailure, HandoffFailed, LockTimeout, OracleError
+from oracle.store.task_tree import stamp_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.app.oracle import Oracle
+    from oracle.store.inbox import Entry
+
+KEPT = (DiskFailure, HandoffFailed, LockTimeout)
+"""Failures after which an intent stays: what the disk or a lock refused can be done later."""
+
+
+class ClaimsFailed(Conflict):
+    """A claim is not borne by its evidence, and the delivery was to be strict; nothing was written."""
+
+    code = "claims_failed"
+
+
+@value
+class Delivery:
+    """An answer on its way: who answers which task to whom, and the response as its writer made it."""
+
+    project: str
+    task_id: str
+    target: str
+    response: Mapping[str, object]
+    source: str = "memory"
+    profile: str = ""
+    summary: str = ""
+    verdict: str = ""
+    commit: str = ""
+    title: str = ""
+    sweep: int | None = None
+    notifies: bool = True
+    supersedes: bool = False
+    is_strict: bool = False
+
+
+def deliver(oracle: Oracle, delivery: Delivery) -> Delivered:
+    """Deliver once: the same again changes nothing and wakes nobody.
+
+    Raises ClaimsFailed when strict, Conflict for another answer (which is kept aside), HandoffFailed, UsageError for malformed
+    claims, NoProfile. A wake-up that fails is a warning and waits in the inbox.
+    """
+    resume.resume_quietly(oracle)
+    team, work, verified = prepare(oracle, delivery)
+    name = work.receipt.name
+    subject = (team.project, name.task_id, name.source, name.target, _digest(work))
+    entry, _ = intents.keep(oracle, "delivery", subject, work.as_fields(team))
+    try:
+        done, owed = completing.carry_out(oracle, team, work)
+    except OracleError as error:
+        if not isinstance(error, KEPT):
+            completing.finish(oracle, entry)
+        raise
+    completing.finish(oracle, entry)
+    return replace(completing.send_all(oracle, done, owed), all_verified=verified, confidence=_confidence(work))
+
+
+def _digest(work: Work) -> str:
+    from oracle.store.responses import digest_of
+
+    return digest_of(work.response or {})
+
+
+def _confidence(work: Work) -> str:
+    return str((work.response or {}).get("confidence", ""))
+
+
+def prepare(oracle: Oracle, delivery: Delivery) -> tuple[Team, Work, bool | None]:
+    """Return the team, the work and whether every claim holds. Writes nothing."""
+    team = open_team(oracle, delivery.project, path=delivery.profile)
+    name = team.receipt(delivery.task_id, delivery.source, delivery.target)
+    response, made = evidence.read_response(delivery.response)
+    report = evidence.check(oracle.root, team.profile.repo_root, made)
+    if delivery.is_strict and report.failed:
+        raise _refusal(report)
+    moment = stamp_of(teams.now(oracle))
+    whole = {**response, "delivered_at": moment, **report.as_json()}
+    fields = {
+        "summary": delivery.summary or _summary(name.task_id, made, str(response["confidence"])),
+        "title": delivery.title,
+        "verdict": delivery.verdict,
+        "commit": delivery.commit,
+        "sweep_count": delivery.sweep,
+        "correlation_id": rules.correlation_id(team.project, name.task_id),
+        "delivered_at": moment,
+        "delivery_path": team.profile.delivery_file(name.source),
+        "source_todo_path": team.profile.todo_file(name.source),
+        "all_verified": report.all_verified,
+    }
+    receipt = completing.completion(name, fields, asked=completing.dispatch_answered(team.folder, name))
+    policy = SUPERSEDE if delivery.supersedes else REFUSE
+    return team, Work(receipt, whole, policy, delivery.notifies), report.all_verified
+
+
+def _summary(task_id: str, made: tuple[claims.Claim, ...], confidence: str) -> str:
+    return f"Wrote responses/{task_id}.json with {len(made)} claims (confidence={confidence})."
+
+
+def _refusal(report: claims.Report) -> ClaimsFailed:
+    worst = report.failed[0]
+    reasons = [f"{finding.evidence.path}: {finding.verdict}" for finding in worst.findings] or ["no evidence"]
+    return ClaimsFailed(
+        f"{len(report.failed)} of {len(report.claims)} claims do not hold, the first being"
+        f" {worst.claim.statement[:120]!r} ({'; '.join(reasons[:3])}). Nothing was delivered.",
+        hint="Correct the claims, or deliver without --strict: the answer then says which claims fail.",
+    )
+
+
+# The Stop hook --------------------------------------------------------------------------------------------------------
+
+
+def delivery_of(answer: Mapping[str, object]) -> Delivery:
+    """Return the delivery that an answer of the Stop hook asks for, as its intent keeps it: plain text, no claims."""
+    sweep = answer.get("sweep")
+
+    def word(key: str, default: str = "") -> str:
+        return str(answer.get(key) or default)
+
+    return Delivery(
+        word("project"),
+        word("task_id"),
+        word("seat"),
+        {"answer": word("text")},
+        source=word("source", "memory"),
+        summary=word("summary", "Auto-delivered by the Stop hook of the seat."),
+        verdict=word("verdict"),
+        commit=word("commit"),
+        title=word("title"),
+        sweep=sweep if isinstance(sweep, int) else None,
+    )
+
+
+def deliver_held(oracle: Oracle, delivery: Delivery) -> tuple[bool, tuple[Entry, ...]]:
+    """Carry out a delivery whose intent the caller keeps; return whether it is new and the wake-ups that are owed."""
+    team, work, _ = prepare(oracle, delivery)
+    done, owed = completing.carry_out(oracle, team, work)
+    return done.is_new, owed

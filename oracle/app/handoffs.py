@@ -1,0 +1,219 @@
+"""Show the handoffs of every project: how far each is, its age, who acts next; and the story of one from its files. App room."""
+
+from __future__ import annotations
+
+import os
+
+from oracle.app import teams, wakeups
+from oracle.app.teams import Team, open_team
+from oracle.domain import handoffs as rules
+from oracle.domain import timestamps
+from oracle.domain.handoffs import Handoff, Step
+from oracle.domain.slugs import check_name
+from oracle.domain.values import value
+from oracle.errors import NotFound, OracleError, UsageError
+from oracle.store import handoff_list, profile, responses
+from oracle.store.handoff_list import Around, Chapter, Listing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from oracle.app.oracle import Oracle
+
+STATES = tuple(step.value for step in Step if step is not Step.NONE)
+
+
+@value
+class Listed:
+    """One handoff of a listing; `age` is in seconds since the newest of its files changed."""
+
+    project: str
+    handoff: Handoff
+    age: float
+
+    @property
+    def is_stale(self) -> bool:
+        """Tell whether it stands where it is for longer than it should."""
+        return rules.is_stale(self.handoff.state, self.age)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        item, state = self.handoff, self.handoff.state
+        return {
+            "project": self.project,
+            "task_id": item.task_id,
+            "asker": item.asker,
+            "answerer": item.answerer,
+            "state": state.step.value,
+            "next": item.next_seat(),
+            "action": state.action,
+            "age_seconds": round(self.age),
+            "stale": self.is_stale,
+            "unsolicited": state.unsolicited,
+            "problems": list(item.problems),
+        }
+
+
+@value
+class Outside:
+    """What lies outside of every handoff folder; a pending wake-up is (project, task id, seat)."""
+
+    responses: Collection[str]
+    conflicts: Collection[str]
+    pending: frozenset[tuple[str, str, str]]
+
+
+@value
+class Handoffs:
+    """A listing, the one that changed last at the end, and sentences on what could not be read."""
+
+    items: tuple[Listed, ...]
+    problems: tuple[str, ...] = ()
+
+
+@value
+class Story:
+    """Everything that the files tell of one task in one project."""
+
+    listed: tuple[Listed, ...]
+    project: str
+    chapters: tuple[Chapter, ...]
+    response_path: str = ""
+    kept_aside: tuple[str, ...] = ()
+    wake_ups: tuple[str, ...] = ()
+    events: tuple[dict[str, object], ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form, each receipt with all its fields."""
+        return {
+            "project": self.project,
+            "handoffs": [item.as_json() for item in self.listed],
+            "files": [
+                {
+                    "path": chapter.path,
+                    "changed_at": timestamps.from_mtime(int(chapter.changed_at * 1e9)),
+                    "kind": chapter.receipt.kind.value,
+                    "fields": dict(chapter.receipt.fields),
+                    "problems": list(chapter.receipt.problems),
+                }
+                for chapter in self.chapters
+            ],
+            "response": self.response_path or None,
+            "kept_aside": list(self.kept_aside),
+            "wake_ups": list(self.wake_ups),
+            "events": list(self.events),
+        }
+
+
+def list_all(oracle: Oracle, *, project: str = "", state: str = "") -> Handoffs:
+    """Return the handoffs of one project or of all. Raises UsageError for a state that is none, NoProfile.
+
+    A project that can't be read is a problem of the listing, unless it alone was asked for.
+    """
+    if state and state not in STATES:
+        raise UsageError(f"There is no state {state!r}.", hint=f"Choose one of {', '.join(STATES)}.")
+    items: list[Listed] = []
+    problems: list[str] = []
+    around = _outside(oracle)
+    for name in [project] if project else profile.projects(oracle.root):
+        try:
+            team = open_team(oracle, name)
+            found = of_team(oracle, team, around)
+        except OracleError as error:
+            if project:
+                raise
+            problems.append(error.sentence)
+            continue
+        items += _listed(oracle, team.project, found.handoffs)
+        problems += found.problems
+    kept = [item for item in items if not state or item.handoff.state.step.value == state]
+    problems += [sentence for item in items for sentence in item.handoff.problems]
+    return Handoffs(tuple(sorted(kept, key=lambda item: -item.age)), tuple(problems))
+
+
+def _listed(oracle: Oracle, project: str, found: Sequence[Handoff]) -> list[Listed]:
+    now = teams.now_seconds(oracle)
+    return [Listed(project, item, max(0.0, now - item.changed_at)) for item in found]
+
+
+def of_team(oracle: Oracle, team: Team, around: Outside | None = None) -> Listing:
+    """Return the handoffs of one team with all that lies around its folder."""
+    outside = around or _outside(oracle)
+    mine = Around(
+        outside.responses,
+        outside.conflicts,
+        {(task, seat) for name, task, seat in outside.pending if name == team.project},
+        team.profile.seats_of("memory"),
+    )
+    return handoff_list.list_handoffs(team.folder, now=teams.now(oracle), around=mine)
+
+
+def _outside(oracle: Oracle) -> Outside:
+    answers = responses.list_answers(oracle.root)
+    waiting = [entry.fields for entry in wakeups.pending(oracle)]
+    pending = {(str(one.get("project")), str(one.get("task_id")), str(one.get("seat"))) for one in waiting}
+    return Outside(answers.answered, answers.conflicts, frozenset(pending))
+
+
+def projects_with(oracle: Oracle, task_id: str) -> list[tuple[str, Team]]:
+    """Return the projects in which files of just this task id lie. Raises NotFound when there is none."""
+    name = check_name(task_id, "task id")
+    found = []
+    for project in profile.projects(oracle.root):
+        try:
+            team = open_team(oracle, project)
+            names = os.listdir(team.folder)
+        except (OracleError, OSError):
+            continue
+        parsed = (rules.parse_file_name(one) for one in names if one.startswith(f"{name}__"))
+        if any(one is not None and one[0].task_id == name for one in parsed):
+            found.append((project, team))
+    if not found:
+        raise NotFound(f"No handoff has the task id {name}.", hint="See what there is with `oracle handoffs`.")
+    return found
+
+
+def tell(oracle: Oracle, task_id: str, *, project: str = "") -> Story:
+    """Return the whole story of a task. Raises NotFound, UsageError when several projects have one of this id."""
+    found = projects_with(oracle, task_id)
+    fitting = [(name, team) for name, team in found if project in ("", name)]
+    if not fitting:
+        raise NotFound(f"The project {project} has no handoff {task_id}.", hint="See `oracle handoffs`.")
+    if len(fitting) > 1:
+        raise UsageError(
+            f"The task id {task_id} stands in {len(fitting)} projects.",
+            hint=f"Name one with --project: {', '.join(name for name, _ in fitting)}.",
+        )
+    return _story(oracle, fitting[0][1], check_name(task_id, "task id"))
+
+
+def _story(oracle: Oracle, team: Team, task_id: str) -> Story:
+    from oracle.app import journal_view
+
+    listed = [item for item in of_team(oracle, team).handoffs if item.task_id == task_id]
+    aside = [
+        name
+        for name in _names(oracle.root.responses)
+        if name.startswith((f"{task_id}.conflict-", f"{task_id}.superseded-"))
+    ]
+    path = responses.path_of(oracle.root, task_id)
+    waiting = [entry for entry in wakeups.pending(oracle) if entry.fields.get("task_id") == task_id]
+    return Story(
+        tuple(_listed(oracle, team.project, listed)),
+        team.project,
+        handoff_list.tell_story(team.folder, task_id),
+        path if os.path.exists(path) else "",
+        tuple(f"{oracle.root.responses}/{name}" for name in aside),
+        tuple(
+            f"{one.fields.get('seat')}: tried {one.tries} times; {one.last_error or 'not tried yet'}" for one in waiting
+        ),
+        tuple(journal_view.events(oracle, project=team.project, task=task_id, limit=50)),
+    )
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []

@@ -1,0 +1,68 @@
+"""What was begun and must be finished: an intent lies in the inbox while its steps are done, and whoever comes next looks.
+
+App room. An intent names the process that works on it, so that another leaves it alone as long as that one lives.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oracle.app.teams import now_seconds
+from oracle.store import inbox
+from oracle.store.inbox import Entry, Kind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.app.oracle import Oracle
+
+LONGEST_WORK = 120.0
+"""Seconds after which nobody is believed to work on an intent any more: each of its locks is waited for at most 30 s."""
+
+HOOK_TIME = 12.0
+"""Seconds after which a hook is dead for sure: its host ends it after ten."""
+
+
+def keep(oracle: Oracle, what: str, subject: tuple[str, ...], content: Mapping[str, object]) -> tuple[Entry, bool]:
+    """Put an intent on disk before its work begins; return it and whether it is new. Raises DiskFailure."""
+    fields = {"do": what, "owner": _myself(), "content": dict(content)}
+    entry = Entry(Kind.INTENT, (what, *subject), fields, due_at=now_seconds(oracle))
+    return entry, inbox.add(oracle.root, entry)
+
+
+def is_worked_on(oracle: Oracle, entry: Entry) -> bool:
+    """Tell whether a process that lives works on an intent, as far as can be seen from here."""
+    age = now_seconds(oracle) - entry.due_at
+    owner = entry.fields.get("owner")
+    if not isinstance(owner, dict):
+        return age < HOOK_TIME
+    return age < LONGEST_WORK and owner != _myself() and _is_alive(owner)
+
+
+def _myself() -> dict[str, object]:
+    pid = os.getpid()
+    return {"pid": pid, "since": _since(pid)}
+
+
+def _is_alive(owner: Mapping[str, object]) -> bool:
+    pid = owner.get("pid")
+    if not isinstance(pid, int) or pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return _since(pid) == owner.get("since")
+
+
+def _since(pid: int) -> str:
+    """Return when a process began, in the system's own ticks; "" where that is not told, "dead" for one not yet buried."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stream:
+            state, *rest = stream.read().rpartition(b")")[2].split()
+    except (OSError, ValueError):
+        return ""
+    return "dead" if state in (b"Z", b"X") else rest[18].decode()

@@ -1,0 +1,203 @@
+"""Finish what others began: intents whose process died, wake-ups whose time has come, handoffs that stand half done. App room.
+
+Every command of delivery does a bounded part of it first, quietly; `resume` does all and says what it did.
+"""
+
+from __future__ import annotations
+
+import time
+
+from oracle.app import completing, intents, teams, wakeups
+from oracle.domain.handoffs import Kind, Party, Step
+from oracle.domain.values import value
+from oracle.errors import Conflict, DiskFailure, HandoffFailed, LockTimeout, NotFound, OracleError
+from oracle.store import inbox
+from oracle.store.inbox import Entry
+from oracle.store.inbox import Kind as Waits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.app.oracle import Oracle
+    from oracle.app.teams import Team
+    from oracle.domain.handoffs import Handoff
+
+QUIET_INTENTS, QUIET_WAKE_UPS = 20, 2
+QUIET_TIME, QUIET_PATIENCE = 3.0, 1.5
+"""Bounds of the quiet part: entries, seconds altogether, and seconds that one pane is waited for."""
+
+
+@value
+class Resumed:
+    """What a resume did, a sentence each; `left` is what still waits."""
+
+    done: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"done": list(self.done), "left": list(self.left)}
+
+
+def resume_quietly(oracle: Oracle) -> None:
+    """Finish what is due, in a few seconds at most; trouble is a warning, since it is not what was asked for."""
+    try:
+        found = inbox.read(oracle.root, teams.now_seconds(oracle))
+        if not (found.waiting or found.taken):
+            return
+        until = time.monotonic() + QUIET_TIME
+        for entry in _intents(oracle, found)[:QUIET_INTENTS]:
+            if time.monotonic() < until:
+                _finish(oracle, entry)
+        due = [one for one in found.due(teams.now_seconds(oracle)) if one.kind is Waits.WAKE]
+        for entry in due[:QUIET_WAKE_UPS]:
+            if time.monotonic() < until:
+                wakeups.send_again(oracle, entry, patience=QUIET_PATIENCE)
+    except OracleError as error:
+        oracle.warn(f"what others left undone could not be finished: {error.sentence}")
+
+
+def resume(oracle: Oracle) -> Resumed:
+    """Finish every intent of a dead process, try every wake-up now, and do the machine's part of half-done handoffs."""
+    done: list[str] = []
+    left: list[str] = []
+    found = inbox.read(oracle.root, teams.now_seconds(oracle))
+    for entry in _intents(oracle, found):
+        (done if (said := _finish(oracle, entry)) else left).append(said or f"{_words(entry)}: could not be finished")
+    for project in _projects(oracle):
+        done += _mend(oracle, project)
+    now = teams.now_seconds(oracle)
+    found = inbox.read(oracle.root, now)
+    for entry in found.poisoned:
+        if entry.kind is Waits.WAKE:
+            inbox.revive(oracle.root, entry, now)
+    for entry in inbox.read(oracle.root, now).waiting:
+        if entry.kind is Waits.WAKE:
+            outcome = wakeups.send_again(oracle, entry)
+            if outcome.result == "waits":
+                left.append(f"{_words(entry)}: {outcome.seat} was not woken ({outcome.detail})")
+            elif outcome.result:
+                done.append(f"{_words(entry)}: woke {outcome.seat} ({outcome.detail})")
+    left += list(found.problems)
+    return Resumed(tuple(done), tuple(left))
+
+
+def _words(entry: Entry) -> str:
+    return " ".join(part for part in entry.subject[:5] if part)
+
+
+# Intents --------------------------------------------------------------------------------------------------------------
+
+
+def _intents(oracle: Oracle, found: inbox.Inbox) -> list[Entry]:
+    """Return the intents that nobody works on any more."""
+    entries = [*found.waiting, *found.taken]
+    return [one for one in entries if one.kind is Waits.INTENT and not intents.is_worked_on(oracle, one)]
+
+
+def _finish(oracle: Oracle, entry: Entry) -> str:
+    """Do the steps of an intent; return a sentence, "" when the disk or a lock refused and it has to wait."""
+    inbox.take(oracle.root, entry, teams.now_seconds(oracle))
+    try:
+        said = _carry_on(oracle, entry)
+    except (DiskFailure, HandoffFailed, LockTimeout) as error:
+        import random
+
+        chance = random.Random()  # noqa: S311 - jitter
+        inbox.defer(
+            oracle.root, entry, now=teams.now_seconds(oracle), error=error.sentence, chance=chance, most=wakeups.TRIES
+        )
+        return ""
+    except OracleError as error:
+        if not isinstance(error, Conflict):
+            teams.note(oracle, "skip", {"what": "intent", "subject": list(entry.subject), "reason": error.sentence})
+        inbox.finish(oracle.root, entry)
+        return f"{_words(entry)}: dropped, {error.sentence}"
+    inbox.finish(oracle.root, entry)
+    return said
+
+
+def _carry_on(oracle: Oracle, entry: Entry) -> str:
+    content = entry.fields.get("content")
+    fields = content if isinstance(content, dict) else {}
+    what = entry.fields.get("do", "answer")
+    if what == "dispatch":
+        from oracle.app import ask
+
+        return f"finished the dispatch {ask.carry_on(oracle, fields)}"
+    if what == "delivery":
+        work = completing.work_of(fields)
+        team = teams.open_team(oracle, "", path=str(fields.get("profile", "")))
+    else:
+        from oracle.app import deliver
+
+        team, work, _ = deliver.prepare(oracle, deliver.delivery_of(entry.fields))
+    done, _ = completing.carry_on(oracle, team, work)
+    return f"finished the delivery of {done.name.task_id} from {done.name.source} to {done.name.target}"
+
+
+# Handoffs that stand half done ----------------------------------------------------------------------------------------
+
+
+def _projects(oracle: Oracle) -> list[str]:
+    from oracle.store import profile
+
+    return profile.projects(oracle.root)
+
+
+def _mend(oracle: Oracle, project: str) -> list[str]:
+    from oracle.app import handoffs
+
+    try:
+        team = teams.open_team(oracle, project)
+        found = handoffs.of_team(oracle, team)
+    except OracleError as error:
+        oracle.warn(f"{project}: {error.sentence}")
+        return []
+    return [
+        said
+        for item in found.handoffs
+        if item.state.party is Party.ORACLE
+        for said in [_mend_one(oracle, team, item)]
+        if said
+    ]
+
+
+def _mend_one(oracle: Oracle, team: Team, item: Handoff) -> str:
+    from oracle.store import handoffs
+
+    if item.dispatch is None:
+        return ""
+    if item.state.step is Step.DELIVERED and item.dispatch.kind is Kind.DISPATCH:
+        handoffs.consume(team.folder, item.dispatch.name)
+        return f"consumed the dispatch {item.dispatch.name.file_name}: it is answered"
+    if item.state.step is Step.ANSWERED and _is_alone(oracle, team, item.task_id):
+        return _complete_from_response(oracle, team, item)
+    return ""
+
+
+def _is_alone(oracle: Oracle, team: Team, task_id: str) -> bool:
+    """Tell whether no other project has a handoff of this task id: a response tells of no project."""
+    from oracle.app import handoffs
+
+    try:
+        return {name for name, _ in handoffs.projects_with(oracle, task_id)} == {team.project}
+    except NotFound:
+        return False
+
+
+def _complete_from_response(oracle: Oracle, team: Team, item: Handoff) -> str:
+    """Write the receipt of an answer whose delivery died before it, and whose intent is lost."""
+    from oracle.app import deliver
+    from oracle.store import responses
+
+    try:
+        response = responses.read(oracle.root, item.task_id)
+        if response is None:
+            return ""
+        made = deliver.Delivery(team.project, item.task_id, item.asker, response, source=item.answerer)
+        _, work, _ = deliver.prepare(oracle, made)
+        completing.carry_on(oracle, team, work)
+    except OracleError as error:
+        oracle.warn(f"{item.task_id} could not be completed: {error.sentence}")
+        return ""
+    return f"completed {item.task_id} from its response"

@@ -1,0 +1,91 @@
+"""A project's team as the use cases of delivery see it: its profile, the places of its task tree, and the time.
+
+App room. Reads the profile; writes to the journal, where trouble is a warning and never a failure.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+
+from oracle.domain import timestamps
+from oracle.domain.handoffs import ReceiptName, receipt_name
+from oracle.domain.slugs import check_name
+from oracle.domain.values import value
+from oracle.errors import OracleError, UsageError
+from oracle.store import journal, profile
+from oracle.store.profile import Profile
+from oracle.store.task_tree import TaskTree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.app.oracle import Oracle
+
+OPERATOR = "operator"
+"""Who stands behind the team: may ask, has no queue and no pane."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@value
+class Team:
+    """A profile with the task tree that it names."""
+
+    profile: Profile
+    tree: TaskTree
+
+    @property
+    def project(self) -> str:
+        """The project's checked name."""
+        return self.profile.project
+
+    @property
+    def folder(self) -> str:
+        """The folder of the receipts."""
+        return self.profile.handoff_dir
+
+    def receipt(self, task_id: str, source: str, target: str) -> ReceiptName:
+        """Return the name of a receipt between two seats of the team. Raises InvalidName, UsageError."""
+        name = receipt_name(task_id, source, target)
+        for seat in (name.source, name.target):
+            if seat != OPERATOR:
+                self.profile.require_seat(seat)
+        return name
+
+
+def open_team(oracle: Oracle, project: str, *, path: str = "") -> Team:
+    """Return the team of a project, or that of the profile at `path`. Raises NoProfile, InvalidProfile, InvalidName.
+
+    What the profile says and is not followed is a warning. A path and a project that disagree are refused.
+    """
+    if path:
+        found = profile.load_file(oracle.root, os.path.abspath(os.path.expanduser(path)), os.environ)
+        if project and check_name(project, "project") != found.project:
+            raise UsageError(
+                f"The profile {path} is that of {found.project}, not of {project}.", hint="Name one of the two."
+            )
+    else:
+        found = profile.load(oracle.root, project, os.environ)
+    for note in found.notes:
+        oracle.warn(note)
+    return Team(found, TaskTree(found.tasks_root, found.tasks_doc, found.status_doc, found.handoff_dir))
+
+
+def now(oracle: Oracle) -> datetime:
+    """Return the time of the Root's clock, in UTC."""
+    return _EPOCH + timedelta(microseconds=oracle.clock.now_ns() // 1000)
+
+
+def now_seconds(oracle: Oracle) -> float:
+    """Return the time of the Root's clock in seconds since 1970."""
+    return oracle.clock.now_ns() / 1e9
+
+
+def note(oracle: Oracle, event: str, details: Mapping[str, object]) -> None:
+    """Put a line into `events.log`; one that can't be written is a warning."""
+    try:
+        journal.append(oracle.root, event, timestamps.print_moment(now(oracle)), details)
+    except OracleError as error:
+        oracle.warn(f"the event {event} could not be noted: {error.sentence}")

@@ -1,0 +1,188 @@
+"""Wake-ups: owe one, send it, put it back for later. App room; no lock is held while a pane is waited for.
+
+A wake-up is a file of the inbox until it was seen to be submitted, so that it outlives whoever owes it. It is owed only while
+its receipt has no `notified_at`: whoever sends one looks there first, and a second try types nothing that a pane shows already.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oracle.app import teams
+from oracle.domain import handoffs as rules
+from oracle.domain.handoffs import CONSUMED, ReceiptName
+from oracle.domain.values import value
+from oracle.errors import OracleError
+from oracle.store import handoffs, inbox
+from oracle.store.inbox import Entry, Kind
+from oracle.store.task_tree import stamp_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from oracle.app.oracle import Oracle
+    from oracle.app.teams import Team
+    from oracle.wake.outcomes import Outcome, Waker
+
+PATIENCE = 8.0
+"""Seconds that a command waits for a pane, unless `ORACLE_WAKE_PATIENCE` says otherwise."""
+
+TRIES = 1000
+"""Times that a wake-up is tried, at last every ten minutes: a seat may be away for a week."""
+
+
+@value
+class WakeUp:
+    """What became of a wake-up: `sent`, or `waits` with the reason; "" when none was owed."""
+
+    result: str = ""
+    seat: str = ""
+    detail: str = ""
+
+    def as_json(self) -> dict[str, object] | None:
+        """Return the JSON form, None when none was owed."""
+        return {"result": self.result, "seat": self.seat, "detail": self.detail} if self.result else None
+
+
+def owe(oracle: Oracle, team: Team, name: ReceiptName, *, seat: str, text: str, topic: str = "") -> Entry:
+    """Put a wake-up into the inbox and return it. With a `topic` it stands for itself, and no receipt is amended."""
+    fields = {
+        "project": team.project,
+        "folder": "" if topic else team.folder,
+        "task_id": name.task_id,
+        "source": name.source,
+        "target": name.target,
+        "seat": seat,
+        "text": text,
+    }
+    subject = (team.project, name.task_id, name.source, name.target, seat, topic)
+    entry = Entry(Kind.WAKE, subject, fields, due_at=teams.now_seconds(oracle))
+    inbox.add(oracle.root, entry)
+    return entry
+
+
+def send(oracle: Oracle, entry: Entry, *, patience: float | None = None) -> WakeUp:
+    """Send a wake-up that was owed just now, unless another does."""
+    return _send(oracle, entry, method="wake", patience=patience)
+
+
+def send_again(oracle: Oracle, entry: Entry, *, patience: float | None = None) -> WakeUp:
+    """Send a wake-up that was perhaps sent before: a text that the pane shows is not typed again."""
+    return _send(oracle, entry, method="wake_again", patience=patience)
+
+
+def send_once(oracle: Oracle, entry: Entry) -> WakeUp:
+    """Send a wake-up that is worth nothing later: it does not stay in the inbox when it fails."""
+    outcome = send(oracle, entry)
+    inbox.finish(oracle.root, entry)
+    return outcome
+
+
+def patience_of_commands() -> float:
+    """Return the seconds to wait for a pane: `ORACLE_WAKE_PATIENCE` or PATIENCE."""
+    try:
+        return max(0.0, float(os.environ.get("ORACLE_WAKE_PATIENCE", PATIENCE)))
+    except ValueError:
+        return PATIENCE
+
+
+def _send(oracle: Oracle, entry: Entry, *, method: str, patience: float | None) -> WakeUp:
+    seat = _text(entry, "seat")
+    if not inbox.take(oracle.root, entry, teams.now_seconds(oracle)):
+        return WakeUp("waits", seat, "another process sends it")
+    if not _is_owed(entry):
+        inbox.finish(oracle.root, entry)
+        return WakeUp()
+    waited = patience_of_commands() if patience is None else patience
+    try:
+        call = getattr(_waker(oracle), method)
+        outcome: Outcome = call(_names(oracle, entry), _text(entry, "text"), seat=seat, patience=waited)
+    except OracleError as error:
+        return _give_up(oracle, entry, error)
+    return _settle(oracle, entry, outcome)
+
+
+def _is_owed(entry: Entry) -> bool:
+    if not _text(entry, "folder"):
+        return True
+    name = _name(entry)
+    found = handoffs.read(_text(entry, "folder"), name) or handoffs.read(_text(entry, "folder"), name, CONSUMED)
+    return found is not None and not found.text("notified_at")
+
+
+def _settle(oracle: Oracle, entry: Entry, outcome: Outcome) -> WakeUp:
+    from oracle.wake.outcomes import Woken
+
+    seat, details = _text(entry, "seat"), _details(entry)
+    if not isinstance(outcome, Woken):
+        return _postpone(oracle, entry, f"{type(outcome).__name__}: {outcome.reason}")
+    moment = stamp_of(teams.now(oracle))
+    if _text(entry, "folder"):
+        changes = {"notified_at": moment, "notify_message": _text(entry, "text")}
+        handoffs.amend(_text(entry, "folder"), _name(entry), changes)
+    inbox.finish(oracle.root, entry)
+    teams.note(oracle, "wake-up", {**details, "result": "woken", "session": outcome.session})
+    return WakeUp("sent", seat, outcome.session)
+
+
+def _postpone(oracle: Oracle, entry: Entry, reason: str) -> WakeUp:
+    import random
+
+    chance = random.Random()  # noqa: S311 - jitter
+    inbox.defer(oracle.root, entry, now=teams.now_seconds(oracle), error=reason, chance=chance, most=TRIES)
+    teams.note(oracle, "wake-up", {**_details(entry), "result": "waits", "reason": reason})
+    return WakeUp("waits", _text(entry, "seat"), reason)
+
+
+def _give_up(oracle: Oracle, entry: Entry, error: OracleError) -> WakeUp:
+    """End a wake-up that can never be sent, such as one whose text must not be typed."""
+    from oracle.errors import DiskFailure, LockTimeout
+
+    if isinstance(error, DiskFailure | LockTimeout):
+        return _postpone(oracle, entry, error.sentence)
+    inbox.finish(oracle.root, entry)
+    teams.note(oracle, "skip", {**_details(entry), "what": "wake-up", "reason": error.sentence})
+    oracle.warn(f"{_text(entry, 'seat')} is not woken: {error.sentence}")
+    return WakeUp("skipped", _text(entry, "seat"), error.sentence)
+
+
+def warn_of(oracle: Oracle, outcome: WakeUp) -> None:
+    """Say that a seat was not woken, when it was not."""
+    if outcome.result == "waits":
+        oracle.warn(f"{outcome.seat} was not woken ({outcome.detail}); the wake-up waits and is tried again")
+
+
+def pending(oracle: Oracle) -> tuple[Entry, ...]:
+    """Return every wake-up that waits, is being sent or was given up."""
+    found = inbox.read(oracle.root, teams.now_seconds(oracle))
+    return tuple(
+        entry for group in (found.waiting, found.taken, found.poisoned) for entry in group if entry.kind is Kind.WAKE
+    )
+
+
+def _waker(oracle: Oracle) -> Waker:
+    if oracle.waker is None:
+        from oracle.wake.sessions import tmux_socket
+        from oracle.wake.tmux import TmuxWaker
+
+        oracle.waker = TmuxWaker(tmux_socket(os.environ))
+    return oracle.waker
+
+
+def _names(oracle: Oracle, entry: Entry) -> Sequence[str]:
+    from oracle.wake.sessions import find_session_names
+
+    return find_session_names(oracle.root, _text(entry, "project"), _text(entry, "seat"), environ=os.environ)
+
+
+def _name(entry: Entry) -> ReceiptName:
+    return rules.receipt_name(*(_text(entry, key) for key in ("task_id", "source", "target")))
+
+
+def _details(entry: Entry) -> dict[str, object]:
+    return {key: _text(entry, key) for key in ("project", "task_id", "source", "target", "seat")}
+
+
+def _text(entry: Entry, key: str) -> str:
+    return str(entry.fields.get(key, ""))

@@ -1,0 +1,32 @@
+"""The use case of delivering as the Stop hook needs it. Hook room; everything is done by `app.deliver`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.app import deliver, wakeups
+from oracle.app.oracle import Oracle
+
+if TYPE_CHECKING:
+    from oracle.hook.ports import Answer
+    from oracle.store.inbox import Entry
+    from oracle.store.layout import Root
+
+
+class OracleDeliver:
+    """Deliver into a Root; the hook keeps the intent, so that none is made here."""
+
+    def __init__(self, root: Root) -> None:
+        self._oracle = Oracle.open(root.path)
+        self._owed: tuple[Entry, ...] = ()
+
+    def deliver(self, answer: Answer) -> bool:
+        """Write response, receipt and `.consumed`, and put the wake-ups into the inbox; False when it was done before."""
+        is_new, self._owed = deliver.deliver_held(self._oracle, deliver.delivery_of(answer.as_fields()))
+        return is_new
+
+    def wake(self, answer: Answer, *, patience: float) -> None:
+        """Try the wake-ups that this delivery owes, its reader's first, all within `patience` seconds."""
+        for entry in sorted(self._owed, key=lambda one: one.fields.get("seat") != answer.seat):
+            wakeups.send(self._oracle, entry, patience=patience)
+            patience = 0.0

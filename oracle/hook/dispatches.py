@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from oracle.domain import handoffs
 from oracle.domain.handoffs import CONSUMED, Kind, ReceiptName
 from oracle.domain.markers import Waiting
+from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.store import handoffs as receipts
 from oracle.store import profile
 from oracle.store.layout import Root
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
 
-@dataclass(slots=True)
+
+@value
 class Found:
     """What the disk says: dispatches to this seat, seats of each project, and sentences on what could not be read."""
 
-    dispatches: list[Waiting] = field(default_factory=list)
-    rosters: dict[str, Collection[str]] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    dispatches: list[Waiting]
+    rosters: dict[str, Collection[str]]
+    problems: list[str]
 
 
 def find_dispatches(
@@ -31,12 +34,12 @@ def find_dispatches(
 
     Consumed ones only of the given tasks. A project that can't be read is left out and named.
     """
-    found = Found()
+    found = Found([], {}, [])
     for name in [project] if project else profile.projects(root):
         try:
             loaded = profile.load(root, name, environ)
             found.rosters[name] = loaded.seats
-            found.dispatches += _read_folder(loaded.handoff_dir, name, seat, tasks)
+            found.dispatches.extend(_read_folder(loaded.handoff_dir, name, seat, tasks))
         except OracleError as error:
             found.problems.append(error.sentence)
     return found

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from oracle.domain.values import value
 from oracle.errors import UsageError
 
 MOST_BYTES = 4 << 20
@@ -23,7 +23,7 @@ class InvalidPayload(UsageError):
     code = "invalid_payload"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Payload:
     """The fields that count; all may be empty. `message` is None when the host sent none."""
 
@@ -57,11 +57,11 @@ def parse_payload(raw: bytes) -> Payload:
 
 
 def _text(content: Mapping[str, object], key: str) -> str:
-    value = content.get(key)
-    return value if isinstance(value, str) else ""
+    given = content.get(key)
+    return given if isinstance(given, str) else ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Transcript:
     """What the end of a transcript says: the last message of the main chain, and the texts of user turns, oldest first."""
 

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Protocol
+from oracle.domain.values import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Deliver(Protocol):
+        """Deliver answers; every step looks first whether it is done."""
+
+        def deliver(self, answer: Answer) -> bool:
+            """Write response, completion receipt and `.consumed`, and put the wake-up into the inbox.
+
+            False when the same answer had been delivered before. Raises OracleError (Conflict for another answer).
+            """
+            ...
+
+        def wake(self, answer: Answer, *, patience: float) -> None:
+            """Try the wake-up that waits for this answer's reader, for at most `patience` seconds; it stays when it fails."""
+            ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Answer:
     """What a seat wants delivered: the address, its words without the markers, and what the marker said beside.
 
@@ -29,25 +45,10 @@ class Answer:
 
     def as_fields(self) -> dict[str, object]:
         """Return the object that an intent keeps."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in _FIELDS}
 
 
-def read_answer(content: Mapping[str, object]) -> Answer:
-    """Return the answer that an intent keeps. Raises TypeError or KeyError for an object that is none."""
-    known = {field.name for field in fields(Answer)}
-    return Answer(**{key: value for key, value in content.items() if key in known})  # type: ignore[arg-type]
-
-
-class Deliver(Protocol):
-    """Deliver answers; every step looks first whether it is done."""
-
-    def deliver(self, answer: Answer) -> bool:
-        """Write response, completion receipt and `.consumed`, and put the wake-up into the inbox.
-
-        False when the same answer had been delivered before. Raises OracleError (Conflict for another answer).
-        """
-        ...
-
-    def wake(self, answer: Answer, *, patience: float) -> None:
-        """Try the wake-up that waits for this answer's reader, for at most `patience` seconds; it stays when it fails."""
-        ...
+_FIELDS = (
+    *("project", "task_id", "source", "seat", "text", "unsolicited"),
+    *("verdict", "summary", "commit", "title", "sweep", "session_id"),
+)

@@ -9,17 +9,22 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from oracle.domain import markers
 from oracle.domain.markers import Address, Fault, Marker
 from oracle.domain.slugs import check_name
+from oracle.domain.values import value
 from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
 from oracle.hook.payload import Payload, parse_payload, read_transcript
-from oracle.hook.ports import Answer, Deliver
+from oracle.hook.ports import Answer
 from oracle.store.layout import Root, choose_root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from oracle.hook.ports import Deliver
 
 WAKE_TIME = 2.0
 """Seconds that the hook waits for a wake-up; what takes longer is tried again by others."""
@@ -40,7 +45,7 @@ class Skipped(OracleError):
 
 def serve(raw: bytes) -> None:
     """Do what a payload asks for, with the process's own environment."""
-    handle(raw, Surroundings(dict(os.environ), open_deliver))
+    handle(raw, Surroundings(dict(os.environ), open_deliver, time.monotonic()))
 
 
 def open_deliver(root: Root) -> Deliver:
@@ -50,13 +55,14 @@ def open_deliver(root: Root) -> Deliver:
     return OracleDeliver(root)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Surroundings:
     """What a run takes from outside: the environment, and how to get at the use case once there is something to do."""
 
     environ: Mapping[str, str]
     open_deliver: Callable[[Root], Deliver]
-    started: float = field(default_factory=time.monotonic)
+    started: float
+    """When the run began, by the monotonic clock."""
 
     def spent(self) -> float:
         """Return the seconds since the run began."""

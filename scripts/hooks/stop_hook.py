@@ -44,23 +44,6 @@ def may_ask(data: bytes) -> bool:
     return value[:64].lstrip(b": \t\r\n")[:1] != b'"' if key else bool(data.strip())
 
 
-def defer(name: str) -> None:
-    """Let a module load when something of it is used first.
-
-    `dataclasses` imports `inspect`, a quarter of all that a delivery loads, and needs it for classes without a docstring.
-    The lazy loader of `importlib` does not serve: the import statement itself looks into the module, which loads it.
-    """
-    stand_in = type(sys)(name)
-
-    def load(attribute: str) -> object:
-        if sys.modules.get(name) is stand_in:
-            del sys.modules[name]
-        return getattr(__import__(name), attribute)
-
-    stand_in.__getattr__ = load  # type: ignore[method-assign]
-    sys.modules.setdefault(name, stand_in)
-
-
 def serve(data: bytes) -> None:
     """Bring the packages back and hand over; whatever goes wrong is one line."""
     try:
@@ -68,7 +51,6 @@ def serve(data: bytes) -> None:
         import site
 
         site.main()
-        defer("inspect")
         checkout = os.path.realpath(__file__).rpartition("/scripts/hooks/")[0]
         if checkout:
             sys.path.insert(0, checkout)

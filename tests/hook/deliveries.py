@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,4 +47,4 @@ class StoreDeliver:
 
 
 if __name__ == "__main__":
-    handle(sys.stdin.buffer.read(), Surroundings(dict(os.environ), StoreDeliver))
+    handle(sys.stdin.buffer.read(), Surroundings(dict(os.environ), StoreDeliver, time.monotonic()))

@@ -56,6 +56,7 @@ class Client:
         if settings:
             self.settings.write_text(json.dumps(settings), encoding="utf-8")
         self.extra: dict[str, str] = {}
+        self.pane = ""
         self._opened = ExitStack()
 
     def install_hook(self) -> None:

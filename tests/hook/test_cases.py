@@ -8,21 +8,8 @@ from typing import Any
 
 import pytest
 
-from oracle.errors import OracleError
-from oracle.hook.stop import open_deliver
-from oracle.store.layout import Root
 from tests.hook.seat import HOOK, STORE_HOOK, Seat
 from tests.wake.stage import Stage
-
-
-def is_built_in() -> bool:
-    """Tell whether the hook has a use case of delivering by itself."""
-    try:
-        open_deliver(Root("/nonexistent"))
-    except OracleError as error:
-        return error.code != "not_available"
-    return True
-
 
 SCRIPTS = {"installed": HOOK, "store": STORE_HOOK}
 
@@ -42,8 +29,6 @@ def transcript(seat: Seat, lines: list[Any]) -> str:
 @pytest.mark.cases("stop_hook")
 def test_case(seat: Seat, stage: Stage, case: dict[str, Any], script: Path):
     expect = case["expect"]
-    if script == HOOK and expect["delivered"] and not is_built_in():
-        pytest.skip("the use case of delivering is not built in")
     before = {item["task_id"]: item.get("delivered") for item in case["open_dispatches"]}
     for item in case["open_dispatches"]:
         seat.dispatch(item["task_id"], item["source"], delivered=item.get("delivered"))

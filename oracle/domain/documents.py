@@ -6,20 +6,25 @@ This room is pure: values and their plain-text views, no disk, no YAML.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
 
-# Every scalar stays the text that stands in the file: `yes`, `007` and `2026-05-26` are words here, not types.
-Value: TypeAlias = "str | list[Value] | dict[str, Value]"
+from oracle.domain.values import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import TypeAlias
+
+    # Every scalar stays the text that stands in the file: `yes`, `007` and `2026-05-26` are words here, not types.
+    Value: TypeAlias = "str | list[Value] | dict[str, Value]"
+else:
+    Value = object  # for those who import the name
 
 MAX_DEPTH = 64  # of lists and maps in each other; walking deeper ones by recursion could end a process
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_HIGH_HALF, _END_OF_HALVES = "\ud800", "\ue000"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Problem:
     """Name what is wrong on one line (1-based, of the file); `reason` quotes nothing of the file but key names."""
 
@@ -27,7 +32,7 @@ class Problem:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Document:
     r"""Hold one file as read.
 
@@ -60,12 +65,23 @@ def as_list(value: Value) -> list[str]:
     return [text for text in map(as_text, value) if text.strip()]
 
 
+def holds_surrogate(text: str) -> bool:
+    """Tell whether a text holds half a surrogate pair."""
+    if text.isascii():
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
 def replace_surrogates(text: str) -> str:
     """Join the surrogate pairs in a text and replace every lone half by U+FFFD: UTF-8 can't hold one."""
-    if not _LONE_SURROGATE.search(text):
+    if not holds_surrogate(text):
         return text
     paired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    return _LONE_SURROGATE.sub("\ufffd", paired)
+    return "".join("\ufffd" if _HIGH_HALF <= char < _END_OF_HALVES else char for char in paired)
 
 
 def parse_json(text: str) -> Value | None:

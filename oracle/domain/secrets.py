@@ -12,16 +12,20 @@ import binascii
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise
 
-Span = tuple[int, int]
-Check = Callable[[str], bool]
+from oracle.domain.values import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Span = tuple[int, int]
+    Check = Callable[[str], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Secret:
     """Locate one credential: `start` and `end` are character offsets of the value itself."""
 
@@ -153,7 +157,7 @@ def _is_any(value: str) -> bool:
 # --- shapes that vendors publish ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Rule:
     """One shape: `pattern` is tried where one of `literals` stands; its group `v` (or all of it) is the value."""
 
@@ -485,11 +489,10 @@ _PUBLIC = (
 def _find_assignments(text: str, lower: str) -> Iterator[Secret]:
     """Find random-looking values given to names of secrets, in code, settings, tables and prose."""
     is_random = cache(_is_random)  # for this text only: no value outlives the call
-    match = _compiled(_ASSIGNMENT).match
     for name in (*_NAMES, _CJK_NAMES):
         done = 0
         for at in _name_starts(lower, name):
-            found = match(text, at) if at >= done else None
+            found = _compiled(_ASSIGNMENT).match(text, at) if at >= done else None
             span = _assigned_span(found, name, is_random=is_random) if found else None
             if span:
                 done = span[1]
@@ -580,7 +583,7 @@ def _scan(text: str) -> list[Secret]:
     if len(lower) != len(text):  # a few letters grow when lowered, and offsets would shift
         lower = text.translate({upper: upper + 32 for upper in range(65, 91)})
     found = [*_find_private_keys(text), *_find_shapes(text)]
-    if "://" in text:
+    if "://" in text and "@" in text:
         found += _find_userinfo(text)
     found += _find_headers(text, lower)
     found += _find_assignments(text, lower)

@@ -6,15 +6,20 @@ ending in its last character alone, so that one character is found as a prefix a
 
 from __future__ import annotations
 
-import re
 import unicodedata
+
+from oracle.domain.compiling import compiled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
 
 _CJK = (
     "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
-_RUN = re.compile(f"[{_CJK}]+")
-_WORD = re.compile(f"[{_CJK}]+|[^\\W_{_CJK}]+", re.UNICODE)
+_RUN = f"([{_CJK}]+)"  # milliseconds to compile: text and queries in ASCII don't ask for it
+_WORD = r"[^\W_]+"
 _PHRASE_CJK = 4
 _STOP_WORDS = frozenset(
     [
@@ -77,7 +82,7 @@ def fold(text: str) -> str:
     """Return `text` as it goes into the index; ASCII text is returned as it is (the tokenizer folds its case)."""
     if text.isascii():
         return text
-    return _RUN.sub(_pairs, unicodedata.normalize("NFKC", text))
+    return compiled(_RUN).sub(_pairs, unicodedata.normalize("NFKC", text))
 
 
 def _pairs(match: re.Match[str]) -> str:
@@ -99,7 +104,7 @@ def match_expression(query: str) -> str:
     terms: dict[str, None] = {}
     stops: dict[str, None] = {}
     for chunk in unicodedata.normalize("NFKC", query).replace("\0", " ").split():
-        for part in _split_scripts(_WORD.findall(chunk)):
+        for part in _split_scripts(_words(chunk)):
             bucket = stops if len(part) == 1 and part[0].lower() in _STOP_WORDS else terms
             bucket.update(dict.fromkeys(_expressions(part)))
     return " OR ".join(terms or stops)
@@ -107,16 +112,29 @@ def match_expression(query: str) -> str:
 
 def terms_of(query: str) -> list[str]:
     """Return the words of a query as they stand in folded, lower-case text: Latin words, and pairs of CJK characters."""
-    words = _WORD.findall(unicodedata.normalize("NFKC", query).lower())
-    terms = [part for word in words for part in (_split(word) or [word] if _RUN.match(word) else [word])]
+    words = _words(unicodedata.normalize("NFKC", query).lower())
+    terms = [part for word in words for part in (_split(word) or [word] if _is_run(word) else [word])]
     return [term for term in dict.fromkeys(terms) if term not in _STOP_WORDS] or terms
+
+
+def _words(text: str) -> list[str]:
+    """Return the runs of CJK characters and the words of letters and digits between them."""
+    find = compiled(_WORD).findall
+    if text.isascii():
+        return find(text)
+    pieces = compiled(_RUN).split(text)  # between, run, between, …
+    return [word for at, piece in enumerate(pieces) for word in ([piece] if at % 2 else find(piece))]
+
+
+def _is_run(word: str) -> bool:
+    return not word.isascii() and compiled(_RUN).match(word) is not None
 
 
 def _split_scripts(words: list[str]) -> list[list[str]]:
     """Group neighbouring words of one chunk: Latin words together, each CJK run alone."""
     groups: list[list[str]] = []
     for word in words:
-        joins = groups and not _RUN.match(word) and not _RUN.match(groups[-1][0])
+        joins = groups and not _is_run(word) and not _is_run(groups[-1][0])
         if joins:
             groups[-1].append(word)
         else:
@@ -125,7 +143,7 @@ def _split_scripts(words: list[str]) -> list[list[str]]:
 
 
 def _expressions(part: list[str]) -> list[str]:
-    if not _RUN.match(part[0]):
+    if not _is_run(part[0]):
         return [_quote(" ".join(part))]
     run = part[0]
     if len(run) == 1:

@@ -7,13 +7,30 @@ The reader takes whatever it is given and says what was wrong; the writer refuse
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
 
-from oracle.domain.documents import MAX_DEPTH, Document, Problem, Value, as_text, parse_json, replace_surrogates
+from oracle.domain.compiling import compiled
+from oracle.domain.documents import MAX_DEPTH, Document, Problem, as_text, parse_json, replace_surrogates
 from oracle.errors import InvalidRecord
 from oracle.store import yaml_subset
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any, Protocol
+
+    from oracle.domain.documents import Value
+
+    class _Mark(Protocol):
+        line: int
+
+    class _Event(Protocol):
+        """Name the attributes of PyYAML's events that are read here; which of them an event has depends on its class."""
+
+        anchor: str
+        value: str
+        implicit: tuple[bool, bool]
+        start_mark: _Mark
+
 
 MAX_FRONTMATTER = 1 << 18  # characters; what is longer is no frontmatter that a person or a program meant to write
 MAX_EXPANDED = 100_000  # values after aliases are followed: a few lines of aliases can stand for billions
@@ -23,28 +40,28 @@ MAX_TRIES = 200  # pieces of broken frontmatter that are given to YAML one by on
 
 _OPENING = re.compile(r"---[ \t]*\n")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
-_KEY_LINE = re.compile(
-    r"""("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s#:\-&*!|>%@`"'\[\]{},?][^:\n]{0,199}):(?:[ \t]+([^\n]*))?\Z"""
-)
-_CONFLICT = re.compile(r"(?:<{7}|={7}|>{7}|\|{7})(?: |\Z)")
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
-_ODD_BREAK = re.compile("[\x85\u2028\u2029]")
+_KEY_LINE = r"""("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s#:\-&*!|>%@`"'\[\]{},?][^:\n]{0,199}):(?:[ \t]+([^\n]*))?\Z"""
+_CONFLICT = r"(?:<{7}|={7}|>{7}|\|{7})(?: |\Z)"
+_UNPRINTABLE = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]"
+_ODD_BREAK = "[\x85\u2028\u2029]"
 _LATE_OPENING = re.compile(r"((?:[ \t]*+\n)*+)---[ \t]*+\n")
-_CONTINUES = re.compile(r"[ \t#\]}]|-(?:[ \t]|\Z)")
+_CONTINUES = r"[ \t#\]}]|-(?:[ \t]|\Z)"
 
 
-@dataclass(slots=True)
 class Block:
     """Collect what a stretch of frontmatter gives.
 
     `is_text`: it is no frontmatter after all; `body_at`: the offset in it where the body begins before any closing line.
     """
 
-    fields: dict[str, Value] = field(default_factory=dict)
-    key_lines: dict[str, int] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    is_text: bool = False
-    body_at: int | None = None
+    __slots__ = ("body_at", "fields", "is_text", "key_lines", "problems")
+
+    def __init__(self, fields: dict[str, Value] | None = None, key_lines: dict[str, int] | None = None) -> None:
+        self.fields = {} if fields is None else fields
+        self.key_lines = {} if key_lines is None else key_lines
+        self.problems: list[Problem] = []
+        self.is_text = False
+        self.body_at: int | None = None
 
     def take(self, fields: dict[str, Value], key_lines: dict[str, int]) -> None:
         """Add fields of a later stretch; a key that is there already is a problem, and the later one counts."""
@@ -136,7 +153,7 @@ def _starts_with_field(block: str) -> bool:
         if not line.strip():
             blank = True
         elif not line.startswith("#"):
-            return bool(_KEY_LINE.match(line.strip()) or _CONFLICT.match(line))
+            return bool(compiled(_KEY_LINE).match(line.strip()) or compiled(_CONFLICT).match(line))
         elif blank:
             return False
     return False
@@ -156,10 +173,16 @@ def _read_block(block: str, *, first_line: int) -> Block:
     if not block.strip():
         return Block()
     if block[0] in " \t\n" and not block.split("\n", 1)[0].strip() and not _starts_with_field(block):
-        return Block(is_text=True)
+        return _text_block()
     fast = yaml_subset.read(block, first_line=first_line) if len(block) <= MAX_FRONTMATTER else None
     found = _read_strictly_or_recover(block, first_line=first_line) if fast is None else Block(*fast)
     found.is_text = not found.fields
+    return found
+
+
+def _text_block() -> Block:
+    found = Block()
+    found.is_text = True
     return found
 
 
@@ -169,8 +192,8 @@ def _read_strictly_or_recover(block: str, *, first_line: int) -> Block:
         found.body_at = None
         found.report(first_line, f"The frontmatter is longer than {MAX_FRONTMATTER} characters; the rest was left out.")
         return found
-    control = _UNPRINTABLE.search(block)
-    cleaned = _UNPRINTABLE.sub("\ufffd", block) if control else block
+    control = compiled(_UNPRINTABLE).search(block)
+    cleaned = compiled(_UNPRINTABLE).sub("\ufffd", block) if control else block
     try:
         found = read_yaml(cleaned, first_line=first_line)
     except Unreadable:
@@ -212,25 +235,12 @@ def read_yaml(block: str, *, first_line: int) -> Block:
 
 def _hide_breaks(block: str) -> dict[str, str]:
     """Choose a private-use character, absent from the text also as an escape, for each odd line break in it."""
-    breaks = set(_ODD_BREAK.findall(block))
+    breaks = set(compiled(_ODD_BREAK).findall(block))
     if not breaks:
         return {}
     lowered = block.lower()
     free = (chr(code) for code in range(0xF0000, 0x10FFFE) if chr(code) not in block and f"{code:x}" not in lowered)
     return {char: next(free, "\ufffd") for char in sorted(breaks)}
-
-
-class _Mark(Protocol):
-    line: int
-
-
-class _Event(Protocol):
-    """Name the attributes of PyYAML's events that are read here; which of them an event has depends on its class."""
-
-    anchor: str
-    value: str
-    implicit: tuple[bool, bool]
-    start_mark: _Mark
 
 
 class _StrictLoader:
@@ -357,9 +367,9 @@ def _find_prose(lines: list[str]) -> int | None:
     """Return the index of the blank line before the first paragraph, None when there is none or nothing before it."""
     for index in range(1, len(lines)):
         line = lines[index]
-        if lines[index - 1].strip() or not line.strip() or _CONTINUES.match(line):
+        if lines[index - 1].strip() or not line.strip() or compiled(_CONTINUES).match(line):
             continue
-        if _KEY_LINE.match(line) or _CONFLICT.match(line):
+        if compiled(_KEY_LINE).match(line) or compiled(_CONFLICT).match(line):
             continue
         while index and (not lines[index - 1].strip() or lines[index - 1].startswith("#")):
             index -= 1
@@ -370,7 +380,7 @@ def _find_prose(lines: list[str]) -> int | None:
 def _split_pieces(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
     start = 0
     for index, line in enumerate(lines):
-        if index > start and line.strip() and not _CONTINUES.match(line):
+        if index > start and line.strip() and not compiled(_CONTINUES).match(line):
             yield start, lines[start:index]
             start = index
     yield start, lines[start:]
@@ -378,7 +388,7 @@ def _split_pieces(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
 
 def _read_piece(found: Block, piece: list[str], *, line: int, tries: int) -> int:
     """Add what one piece says; return 1 when YAML had to be asked, which is allowed while tries are left."""
-    if _CONFLICT.match(piece[0]):
+    if compiled(_CONFLICT).match(piece[0]):
         found.report(line, "A merge conflict marker stands here; of both sides the last one counts.")
         return 0
     text = "\n".join(piece) + "\n"
@@ -409,7 +419,7 @@ def _untab(text: str) -> str:
 
 
 def _take_text(found: Block, piece: list[str], *, line: int) -> None:
-    matched = _KEY_LINE.match(piece[0].strip())
+    matched = compiled(_KEY_LINE).match(piece[0].strip())
     if matched is None:
         if "".join(piece).strip():
             found.report(line, "This line is neither a field nor part of one; it was left out.")

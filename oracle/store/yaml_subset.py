@@ -10,40 +10,46 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 
-from oracle.domain.documents import MAX_DEPTH, Value
+from oracle.domain.compiling import compiled
+from oracle.domain.documents import MAX_DEPTH, holds_surrogate
 from oracle.errors import InvalidRecord
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.domain.documents import Value
 
 MAX_KEY = 200  # characters; YAML itself stops at 1,024
 
 NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
-# Characters that YAML calls unprintable, or takes for a line break or a byte-order mark, never enter the subset. The
-# possessive quantifiers (`*+`, `++`) make every pattern linear on hostile text.
-_ODD = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
+# Characters that YAML calls unprintable, or takes for a line break or a byte-order mark, never enter the subset: `read`
+# looks for them first, and no pattern has to name them again, since classes with wide ranges take milliseconds to compile.
+# The possessive quantifiers (`*+`, `++`) make every pattern linear on hostile text.
+_ODD = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+_WIDE_ODD = r"[\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
 _KEY = r"([A-Za-z_][A-Za-z0-9_-]{0,99}+)"
-_FIRST = r"[A-Za-z0-9_/.($+\\^;=\u00a1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-_PLAIN = rf"({_FIRST}(?:[^ :{_ODD}]++|:(?=[^ \n])|[ ]++(?=[^ #\n]))*+)"
-_DOUBLE = rf'"((?:[^"\\{_ODD}]++|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{{4}}))*+)"'
-_SINGLE = rf"'((?:[^'{_ODD}]++|'')*+)'"
-_WORD = r"([A-Za-z0-9_./](?:[A-Za-z0-9_./-]++|[ ]++(?=[A-Za-z0-9_./-]))*+)"
-_ITEM = rf"(?:{_WORD}|{_DOUBLE}|{_SINGLE})"
-_BARE_ITEM = re.sub(r"(?<!\\)\((?!\?)", "(?:", _ITEM)
+_PLAIN = r"([^\n !\"#%&')*,:<>?@\[\]`{|}~\xa0-](?:[^ :\n]++|:(?=[^ \n])|[ ]++(?=[^ #\n]))*+)"
+_DOUBLE_TEXT = r'(?:[^"\\\n]++|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*+'
+_SINGLE_TEXT = r"(?:[^'\n]++|'')*+"
+_WORD = r"[A-Za-z0-9_./](?:[A-Za-z0-9_./-]++|[ ]++(?=[A-Za-z0-9_./-]))*+"
+_QUOTED = rf"""\"({_DOUBLE_TEXT})\"|'({_SINGLE_TEXT})'"""
+_ITEM = rf"(?:({_WORD})|{_QUOTED})"
+_BARE_ITEM = rf"""(?:{_WORD}|\"{_DOUBLE_TEXT}\"|'{_SINGLE_TEXT}')"""
 _FLOW = rf"\[[ ]*+((?:{_BARE_ITEM}[ ]*+(?:,[ ]*+{_BARE_ITEM}[ ]*+)*+)?)\]"
-_SCALAR = rf"(?:{_PLAIN}|{_DOUBLE}|{_SINGLE})"
+_SCALAR = rf"(?:{_PLAIN}|{_QUOTED})"
 
-_ENTRY = re.compile(rf"{_KEY}:(?:[ ]++(?:{_PLAIN}|{_DOUBLE}|{_SINGLE}|{_FLOW}))?[ ]*+(?:(?<=[ ])#[^{_ODD}]*+)?\n")
-_SKIPPED = re.compile(rf"(?:\n|#[^{_ODD}]*+\n)")
-_FLOW_ITEM = re.compile(_ITEM)
-_BLOCK_ITEM = re.compile(rf"([ ]*+)-([ ]++)(?:{_KEY}:(?:[ ]++{_SCALAR})?|{_SCALAR})[ ]*+\n")
-_MAP_ENTRY = re.compile(rf"([ ]++){_KEY}:(?:[ ]++{_SCALAR})?[ ]*+\n")
+_ENTRY = re.compile(rf"{_KEY}:(?:[ ]++(?:{_PLAIN}|{_QUOTED}|{_FLOW}))?[ ]*+(?:(?<=[ ])#[^\n]*+)?\n")
+_SKIPPED = re.compile(r"(?:\n|#[^\n]*+\n)")
+_BLOCK_ITEM = rf"([ ]*+)-([ ]++)(?:{_KEY}:(?:[ ]++{_SCALAR})?|{_SCALAR})[ ]*+\n"
+_MAP_ENTRY = rf"([ ]++){_KEY}:(?:[ ]++{_SCALAR})?[ ]*+\n"
 
 _BARE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,99}\Z")
 _BARE_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*\Z")
 _TYPED_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
-_TO_ESCAPE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_TO_ESCAPE = r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
 _HALF = "{} holds half a surrogate pair, which no file can hold. Nothing was written."
 
 
@@ -53,6 +59,8 @@ def read(block: str, *, first_line: int) -> tuple[dict[str, Value], dict[str, in
     `block` is what stands between the delimiter lines, each line ended by `\n`; `first_line` is its 1-based line of the
     file.
     """
+    if _ODD.search(block) or not (block.isascii() or not compiled(_WIDE_ODD).search(block)):
+        return None
     fields: dict[str, Value] = {}
     lines: dict[str, int] = {}
     position, line, end = 0, first_line, len(block)
@@ -79,7 +87,7 @@ def read(block: str, *, first_line: int) -> tuple[dict[str, Value], dict[str, in
 def _entry_value(found: re.Match[str]) -> Value:
     plain, double, single, flow = found.group(2, 3, 4, 5)
     if flow is not None:
-        return [_scalar(*item.groups()) for item in _FLOW_ITEM.finditer(flow)]
+        return [_scalar(*item.groups()) for item in compiled(_ITEM).finditer(flow)]
     return _scalar(plain, double, single)
 
 
@@ -87,7 +95,7 @@ def _read_items(block: str, position: int) -> tuple[Value, int, int]:
     """Return the block list at a position (none: empty text), its end and its lines; -1 lines: not in the subset."""
     items: list[Value] = []
     pad, count = None, 0
-    while found := _BLOCK_ITEM.match(block, position):
+    while found := compiled(_BLOCK_ITEM).match(block, position):
         indent, gap, key = found.group(1, 2, 3)
         pad = indent if pad is None else pad
         if indent != pad:
@@ -99,7 +107,7 @@ def _read_items(block: str, position: int) -> tuple[Value, int, int]:
             continue
         item: dict[str, Value] = {key: _scalar(*found.group(4, 5, 6))}
         column = len(indent) + 1 + len(gap)
-        while more := _MAP_ENTRY.match(block, position):
+        while more := compiled(_MAP_ENTRY).match(block, position):
             if len(more.group(1)) != column or more.group(2) in item:
                 return items, position, -1
             item[more.group(2)] = _scalar(*more.group(3, 4, 5))
@@ -157,6 +165,9 @@ def _emit_item(value: Value, *, key: str, indent: int, depth: int) -> str:
 
 def _quote(text: object, *, key: str) -> str:
     """Return a text as a JSON string that is also a YAML double-quoted scalar, on one line, letters kept readable."""
-    if not isinstance(text, str) or _LONE_SURROGATE.search(text):
+    if not isinstance(text, str) or holds_surrogate(text):
         raise InvalidRecord(_HALF.format(f"The field `{key[:60]}`"), hint="Replace the character and try again.")
-    return _TO_ESCAPE.sub(lambda odd: f"\\u{ord(odd.group()):04x}", json.dumps(text, ensure_ascii=False))
+    quoted = json.dumps(text, ensure_ascii=False)
+    if quoted.isprintable():  # what must be escaped counts as unprintable
+        return quoted
+    return compiled(_TO_ESCAPE).sub(lambda odd: f"\\u{ord(odd.group()):04x}", quoted)

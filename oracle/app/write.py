@@ -30,6 +30,7 @@ from oracle.store import journal, records
 
 SECRET_POLICIES = ("refuse", "redact", "allow")
 _RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived_from")
+_LONG_FIELDS = ("title", "body", "detail", "evidence", "extra")
 _ALIKE = 0.5
 """Share of common words (Jaccard) from which two records are called near-duplicates."""
 
@@ -96,13 +97,24 @@ def _guard(draft: Draft, policy: str) -> tuple[Draft, tuple[str, ...]]:
     if policy == "allow":
         return draft, ()
     found: list[str] = []
-    values = {field.name: _clean(getattr(draft, field.name), field.name, found) for field in fields(draft)}
+    names = [field.name for field in fields(draft)]
+    short = [name for name in names if name not in _LONG_FIELDS]
+    if not secret_rules.find_secrets("\n".join(text for name in short for text in _strings(getattr(draft, name)))):
+        names = list(
+            _LONG_FIELDS
+        )  # one look for a dozen short fields; each is looked at alone only when that finds something
+    values = {name: _clean(getattr(draft, name), name, found) for name in names}
     if found and policy == "refuse":
         raise SecretFound(
             f"The record holds what looks like a secret: {'; '.join(dict.fromkeys(found))}. Nothing was written.",
             hint="Take it out, or write with --secrets redact (it is replaced) or --secrets allow (it is no secret).",
         )
-    return (Draft(**values) if found else draft), tuple(dict.fromkeys(found))
+    return (replace(draft, **values) if found else draft), tuple(dict.fromkeys(found))
+
+
+def _strings(value: object) -> list[str]:
+    """Return the texts of a short field: one word, or a few."""
+    return [value] if isinstance(value, str) else [str(item) for item in value] if isinstance(value, tuple) else []
 
 
 def _clean(value: Any, name: str, found: list[str]) -> Any:  # noqa: ANN401
@@ -115,11 +127,22 @@ def _clean(value: Any, name: str, found: list[str]) -> Any:  # noqa: ANN401
         return Evidence(value.trust, *(_clean(part, f"{name}.{key}", found) for key, part in _parts(value)))
     if isinstance(value, Mapping):
         return {
-            _clean(key, f"{name} (a key)", found): _clean(item, f"{name}.{key}", found) for key, item in value.items()
+            _clean(key, f"{name} (a key)", found): _clean_item(key, item, name, found) for key, item in value.items()
         }
     if isinstance(value, tuple | list):
         return type(value)(_clean(item, name, found) for item in value)
     return value
+
+
+def _clean_item(key: str, item: Any, name: str, found: list[str]) -> Any:  # noqa: ANN401
+    """Return a value of a map cleaned: beside its key a word may be a secret that it is not alone (`api_key: …`)."""
+    cleaned = _clean(item, f"{name}.{key}", found)
+    if isinstance(cleaned, str):
+        beside, secrets = secret_rules.redact(f"{key}: {cleaned}")
+        if secrets and beside.startswith(f"{key}: "):
+            found += [f"{secret.kind} in {name}.{key}" for secret in secrets]
+            return beside.removeprefix(f"{key}: ")
+    return cleaned
 
 
 def _parts(evidence: Evidence) -> list[tuple[str, object]]:

@@ -305,3 +305,39 @@ def test_init_is_private_and_repeatable(tmp_path: Path) -> None:
         root.chmod(0o755)
         assert not oracle.init()
         assert root.stat().st_mode & 0o777 == 0o755
+
+
+RANDOM = "A1b2C3d4E5f6G7h8" + "I9j0K1l2M3n4O5p6"
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"title": f"token {TOKEN}"}, "title"),
+        ({"body": f"x {TOKEN} y"}, "body"),
+        ({"detail": TOKEN}, "detail"),
+        ({"author": TOKEN}, "author"),
+        ({"task_id": TOKEN}, "task_id"),
+        ({"related_task_ids": ("T-1", TOKEN)}, "related_task_ids"),
+        ({"supersedes": (f"projects/arena/decision/{TOKEN}",)}, "supersedes"),
+        ({"evidence": (Evidence("high", TOKEN),)}, "evidence.source_url"),
+        ({"evidence": (Evidence("high", "x", quote=TOKEN),)}, "evidence.quote"),
+        ({"evidence": (Evidence("high", "x", extra={"note": TOKEN}),)}, "evidence.extra.note"),
+        ({"evidence": (Evidence("high", "x", extra={"api_key": RANDOM}),)}, "evidence.extra.api_key"),
+        ({"extra": {"deep": {"list": ["a", TOKEN]}}}, "extra.deep.list"),
+        ({"extra": {TOKEN: "x"}}, "extra (a key)"),
+        ({"extra": {"api_key": RANDOM}}, "extra.api_key"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_secret_in_any_field_is_refused_and_redacted(root: Path, changes: dict[str, object], field: str) -> None:
+    draft = Draft(**{"kind": "decision", "project": "arena", "title": "Plain", **changes})
+    with Oracle.open(str(root)) as oracle:
+        with pytest.raises(SecretFound) as refusal:
+            oracle.write(draft)
+        assert f"in {field}" in refusal.value.sentence
+        assert not (root / "projects").exists()
+        written = oracle.write(draft, secrets="redact")
+        assert any(field in item for item in written.redacted)
+    texts = [path.read_bytes() for path in root.rglob("*") if path.is_file()]
+    assert not any(secret.encode() in text for text in texts for secret in (TOKEN, RANDOM))

@@ -69,6 +69,19 @@ class TaskAlreadyQueued(UsageError):
     code = "task_already_queued"
 
 
+class Blocked(UsageError):
+    """A rule of the team forbids this dispatch; nothing was written."""
+
+    code = "blocked"
+
+
+class CompletionRefused(OracleError):
+    """A rule of the team does not let this handoff be completed; nothing was written, nothing consumed."""
+
+    code = "completion_refused"
+    exit_code = 1
+
+
 class HandoffFailed(OracleError):
     """A receipt could not be written."""
 
@@ -107,6 +120,12 @@ class Conflict(OracleError):
 
     code = "conflict"
     exit_code = 6
+
+
+class ClaimsFailed(Conflict):
+    """A claim is not borne by its evidence, and the delivery was to be strict; nothing was written."""
+
+    code = "claims_failed"
 
 
 class RecordExists(OracleError):

@@ -12,7 +12,7 @@ from oracle.domain.handoffs import Kind, ReceiptName, Step, new_receipt
 from oracle.domain.slugs import check_name
 from oracle.domain.task_files import PENDING, Task
 from oracle.domain.values import NOTHING, replace, value
-from oracle.errors import OracleError, TaskAlreadyQueued, UsageError
+from oracle.errors import Blocked, OracleError, TaskAlreadyQueued, UsageError
 from oracle.store import handoffs, task_tree
 from oracle.store.handoffs import Outcome
 from oracle.store.task_tree import stamp_of
@@ -25,12 +25,6 @@ if TYPE_CHECKING:
     from oracle.store.inbox import Entry
 
 QUERY, TASK = "query", "task"
-
-
-class Blocked(UsageError):
-    """A rule of the team forbids this dispatch; nothing was written."""
-
-    code = "blocked"
 
 
 @value

@@ -9,7 +9,7 @@ from oracle.domain import handoffs as rules
 from oracle.domain import timestamps
 from oracle.domain.handoffs import CONSUMED, Kind, Receipt, ReceiptName
 from oracle.domain.values import NOTHING, value
-from oracle.errors import OracleError, UsageError
+from oracle.errors import CompletionRefused, OracleError, UsageError
 from oracle.store import handoffs, task_tree
 from oracle.store.handoffs import Outcome
 from oracle.store.task_tree import stamp_of
@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 VERDICTS = ("APPROVED", "APPROVED_WITH_NITS", "CHANGES_REQUESTED", "BLOCKED", "DECISION_NEEDED")
 DISPOSITIONS = ("AUTO_ADVANCE", "USER_DECISION_NEEDED")
 FRONT = "koder"
-
-
-class Refused(OracleError):
-    """A rule of the team does not let this handoff be completed; nothing was written, nothing consumed."""
-
-    code = "refused"
-    exit_code = 1
 
 
 @value
@@ -62,7 +55,7 @@ class Completion:
 def complete(oracle: Oracle, given: Completion) -> Delivered:
     """Complete a handoff; another completion that stands is kept aside, and its ACK ends. The same again changes nothing.
 
-    Raises Refused, UsageError, NoProfile, HandoffFailed; a wake-up that fails is a warning and waits.
+    Raises CompletionRefused, UsageError, NoProfile, HandoffFailed; a wake-up that fails is a warning and waits.
     """
     from oracle.app.deliver import KEPT
 
@@ -100,10 +93,10 @@ def _planner_meant(team: Team, seat: str) -> str:
 
 
 def _asker(team: Team, task_id: str, source: str) -> str:
-    """Return who wants the answer, from the dispatch that was made last. Raises Refused when nothing was dispatched."""
+    """Return who wants the answer, from the dispatch that was made last. Raises CompletionRefused when nothing was dispatched."""
     found = [item for item, _ in completing.dispatches_to(team.folder, task_id, source) if item.kind is Kind.DISPATCH]
     if not found:
-        raise Refused(
+        raise CompletionRefused(
             f"Nothing tells to whom {source} answers {task_id}: no dispatch to it is on disk.",
             hint="Name it with --target.",
         )
@@ -181,18 +174,18 @@ def _drift(asked: Receipt | None, branch: Mapping[str, object]) -> str:
 def _keep_rules(team: Team, given: Completion, name: ReceiptName, asked: Receipt | None) -> None:
     expected = asked.text("expected_branch") if asked else ""
     if given.branch and expected and given.branch != expected and not given.is_any_branch:
-        raise Refused(
+        raise CompletionRefused(
             f"BOUNCE: branch mismatch: {name.task_id} was dispatched for {expected}, not for {given.branch}.",
             hint="Deliver from that branch, or add --allow-branch-mismatch.",
         )
     if asked is not None and asked.text("expected_base_sha"):
         _require_branch(given)
     if asked is not None and asked.fields.get("core_ux") is True and not given.core_ux_gate:
-        raise Refused(
+        raise CompletionRefused(
             f"{name.task_id} touches the core of the product.", hint="Say how it was looked at: --core-ux-gate."
         )
     if team.profile.role(name.source) == "reviewer" and given.verdict not in VERDICTS:
-        raise Refused(
+        raise CompletionRefused(
             f"A reviewer's completion needs a verdict; {given.verdict or 'none'} is none.",
             hint=f"Give --verdict {'|'.join(VERDICTS)}.",
         )
@@ -211,7 +204,7 @@ def _require_branch(given: Completion) -> None:
         if not word
     ]
     if absent:
-        raise Refused(
+        raise CompletionRefused(
             f"{given.task_id} was dispatched with an expected base, and {', '.join(absent)} is not given.",
             hint="Give them all.",
         )
@@ -219,14 +212,16 @@ def _require_branch(given: Completion) -> None:
 
 def _keep_front(team: Team, given: Completion, name: ReceiptName) -> None:
     if name.source != team.profile.active_loop_owner:
-        raise Refused(
+        raise CompletionRefused(
             f"{name.target} is closed to {name.source}: only {team.profile.active_loop_owner} delivers there.",
             hint=f"Deliver to {team.profile.active_loop_owner}.",
         )
     if given.disposition not in DISPOSITIONS:
-        raise Refused(f"A delivery to {name.target} needs --frontstage-disposition.", hint=" or ".join(DISPOSITIONS))
+        raise CompletionRefused(
+            f"A delivery to {name.target} needs --frontstage-disposition.", hint=" or ".join(DISPOSITIONS)
+        )
     if given.disposition == DISPOSITIONS[1] and not given.next_action:
-        raise Refused("A decision of the user is needed, and no --next-action says which.", hint="Name it.")
+        raise CompletionRefused("A decision of the user is needed, and no --next-action says which.", hint="Name it.")
 
 
 def _keep_lineage(oracle: Oracle, given: Completion, commit: str) -> None:
@@ -235,7 +230,7 @@ def _keep_lineage(oracle: Oracle, given: Completion, commit: str) -> None:
     if not absent:
         return
     if given.needs_lineage:
-        raise Refused(f"The completion of {given.task_id} lacks {', '.join(absent)}.", hint="Give them.")
+        raise CompletionRefused(f"The completion of {given.task_id} lacks {', '.join(absent)}.", hint="Give them.")
     if "user_summary" in absent:
         oracle.warn(f"the completion of {given.task_id} has no --user-summary")
 

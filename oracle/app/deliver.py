@@ -8,7 +8,7 @@ from oracle.app.teams import Team, open_team
 from oracle.domain import claims
 from oracle.domain import handoffs as rules
 from oracle.domain.values import replace, value
-from oracle.errors import Conflict, DiskFailure, HandoffFailed, LockTimeout, OracleError
+from oracle.errors import ClaimsFailed, DiskFailure, HandoffFailed, LockTimeout, OracleError
 from oracle.store.task_tree import stamp_of
 
 TYPE_CHECKING = False
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
 
 KEPT = (DiskFailure, HandoffFailed, LockTimeout)
 """Failures after which an intent stays: what the disk or a lock refused can be done later."""
-
-
-class ClaimsFailed(Conflict):
-    """A claim is not borne by its evidence, and the delivery was to be strict; nothing was written."""
-
-    code = "claims_failed"
 
 
 @value

@@ -1,7 +1,8 @@
 """Wake-ups: owe one, send it, put it back for later. App room; no lock is held while a pane is waited for.
 
 A wake-up is a file of the inbox until it was seen to be submitted, so that it outlives whoever owes it. It is owed only while
-its receipt has no `notified_at`: whoever sends one looks there first, and a second try types nothing that a pane shows already.
+its receipt has no `notified_at` and was not consumed: whoever sends one looks there first. A second try types nothing that a
+pane shows already.
 """
 
 from __future__ import annotations
@@ -106,9 +107,11 @@ def _send(oracle: Oracle, entry: Entry, *, method: str, patience: float | None) 
 def _is_owed(entry: Entry) -> bool:
     if not _text(entry, "folder"):
         return True
-    name = _name(entry)
-    found = handoffs.read(_text(entry, "folder"), name) or handoffs.read(_text(entry, "folder"), name, CONSUMED)
-    return found is not None and not found.text("notified_at")
+    folder, name = _text(entry, "folder"), _name(entry)
+    found = handoffs.read(folder, name)
+    if found is None or found.text("notified_at"):
+        return False
+    return handoffs.read(folder, name, CONSUMED) is None  # else its reader had it without being woken
 
 
 def _settle(oracle: Oracle, entry: Entry, outcome: Outcome) -> WakeUp:
@@ -131,7 +134,8 @@ def _postpone(oracle: Oracle, entry: Entry, reason: str) -> WakeUp:
 
     chance = random.Random()  # noqa: S311 - jitter
     inbox.defer(oracle.root, entry, now=teams.now_seconds(oracle), error=reason, chance=chance, most=TRIES)
-    teams.note(oracle, "wake-up", {**_details(entry), "result": "waits", "reason": reason})
+    if reason[:500] != entry.last_error:  # the same failure again is no event
+        teams.note(oracle, "wake-up", {**_details(entry), "result": "waits", "reason": reason})
     return WakeUp("waits", _text(entry, "seat"), reason)
 
 

@@ -16,7 +16,8 @@ from oracle.cli.options import Json, MemoryDir, begin
 from oracle.cli.printing import write_out
 
 EPILOG = (
-    "Exit codes: 0 fine, 1 wrong or invalid, 2 usage, 4 not known, 5 not Memory's to write, 70 unforeseen, 75 locked."
+    "Exit codes: 0 fine, 1 wrong or invalid, 2 usage, 3 no receipt, 4 not known, 5 not Memory's to write, 6 another answer stands,"
+    " 70 unforeseen, 75 locked."
 )
 
 COMMANDS = {
@@ -35,6 +36,13 @@ COMMANDS = {
     "entities": "linking:entities",
     "orphans": "linking:orphans",
     "unresolved": "linking:unresolved",
+    "profile": "delivery:profile",
+    "ask": "delivery:ask",
+    "deliver": "delivery:deliver",
+    "handoffs": "delivery:handoffs",
+    "resume": "delivery:resume",
+    "log": "delivery:log",
+    "hook": "delivery:hook",
     "reconcile": "upkeep:reconcile",
     "doctor": "upkeep:doctor",
     "root": "upkeep:root",

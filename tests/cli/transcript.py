@@ -29,13 +29,16 @@ if TYPE_CHECKING:
 
 MARKS = {"<": "stdin", ">": "stdout", "!": "stderr"}
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{6}Z")
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
 DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b(?=\))")
 OTHERS = (
     # Which checks there are is the doctor's own business; here it matters how one that fails is shown.
     (re.compile(r"(?:^ok\t.*\n)+", re.MULTILINE), "ok\t<checks that hold>\n"),
     (re.compile(r'(?<="score": )[\d.]+'), "<score>"),
     (re.compile(r"Python [\d.]+, SQLite [\d.]+"), "Python <version>, SQLite <version>"),
+    (re.compile(r"(?<=superseded-)[0-9a-f]{12}"), "<digest>"),
+    (re.compile(r"(?<=\t)\d+ s(?=\t)|(?<=for )\d+ s(?=;)|(?<=\"age_seconds\": )\d+"), "<age>"),
+    (re.compile(r"exec \S+ -I -S \S+(?=/scripts/hooks/)"), "exec <python> -I -S <checkout>"),
     (re.compile(rf"^oracle {re.escape(__version__)}$", re.MULTILINE), "oracle <version>"),
 )
 

@@ -1,0 +1,411 @@
+"""Commands of delivery: profile, ask, deliver, handoffs, resume, log, hook."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oracle.cli.arguments import read_body
+from oracle.cli.options import Json, MemoryDir, Project, WriterSeat, begin
+from oracle.cli.printing import Table, print_table, visible, visible_lines, write_out
+from oracle.errors import UsageError
+
+if TYPE_CHECKING:
+    from oracle.app.completing import Delivered
+    from oracle.app.handoffs import Listed, Story
+    from oracle.cli.session import Call
+    from oracle.hook import settings
+
+OfProject = Annotated[str, typer.Option("--project", metavar="P", help="The project, which has a profile.")]
+NoNotify = Annotated[bool, typer.Option("--no-notify", help="Wake nobody.")]
+
+
+# Profile --------------------------------------------------------------------------------------------------------------
+
+
+def profile(
+    context: typer.Context,
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="init or show.")],
+    *,
+    project: OfProject,
+    seats: Annotated[str, typer.Option("--seats", metavar="A,B", help="init: the seats of the team.")] = "",
+    repo: Annotated[str, typer.Option("--repo", metavar="DIR", help="init: the project's repository.")] = "",
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Make or print a project's profile."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    if action == "init":
+        names = [seat.strip() for seat in seats.split(",") if seat.strip()]
+        with call.oracle() as oracle:
+            path = oracle.init_profile(project, names, repo_root=str(Path(repo).absolute()) if repo else "")
+        call.print_json({"profile": path, "seats": names}) if call.as_json else write_out(f"{visible(path)}\n")
+        return
+    if action != "show" or seats or repo:
+        raise UsageError(f"`oracle profile {action}` is no command.", hint="Write `oracle profile init` or `show`.")
+    _show_profile(call, project)
+
+
+def _show_profile(call: Call, project: str) -> None:
+    with call.oracle() as oracle:
+        found = oracle.profile(project)
+    places = {
+        "profile": found.path,
+        "project": found.project,
+        "repo_root": found.repo_root,
+        "tasks_root": found.tasks_root,
+        "handoff_dir": found.handoff_dir,
+    }
+    if call.as_json:
+        call.print_json({**places, "seats": {seat: found.role(seat) for seat in found.seats}})
+        return
+    rows = [*places.items(), *((f"seat {seat}", found.role(seat)) for seat in found.seats)]
+    print_table(Table(("what", "value"), rows))
+
+
+# Ask and deliver ------------------------------------------------------------------------------------------------------
+
+
+def ask(
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is asked; - is standard input.")],
+    *,
+    project: OfProject,
+    source: Annotated[str, typer.Option("--from", metavar="SEAT", help="The seat that asks.")],
+    target: Annotated[str, typer.Option("--target", metavar="SEAT", help="The seat that answers.")] = "memory",
+    task_id: Annotated[str, typer.Option("--task-id", metavar="ID", help="The task's id; else one is made.")] = "",
+    reply_to: Annotated[
+        str, typer.Option("--reply-to", metavar="SEAT", help="Who gets the answer, if not --from.")
+    ] = "",
+    no_notify: NoNotify = False,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Dispatch a question to a seat and print the task's id."""
+    from oracle.app.ask import QUERY, Order
+
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    text = read_body(None, None, "-") if question == "-" else question
+    order = Order(project, task_id, source, target, text, reply_to=reply_to, kind=QUERY, notifies=not no_notify)
+    with call.oracle() as oracle:
+        made = oracle.dispatch(order)
+    if call.as_json:
+        call.print_json(made.as_json())
+        return
+    write_out(f"{visible(made.name.task_id)}\n")
+    call.note(f"receipt: {made.receipt_path}")
+    if made.wake_up.result == "sent":
+        call.note(f"woke {made.wake_up.seat} in {made.wake_up.detail}")
+
+
+def deliver(
+    context: typer.Context,
+    *,
+    project: OfProject,
+    task_id: Annotated[str, typer.Option("--task-id", metavar="ID", help="The task that is answered.")],
+    target: Annotated[str, typer.Option("--target", metavar="SEAT", help="The seat that gets the answer.")],
+    inline: Annotated[str | None, typer.Option("--response-inline", metavar="JSON", help="The response.")] = None,
+    file: Annotated[
+        str | None, typer.Option("--response-file", metavar="FILE", help="A file with it; - is standard input.")
+    ] = None,
+    summary: Annotated[str, typer.Option("--summary", metavar="TEXT", help="What the receipt says of it.")] = "",
+    strict: Annotated[bool, typer.Option("--strict", help="Deliver nothing when a claim does not hold.")] = False,
+    supersede: Annotated[bool, typer.Option("--supersede", help="Replace the answer that stands; it is kept.")] = False,
+    no_notify: NoNotify = False,
+    seat: WriterSeat = "memory",
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Deliver an answer, exactly once."""
+    from oracle.app.deliver import Delivery
+
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    delivery = Delivery(
+        project,
+        task_id,
+        target,
+        _response(inline, file),
+        source=seat,
+        summary=summary,
+        is_strict=strict,
+        supersedes=supersede,
+        notifies=not no_notify,
+    )
+    with call.oracle() as oracle:
+        done = oracle.deliver(delivery)
+    _print_delivered(call, done)
+
+
+def _response(inline: str | None, file: str | None) -> dict[str, object]:
+    if (inline is None) == (file is None):
+        raise UsageError("One response is needed.", hint="Give --response-inline or --response-file, not both.")
+    try:
+        content = json.loads(_read(file) if file is not None else str(inline))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"The response is no JSON: {error}.", hint='Give an object, as in {"answer": "…"}.') from error
+    if not isinstance(content, dict):
+        raise UsageError("The response is no JSON object.", hint='Give an object, as in {"answer": "…"}.')
+    return content
+
+
+def _read(file: str) -> bytes:
+    if file == "-":
+        return sys.stdin.buffer.read() if sys.stdin else b""
+    try:
+        return Path(file).expanduser().read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"The response file {file} can't be read: {error.strerror}.", hint="Check the path."
+        ) from error
+
+
+def _print_delivered(call: Call, done: Delivered) -> None:
+    if call.as_json:
+        call.print_json(done.as_json())
+        return
+    name = done.name
+    if not done.is_new:
+        write_out(f"already delivered {visible(name.task_id)} to {visible(name.target)}\n")
+        return
+    write_out(f"delivered {visible(name.task_id)} to {visible(name.target)}\n")
+    call.note(f"response: {done.response_path}")
+    call.note(f"receipt: {done.receipt_path}")
+    if done.all_verified is not None:
+        call.note(
+            "every claim is verified" if done.all_verified else "not every claim is verified; the response says which"
+        )
+    if done.wake_up.result == "sent":
+        call.note(f"woke {done.wake_up.seat} in {done.wake_up.detail}")
+
+
+# Handoffs -------------------------------------------------------------------------------------------------------------
+
+
+def handoffs(
+    context: typer.Context,
+    action: Annotated[str | None, typer.Argument(metavar="show", help="Tell the story of one task.")] = None,
+    task_id: Annotated[str | None, typer.Argument(metavar="ID", help="show: the task's id.")] = None,
+    *,
+    project: Project = "",
+    state: Annotated[str, typer.Option("--state", metavar="STATE", help="Only those in this state.")] = "",
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """List handoffs, or tell the story of one."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    if action is None:
+        _list_handoffs(call, project, state)
+        return
+    if action != "show" or not task_id or state:
+        raise UsageError(f"`oracle handoffs {action}` is no command.", hint="Write `oracle handoffs show ID`.")
+    with call.oracle() as oracle:
+        story = oracle.handoff(task_id, project)
+    if call.as_json:
+        call.print_json(story.as_json())
+    else:
+        write_out("".join(f"{visible(line)}\n" for line in _tell(story)))
+
+
+def _list_handoffs(call: Call, project: str, state: str) -> None:
+    with call.oracle() as oracle:
+        found = oracle.handoffs(project, state)
+    for sentence in found.problems:
+        call.warn(sentence)
+    if call.as_json:
+        call.print_json(
+            {
+                "handoffs": [item.as_json() for item in found.items],
+                "problems": len(found.problems),
+                "faults": list(found.problems),
+            }
+        )
+        return
+    headings = ("project", "task", "from", "to", "state", "age", "next", "action")
+    print_table(Table(headings, [_row(item) for item in found.items]))
+
+
+def _row(item: Listed) -> tuple[str, ...]:
+    handoff, state = item.handoff, item.handoff.state
+    age = f"{_age(item.age)}, stale" if item.is_stale else _age(item.age)
+    ends = (handoff.asker, handoff.answerer, state.step.value, age, handoff.next_seat() or "nobody")
+    return (item.project, handoff.task_id, *ends, state.action)
+
+
+def _age(seconds: float) -> str:
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{int(seconds)} s"
+
+
+def _tell(story: Story) -> list[str]:
+    from oracle.domain import timestamps
+
+    lines = []
+    for item in story.listed:
+        handoff, state = item.handoff, item.handoff.state
+        stale = ", stale" if item.is_stale else ""
+        lines.append(f"{handoff.task_id}: {handoff.asker} asks {handoff.answerer} in {story.project}")
+        lines.append(
+            f"  {state.step.value} for {_age(item.age)}{stale}; next {handoff.next_seat() or 'nobody'}: {state.action}"
+        )
+        lines += [f"  problem: {sentence}" for sentence in handoff.problems]
+    for chapter in story.chapters:
+        moment = timestamps.from_mtime(int(chapter.changed_at * 1e9))
+        lines.append(f"{moment}  {chapter.receipt.kind.value or 'unknown'}{chapter.suffix}  {chapter.path}")
+        for key in ("title", "summary", "verdict", "commit", "lineage_status", "notified_at", "consumed_at"):
+            text = chapter.receipt.text(key)
+            lines += [f"    {key}: {text}"] if text and text != "unknown" else []
+    lines += [f"response  {story.response_path}"] if story.response_path else []
+    lines += [f"kept aside  {path}" for path in story.kept_aside]
+    lines += [f"wake-up waits  {text}" for text in story.wake_ups]
+    lines += [f"{event.get('ts')}  event {event.get('event')}{_rest(event)}" for event in story.events]
+    return lines
+
+
+def _rest(event: dict[str, object]) -> str:
+    kept = {key: item for key, item in event.items() if key not in ("ts", "event", "project", "task_id") and item != ""}
+    return "".join(f" {key}={item}" for key, item in kept.items())
+
+
+def resume(context: typer.Context, *, memory_dir: MemoryDir = None, as_json: Json = False) -> None:
+    """Finish what was left undone; send what waits."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle() as oracle:
+        found = oracle.resume()
+    if call.as_json:
+        call.print_json(found.as_json())
+        return
+    write_out("".join(f"{visible(line)}\n" for line in found.done))
+    for line in found.left:
+        call.warn(line)
+    if not found.done and not found.left:
+        call.note("nothing was left undone")
+
+
+# Journal --------------------------------------------------------------------------------------------------------------
+
+
+def log(
+    context: typer.Context,
+    *,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on with what comes, until interrupted.")] = False,
+    project: Project = "",
+    task: Annotated[str, typer.Option("--task", metavar="ID", help="Only events of this task.")] = "",
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="The last N events; 0 is all.")] = 20,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Print what happened, the newest last."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    if follow:
+        _follow(call, project, task, limit)
+    with call.oracle() as oracle:
+        oracle.root.require()
+        found = oracle.events(project, task, limit)
+    if call.as_json:
+        call.print_json({"events": found})
+    else:
+        write_out("".join(f"{visible(_event(event))}\n" for event in found))
+
+
+def _follow(call: Call, project: str, task: str, limit: int) -> None:
+    """Print events as they come; no spinner, since waiting is what was asked for."""
+    from oracle.app.oracle import Oracle
+
+    with Oracle.open(call.memory_dir, warn=call.warn) as oracle:
+        oracle.root.require()
+        for event in oracle.follow(project, task, limit):
+            write_out(_line(event, call))
+
+
+def _line(event: dict[str, object], call: Call) -> str:
+    return f"{visible(json.dumps(event, ensure_ascii=False) if call.as_json else _event(event))}\n"
+
+
+def _event(event: dict[str, object]) -> str:
+    parts = [str(event.get(key, "")) for key in ("ts", "event", "project", "task_id")]
+    return f"{'  '.join(part for part in parts if part)}{_rest(event)}"
+
+
+# Hook -----------------------------------------------------------------------------------------------------------------
+
+
+def hook(
+    context: typer.Context,
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="install, uninstall or status.")],
+    *,
+    workspace: Annotated[
+        str, typer.Option("--workspace", metavar="DIR", help="The folder that the agent starts in.")
+    ] = ".",
+    settings_path: Annotated[
+        str, typer.Option("--settings-path", metavar="FILE", help="Instead of DIR/.claude/settings.json.")
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing; print the change as a diff.")] = False,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Install, remove or look at a seat's Stop hook."""
+    from oracle.hook import settings
+
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    path = settings.settings_file(workspace, settings_path)
+    if action == "status":
+        _print_status(call, settings.read_status(path))
+        return
+    if action == "install":
+        change = settings.plan_install(path, settings.hook_command(settings.default_script()))
+    elif action == "uninstall":
+        change = settings.plan_uninstall(path)
+    else:
+        raise UsageError(f"`oracle hook {action}` is no command.", hint="Write install, uninstall or status.")
+    _change(call, change, dry_run=dry_run)
+
+
+def _change(call: Call, change: settings.Change, *, dry_run: bool) -> None:
+    from oracle.hook import settings
+
+    backup = change.apply() if change.is_needed and not dry_run else ""
+    notes = settings.read_status(change.path).notes if not dry_run else ()
+    if call.as_json:
+        call.print_json(
+            {
+                "path": change.path,
+                "changed": change.is_needed and not dry_run,
+                "diff": change.diff(),
+                "backup": backup or None,
+                "notes": list(notes),
+            }
+        )
+        return
+    if dry_run:
+        write_out(visible_lines(change.diff()) or f"unchanged: {visible(change.path)}\n")
+        return
+    write_out(f"{'updated' if change.is_needed else 'unchanged'}: {visible(change.path)}\n")
+    for line in (f"the file as it was: {backup}" if backup else "", *notes):
+        if line:
+            call.note(line)
+
+
+def _print_status(call: Call, found: settings.Status) -> None:
+    if call.as_json:
+        call.print_json(
+            {
+                "path": found.path,
+                "installed": found.is_installed,
+                "commands": list(found.commands),
+                "notes": list(found.notes),
+            }
+        )
+    else:
+        write_out(f"{'installed' if found.is_installed else 'not installed'}: {visible(found.path)}\n")
+        for command in found.commands:
+            call.note(f"runs {command}")
+        for line in found.notes:
+            call.note(line)
+    if not found.is_installed:
+        raise typer.Exit(1)

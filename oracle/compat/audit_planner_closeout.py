@@ -1,0 +1,47 @@
+"""`audit_planner_closeout`: look for the three artifacts of a planner's closeout; exit 0 when they are there, else 1.
+
+With `--relaxed` the consumed receipt is a warning, and the two others are enough.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from oracle.compat.door import complain, emit, serve
+from oracle.compat.teamwork import add_profile, open_oracle
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def run() -> int:
+    """Run on the process's own arguments."""
+    return serve(main)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Audit one task's closeout; 0 when all is there, 1 when not."""
+    args = _parser().parse_args(argv)
+    with open_oracle(args) as oracle:
+        absent = oracle.audit_closeout("", args.task_id, args.profile)
+    soft = [line for line in absent if args.relaxed and line.startswith("missing consumed receipt")]
+    hard = [line for line in absent if line not in soft]
+    for line in soft:
+        complain(f"warning: {line}")
+    for line in hard:
+        emit(line)
+    if hard:
+        return 1
+    emit("2 authoritative artifacts present (receipt + DELIVERY)" if args.relaxed else "all 3 artifacts present")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="audit_planner_closeout", allow_abbrev=False, description="Look for what a planner's closeout leaves."
+    )
+    add_profile(parser)
+    parser.add_argument("--task-id", required=True, metavar="ID")
+    parser.add_argument("--relaxed", action="store_true", help="receipt and DELIVERY.md are enough")
+    return parser

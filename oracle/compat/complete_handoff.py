@@ -1,0 +1,121 @@
+"""`complete_handoff`: complete a handoff or acknowledge one, with the options, output and exit codes of the old program.
+
+0 done, or done before · 1 a rule of the team refuses it · 2 a wrong call · 3 no receipt could be written.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from oracle.compat.door import complain, emit, serve
+from oracle.compat.teamwork import add_notify, add_profile, notifies, open_oracle
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from oracle.app.complete import Completion
+    from oracle.app.oracle import Oracle
+
+
+def run() -> int:
+    """Run on the process's own arguments."""
+    return serve(main)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Complete or acknowledge; the codes are in the module's docstring."""
+    args = _parser().parse_args(argv)
+    if not args.enforce_planner_self_closeout:
+        complain(
+            "warning: --enforce-planner-self-closeout=false is taken and changes nothing: what was asked for is done"
+        )
+    with open_oracle(args) as oracle:
+        return _acknowledge(oracle, args) if args.ack_only else _complete(oracle, args)
+
+
+def _acknowledge(oracle: Oracle, args: argparse.Namespace) -> int:
+    done = oracle.acknowledge("", args.task_id, source=args.source, target=args.target, path=args.profile)
+    emit(done.line)
+    emit(f"receipt: {done.receipt_path}")
+    return 0
+
+
+def _complete(oracle: Oracle, args: argparse.Namespace) -> int:
+    done = oracle.complete(_completion(args))
+    name = done.name
+    if not done.is_new:
+        emit(f"already completed {name.task_id} -> {name.target}")
+    else:
+        emit(f"completed {name.task_id} -> {name.target}")
+    emit(f"delivery: {done.delivery_path}")
+    emit(f"receipt: {done.receipt_path}")
+    if done.record:
+        complain(f"PASS_NEEDS_INTEGRATION: the commit is not in the main line; noted in {done.record}")
+    return 0
+
+
+def _completion(args: argparse.Namespace) -> Completion:
+    from oracle.app.complete import Completion
+
+    fields = {
+        "pr_number": args.pr_number,
+        "ci_conclusion": args.ci_conclusion,
+        "base_drift_acknowledged": args.base_drift_acknowledged or None,
+        "drift_reason": args.drift_reason,
+    }
+    return Completion(
+        "",
+        args.task_id,
+        args.source,
+        args.target,
+        profile=args.profile,
+        status=args.status,
+        title=args.title,
+        summary=args.summary,
+        verdict=args.verdict,
+        commit=args.commit,
+        branch=args.branch,
+        test_policy=args.test_policy,
+        user_summary=args.user_summary,
+        next_action=args.next_action,
+        disposition=args.frontstage_disposition,
+        core_ux_gate=args.core_ux_gate,
+        sweep=args.sweep_count,
+        notifies=notifies(args),
+        needs_lineage=args.strict_lineage,
+        is_any_branch=args.allow_branch_mismatch,
+        fields={key: item for key, item in fields.items() if item},
+    )
+
+
+def _truth(word: str) -> bool:
+    return word.strip().lower() not in ("false", "0", "no", "off")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="complete_handoff", allow_abbrev=False, description="Complete a handoff, or acknowledge one."
+    )
+    add_profile(parser)
+    parser.add_argument("--source", required=True, metavar="SEAT", help="who did the work")
+    parser.add_argument("--task-id", required=True, metavar="ID")
+    parser.add_argument("--target", default="", metavar="SEAT", help="who gets it; by default whom the dispatch names")
+    for name in ("branch", "pr-number", "ci-conclusion", "title", "summary", "verdict", "commit", "core-ux-gate"):
+        parser.add_argument(f"--{name}", default="", metavar="TEXT")
+    parser.add_argument("--status", default="completed", metavar="WORD")
+    parser.add_argument("--sweep-count", type=int, metavar="N")
+    parser.add_argument("--base-drift-acknowledged", action="store_true")
+    for name in ("drift-reason", "test-policy", "frontstage-disposition", "user-summary", "next-action"):
+        parser.add_argument(f"--{name}", default="", metavar="TEXT")
+    parser.add_argument(
+        "--strict-lineage", action="store_true", help="no --user-summary or commit: an error, no warning"
+    )
+    parser.add_argument("--allow-branch-mismatch", action="store_true")
+    parser.add_argument(
+        "--enforce-planner-self-closeout", nargs="?", const=True, default=True, type=_truth, metavar="BOOL",
+        help="taken; nothing is ever left undone in silence",
+    )  # fmt: skip
+    parser.add_argument("--ack-only", action="store_true", help="note that the target has it, and no more")
+    add_notify(parser)
+    return parser

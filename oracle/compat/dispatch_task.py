@@ -1,0 +1,148 @@
+"""`dispatch_task`: give a seat a task, with the options, output and exit codes of the old program.
+
+0 dispatched · 1 no such seat, or a rule that `--strict-lineage` makes hard · 2 refused or queued already · 3 no seat of the role.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from oracle.compat.door import complain, emit, report, serve
+from oracle.compat.teamwork import add_notify, add_profile, notifies, open_oracle
+from oracle.errors import OracleError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from oracle.app.ask import Order
+    from oracle.app.oracle import Oracle
+
+POLICIES = ("UPDATE", "FREEZE", "EXTEND", "N/A")
+NO_SEAT = 3
+
+
+def run() -> int:
+    """Run on the process's own arguments."""
+    return serve(main)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Dispatch one task; the codes are in the module's docstring."""
+    args = _parser().parse_args(argv)
+    refused = _refuse(args)
+    if refused:
+        return refused
+    with open_oracle(args) as oracle:
+        if args.target_role:
+            try:
+                args.target = oracle.least_busy_seat("", args.target_role, args.profile)
+            except OracleError as error:
+                if error.code != "blocked":
+                    raise
+                report(error)
+                return NO_SEAT
+        seats = oracle.profile("", args.profile).seats
+        if args.target not in seats:
+            complain(f"error: target {args.target!r} is not one of the seats {', '.join(seats) or '(none)'}")
+            return 1
+        return _dispatch(oracle, args)
+
+
+def _refuse(args: argparse.Namespace) -> int:
+    """Return the exit code of a call that is refused before the profile is looked at, 0 for one that is not."""
+    if args.task_type == "external-integration" and not (args.docs_consulted or args.docs_skip_reason):
+        complain("error: an external integration needs --docs-consulted or --docs-skip-reason")
+        return 2
+    if args.target == "memory" and args.kind != "query":
+        complain(
+            "error: refusing to dispatch a task to memory: it answers queries and does no tasks.\n"
+            "hint: Ask it with `oracle ask`, or add --kind query."
+        )
+        return 2
+    if not args.user_summary:
+        if args.strict_lineage:
+            complain("error: --strict-lineage needs a --user-summary")
+            return 1
+        complain("warn: no --user-summary")
+    return 0
+
+
+def _dispatch(oracle: Oracle, args: argparse.Namespace) -> int:
+    made = oracle.dispatch(_order(args))
+    emit(f"dispatched {made.name.task_id} -> {made.name.target}")
+    emit(f"todo: {made.todo_path}")
+    emit(f"receipt: {made.receipt_path}")
+    return 0
+
+
+def _order(args: argparse.Namespace) -> Order:
+    from oracle.app.ask import Order
+
+    queue = {"intent": args.intent, "finding_id": args.finding_id, "core_ux": "true" if args.core_ux else ""}
+    receipt = {
+        "docs_consulted": args.docs_consulted,
+        "docs_skip_reason": args.docs_skip_reason,
+        "expected_branch": args.expected_branch,
+        "expected_worktree_path": args.expected_worktree,
+        "finding_id": args.finding_id,
+        "rca_override": args.rca_override,
+        "core_ux": args.core_ux or None,
+        "spec_path": args.spec_path,
+        "intent": args.intent,
+    }
+    return Order(
+        "",
+        args.task_id or "",
+        args.source,
+        args.target,
+        args.objective,
+        title=args.title or "",
+        reply_to=args.reply_to or "",
+        test_policy=args.test_policy,
+        user_summary=args.user_summary,
+        notes=args.notes,
+        kind=args.kind,
+        profile=args.profile,
+        task_type=args.task_type,
+        needs_review=args.review_required,
+        skill_refs=tuple(args.skill_refs),
+        notifies=notifies(args),
+        stacks=args.force_parallel_builder,
+        queue={key: text for key, text in queue.items() if text},
+        receipt={key: item for key, item in receipt.items() if item},
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="dispatch_task", allow_abbrev=False, description="Give a seat a task.")
+    add_profile(parser)
+    parser.add_argument("--source", default="planner", metavar="SEAT", help="who asks")
+    to = parser.add_mutually_exclusive_group(required=True)
+    to.add_argument("--target", default="", metavar="SEAT", help="who is asked")
+    to.add_argument("--target-role", default="", metavar="ROLE", help="the seat of this role with the least to do")
+    parser.add_argument("--task-id", metavar="ID", help="one is made when none is given")
+    parser.add_argument("--title", metavar="TEXT")
+    parser.add_argument("--objective", required=True, metavar="TEXT", help="what is asked")
+    parser.add_argument("--test-policy", required=True, choices=POLICIES)
+    parser.add_argument("--kind", choices=("task", "query"), default="task", help="memory takes queries alone")
+    parser.add_argument("--reply-to", metavar="SEAT", help="who gets the answer; by default --source")
+    parser.add_argument("--user-summary", default="", metavar="TEXT")
+    parser.add_argument("--strict-lineage", action="store_true", help="without --user-summary: an error, no warning")
+    parser.add_argument("--notes", default="dispatched via gstack-harness", metavar="TEXT")
+    parser.add_argument("--docs-consulted", default="", metavar="TEXT")
+    parser.add_argument("--docs-skip-reason", default="", metavar="TEXT")
+    parser.add_argument("--status-note", metavar="TEXT", help="taken and not used")
+    parser.add_argument("--task-type", default="unspecified", metavar="WORD")
+    parser.add_argument("--review-required", action="store_true")
+    parser.add_argument("--skill-refs", nargs="*", default=[], metavar="PATH")
+    parser.add_argument("--intent", default="", metavar="KEY")
+    parser.add_argument("--expected-branch", metavar="NAME")
+    parser.add_argument("--expected-worktree", metavar="DIR")
+    parser.add_argument("--finding-id", default="", metavar="ID")
+    parser.add_argument("--rca-override", metavar="TEXT")
+    parser.add_argument("--core-ux", action="store_true")
+    parser.add_argument("--spec-path", metavar="PATH")
+    parser.add_argument("--force-parallel-builder", action="store_true", help="also while the builder has a task")
+    add_notify(parser)
+    return parser

@@ -1,0 +1,102 @@
+"""`memory_deliver`: deliver an answer of the memory seat, with the options, output and exit codes of the old program.
+
+0 delivered, or delivered before · 2 a wrong call · 3 the response is written and the handoff failed · 6 another answer stands.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+
+from oracle.compat.door import complain, emit, report, serve
+from oracle.compat.teamwork import add_notify, add_profile, notifies, open_oracle
+from oracle.errors import HandoffFailed, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def run() -> int:
+    """Run on the process's own arguments."""
+    return serve(main)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Deliver once; the codes are in the module's docstring."""
+    args = _parser().parse_args(argv)
+    response = _response(args)
+    from oracle.app.deliver import Delivery
+
+    delivery = Delivery(
+        "",
+        args.task_id,
+        args.target,
+        response,
+        source=args.source,
+        profile=args.profile,
+        summary=args.summary,
+        notifies=notifies(args),
+        supersedes=args.supersede,
+        is_strict=args.strict,
+    )
+    with open_oracle(args) as oracle:
+        try:
+            done = oracle.deliver(delivery)
+        except HandoffFailed as error:
+            report(error)
+            complain(f"retry: {shlex.join(['memory_deliver', *argv])}")
+            return error.exit_code
+    name = done.name
+    if done.is_new:
+        emit(f"response_written: {done.response_path}")
+        emit(f"completed {name.task_id} -> {name.target}")
+    else:
+        emit(f"already delivered {name.task_id} -> {name.target}: {done.response_path}")
+    emit(f"delivery: {done.delivery_path}")
+    emit(f"receipt: {done.receipt_path}")
+    if done.all_verified is False:
+        complain("warning: not every claim is verified; the response says which")
+    return 0
+
+
+def _response(args: argparse.Namespace) -> dict[str, object]:
+    """Return the response that was given. Raises UsageError."""
+    raw = args.response_inline if args.response_inline is not None else _read(args.response_file)
+    try:
+        content = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"The response is no JSON: {error}.", hint='Give an object, as in {"answer": "…"}.') from error
+    if not isinstance(content, dict):
+        raise UsageError("The response is no JSON object.", hint='Give an object, as in {"answer": "…"}.')
+    return content
+
+
+def _read(path: str) -> bytes:
+    if path == "-":
+        return sys.stdin.buffer.read() if sys.stdin else b""
+    try:
+        with open(path, "rb") as stream:  # noqa: PTH123 - pathlib is not worth its import
+            return stream.read()
+    except (OSError, ValueError) as error:
+        raise UsageError(f"The response file {path} can't be read: {error}.", hint="Check the path.") from error
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="memory_deliver", allow_abbrev=False, description="Deliver an answer of the memory seat, once."
+    )
+    add_profile(parser)
+    parser.add_argument("--task-id", required=True, metavar="ID")
+    parser.add_argument("--target", required=True, metavar="SEAT", help="who gets the answer")
+    parser.add_argument("--source", default="memory", metavar="SEAT", help="who answers")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--response-inline", metavar="JSON")
+    what.add_argument("--response-file", metavar="FILE", help="- is standard input")
+    parser.add_argument("--summary", default="", metavar="TEXT", help="what the receipt says of it")
+    parser.add_argument("--strict", action="store_true", help="deliver nothing when a claim does not hold")
+    parser.add_argument("--supersede", action="store_true", help="replace the answer that stands; it is kept")
+    add_notify(parser)
+    return parser

@@ -1,0 +1,61 @@
+"""`notify_seat`: send a seat a notice, with the options and output of the old program; exit 1 when it was not taken.
+
+Its receipt lies beside the handoffs, under `notices/`, and never over a dispatch.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from oracle.compat.door import complain, emit, serve
+from oracle.compat.teamwork import add_profile, open_oracle
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def run() -> int:
+    """Run on the process's own arguments."""
+    return serve(main)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Send one notice; 0 when it was taken, or when failing is allowed."""
+    args = _parser().parse_args(argv)
+    from oracle.app.notices import Notice
+
+    notice = Notice(
+        "",
+        args.source,
+        args.target,
+        args.message,
+        task_id=args.task_id,
+        reply_to=args.reply_to,
+        kind=args.kind,
+        profile=args.profile,
+        leaves_receipt=not args.skip_receipt,
+    )
+    with open_oracle(args) as oracle:
+        done = oracle.notify(notice)
+    if done.receipt_path:
+        emit(f"receipt: {done.receipt_path}")
+    if done.sent:
+        emit(f"notified {args.target}")
+        return 0
+    complain(f"not notified {args.target}: {done.detail}")
+    return 0 if args.allow_notify_failure else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="notify_seat", allow_abbrev=False, description="Send a seat a notice.")
+    add_profile(parser)
+    parser.add_argument("--source", required=True, metavar="SEAT")
+    parser.add_argument("--target", required=True, metavar="SEAT")
+    parser.add_argument("--message", required=True, metavar="TEXT", help="one line; line ends are shown as ⏎")
+    parser.add_argument("--task-id", default="", metavar="ID", help="what it is about; leaves a receipt")
+    parser.add_argument("--reply-to", default="", metavar="SEAT")
+    parser.add_argument("--kind", default="notice", metavar="WORD")
+    parser.add_argument("--skip-receipt", action="store_true")
+    parser.add_argument("--allow-notify-failure", action="store_true", help="exit 0 also when it was not taken")
+    return parser

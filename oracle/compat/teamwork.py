@@ -1,0 +1,39 @@
+"""What the fronts of delivery share: which Root, which profile, whether to wake somebody. Imports nothing heavy."""
+
+from __future__ import annotations
+
+from oracle.compat.door import complain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from oracle.app.oracle import Oracle
+
+
+def add_profile(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where: the profile's file and the Root."""
+    parser.add_argument("--profile", required=True, metavar="FILE", help="the profile of the project")
+    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; else the one that the environment names")
+
+
+def add_notify(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say whether the reader is woken."""
+    parser.add_argument("--notify", action="store_true", help="wake the reader, which is what happens by default")
+    parser.add_argument("--no-notify", action="store_true", help="wake nobody")
+    parser.add_argument("--skip-notify", action="store_true", help="the old name of --no-notify")
+    parser.add_argument(
+        "--allow-notify-failure", action="store_true", help="taken: a wake-up that fails is a warning in any case"
+    )
+
+
+def notifies(args: argparse.Namespace) -> bool:
+    """Tell whether somebody is to be woken."""
+    return not (args.no_notify or args.skip_notify)
+
+
+def open_oracle(args: argparse.Namespace) -> Oracle:
+    """Open the Root that the call means; warnings go to standard error."""
+    from oracle.app.oracle import Oracle
+
+    return Oracle.open(args.memory_dir, warn=lambda line: complain(f"warning: {line}"))

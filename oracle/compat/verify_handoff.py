@@ -1,0 +1,44 @@
+"""`verify_handoff`: say whether a handoff was assigned, notified and consumed, with the old program's words; exit 0 or 1."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from oracle.compat.door import complain, emit, serve
+from oracle.compat.teamwork import add_profile, open_oracle
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def run() -> int:
+    """Run on the process's own arguments."""
+    return serve(main)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Verify one handoff; 0 when it is healthy, 1 when it is not."""
+    args = _parser().parse_args(argv)
+    with open_oracle(args) as oracle:
+        found = oracle.verify_handoff("", args.task_id, source=args.source, target=args.target, path=args.profile)
+    problems = found.pop("problems")
+    for line in problems if isinstance(problems, list) else ():
+        complain(f"warning: {line}")
+    if args.json:
+        emit(json.dumps(found, ensure_ascii=False, indent=2))
+    else:
+        for key, item in found.items():
+            emit(f"{key}: {item}")
+    return 0 if found["healthy"] else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="verify_handoff", allow_abbrev=False, description="Look at one handoff.")
+    add_profile(parser)
+    parser.add_argument("--task-id", required=True, metavar="ID")
+    parser.add_argument("--source", required=True, metavar="SEAT")
+    parser.add_argument("--target", required=True, metavar="SEAT")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser

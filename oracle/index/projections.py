@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from json.encoder import encode_basestring as quote
 from operator import itemgetter
+from typing import Any
 
 from oracle.domain.flat import flatten
 from oracle.domain.instants import NS, extracted_at
@@ -112,11 +113,17 @@ _BACKLINKS = (
 def _texts(connection: sqlite3.Connection, side: str) -> Iterator[tuple[str, bytes]]:
     """Yield (file name, bytes) of every projection of a side, one source or target at a time."""
     if side == LINKS:
-        rows, draw = connection.execute(f"{_LINKS.format(', record.slug')} ORDER BY record.id"), _draw_links
+        for name, group in _grouped(connection, f"{_LINKS.format(', record.slug')} ORDER BY record.id"):
+            yield f"{flatten(name)}.jsonl", _draw_links(name, group)
     else:
-        rows, draw = connection.execute(f"{_BACKLINKS.format(', target.name')} ORDER BY target.id"), _draw_backlinks
-    for name, group in groupby(rows, itemgetter(-1)):
-        yield f"{flatten(name)}.jsonl", draw(name, [row[:-1] for row in group])
+        for name, group in _grouped(connection, f"{_BACKLINKS.format(', target.name')} ORDER BY target.id"):
+            yield f"{flatten(name)}.jsonl", _draw_backlinks(name, group)
+
+
+def _grouped(connection: sqlite3.Connection, statement: str) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the last column with the rows that share it, that column taken off; the statement brings them together."""
+    for name, group in groupby(connection.execute(statement), itemgetter(-1)):
+        yield name, [row[:-1] for row in group]
 
 
 def _one(connection: sqlite3.Connection, root: Root, side: str, name: str) -> tuple[str, bytes]:

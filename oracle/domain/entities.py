@@ -293,17 +293,15 @@ def _is_colour(page: Page, start: int, *, end: int, colour_end: int) -> bool:
 
 # Commits --------------------------------------------------------------------------------------------------------------
 
-_HEX = r"([0-9a-f]{7,40}+)(?![A-Za-z0-9_])"
+_HEX = r"([0-9a-fA-F]{7,40}+)(?![A-Za-z0-9_])"
 _COMMIT_CUES = ("commit", "merg", "cherry", "revert", "sha", "提交", "合并", "回滚", "还原")
 _ASCII_CUES = tuple(cue for cue in _COMMIT_CUES if cue.isascii())
-_COMMIT = (
-    r"(?:(commit(?:s|ted)?)|merge[ds]?|merging|cherry.?pick(?:ed|s|ing)?|revert(?:ed|s|ing)?|sha)(?:\s{1,3}+|[:=]\s{0,3}+)"
-    + _HEX
-    + r"|(?:(提交)|合并|回滚|还原)(?:了|于|：|:)?\s{0,3}+"
-    + _HEX
-)
+_INTRODUCED = r"(?:\s{1,3}+|[:=]\s{0,3}+)" + _HEX
+_CUE = r"(?:(commit(?:s|ted)?)|merge[ds]?|merging|cherry.?pick(?:ed|s|ing)?|revert(?:ed|s|ing)?|sha)"
+_ASCII_COMMIT = _CUE + _INTRODUCED  # for small letters: ignoring case makes a pattern slow to compile
+_COMMIT = f"(?i:{_CUE}){_INTRODUCED}" + r"|(?:(提交)|合并|回滚|还原)(?:了|于|：|:)?\s{0,3}+" + _HEX
 _OPENERS = frozenset("([{")
-_NEXT_COMMIT = r"\s{0,3}+(?:,\s?and|,|、|，|and|&|和|及|与)\s{0,3}+" + _HEX
+_NEXT_COMMIT = r"\s{0,3}+(?:,\s?(?i:and)|,|、|，|(?i:and)|&|和|及|与)\s{0,3}+" + _HEX
 _PARENTHESISED = r"\(([0-9a-fA-F]{7,40}+)\)"
 _WIDE_PARENTHESISED = r"（([0-9a-fA-F]{7,40}+)）"
 _DATE = r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"
@@ -319,29 +317,32 @@ def read_commits(page: Page, prose: str) -> None:
             if _is_mixed(value) and not page.is_joined(start, end) and page.after(end) not in _OPENERS:
                 page.mention(COMMIT, value, start=start + 1, end=end - 1)
     lower = prose.lower()
-    if len(lower) != len(prose):  # a few letters have a longer small form
+    is_ascii = prose.isascii()
+    if not is_ascii and len(lower) != len(prose):  # a few letters have a longer small form
         lower = "".join(char.lower()[0] for char in prose)
-    for cue in _ASCII_CUES if prose.isascii() else _COMMIT_CUES:
+    for cue in _ASCII_CUES if is_ascii else _COMMIT_CUES:
         at = lower.find(cue)
         while at >= 0:
-            if hit := compiled(_COMMIT, re.IGNORECASE).match(prose, at):
+            hit = compiled(_ASCII_COMMIT).match(lower, at) if is_ascii else compiled(_COMMIT).match(prose, at)
+            if hit:
                 _read_commit(page, prose, found=hit)
             at = lower.find(cue, at + len(cue))
 
 
 def _read_commit(page: Page, prose: str, *, found: re.Match[str]) -> None:
     """Read the commit behind a cue and those listed after it; only `commit` itself makes a date's digits one."""
-    if found.group()[0].isascii() and joins(page.before(found.start())):
+    if prose[found.start()].isascii() and joins(page.before(found.start())):
         return
-    named = bool(found.group(1) or found.group(3))
+    group = found.lastindex or 0
+    named = bool(found.group(group - 1))
     hit: re.Match[str] | None = found
-    group = 2 if found.group(2) else 4
     while hit is not None:
-        value, (start, end) = hit.group(group), hit.span(group)
+        start, end = hit.span(group)
+        value = prose[start:end]
         if joins(page.after(end)) or (not named and compiled(_DATE).fullmatch(value)):
             return
         page.mention(COMMIT, value, start=start, end=end)
-        hit, group = compiled(_NEXT_COMMIT, re.IGNORECASE).match(prose, end), 1
+        hit, group = compiled(_NEXT_COMMIT).match(prose, end), 1
 
 
 def _is_mixed(value: str) -> bool:

@@ -13,6 +13,7 @@ from oracle.domain import timestamps
 from oracle.domain.documents import Document, Value, as_list, as_text
 from oracle.domain.seats import MEMORY, ORPHAN_KINDS, role_of
 from oracle.domain.slugs import ENTITY, entity
+from oracle.domain.values import value
 from oracle.errors import InvalidRecord, OwnershipError
 
 SCHEMA_VERSION = "2"
@@ -40,7 +41,7 @@ _MAX_TITLE = 300
 _MAX_SLUG_BYTES = 80
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Relation:
     """A typed relation that frontmatter states: `target` is an entity, or a reference to a record as it was written."""
 
@@ -49,7 +50,7 @@ class Relation:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Record:
     """The fields of one record file that listings, filters and rankings use; every one is text, "" when unknown."""
 
@@ -132,14 +133,14 @@ def _title(document: Document, name: str) -> str:
 
 def _relations(document: Document) -> list[Relation]:
     found = []
-    for key, value in document.fields.items():
+    for key, stated in document.fields.items():
         line = document.key_lines.get(key, 1)
         if key in _RELATION_KEYS:
             found += [
-                Relation(_RELATION_KEYS[key], _reference(item), line) for item in as_list(value) if _reference(item)
+                Relation(_RELATION_KEYS[key], _reference(item), line) for item in as_list(stated) if _reference(item)
             ]
         elif key in _TASK_KEYS:
-            found += [Relation("related-task", _task(item), line) for item in as_list(value) if _one_line(item)]
+            found += [Relation("related-task", _task(item), line) for item in as_list(stated) if _one_line(item)]
     return found
 
 

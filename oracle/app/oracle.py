@@ -157,15 +157,15 @@ class Oracle:
         self, text: str, filters: Mapping[str, str] | None = None, *, limit: int = 10, fresh: bool = False
     ) -> list[Hit]:
         """Return the best passages for a person's words; retired records come last and say by what."""
-        from oracle.app import retrieve
+        from oracle.app import search
 
-        return retrieve.search(self, text, filters or {}, limit=limit, fresh=fresh)
+        return search.search(self, text, filters or {}, limit=limit, fresh=fresh)
 
     def show(self, slug: str, *, first_line: int = 1, last_line: int = 0, fresh: bool = False) -> Shown:
         """Return lines of a record, read from disk now; `last_line` 0 means the end. Raises NotInMemory."""
-        from oracle.app import retrieve
+        from oracle.app import search
 
-        return retrieve.show(self, slug, first_line=first_line, last_line=last_line, fresh=fresh)
+        return search.show(self, slug, first_line=first_line, last_line=last_line, fresh=fresh)
 
     def fact(self, key: str, project: str = "") -> Fact:
         """Return the fact at a dotted key. Raises NotInMemory."""

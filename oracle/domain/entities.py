@@ -45,6 +45,8 @@ _URL_TAIL = ".,;:!?'\"*~"
 def _web_scheme(prose: str, at: int) -> int:
     """Return the length of the `http` or `https` that ends at `at`, or 0; `git+https` counts, `xhttps` does not."""
     head = prose[max(0, at - 6) : at].lower()
+    if head == " https":
+        return 5
     length = 5 if head.endswith("https") else 4 if head.endswith("http") else 0
     before = head[: len(head) - length][-1:]
     return 0 if before.isascii() and before.isalnum() else length
@@ -105,6 +107,8 @@ _PATH_END = r"(?![A-Za-z0-9_]|\.[a-z0-9_]|[./-]*+(?<=[/-])[A-Za-z0-9_])"
 _FILE_END = re.compile(r"\.([a-z][a-z0-9]{0,7}+)" + _PATH_END)
 _BARE_FILE_END = r"/(?:" + "|".join(sorted(BARE_FILES)) + r")" + _PATH_END
 _PATH_BACKWARDS = re.compile(r"[A-Za-z0-9_./~@+$-]*")
+_PLAIN_PATH = re.compile(r"(?:\w[\w-]*+/)+\w[\w-]*+\.\w++", re.ASCII)  # what needs no second look
+_BLANKS = frozenset(["", " ", "\n"])
 _CODE_LETTERS = frozenset(
     {"c", "h", "m", "r", "env", "log", "conf", "go", "pl", "fs", "ex", "less", "diff", "patch", "base"}
 )
@@ -114,7 +118,7 @@ _HOST = r"(?:[A-Za-z0-9-]+\.)+(?:com|org|net|io|dev|cn|edu|gov|ai|app|co|de|uk|j
 
 def _path_start(prose: str, floor: int, *, end: int) -> int:
     """Walk back from the end of a path over what may stand in one; most are short, so look near by first."""
-    for reach in (120, MAX_VALUE + 1):
+    for reach in (60, MAX_VALUE + 1):
         low = max(floor, end - reach)
         run = _PATH_BACKWARDS.match(prose[low:end][::-1])
         start = end - (run.end() if run else 0)
@@ -130,14 +134,21 @@ def read_files(page: Page, prose: str) -> str:
     ends = [found.end() for found in _FILE_END.finditer(prose) if found.group(1) in EXTENSIONS]
     if "file" in prose:
         ends = sorted(ends + [found.end() for found in compiled(_BARE_FILE_END).finditer(prose)])
+    if not ends:
+        return prose
+    text = page.text
     for end in ends:
         start = _path_start(prose, floor, end=end)
         floor = end
-        token = prose[start:end].lstrip("-+")
-        start = end - len(token)
+        token = prose[start:end]
+        if not _PLAIN_PATH.fullmatch(token):
+            token = token.lstrip("-+")
+            start = end - len(token)
+            path = _file_path(token)
+        else:
+            path = token
         spans.append((start, end))
-        path = _file_path(token)
-        if path and not _is_pattern(page, start=start, end=end, path=path) and not _is_cut(page, start, path=path):
+        if path and (text[start - 1 : start] in _BLANKS or not _is_part(page, start, end=end, path=path)):
             page.mention(FILE, path, start=start, end=end)
     return blank(prose, spans, filler=HIDDEN)
 
@@ -173,6 +184,10 @@ def _is_word(base: str, stem: str, extension: str) -> bool:
     if extension in _CODE_LETTERS and (len(stem) < 3 or "." in stem or stem in {"self", "this", "console"}):
         return not (extension == "go" and stem.isalnum())
     return is_product(base) or stem.isdigit() or ("." in stem and bool(compiled(_DOTTED_LETTERS).fullmatch(stem)))
+
+
+def _is_part(page: Page, start: int, *, end: int, path: str) -> bool:
+    return _is_pattern(page, start=start, end=end, path=path) or _is_cut(page, start, path=path)
 
 
 def _is_pattern(page: Page, *, start: int, end: int, path: str) -> bool:
@@ -226,9 +241,12 @@ def _task_pattern(prefixes: frozenset[str]) -> re.Pattern[str] | None:
 def read_tasks(page: Page, prose: str, *, prefixes: frozenset[str] | None) -> None:
     """Mention task ids (any prefix but the standards' when `prefixes` is None, else just those), `GH#n` and `#n`."""
     if "-" in prose:
-        spans = _any_tasks(prose) if prefixes is None else _listed_tasks(prose, prefixes)
-        for start, end in spans:
-            if page.before(start) not in _TASK_BARRIERS and not page.is_joined(start, end):
+        text = page.text
+        for start, end in _any_tasks(prose) if prefixes is None else _listed_tasks(prose, prefixes):
+            before = text[start - 1 : start]
+            if (before in _BLANKS or not (before in _TASK_BARRIERS or joins(before))) and not joins(
+                text[end : end + 1]
+            ):
                 page.mention(TASK, prose[start:end], start=start, end=end)
     if "#" not in prose:
         return
@@ -249,7 +267,7 @@ def read_tasks(page: Page, prose: str, *, prefixes: frozenset[str] | None) -> No
 def _any_tasks(prose: str) -> Iterator[tuple[int, int]]:
     for found in _NUMBER.finditer(prose):
         at, end = found.span()
-        prefix = _PREFIX_BACKWARDS.match(prose[max(0, at - 33) : at][::-1])
+        prefix = _PREFIX_BACKWARDS.match(prose[at - 33 if at > 33 else 0 : at][::-1])
         if prefix is None:
             continue
         start = at - prefix.end()

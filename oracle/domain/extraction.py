@@ -20,20 +20,22 @@ def read(text: str, patterns: Patterns) -> Extraction:
     page = Page(text)
     prose = mask_code(text)
     keys = prose
-    if "://" in prose:
+    if ":" in prose and "://" in prose:
         prose = entities.read_urls(page, prose)
-    if "](" in prose or "]:" in prose:
+    has_brackets = "]" in prose
+    if has_brackets and ("](" in prose or "]:" in prose):
         prose = references.read_links(page, prose)
-    if "/.agents/memory/projects/" in prose:
+    has_slash = "/" in prose
+    if has_slash and "/.agents/memory/projects/" in prose:
         entities.read_projects(page, prose)
-    if "[[" in prose:
+    if has_brackets and "[[" in prose:
         prose = references.read_wikilinks(page, prose)
-    if "projects/" in prose or "shared/" in prose or "learnings/" in prose:
+    if has_slash and ("projects/" in prose or "shared/" in prose or "learnings/" in prose):
         prose = references.read_slugs(page, prose)
     named = prose
     if "." in prose or "/" in prose:
         prose = entities.read_files(page, prose)
-    if "[KEY:" in keys:
+    if "[" in keys and "[KEY:" in keys:
         entities.read_keys(page, keys)
     entities.read_tasks(page, prose, prefixes=patterns.task_prefixes)
     entities.read_commits(page, prose)

@@ -5,6 +5,7 @@ Domain room: pure functions over text and slugs.
 
 from __future__ import annotations
 
+from functools import cache
 from unicodedata import normalize
 
 from oracle.domain.pages import (
@@ -28,7 +29,7 @@ from oracle.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
     from typing import Self
 
 __all__ = [
@@ -74,9 +75,15 @@ DEFAULT_PATTERNS = Patterns()
 
 def extract(text: str, patterns: Patterns = DEFAULT_PATTERNS) -> Extraction:
     """Read the edges of a record's body (front matter cut off); code and comments give none. Never raises."""
-    from oracle.domain.extraction import read  # readers of the index resolve links but read none
+    return _reader()(text, patterns)
 
-    return read(text, patterns)
+
+@cache
+def _reader() -> Callable[[str, Patterns], Extraction]:
+    """Load what reads links when a text is first read: programs that read the index resolve links but look for none."""
+    from oracle.domain.extraction import read
+
+    return read
 
 
 # Where the words lead -------------------------------------------------------------------------------------------------

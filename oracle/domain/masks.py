@@ -13,7 +13,7 @@ from oracle.domain.compiling import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection
 
 _DEEPEST = 32  # containers; deeper nesting is read as text, which keeps the cost of a line bounded
 _INDENTED = 4
@@ -38,8 +38,12 @@ def unify_line_ends(text: str) -> str:
     return text.replace("\r\n", " \n").replace("\r", "\n")
 
 
-def blank(text: str, spans: Iterable[tuple[int, int]], *, filler: str = " ") -> str:
+def blank(text: str, spans: Collection[tuple[int, int]], *, filler: str = " ") -> str:
     """Overwrite the (start, end) spans, in ascending order, with `filler`; line feeds stay."""
+    if len(spans) == 1:
+        ((start, end),) = spans
+        if text.find("\n", start, end) < 0:
+            return f"{text[:start]}{filler * (end - start)}{text[end:]}" if end > start else text
     pieces: list[str] = []
     done = 0
     for start, end in spans:
@@ -67,7 +71,13 @@ def mask_code(text: str) -> str:
     forgotten fence must not swallow the rest of a record. Time is linear in the length of the text.
     """
     text = unify_line_ends(text)
-    if "`" in text or "    " in text or "\t" in text or "~~~" in text or "<!--" in text:
+    if (
+        "`" in text
+        or "    " in text
+        or "\t" in text
+        or ("~" in text and "~~~" in text)
+        or ("<" in text and "<!--" in text)
+    ):
         return blank(text, _Blocks(text).read())
     return text
 

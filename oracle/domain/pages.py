@@ -69,24 +69,24 @@ else:
 class Page:
     """Collects hits as (offset, end, value); lines and snippets are made once, for the hits that stand."""
 
-    __slots__ = ("_hits", "_refs", "_text")
+    __slots__ = ("_hits", "_refs", "text")
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self.text = text
         self._hits: dict[str, list[tuple[int, int, str]]] = {}
         self._refs: list[tuple[int, int, str]] = []
 
     def before(self, at: int) -> str:
         """Return the character before an offset, or ""."""
-        return self._text[at - 1] if at > 0 else ""
+        return self.text[at - 1] if at > 0 else ""
 
     def after(self, at: int) -> str:
         """Return the character at an offset, or ""."""
-        return self._text[at : at + 1]
+        return self.text[at : at + 1]
 
     def part(self, start: int, end: int) -> str:
         """Return a stretch of the text as it was written."""
-        return self._text[max(start, 0) : end]
+        return self.text[max(start, 0) : end]
 
     def is_joined(self, start: int, end: int) -> bool:
         """Tell whether a hit is only part of a word."""
@@ -94,7 +94,10 @@ class Page:
 
     def mention(self, kind: str, value: str, *, start: int, end: int) -> None:
         """Keep an edge to an entity."""
-        self._hits.setdefault(kind, []).append((start, end, value))
+        if kind in self._hits:
+            self._hits[kind].append((start, end, value))
+        else:
+            self._hits[kind] = [(start, end, value)]
 
     def refer(self, ref: str, *, start: int, end: int) -> None:
         """Keep a link to a record."""
@@ -104,35 +107,41 @@ class Page:
         """Return the hits that stand as edges."""
         if not self._hits and not self._refs:
             return Extraction((), ())
-        text = self._text
+        text = self.text
         plain = text if "\r" not in text else text.replace("\r\n", " \n").replace("\r", "\n")
         mentions: list[Mention] = []
         for kind, prefix in _PREFIXES:
             if kind in self._hits:
-                places = self._places(self._hits[kind], plain)
-                mentions += [Mention(kind, prefix + value, snippet, line) for value, snippet, line in places]
-        references = [Reference(RECORD, ref, snippet, line) for ref, snippet, line in self._places(self._refs, plain)]
-        return Extraction(tuple(mentions), tuple(references))
-
-    def _places(self, hits: list[tuple[int, int, str]], plain: str) -> list[tuple[str, str, int]]:
-        """Return (value, snippet, line) of the hits that stand; `plain` is the text with one kind of line end."""
-        text = self._text
-        places = []
+                done, line = 0, 1
+                for start, end, value in _first(self._hits[kind]):
+                    line += plain.count("\n", done, start)
+                    done = start
+                    mentions.append(Mention(kind, prefix + value, _snippet(text, start, end), line))
+        references: list[Reference] = []
         done, line = 0, 1
-        for start, end, value in _first(hits):
+        for start, end, ref in _first(self._refs) if self._refs else ():
             line += plain.count("\n", done, start)
             done = start
-            begin = start - SNIPPET_MARGIN if start > SNIPPET_MARGIN else 0
-            snippet = text[begin : min(end + SNIPPET_MARGIN, begin + SNIPPET_LENGTH)].replace("\n", " ").strip()
-            if "  " in snippet or not snippet.isprintable():  # every blank but the plain space counts as unprintable
-                snippet = " ".join(snippet.split())
-            places.append((value, snippet, line))
-        return places
+            references.append(Reference(RECORD, ref, _snippet(text, start, end), line))
+        return Extraction(tuple(mentions), tuple(references))
+
+
+def _snippet(text: str, start: int, end: int) -> str:
+    """Return a hit with what stands around it, every stretch of blanks collapsed to one."""
+    begin = start - SNIPPET_MARGIN if start > SNIPPET_MARGIN else 0
+    stop = end + SNIPPET_MARGIN
+    part = text[begin : stop if stop - begin < SNIPPET_LENGTH else begin + SNIPPET_LENGTH]
+    if "\n" in part:
+        part = part.replace("\n\n", " ").replace("\n", " ")
+    part = part.strip()
+    if "  " in part or not part.isprintable():  # every blank but the plain space counts as unprintable
+        return " ".join(part.split())
+    return part
 
 
 def _first(hits: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     """Return the first hit of each value, by place, in NFC and without those that are too long."""
-    if not hits or (len(hits) == 1 and hits[0][2].isascii() and len(hits[0][2]) <= MAX_VALUE):
+    if len(hits) == 1 and hits[0][2].isascii() and len(hits[0][2]) <= MAX_VALUE:
         return hits
     first: dict[str, tuple[int, int, str]] = {}
     for start, end, value in sorted(hits):

@@ -122,10 +122,11 @@ def _has_other_suffix(name: str) -> bool:
 
 def _refer(page: Page, path: str, *, start: int, end: int) -> None:
     ref = path.strip()
-    for suffix in (".md", ".mdx", ".json"):
-        if ref.lower().endswith(suffix):
-            ref = ref[: -len(suffix)]
-            break
+    if "." in ref:
+        for suffix in (".md", ".mdx", ".json"):
+            if ref.lower().endswith(suffix):
+                ref = ref[: -len(suffix)]
+                break
     if ref.rpartition("/")[2].strip() not in {"", ".", ".."} and not is_unclean(ref):
         page.refer(ref, start=start, end=end)
 

@@ -92,11 +92,12 @@ def dispatch(oracle: Oracle, order: Order) -> Dispatched:
     if named.reply_to:
         team.receipt(named.task_id, named.source, check_name(named.reply_to, "seat"))
     _keep_rules(oracle, team, named)
-    entry, is_new = intents.keep(
-        oracle, "dispatch", (team.project, name.task_id, name.source, name.target), _as_fields(named)
-    )
-    if not is_new and intents.is_worked_on(oracle, entry):
-        raise TaskAlreadyQueued(f"TASK_ALREADY_QUEUED {name.task_id}: another process dispatches it just now.")
+    entry = intents.keep(oracle, "dispatch", (team.project, name.task_id, name.source, name.target), _as_fields(named))
+    if entry is None:
+        raise TaskAlreadyQueued(
+            f"TASK_ALREADY_QUEUED {name.task_id}: another process dispatches it just now.",
+            hint="If it has died, `oracle resume` finishes what it began.",
+        )
     try:
         _refuse_second(team, name)
         made = _carry_out(oracle, team, named)
@@ -104,10 +105,10 @@ def dispatch(oracle: Oracle, order: Order) -> Dispatched:
         from oracle.app.deliver import KEPT
 
         if not isinstance(error, KEPT):
-            completing.finish(oracle, entry)
+            intents.finish(oracle, entry)
         raise
     owed = _owe(oracle, team, named, made) if named.notifies else None
-    completing.finish(oracle, entry)
+    intents.finish(oracle, entry)
     return replace(made, wake_up=_send(oracle, owed))
 
 

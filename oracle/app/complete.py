@@ -67,14 +67,14 @@ def complete(oracle: Oracle, given: Completion) -> Delivered:
     receipt = _receipt(oracle, team, given, name, asked)
     work = Work(receipt, None, REWORK, given.notifies)
     subject = (team.project, name.task_id, name.source, name.target, rules.fingerprint(receipt.fields)[:12])
-    entry, _ = intents.keep(oracle, "delivery", subject, work.as_fields(team))
+    entry = intents.keep(oracle, "delivery", subject, work.as_fields(team))
     try:
         done, owed = completing.carry_out(oracle, team, work)
     except OracleError as error:
         if not isinstance(error, KEPT):
-            completing.finish(oracle, entry)
+            intents.finish(oracle, entry)
         raise
-    completing.finish(oracle, entry)
+    intents.finish(oracle, entry)
     return completing.send_all(oracle, done, owed)
 
 
@@ -336,7 +336,7 @@ def _is_consumed(team: Team, receipt: Receipt, ack: str) -> bool:
         return True
     acked = timestamps.parse(ack.rpartition(" at ")[2]) if ack else None
     since = timestamps.parse(receipt.since)
-    return acked is not None and (since is None or acked >= since)
+    return acked is not None and (since is None or acked > since)  # both tell seconds: in doubt it is an older one
 
 
 def audit_closeout(oracle: Oracle, project: str, task_id: str, *, path: str = "") -> tuple[str, ...]:

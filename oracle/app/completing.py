@@ -15,7 +15,7 @@ from oracle.domain import handoffs as rules
 from oracle.domain.handoffs import CONSUMED, Kind, Receipt, ReceiptName, new_receipt, receipt_name
 from oracle.domain.values import replace, value
 from oracle.errors import Conflict, NotFound, UsageError
-from oracle.store import handoffs, inbox, responses, task_tree
+from oracle.store import handoffs, responses, task_tree
 from oracle.store.handoffs import Outcome
 from oracle.store.profile import PLANNER_ROLES
 
@@ -346,11 +346,6 @@ def send_all(oracle: Oracle, done: Delivered, owed: Sequence[Entry]) -> Delivere
         outcome = wakeups.send(oracle, entry)
         wakeups.warn_of(oracle, outcome)
     return replace(done, wake_up=outcome)
-
-
-def finish(oracle: Oracle, entry: Entry) -> None:
-    """Take an intent out of the inbox: its work is done, or it can never be."""
-    inbox.finish(oracle.root, entry)
 
 
 def _details(team: Team, receipt: Receipt) -> dict[str, object]:

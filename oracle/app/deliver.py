@@ -52,14 +52,14 @@ def deliver(oracle: Oracle, delivery: Delivery) -> Delivered:
     team, work, verified = prepare(oracle, delivery)
     name = work.receipt.name
     subject = (team.project, name.task_id, name.source, name.target, _digest(work))
-    entry, _ = intents.keep(oracle, "delivery", subject, work.as_fields(team))
+    entry = intents.keep(oracle, "delivery", subject, work.as_fields(team))
     try:
         done, owed = completing.carry_out(oracle, team, work)
     except OracleError as error:
         if not isinstance(error, KEPT):
-            completing.finish(oracle, entry)
+            intents.finish(oracle, entry)
         raise
-    completing.finish(oracle, entry)
+    intents.finish(oracle, entry)
     return replace(completing.send_all(oracle, done, owed), all_verified=verified, confidence=_confidence(work))
 
 

@@ -24,11 +24,17 @@ HOOK_TIME = 12.0
 """Seconds after which a hook is dead for sure: its host ends it after ten."""
 
 
-def keep(oracle: Oracle, what: str, subject: tuple[str, ...], content: Mapping[str, object]) -> tuple[Entry, bool]:
-    """Put an intent on disk before its work begins; return it and whether it is new. Raises DiskFailure."""
+def keep(oracle: Oracle, what: str, subject: tuple[str, ...], content: Mapping[str, object]) -> Entry | None:
+    """Put an intent on disk before its work begins; None when another process has put the same. Raises DiskFailure."""
     fields = {"do": what, "owner": _myself(), "content": dict(content)}
     entry = Entry(Kind.INTENT, (what, *subject), fields, due_at=now_seconds(oracle))
-    return entry, inbox.add(oracle.root, entry)
+    return entry if inbox.add(oracle.root, entry) else None
+
+
+def finish(oracle: Oracle, entry: Entry | None) -> None:
+    """Take an intent out of the inbox: its work is done, or it can never be. That of another process is left to it."""
+    if entry is not None:
+        inbox.finish(oracle.root, entry)
 
 
 def is_worked_on(oracle: Oracle, entry: Entry) -> bool:

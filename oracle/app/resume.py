@@ -48,7 +48,8 @@ def resume_quietly(oracle: Oracle) -> None:
         for entry in _intents(oracle, found)[:QUIET_INTENTS]:
             if time.monotonic() < until:
                 _finish(oracle, entry)
-        due = [one for one in found.due(teams.now_seconds(oracle)) if one.kind is Waits.WAKE]
+        now = teams.now_seconds(oracle)
+        due = [one for one in inbox.read(oracle.root, now).due(now) if one.kind is Waits.WAKE]
         for entry in due[:QUIET_WAKE_UPS]:
             if time.monotonic() < until:
                 wakeups.send_again(oracle, entry, patience=QUIET_PATIENCE)

@@ -1,0 +1,245 @@
+"""Dispatching: once, by the rules of the team, whatever is in the texts and whoever else dispatches."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from oracle.app.ask import QUERY
+from oracle.errors import Blocked, InvalidName, OracleError, TaskAlreadyQueued, UsageError
+from oracle.store import handoffs, task_tree
+from tests.app.squad import Squad
+from tests.store.crash import each_crash, run_at_once
+
+
+def queue(squad: Squad, seat: str) -> list[tuple[str, str]]:
+    team = squad.oracle.profile("demo")
+    tree = task_tree.TaskTree(team.tasks_root, team.tasks_doc, team.status_doc, team.handoff_dir)
+    return [(task.task_id, task.state) for task in task_tree.read_queue(tree, seat)]
+
+
+def test_dispatch_leaves_receipt_queue_row_and_line(squad: Squad):
+    made = squad.ask("T1", target="builder", title="Retry", test_policy="EXTEND", objective="do it", notes="soon")
+    assert made.wake_up.result == "sent"
+    receipt = squad.receipt("T1__planner__builder.json")
+    assert (receipt["kind"], receipt["reply_to"], receipt["title"]) == ("dispatch", "planner", "Retry")
+    assert receipt["expected_branch"] == "feat/T1"
+    assert receipt["notified_at"]
+    assert queue(squad, "builder") == [("T1", "pending")]
+    assert "| T1 | Retry | builder | pending | soon |" in squad.text("TASKS.md")
+    assert "planner dispatched T1 to builder test_policy=EXTEND" in squad.text("STATUS.md")
+    assert squad.recorder.woken() == [("builder", "T1")]
+    assert squad.events() == ["dispatch", "wake-up"]
+
+
+def test_id_is_made_when_none_is_given(squad: Squad):
+    one, other = squad.ask("").name, squad.ask("").name
+    assert one.task_id.startswith("Q-")
+    assert one != other
+
+
+@pytest.mark.parametrize("more", [{}, {"objective": "something else"}, {"source": "reviewer"}])
+def test_same_id_twice_writes_nothing(squad: Squad, more: dict[str, str]):
+    squad.ask()
+    before = squad.snapshot()
+    with pytest.raises(TaskAlreadyQueued, match="TASK_ALREADY_QUEUED Q-1") as caught:
+        squad.ask(**more)
+    assert caught.value.exit_code == 2
+    assert squad.snapshot() == before
+    assert squad.recorder.woken() == [("memory", "Q-1")]
+    assert squad.inbox().waiting == ()
+
+
+def test_answered_task_is_not_asked_again(squad: Squad):
+    squad.ask()
+    squad.deliver()
+    before = squad.snapshot()
+    with pytest.raises(TaskAlreadyQueued):
+        squad.ask()
+    assert squad.snapshot() == before
+
+
+@pytest.mark.parametrize("other", ["T1-foo", "T10", "T1.a", "T1__sub"])
+def test_ids_are_compared_whole(squad: Squad, other: str):
+    squad.ask(other)
+    squad.ask("T1")
+    assert [task for task, _ in queue(squad, "memory")] == [other, "T1"]
+
+
+@pytest.mark.parametrize("days", [-4000, 0, 4000])
+def test_no_rule_depends_on_the_day(squad: Squad, days: int):
+    squad.oracle = squad.open(seconds=timedelta(days=days).total_seconds())
+    squad.ask("T1", target="builder", reply_to="planner", test_policy="EXTEND")
+    squad.complete()
+    squad.ask("Q-1")
+    squad.deliver()
+    assert squad.receipt("Q-1__memory__planner.json")["user_summary"] == ""
+    assert squad.receipt("T1__builder__planner.json")["builder_commit"] is None
+
+
+def test_texts_are_data(squad: Squad):
+    evil = "x\n\n## [pending] EVIL\ntask_id: EVIL\n# Completed\n| a | b |"
+    squad.ask("T1", target="builder", title=evil, objective=evil, user_summary=evil, notes=evil)
+    squad.complete()
+    squad.ask("T2", target="builder", objective="next")
+    assert queue(squad, "builder") == [("T1", "completed"), ("T2", "pending")]
+    assert [line.split(" | ")[0] for line in squad.text("TASKS.md").splitlines()[2:]] == ["| T1", "| T2"]
+    assert not [line for line in squad.recorder.lines() if "EVIL" in line]
+
+
+def test_eight_at_once_lose_no_task(squad: Squad):
+    def ask(number: int) -> int:
+        squad.oracle = squad.open()
+        squad.ask(f"T{number}", target="reviewer")
+        return 0
+
+    assert run_at_once(8, ask) == [0] * 8
+    tasks = {f"T{number}" for number in range(8)}
+    assert {task for task, _ in queue(squad, "reviewer")} == tasks
+    assert [state for _, state in queue(squad, "reviewer")].count("pending") == 1
+    assert {line.split(" | ")[0][2:] for line in squad.text("TASKS.md").splitlines()[2:]} == tasks
+    assert squad.text("STATUS.md").count("dispatched") == 8
+    assert len(squad.receipts()) == 8
+
+
+def test_eight_of_one_id_at_once_dispatch_once(squad: Squad):
+    def ask(_: int) -> int:
+        squad.oracle = squad.open()
+        try:
+            squad.ask("T1", target="reviewer")
+        except TaskAlreadyQueued:
+            return 2
+        return 0
+
+    assert sorted(run_at_once(8, ask)) == [0] + [2] * 7
+    assert queue(squad, "reviewer") == [("T1", "pending")]
+    assert squad.text("STATUS.md").count("dispatched") == 1
+    assert squad.recorder.woken() == [("reviewer", "T1")]
+
+
+def test_dispatch_killed_at_any_step_is_finished_by_the_next_command(tmp_path: Path):
+    squads: list[Squad] = []
+
+    def make(number: int) -> Squad:
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        return Squad(folder)
+
+    squads.append(make(0))
+    for number in each_crash(lambda number: squads[number].ask("T1")):
+        squad = squads[number]
+        squad.oracle = squad.open()
+        squad.oracle.handoffs()
+        whole = bool(squad.receipts())
+        assert queue(squad, "memory") == ([("T1", "pending")] if whole else []), number
+        assert squad.text("STATUS.md").count("dispatched") == whole
+        assert squad.text("TASKS.md").count("| T1 |") == whole
+        squad.oracle = squad.open(seconds=600)
+        try:
+            squad.ask("T1")
+        except TaskAlreadyQueued:
+            assert whole
+        squad.oracle.resume()
+        assert squad.recorder.woken() == [("memory", "T1")], number
+        assert squad.receipt("T1__planner__memory.json")["notified_at"]
+        assert (squad.inbox().waiting, squad.inbox().taken) == ((), ())
+        squads.append(make(number + 1))
+    assert len(squads) > 20
+
+
+def test_wake_up_that_fails_leaves_the_dispatch_and_is_tried_again(squad: Squad):
+    squad.recorder.away = {"memory"}
+    assert squad.ask().wake_up.result == "waits"
+    assert squad.states() == {"Q-1": "unnotified"}
+    squad.recorder.away = set()
+    assert squad.oracle.resume().done
+    assert squad.states() == {"Q-1": "open"}
+
+
+# Who asks whom --------------------------------------------------------------------------------------------------------
+
+
+def test_memory_to_a_builder_is_warned_about_while_somebody_plans(squad: Squad):
+    squad.ask("T1", source="memory", target="builder")
+    assert any("planner" in line for line in squad.warnings)
+    assert squad.receipts() == {"T1__memory__builder.json"}
+
+
+def test_memory_to_a_builder_is_blocked_while_nobody_plans(tmp_path: Path):
+    squad = Squad(tmp_path, seats=("memory", "builder"))
+    before = squad.snapshot()
+    with pytest.raises(Blocked, match=r"BLOCKED.*operator.*T1"):
+        squad.ask("T1", source="memory", target="builder")
+    assert squad.snapshot() == before
+    squad.ask("T1", source="operator", target="builder")
+    assert squad.receipts() == {"T1__operator__builder.json"}
+
+
+def test_builder_with_a_task_gets_no_other(squad: Squad):
+    squad.ask("T1", target="builder")
+    with pytest.raises(Blocked, match=r"BLOCKED: builder seat builder dispatch outstanding \(T1\)"):
+        squad.ask("T2", target="builder")
+    squad.ask("T3", target="builder", stacks=True)
+    assert queue(squad, "builder") == [("T1", "pending"), ("T3", "queued")]
+    squad.complete("T1")
+    squad.complete("T3")
+    squad.ask("T2", target="builder")
+
+
+def test_phantom_in_a_queue_blocks_no_builder(squad: Squad):
+    path = squad.tasks / "builder" / "TODO.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("# Queue: builder\n\n## [pending] PHANTOM\ntask_id: PHANTOM\n", encoding="utf-8")
+    squad.ask("T1", target="builder")
+
+
+@pytest.mark.parametrize(
+    "more", [{"source": "nobody"}, {"target": "nobody"}, {"reply_to": "nobody"}, {"objective": " "}]
+)
+def test_unknown_seats_and_empty_questions_are_refused(squad: Squad, more: dict[str, str]):
+    before = squad.snapshot()
+    with pytest.raises(UsageError):
+        squad.ask(**more)
+    assert squad.snapshot() == before
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "a__b/c", "-x", "x\n"])
+def test_names_are_refused_not_rewritten(squad: Squad, name: str):
+    with pytest.raises(InvalidName):
+        squad.ask(name)
+    assert squad.receipts() == set()
+
+
+def test_planner_of_several_teams_is_refused(squad: Squad):
+    with Path(squad.profile).open("a", encoding="utf-8") as profile:
+        profile.write('\n[teams]\n[teams.a]\nseats = ["planner"]\n')
+    with pytest.raises(Blocked, match="brief queue"):
+        squad.ask("T1", source="memory", target="planner")
+    squad.ask("Q-1", kind=QUERY)
+
+
+@pytest.mark.parametrize("text", ["", "profile_name = ", "seats = 3", "\xff"])
+def test_broken_profile_is_one_sentence(squad: Squad, text: str):
+    Path(squad.profile).write_text(text, encoding="latin-1")
+    with pytest.raises(OracleError) as caught:
+        squad.ask()
+    assert caught.value.exit_code == 2
+
+
+def test_least_busy_seat_of_a_role_is_chosen(tmp_path: Path):
+    squad = Squad(tmp_path, seats=("memory", "planner", "builder-1", "builder-2"))
+    assert squad.oracle.least_busy_seat("demo", "builder") == "builder-1"
+    squad.ask("T1", target="builder-1")
+    assert squad.oracle.least_busy_seat("demo", "builder") == "builder-2"
+    with pytest.raises(Blocked, match="seat_needed"):
+        squad.oracle.least_busy_seat("demo", "reviewer")
+
+
+def test_times_are_those_of_receipts(squad: Squad):
+    squad.ask()
+    moment = datetime.fromisoformat(squad.receipt("Q-1__planner__memory.json")["assigned_at"])
+    assert moment.tzinfo is not None
+    assert abs(datetime.now(UTC) - moment) < timedelta(minutes=5)
+    assert handoffs.read(str(squad.folder), squad.oracle.handoffs().items[0].handoff.dispatch.name) is not None

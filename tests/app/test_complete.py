@@ -1,0 +1,343 @@
+"""Completing without a response: rework, closeouts, lineage, ACKs, notices; each thing that older tools got wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oracle.app import lineage
+from oracle.app.notices import Notice
+from oracle.errors import CompletionRefused, DiskFailure, HandoffFailed, NotFound, UsageError
+from oracle.store import steps
+from tests.app.squad import Squad
+
+
+def git(repo: Path, *words: str) -> str:
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
+    command = ["git", "-C", str(repo), *identity, *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> dict[str, str]:
+    """Make the squad's repository: `main`, a commit on it, and one on a branch that is not merged."""
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "one")
+    first = git(folder, "rev-parse", "HEAD")
+    git(folder, "switch", "-q", "-c", "feat/T1")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "two")
+    branch = git(folder, "rev-parse", "HEAD")
+    git(folder, "switch", "-q", "main")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "three")
+    return {"path": str(folder), "first": first, "branch": branch, "head": git(folder, "rev-parse", "HEAD")}
+
+
+def test_completion_answers_its_dispatch(squad: Squad):
+    squad.ask("T1", target="builder", title="Retry", test_policy="EXTEND", user_summary="why")
+    done = squad.complete(summary="done", commit="abc1234")
+    assert done.is_new
+    assert squad.receipts() == {"T1__builder__planner.json", "T1__planner__builder.json.consumed"}
+    receipt = squad.receipt("T1__builder__planner.json")
+    facts = {
+        key: receipt[key] for key in ("title", "test_policy", "user_summary", "commit", "builder_commit", "status")
+    }
+    assert facts == {
+        "title": "Retry",
+        "test_policy": "EXTEND",
+        "user_summary": "why",
+        "commit": "abc1234",
+        "builder_commit": "abc1234",
+        "status": "completed",
+    }
+    assert squad.recorder.woken() == [("builder", "T1"), ("planner", "T1")]
+    assert not squad.complete(summary="done", commit="abc1234").is_new
+    assert len(squad.recorder.woken()) == 2
+
+
+def test_target_is_inferred_or_asked_for(squad: Squad):
+    with pytest.raises(CompletionRefused, match="no dispatch") as caught:
+        squad.complete()
+    assert caught.value.exit_code == 1
+    squad.ask("T1", target="builder", reply_to="reviewer")
+    assert squad.complete().name.target == "reviewer"
+
+
+def test_only_the_exact_entry_is_completed(squad: Squad):
+    squad.ask("T10", target="builder")
+    squad.complete("T1", target="planner")
+    assert "## [pending] T10" in squad.text("builder/TODO.md")
+
+
+def test_closing_a_task_leaves_a_longer_one_alone(squad: Squad):
+    squad.ask("T1__sub", source="builder", target="planner")
+    squad.ask("T1", source="builder", target="planner")
+    squad.complete("T1", source="planner", target="memory")
+    assert "T1__sub__builder__planner.json" in squad.receipts()
+    assert "T1__builder__planner.json.consumed" in squad.receipts()
+
+
+def test_closeout_consumes_what_was_sent_to_the_planner_under_this_id(squad: Squad):
+    squad.ask("T1", target="builder")
+    squad.complete("T1")
+    squad.complete("T1", source="planner", target="memory", summary="closed")
+    assert "T1__builder__planner.json.consumed" in squad.receipts()
+    assert squad.oracle.audit_closeout("demo", "T1") == ()
+    assert squad.states()["T1"] in ("acked", "consumed")
+
+
+def test_failed_closeout_consumes_nothing(squad: Squad, monkeypatch: pytest.MonkeyPatch):
+    squad.ask("T1", target="builder", notifies=False)
+    squad.complete("T1", notifies=False)
+    before = squad.snapshot()
+    with pytest.raises(CompletionRefused):
+        squad.complete("T1", source="planner", target="memory", needs_lineage=True)
+    assert squad.snapshot() == before
+    plain = steps.create_once
+
+    def refuse(path: str, data: bytes) -> bool:
+        if path.startswith(str(squad.folder)):
+            raise DiskFailure("The disk is full.")
+        return plain(path, data)
+
+    monkeypatch.setattr(steps, "create_once", refuse)
+    with pytest.raises(HandoffFailed):
+        squad.complete("T1", source="planner", target="memory")
+    assert squad.snapshot() == before
+
+
+def test_audit_names_each_missing_artifact(squad: Squad):
+    absent = squad.oracle.audit_closeout("demo", "T1")
+    assert [line.split(":")[0] for line in absent] == [
+        "missing consumed receipt",
+        "missing closeout receipt",
+        "missing delivery",
+    ]
+
+
+def test_audit_reports_a_corrupt_receipt(squad: Squad):
+    squad.folder.mkdir(parents=True)
+    (squad.folder / "T1__planner__memory.json").write_text("{", encoding="utf-8")
+    assert any(line.startswith("unreadable closeout receipt") for line in squad.oracle.audit_closeout("demo", "T1"))
+
+
+def test_rework_is_a_new_round(squad: Squad):
+    squad.ask("T1", target="builder")
+    squad.complete(commit="abc1234")
+    squad.ack()
+    assert squad.verify("T1", "builder", "planner")["healthy"] is True
+    assert squad.complete(commit="def5678").is_new
+    receipt = squad.receipt("T1__builder__planner.json")
+    assert (receipt["commit"], receipt["builder_commit"]) == ("def5678", "def5678")
+    assert "consumed_at" not in receipt
+    found = squad.verify("T1", "builder", "planner")
+    assert (found["consumed"], found["healthy"]) == (False, False)
+    assert [name for name in squad.receipts() if ".superseded-" in name]
+    squad.ack()
+    assert squad.verify("T1", "builder", "planner")["consumed"] is True
+    assert squad.recorder.woken().count(("planner", "T1")) == 2
+
+
+def test_ack_is_written_once_and_clears_the_queue(squad: Squad):
+    squad.ask("T1", target="builder")
+    squad.ask("T10", target="builder", stacks=True)
+    squad.complete()
+    first, second = squad.ack(), squad.ack()
+    assert first.is_new
+    assert not second.is_new
+    assert first.line == second.line
+    assert first.line.startswith("Consumed: T1 from builder at ")
+    assert squad.text("planner/TODO.md").count("Consumed: T1 ") == 1
+    assert {"T1__builder__planner.json", "T1__builder__planner.json.consumed"} <= squad.receipts()
+    assert "T10" in squad.text("builder/TODO.md")
+    assert squad.states()["T1"] == "acked"
+    assert squad.events().count("ack") == 1
+
+
+def test_ack_of_nothing_is_not_found_and_writes_nothing(squad: Squad):
+    squad.ask("T1", target="builder")
+    before = squad.snapshot()
+    with pytest.raises(NotFound):
+        squad.ack()
+    with pytest.raises(NotFound):
+        squad.ack("T1", "planner", "builder")
+    assert squad.snapshot() == before
+
+
+def test_verify_reads_each_task_by_itself(squad: Squad):
+    squad.ask("T10", target="builder")
+    assert squad.verify("T1", "planner", "builder")["assigned"] is False
+    assert squad.verify("T10", "planner", "builder")["assigned"] is True
+    squad.complete("T10")
+    squad.ask("T2", target="builder")
+    squad.complete("T2")
+    assert squad.verify("T10", "builder", "planner")["assigned"] is True
+
+
+def test_verify_of_a_foreign_ack_line(squad: Squad):
+    squad.ask("T1", target="builder")
+    squad.complete()
+    queue = squad.tasks / "planner" / "TODO.md"
+    queue.parent.mkdir(parents=True, exist_ok=True)
+    queue.write_text("# Queue: planner\n\n# Completed\n\nConsumed: T1 from builder at 2099-01-01T00:00:00+00:00\n")
+    assert squad.verify("T1", "builder", "planner")["consumed"] is True
+    queue.write_text("# Queue: planner\n\n# Completed\n\nConsumed: T1 from builder at 2020-01-01T00:00:00+00:00\n")
+    assert squad.verify("T1", "builder", "planner")["consumed"] is False
+
+
+def test_verify_writes_nothing(squad: Squad):
+    squad.ask("T1", target="builder", notifies=False)
+    before = squad.snapshot()
+    squad.verify("T1", "planner", "builder")
+    squad.oracle.audit_closeout("demo", "T1")
+    assert squad.snapshot() == before
+
+
+# Rules ----------------------------------------------------------------------------------------------------------------
+
+
+def test_reviewer_needs_a_verdict(squad: Squad):
+    squad.ask("T1", target="reviewer")
+    for verdict in ("", "FINE"):
+        with pytest.raises(CompletionRefused, match="verdict"):
+            squad.complete(source="reviewer", verdict=verdict)
+    assert squad.complete(source="reviewer", verdict="APPROVED").is_new
+    assert squad.verify("T1", "reviewer", "planner")["verdict_valid"] is True
+
+
+def test_branch_is_locked(squad: Squad):
+    squad.ask("T1", target="builder")
+    with pytest.raises(CompletionRefused, match="BOUNCE: branch mismatch"):
+        squad.complete(branch="feat/other")
+    assert squad.complete(branch="feat/other", is_any_branch=True).is_new
+
+
+def test_expected_base_asks_for_the_branch(squad: Squad):
+    squad.ask("T1", target="builder", receipt={"expected_base_sha": "abc1234"})
+    with pytest.raises(CompletionRefused, match="--pr-number"):
+        squad.complete(branch="feat/T1")
+
+
+def test_core_of_the_product_needs_its_gate(squad: Squad):
+    squad.ask("T1", target="builder", receipt={"core_ux": True})
+    with pytest.raises(CompletionRefused, match="core"):
+        squad.complete()
+    assert squad.complete(core_ux_gate="PASS").is_new
+
+
+def test_front_is_for_the_owner_of_the_loop(tmp_path: Path):
+    squad = Squad(tmp_path, seats=("memory", "planner", "koder"))
+    with pytest.raises(CompletionRefused, match="closed"):
+        squad.complete(source="planner", target="koder")
+    with pytest.raises(CompletionRefused, match="disposition"):
+        squad.complete(source="memory", target="koder")
+    with pytest.raises(CompletionRefused, match="next-action"):
+        squad.complete(source="memory", target="koder", disposition="USER_DECISION_NEEDED")
+    assert squad.complete(source="memory", target="koder", disposition="AUTO_ADVANCE").is_new
+
+
+def test_plain_planner_means_the_one_there_is(tmp_path: Path):
+    squad = Squad(tmp_path, seats=("memory", "planner-1", "builder"))
+    squad.ask("T1", source="planner-1", target="builder")
+    assert squad.complete(target="planner").name.target == "planner-1"
+    many = Squad(tmp_path, seats=("memory", "planner-1", "planner-2", "builder"), project="many")
+    with pytest.raises(UsageError, match="planner-2"):
+        many.complete(target="planner")
+
+
+# Lineage --------------------------------------------------------------------------------------------------------------
+
+
+def test_lineage_is_told_from_git(repo: dict[str, str]):
+    path = repo["path"]
+    assert lineage.lineage_of(path, repo["first"]) == "in-lineage"
+    assert lineage.lineage_of(path, repo["first"][:9]) == "in-lineage"
+    assert lineage.lineage_of(path, repo["branch"]) == "divergent"
+    for commit in ("f" * 40, "HEAD", "--help", "", "main", "../x"):
+        assert lineage.lineage_of(path, commit) == "unknown"
+    assert lineage.lineage_of(f"{path}/nowhere", repo["first"]) == "unknown"
+    assert lineage.tip_of(path, "feat/T1") == repo["branch"]
+    assert lineage.tip_of(path, "--all") == ""
+    assert lineage.base_of(path, "feat/T1") == repo["first"]
+
+
+def test_git_is_not_led_astray_by_the_environment(
+    repo: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("GIT_EXTERNAL_DIFF", "false")
+    assert lineage.lineage_of(repo["path"], repo["first"]) == "in-lineage"
+
+
+def test_divergent_commit_is_written_down_once_and_memory_is_told(squad: Squad, repo: dict[str, str]):
+    squad.ask("T1", target="builder", notifies=False)
+    refs = git(Path(repo["path"]), "for-each-ref")
+    done = squad.complete(commit=repo["branch"])
+    receipt = squad.receipt("T1__builder__planner.json")
+    assert (receipt["lineage_status"], receipt["head_contains_commit"]) == ("divergent", False)
+    text = Path(done.record).read_text(encoding="utf-8")
+    assert "PASS_NEEDS_INTEGRATION T1" in text
+    assert str(squad.folder / "T1__builder__planner.json") in text
+    assert [seat for seat, _ in squad.recorder.woken()] == ["memory", "planner"]
+    assert "PASS_NEEDS_INTEGRATION: task_id=T1" in squad.recorder.lines()[0]
+    assert "PASS_NEEDS_INTEGRATION" in squad.recorder.lines()[1]
+    squad.complete(commit=repo["branch"])
+    assert len(list(squad.path.glob("projects/demo/finding/*.md"))) == 1
+    assert git(Path(repo["path"]), "for-each-ref") == refs
+
+
+def test_divergent_commit_without_notice_is_written_down_and_nobody_is_woken(squad: Squad, repo: dict[str, str]):
+    squad.ask("T1", target="builder", notifies=False)
+    assert squad.complete(commit=repo["branch"], notifies=False).record
+    assert squad.recorder.woken() == []
+
+
+def test_commit_that_is_merely_behind_is_in_lineage(squad: Squad, repo: dict[str, str]):
+    squad.ask("T1", target="builder")
+    assert squad.complete(commit=repo["first"]).lineage == "in-lineage"
+    assert not list(squad.path.glob("projects/demo/finding/*.md"))
+
+
+def test_dispatch_moves_no_branch(squad: Squad, repo: dict[str, str]):
+    refs = git(Path(repo["path"]), "for-each-ref")
+    squad.ask("T1", target="builder")
+    squad.ask("T9", target="builder", stacks=True)
+    assert git(Path(repo["path"]), "for-each-ref") == refs
+
+
+def test_lineage_of_rework_is_judged_on_the_new_commit(squad: Squad, repo: dict[str, str]):
+    squad.ask("T1", target="builder", notifies=False)
+    squad.complete(commit=repo["branch"], notifies=False)
+    squad.ack()
+    assert squad.complete(commit=repo["head"], notifies=False).lineage == "in-lineage"
+
+
+# Notices --------------------------------------------------------------------------------------------------------------
+
+
+def test_notice_never_touches_a_dispatch(squad: Squad):
+    squad.ask("T1", target="reviewer")
+    before = squad.receipt("T1__planner__reviewer.json")
+    done = squad.oracle.notify(Notice("demo", "planner", "reviewer", "look\nhere", task_id="T1", reply_to="planner"))
+    assert done.sent
+    assert squad.receipt("T1__planner__reviewer.json") == before
+    content: dict[str, Any] = json.loads(Path(done.receipt_path).read_bytes())
+    assert (content["kind"], content["transport"]) == ("notice", "tmux")
+    assert content["notified_at"]
+    assert squad.recorder.lines()[-1].endswith("look ⏎ here Reply to planner if follow-up or completion is required.")
+    assert squad.states() == {"T1": "open"}
+
+
+def test_notice_that_failed_says_so(squad: Squad):
+    squad.recorder.away = {"reviewer"}
+    done = squad.oracle.notify(Notice("demo", "planner", "reviewer", "look", task_id="T1"))
+    assert not done.sent
+    assert json.loads(Path(done.receipt_path).read_bytes())["notified_at"] is None
+    assert squad.inbox().waiting == ()
+    with pytest.raises(UsageError):
+        squad.oracle.notify(Notice("demo", "planner", "nobody", "look"))

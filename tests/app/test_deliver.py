@@ -1,0 +1,399 @@
+"""An answer arrives exactly once, whatever dies in between."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from oracle.app.completing import Delivered
+from oracle.errors import ClaimsFailed, Conflict, HandoffFailed, InvalidName, NoProfile, UsageError
+from oracle.store import steps
+from tests.app.squad import Squad
+from tests.store.crash import each_crash, run_at_once
+
+DONE = {"Q-1__memory__planner.json", "Q-1__planner__memory.json.consumed"}
+
+
+def test_answer_leaves_response_receipt_and_consumed_dispatch_and_wakes_the_asker(squad: Squad):
+    squad.ask()
+    done = squad.deliver()
+    assert isinstance(done, Delivered)
+    assert done.is_new
+    assert squad.receipts() == DONE
+    response = squad.response()
+    assert (response["answer"], response["confidence"], response["all_verified"]) == ("B.", "unverified", None)
+    assert squad.recorder.woken() == [("memory", "Q-1"), ("planner", "Q-1")]
+    receipt = squad.receipt("Q-1__memory__planner.json")
+    assert receipt["notified_at"]
+    assert receipt["response_digest"]
+    assert "unsolicited" not in receipt
+    assert squad.states() == {"Q-1": "consumed"}
+    assert squad.inbox().waiting == ()
+    assert squad.events() == ["dispatch", "wake-up", "delivery", "wake-up"]
+    assert "## [completed] Q-1" in squad.text("memory/TODO.md")
+    assert squad.text("memory/DELIVERY.md").startswith("task_id: Q-1\nowner: memory\ntarget: planner\n")
+    assert "memory completed Q-1 to planner" in squad.text("STATUS.md")
+    assert "| completed |" in squad.text("TASKS.md")
+
+
+def test_wake_up_carries_no_content(squad: Squad):
+    squad.ask(objective="a question of note")
+    squad.deliver(answer="an answer of note", summary="a summary of note")
+    assert not [line for line in squad.recorder.lines() if "of note" in line]
+
+
+def test_same_answer_again_changes_nothing_and_wakes_nobody(squad: Squad):
+    squad.ask()
+    squad.deliver()
+    before, woken = squad.snapshot(), squad.recorder.woken()
+    for more in (
+        {},
+        {"summary": "other words"},
+        {"verdict": "APPROVED"},
+        {"response": {"claims": []}},
+        {"supersedes": True},
+    ):
+        assert not squad.deliver(**more).is_new
+    assert squad.snapshot() == before
+    assert squad.recorder.woken() == woken
+
+
+def test_another_answer_is_kept_aside(squad: Squad):
+    squad.ask()
+    squad.deliver()
+    with pytest.raises(Conflict):
+        squad.deliver(answer="C.")
+    assert squad.response()["answer"] == "B."
+    (aside,) = squad.responses() - {"Q-1.json"}
+    assert aside.startswith("Q-1.conflict-")
+    assert squad.states() == {"Q-1": "conflict"}
+    assert "conflict" in squad.events()
+    assert squad.inbox().waiting == ()
+    assert squad.recorder.woken()[-1] == ("planner", "Q-1")
+
+
+def test_supersede_replaces_and_keeps_the_old(squad: Squad):
+    squad.ask()
+    squad.deliver()
+    squad.ack("Q-1", "memory")
+    assert squad.deliver(answer="C.", supersedes=True).is_new
+    assert squad.response()["answer"] == "C."
+    (aside,) = squad.responses() - {"Q-1.json"}
+    assert json.loads((squad.path / "responses" / aside).read_bytes())["answer"] == "B."
+    assert len([name for name in squad.receipts() if ".superseded-" in name]) >= 1
+    assert squad.states() == {"Q-1": "consumed"}
+    assert [seat for seat, _ in squad.recorder.woken()] == ["memory", "planner", "planner"]
+
+
+def test_answer_goes_to_whom_the_dispatch_names(squad: Squad):
+    squad.ask(reply_to="reviewer")
+    squad.deliver(target="reviewer")
+    assert squad.receipts() == {"Q-1__memory__reviewer.json", "Q-1__planner__memory.json.consumed"}
+
+
+def test_one_answer_to_two_seats(squad: Squad):
+    squad.ask()
+    squad.deliver()
+    assert squad.deliver(target="reviewer").is_new
+    assert squad.receipt("Q-1__memory__reviewer.json")["unsolicited"] is True
+
+
+def test_only_the_exact_task_is_consumed(squad: Squad):
+    for task in ("Q-1", "Q-1__sub", "Q-10", "Q-1.a"):
+        squad.ask(task)
+    squad.deliver("Q-1")
+    assert {name for name in squad.receipts() if name.endswith(".consumed")} == {"Q-1__planner__memory.json.consumed"}
+    assert squad.text("memory/TODO.md").count("[completed]") == 1
+
+
+@pytest.mark.parametrize("task", ["../Q", "a/b", "", "Q-1.conflict-0123456789ab", "x" * 200])
+def test_names_meet_the_validator_before_a_path(squad: Squad, task: str):
+    with pytest.raises(InvalidName):
+        squad.deliver(task)
+    with pytest.raises(UsageError):
+        squad.deliver("Q-1", target="../planner")
+    assert squad.responses() == set()
+
+
+def test_strangers_and_projects_without_a_profile_are_refused(squad: Squad):
+    with pytest.raises(UsageError, match="no seat"):
+        squad.deliver(target="stranger")
+    squad.project = "other"
+    with pytest.raises(NoProfile) as caught:
+        squad.deliver()
+    assert "oracle profile init" in caught.value.hint
+
+
+def test_nothing_is_kept_of_a_secret_in_the_journal(squad: Squad):
+    squad.ask()
+    token = "ghp_" + "A1b2C3d4" * 5
+    squad.deliver(answer=token)
+    assert token not in (squad.path / "events.log").read_text(encoding="utf-8")
+
+
+# Claims ---------------------------------------------------------------------------------------------------------------
+
+
+def claim(path: str, quote: str, **more: object) -> dict[str, object]:
+    return {"statement": "so it is", "evidence": [{"path": path, "quote": quote, **more}]}
+
+
+def test_claims_are_looked_up_on_disk(squad: Squad):
+    squad.ask()
+    (squad.path / "note.md").write_text("one\ntwo  three\nfour\n", encoding="utf-8")
+    repo = Path(squad.oracle.profile("demo").repo_root)
+    repo.mkdir()
+    (repo / "a.py").write_text("x = 1\n", encoding="utf-8")
+    (squad.path / "machine").mkdir()
+    (squad.path / "machine" / "net.json").write_text('{"a": [{"b": 1}]}', encoding="utf-8")
+    made = [
+        claim("note.md", "two three", lines=2),
+        claim("note.md", "four", lines=1),
+        claim("note.md", "five"),
+        claim("gone.md", "x"),
+        claim("a.py", "x = 1"),
+        {"statement": "value", "evidence": [{"file": "net", "path": "$.a[0].b", "expected_value": 1}]},
+    ]
+    done = squad.deliver(response={"claims": made})
+    response = squad.response()
+    verdicts = [item["verdict"] for item in response["claim_results"]]
+    assert verdicts == ["verified", "moved", "mismatch", "missing", "verified", "verified"]
+    assert response["claim_results"][1]["evidence"][0]["lines"] == [3, 3]
+    assert len(response["claim_results"][0]["evidence"][0]["sha256"]) == 64
+    assert response["all_verified"] is False
+    assert done.all_verified is False
+    assert response["confidence"] == "medium"
+
+
+def test_claims_never_lead_out_of_root_and_repository(squad: Squad, tmp_path: Path):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("hidden", encoding="utf-8")
+    (squad.path / "link.md").symlink_to(secret)
+    made = [claim(path, "hidden") for path in (str(secret), "../../../secret.txt", "link.md")]
+    squad.deliver(response={"claims": made})
+    assert {item["verdict"] for item in squad.response()["claim_results"]} == {"missing"}
+
+
+def test_strict_delivery_with_a_failing_claim_writes_nothing(squad: Squad):
+    squad.ask()
+    before = squad.snapshot()
+    with pytest.raises(ClaimsFailed) as caught:
+        squad.deliver(response={"claims": [claim("gone.md", "x")]}, is_strict=True)
+    assert caught.value.exit_code == 6
+    assert squad.snapshot() == before
+    assert squad.inbox().waiting == ()
+    assert squad.deliver(response={"claims": []}, is_strict=True).is_new
+
+
+@pytest.mark.parametrize("claims", ["x", [1], [{"statement": "s", "evidence": [{"path": "a"}]}], [{"evidence": []}]])
+def test_malformed_claims_are_refused_before_anything_is_written(squad: Squad, claims: object):
+    squad.ask()
+    before = squad.snapshot()
+    with pytest.raises(UsageError):
+        squad.deliver(response={"claims": claims})
+    assert squad.snapshot() == before
+
+
+# Whatever dies in between ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("offset", [0, 2])
+def test_delivery_killed_at_any_step_is_finished_by_the_next_command(tmp_path: Path, offset: int):
+    commands = ("resume", "handoffs", "deliver", "ask")
+    squads: list[Squad] = []
+
+    def deliver(number: int) -> None:
+        squads[number].deliver()
+
+    def make(number: int) -> Squad:
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        made = Squad(folder)
+        made.ask(notifies=False)
+        return made
+
+    squads.append(make(0))
+    for number in each_crash(deliver):
+        squad, command = squads[number], commands[(number + offset) % 4]
+        after = squad.oracle = squad.open()
+        if command == "resume":
+            after.resume()
+        elif command == "handoffs":
+            after.handoffs()
+        elif command == "deliver":
+            squad.deliver()
+        else:
+            squad.ask("Q-2", notifies=False)
+        if squad.responses() or command == "deliver":
+            assert squad.responses() == {"Q-1.json"}, number
+            assert squad.receipts() - {"Q-2__planner__memory.json"} == DONE, number
+            assert squad.response()["answer"] == "B."
+            assert "## [completed] Q-1" in squad.text("memory/TODO.md")
+            assert squad.text("memory/DELIVERY.md")
+        else:
+            assert "Q-1__planner__memory.json" in squad.receipts(), number
+        assert len(squad.recorder.woken()) <= 1, number
+        squad.oracle = squad.open(seconds=600)  # the lease of a wake-up that was taken is over
+        squad.deliver()
+        squad.oracle.resume()
+        assert squad.recorder.woken() == [("planner", "Q-1")], number
+        assert squad.receipt("Q-1__memory__planner.json")["notified_at"]
+        assert (squad.inbox().waiting, squad.inbox().taken) == ((), ()), number
+        squads.append(make(number + 1))
+    assert len(squads) > 30
+
+
+def test_twenty_at_once_deliver_once(squad: Squad):
+    squad.ask(notifies=False)
+
+    def deliver(_: int) -> int:
+        squad.oracle = squad.open()
+        return 1 if squad.deliver().is_new else 0
+
+    assert sorted(run_at_once(20, deliver)) == [0] * 19 + [1]
+    assert squad.receipts() == DONE
+    assert squad.responses() == {"Q-1.json"}
+    assert squad.recorder.woken() == [("planner", "Q-1")]
+    assert squad.inbox().waiting == ()
+
+
+def test_twenty_different_answers_at_once_lose_none(squad: Squad):
+    squad.ask(notifies=False)
+
+    def deliver(number: int) -> int:
+        squad.oracle = squad.open()
+        try:
+            return 1 if squad.deliver(answer=f"answer {number}").is_new else 0
+        except Conflict:
+            return 6
+
+    assert sorted(run_at_once(20, deliver)) == [1] + [6] * 19
+    texts = {json.loads((squad.path / "responses" / name).read_bytes())["answer"] for name in squad.responses()}
+    assert texts == {f"answer {number}" for number in range(20)}
+    assert squad.receipts() == DONE
+
+
+def test_receipt_that_cannot_be_written_is_exit_3_and_finished_later(squad: Squad, monkeypatch: pytest.MonkeyPatch):
+    squad.ask(notifies=False)
+    from oracle.errors import DiskFailure
+
+    plain = steps.create_once
+
+    def refuse(path: str, data: bytes) -> bool:
+        if path.startswith(str(squad.folder)):
+            raise DiskFailure(f"{path} could not be written: the disk is full.")
+        return plain(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(steps, "create_once", refuse)
+        with pytest.raises(HandoffFailed) as caught:
+            squad.deliver()
+    assert caught.value.exit_code == 3
+    assert squad.responses() == {"Q-1.json"}
+    squad.oracle.resume()
+    assert squad.receipts() == DONE
+    assert squad.recorder.woken() == [("planner", "Q-1")]
+
+
+def test_wake_up_that_fails_is_a_warning_and_is_sent_once_the_seat_is_back(squad: Squad):
+    squad.ask(notifies=False)
+    squad.recorder.away = {"planner"}
+    assert squad.deliver().is_new
+    assert any("planner was not woken" in line for line in squad.warnings)
+    assert squad.states() == {"Q-1": "unnotified"}
+    for hour in range(30):  # away for long: it is never given up
+        squad.open(seconds=3600.0 * hour).handoffs()
+    assert squad.inbox().poisoned == ()
+    squad.recorder.away = set()
+    squad.open(seconds=3600 * 40).handoffs()
+    assert squad.recorder.woken() == [("planner", "Q-1")]
+    assert squad.states() == {"Q-1": "consumed"}
+    assert squad.events().count("wake-up") == 2
+
+
+def test_wake_up_is_dropped_when_the_reader_acknowledged_meanwhile(squad: Squad):
+    squad.ask(notifies=False)
+    squad.recorder.away = {"planner"}
+    squad.deliver()
+    squad.ack("Q-1", "memory")
+    squad.recorder.away = set()
+    squad.oracle.resume()
+    assert squad.recorder.woken() == []
+    assert squad.inbox().waiting == ()
+
+
+def test_no_notify_wakes_nobody_also_later(squad: Squad):
+    squad.ask(notifies=False)
+    squad.deliver(notifies=False)
+    squad.deliver()
+    squad.oracle.resume()
+    assert squad.recorder.woken() == []
+
+
+def test_answer_whose_intent_was_lost_is_finished_from_the_response(squad: Squad):
+    from oracle.store import responses
+
+    squad.ask(notifies=False)
+    responses.put(squad.oracle.root, "Q-1", {"answer": "B.", "claims": [], "sources": [], "confidence": "unverified"})
+    assert squad.states() == {"Q-1": "answered"}
+    assert squad.oracle.resume().done
+    assert squad.receipts() == DONE
+    assert not squad.deliver().is_new
+
+
+def test_response_of_a_task_of_two_projects_is_finished_for_none(squad: Squad, tmp_path: Path):
+    from oracle.store import responses
+
+    squad.ask(notifies=False)
+    Squad(tmp_path, project="other").ask(notifies=False)
+    responses.put(squad.oracle.root, "Q-1", {"answer": "B."})
+    squad.oracle.resume()
+    assert squad.receipts() == {"Q-1__planner__memory.json"}
+
+
+def test_hook_that_died_is_finished_by_the_next_command(squad: Squad):
+    """Its intent is taken and names no process; it is left alone as long as a hook may live."""
+    from oracle.store import inbox
+    from oracle.store.inbox import Entry, Kind
+
+    squad.ask(notifies=False)
+    answer = {"project": "demo", "task_id": "Q-1", "source": "memory", "seat": "planner", "text": "B."}
+    now = squad.oracle.clock.now_ns() / 1e9
+    entry = Entry(Kind.INTENT, ("demo", "Q-1", "planner", "x"), answer, due_at=now)
+    inbox.add(squad.oracle.root, entry)
+    inbox.take(squad.oracle.root, entry, now)
+    squad.oracle.handoffs()
+    assert squad.responses() == set()
+    squad.open(seconds=15).handoffs()
+    assert squad.receipts() == DONE
+    assert squad.response()["answer"] == "B."
+    assert (squad.inbox().waiting, squad.inbox().taken) == ((), ())
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"kind": "completion"}', b'{"kind": 7, "x": null}', b""])
+def test_foreign_receipts_are_read_or_reported(squad: Squad, content: bytes):
+    squad.ask(notifies=False)
+    (squad.folder / "Q-1__memory__planner.json").write_bytes(content)
+    (squad.folder / "Q-9__memory__planner.json").write_bytes(content)
+    assert squad.oracle.handoffs().items
+    squad.oracle.handoff("Q-9")
+    squad.verify("Q-9", "memory", "planner")
+    try:
+        squad.deliver()
+    except Conflict:
+        assert content.startswith(b'{"kind"')
+    assert squad.responses() == {"Q-1.json"}
+    squad.oracle.resume()
+
+
+def test_receipt_of_another_tool_for_the_same_answer_is_the_delivery(squad: Squad):
+    from oracle.store import responses
+
+    squad.ask(notifies=False)
+    responses.put(squad.oracle.root, "Q-1", {"answer": "B.", "claims": [], "sources": [], "confidence": "unverified"})
+    foreign = {"kind": "completion", "task_id": "Q-1", "source": "memory", "target": "planner", "summary": "theirs"}
+    (squad.folder / "Q-1__memory__planner.json").write_text(json.dumps(foreign), encoding="utf-8")
+    assert not squad.deliver().is_new
+    assert squad.receipt("Q-1__memory__planner.json") == foreign

@@ -1,0 +1,129 @@
+"""Listing handoffs, telling their story, following the journal."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from oracle.domain.handoffs import Kind, new_receipt, receipt_name, render_receipt
+from oracle.errors import NoProfile, NotFound, UsageError
+from oracle.store import journal
+from tests.app.squad import Squad
+
+
+def test_listing_shows_age_and_whose_turn_it_is(squad: Squad):
+    squad.ask("Q-1")
+    squad.ask("Q-2")
+    squad.deliver("Q-2")
+    found = {item.handoff.task_id: item.as_json() for item in squad.open(seconds=4 * 86400).handoffs().items}
+    assert (found["Q-1"]["state"], found["Q-1"]["next"], found["Q-1"]["stale"]) == ("open", "memory", True)
+    assert (found["Q-2"]["state"], found["Q-2"]["next"]) == ("consumed", "planner")
+    assert int(str(found["Q-1"]["age_seconds"])) >= 4 * 86400
+    assert not [item for item in squad.oracle.handoffs().items if item.is_stale]
+
+
+def test_listing_is_by_project_and_state(squad: Squad, tmp_path: Path):
+    other = Squad(tmp_path, project="other")
+    squad.ask("Q-1")
+    other.ask("Q-2")
+    assert {item.project for item in squad.oracle.handoffs().items} == {"demo", "other"}
+    assert [item.handoff.task_id for item in squad.oracle.handoffs(project="other").items] == ["Q-2"]
+    assert squad.oracle.handoffs(state="acked").items == ()
+    with pytest.raises(UsageError, match="state"):
+        squad.oracle.handoffs(state="x")
+    with pytest.raises(NoProfile):
+        squad.oracle.handoffs(project="nowhere")
+
+
+def test_bad_files_hide_nothing(squad: Squad, tmp_path: Path):
+    squad.ask("Q-1")
+    (squad.folder / "Q-2__planner__memory.json").write_text('{"half', encoding="utf-8")
+    (squad.folder / "odd.json").write_text("{}", encoding="utf-8")
+    Path(Squad(tmp_path, project="broken").profile).write_text("x =", encoding="utf-8")
+    found = squad.oracle.handoffs()
+    assert [item.handoff.task_id for item in found.items] == ["Q-1", "Q-2"]
+    assert len(found.problems) == 3
+
+
+def test_story_is_told_from_the_files(squad: Squad):
+    squad.ask("Q-1")
+    squad.recorder.away = {"planner"}
+    squad.deliver()
+    story = squad.oracle.handoff("Q-1")
+    assert [chapter.receipt.kind for chapter in story.chapters] == [Kind.DISPATCH, Kind.COMPLETION]
+    assert story.response_path.endswith("responses/Q-1.json")
+    assert "planner" in story.wake_ups[0]
+    assert [event["event"] for event in story.events] == ["dispatch", "wake-up", "delivery", "wake-up"]
+    assert json.loads(json.dumps(story.as_json()))["handoffs"][0]["state"] == "unnotified"
+    with pytest.raises(NotFound):
+        squad.oracle.handoff("Q-10")
+
+
+def test_story_of_a_task_of_two_projects_asks_which(squad: Squad, tmp_path: Path):
+    other = Squad(tmp_path, project="other")
+    squad.ask("Q-1")
+    other.ask("Q-1")
+    with pytest.raises(UsageError, match="2 projects"):
+        squad.oracle.handoff("Q-1")
+    assert squad.oracle.handoff("Q-1", "other").project == "other"
+
+
+def test_thousand_handoffs_are_listed_in_a_tenth_of_a_second(squad: Squad):
+    squad.folder.mkdir(parents=True)
+    for number in range(1000):
+        name = receipt_name(f"Q-{number}", "planner", "memory")
+        receipt = new_receipt(Kind.DISPATCH, name, {"assigned_at": "2026-04-27T18:30:00+00:00"})
+        (squad.folder / name.file_name).write_bytes(render_receipt(receipt))
+    squad.oracle.handoffs()
+    taken = []
+    for _ in range(5):
+        began = time.perf_counter()
+        assert len(squad.oracle.handoffs().items) == 1000
+        taken.append(time.perf_counter() - began)
+    assert min(taken) < 0.1
+
+
+# The journal ----------------------------------------------------------------------------------------------------------
+
+
+def put(squad: Squad, number: int, project: str = "demo") -> None:
+    journal.append(squad.oracle.root, "test", "2026-04-27T18:30:00Z", {"task_id": f"T{number}", "project": project})
+
+
+def test_events_are_filtered_and_limited(squad: Squad):
+    for number in range(5):
+        put(squad, number)
+    put(squad, 9, "other")
+    assert [event["task_id"] for event in squad.oracle.events(project="demo", limit=2)] == ["T3", "T4"]
+    assert [event["task_id"] for event in squad.oracle.events(task="T2")] == ["T2"]
+    assert len(squad.oracle.events()) == 6
+
+
+def test_following_yields_each_event_once_and_whole_lines_alone(squad: Squad):
+    put(squad, 1)
+    put(squad, 2)
+    stream = squad.oracle.follow(project="demo", limit=1)
+    assert next(stream)["task_id"] == "T2"
+    put(squad, 3)
+    put(squad, 4, "other")
+    with (squad.path / "events.log").open("ab") as log:
+        log.write(b'not json\n{"event": "test", "project": "demo", ')
+    put_rest = b'"task_id": "T5"}\n'
+    assert next(stream)["task_id"] == "T3"
+    with (squad.path / "events.log").open("ab") as log:
+        log.write(put_rest)
+    assert next(stream)["task_id"] == "T5"
+
+
+def test_following_bears_a_journal_that_was_replaced(squad: Squad):
+    for number in range(3):
+        put(squad, number)
+    stream = squad.oracle.follow(limit=1)
+    next(stream)
+    (squad.path / "events.log").unlink()
+    put(squad, 7)
+    assert [event["task_id"] for event in itertools.islice(stream, 1)] == ["T7"]

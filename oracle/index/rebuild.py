@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from oracle.errors import TreeEmptied
 from oracle.index import projections, scan
+from oracle.index.bulk import Filler
 from oracle.index.crew import Batch, Crew, Item, print_everything, read_batch
 from oracle.index.db import Database, immediate, set_meta
 from oracle.index.folders import add_folder, list_folder
@@ -21,7 +22,7 @@ from oracle.store.layout import RECORD_TREES, Root
 
 _BATCH = 200
 _STEP = 2_000
-_MANY = 2_000
+_MANY = 500
 """Records that are read before a second process is worth its start."""
 
 
@@ -66,22 +67,24 @@ def _fill(connection: sqlite3.Connection, root: Root, *, now_ns: int, progress: 
     with immediate(connection):
         set_meta(connection, "print_all", "1")
     writer = Writer(connection, root, now_ns=now_ns, bulk=True)
+    filler = Filler(connection, writer)
     batches = _batches(connection, writer, now_ns)
     taken = 0
     connection.execute("BEGIN IMMEDIATE")
     try:
         for batch in batches:
             for found in read_batch(root, *batch):
-                writer.add(found)
+                filler.add(found)
             taken += len(batch[1])
             if taken >= _MANY:
                 break
         with Crew(root) as crew:
             for found in crew.read(batches):
-                writer.add(found)
+                filler.add(found)
                 taken += 1
                 if taken % _STEP == 0:
                     _step(connection, taken, progress)
+        filler.flush()
     except BaseException:
         connection.execute("ROLLBACK")
         raise

@@ -23,7 +23,7 @@ from oracle.store.layout import Root
 
 _REFERENCE_TYPES = ("references-record", *(name for name in links.RELATIONS if name != "related-task"))
 _COLUMNS = [*RECORD_COLUMNS, "racy"]
-_INSERT = f"INSERT INTO record({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
+INSERT_RECORD = f"INSERT INTO record({', '.join(_COLUMNS)}, id) VALUES ({', '.join('?' * len(_COLUMNS))}, ?)"  # noqa: S608
 _UPDATE = f"UPDATE record SET {', '.join(f'{name} = ?' for name in _COLUMNS)} WHERE id = ?"  # noqa: S608
 _NEWEST_RETIRER = (
     "SELECT source.slug, edge.type FROM target JOIN edge ON target_id = target.id JOIN record AS source ON source.id = source_id"
@@ -79,15 +79,14 @@ class Writer:
 
     def add(self, found: Reading) -> None:
         """Put a record that the index does not hold yet."""
-        source = int(self._connection.execute(_INSERT, (*found.row, self._is_racy(*_times(found)))).lastrowid or 0)
-        if not self._bulk:
-            self._connection.execute("DELETE FROM problem WHERE path = ?", (found.row[1],))
-            self._touched_keys.add(str(found.row[3]))
-            self._touched_slugs.add(found.slug)
+        source = int(self._connection.execute(INSERT_RECORD, (*found.row, self.is_racy(found), None)).lastrowid or 0)
+        self._connection.execute("DELETE FROM problem WHERE path = ?", (found.row[1],))
+        self._touched_keys.add(str(found.row[3]))
+        self._touched_slugs.add(found.slug)
         self._put_contents(source, found)
 
     def _change(self, source: int, found: Reading) -> None:
-        self._connection.execute(_UPDATE, (*found.row, self._is_racy(*_times(found)), source))
+        self._connection.execute(_UPDATE, (*found.row, self.is_racy(found), source))
         self._connection.execute("DELETE FROM passage WHERE rowid = ?", (source,))
         self._connection.execute("DELETE FROM problem WHERE path = ?", (found.row[1],))
         self._forget_links(source, found.slug)
@@ -112,13 +111,17 @@ class Writer:
         sort_ts = reading.read_bytes(path, slug, stat, raw, patterns=links.DEFAULT_PATTERNS).row[_SORT_TS]
         self._connection.execute(
             "UPDATE record SET mtime_ns = ?, size = ?, inode = ?, ctime_ns = ?, racy = ?, sort_ts = ? WHERE id = ?",
-            (*stat, self._is_racy(stat.mtime_ns, stat.ctime_ns), sort_ts, source),
+            (*stat, self._is_young(stat.mtime_ns, stat.ctime_ns), sort_ts, source),
         )
         if stat.mtime_ns != old_mtime_ns:
             self._soil_all(source, slug)
 
-    def _is_racy(self, mtime_ns: int, ctime_ns: int) -> int:
-        """Tell whether a file is so young that its stat can't be trusted; an mtime can be set back, a ctime can't."""
+    def is_racy(self, found: Reading) -> int:
+        """Tell (1 or 0) whether a file is so young that its stat can't be trusted."""
+        return self._is_young(int(found.row[_MTIME]), int(found.row[_CTIME]))
+
+    def _is_young(self, mtime_ns: int, ctime_ns: int) -> int:
+        """Judge by the later time: an mtime can be set back, a ctime can't."""
         return int(self._now_ns - max(mtime_ns, ctime_ns) < SETTLE_NS)
 
     def release(self, path: str, slug: str) -> None:
@@ -150,7 +153,7 @@ class Writer:
     # -- links -----------------------------------------------------------------------------------------------------
 
     def _put_edges(self, source: int, slug: str, edges: Iterable[tuple[str, str, str, int]]) -> None:
-        rows = [(self._target(name), source, kind, snippet, line) for kind, name, snippet, line in edges]
+        rows = [(self.target_id(name), source, kind, snippet, line) for kind, name, snippet, line in edges]
         if rows:
             self._connection.executemany("INSERT OR IGNORE INTO edge VALUES (?, ?, ?, ?, ?)", rows)
             if not self._bulk:
@@ -175,7 +178,8 @@ class Writer:
         for folder in ("learnings", *(path for (path,) in projects)):
             self.patterns_of(f"{folder}/any")
 
-    def _target(self, name: str) -> int:
+    def target_id(self, name: str) -> int:
+        """Return the number of a target, which is given one when it has none."""
         known = self._targets.get(name)
         if known is None:
             row = self._connection.execute("SELECT id FROM target WHERE name = ?", (name,)).fetchone()
@@ -249,7 +253,7 @@ class Writer:
         changed: list[tuple[int | None, int, int, str, str]] = []
         for kind, ref, key, snippet, line, old_target, old_resolved, _ in rows:
             name, resolved = self._meaning(ref, slug, key)
-            target = self._target(name) if name else None
+            target = self.target_id(name) if name else None
             if name:
                 edges.setdefault((kind, name), (snippet, line))
             if (target, resolved) != (old_target, old_resolved):
@@ -287,7 +291,7 @@ class Writer:
         for name, kind in gone:
             self._connection.execute(
                 "DELETE FROM edge WHERE target_id = ? AND source_id = ? AND type = ?",
-                (self._target(name), source, kind),
+                (self.target_id(name), source, kind),
             )
         self._touched_slugs.update(name for name, kind in gone if kind in RETIRING)
         self._touched_slugs.update(name for kind, name in edges if kind in RETIRING)
@@ -330,7 +334,3 @@ def slug_in(path: str, names: frozenset[str] | set[str] | dict[str, Stat]) -> st
                 claimed += ".json"
             taken.add(claimed)
     return f"{folder}/{claimed}"
-
-
-def _times(found: Reading) -> tuple[int, int]:
-    return int(found.row[_MTIME]), int(found.row[_CTIME])

@@ -27,6 +27,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import corpus  # noqa: E402
+import delivery  # noqa: E402
 import yaml  # noqa: E402
 
 from oracle.app.oracle import Oracle  # noqa: E402
@@ -270,6 +271,11 @@ def bench_memory(bench: Bench) -> list[Row]:
     ]
 
 
+def bench_delivery(_: Bench) -> list[Row]:
+    """Time the hook, a delivery and a listing of handoffs."""
+    return [compare(*figures) for figures in delivery.measure()]
+
+
 BENCHES: dict[str, Callable[[Bench], list[Row]]] = {
     "backlinks": bench_backlinks,
     "cli": bench_cli,
@@ -279,6 +285,7 @@ BENCHES: dict[str, Callable[[Bench], list[Row]]] = {
     "looks": bench_looks,
     "search": bench_search,
     "memory": bench_memory,
+    "delivery": bench_delivery,
 }
 
 

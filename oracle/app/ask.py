@@ -15,7 +15,6 @@ from oracle.domain.values import NOTHING, replace, value
 from oracle.errors import Blocked, OracleError, TaskAlreadyQueued, UsageError
 from oracle.store import handoffs, task_tree
 from oracle.store.handoffs import Outcome
-from oracle.store.task_tree import stamp_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def new_task_id(oracle: Oracle, prefix: str = "Q") -> str:
 
 def dispatch(oracle: Oracle, order: Order) -> Dispatched:
     """Dispatch once. Raises TaskAlreadyQueued with nothing written, Blocked, UsageError, NoProfile, HandoffFailed."""
-    resume.resume_quietly(oracle)
+    resume.before(oracle, notifies=order.notifies)
     team = open_team(oracle, order.project, path=order.profile)
     named = replace(
         order, task_id=order.task_id or new_task_id(oracle), project=team.project, profile=team.profile.path
@@ -191,7 +190,7 @@ def _refuse_second(team: Team, name: ReceiptName) -> None:
 
 def _carry_out(oracle: Oracle, team: Team, order: Order) -> Dispatched:
     name = team.receipt(order.task_id, order.source, order.target)
-    moment = stamp_of(teams.now(oracle))
+    moment = teams.stamp(oracle)
     todo = team.profile.todo_file(name.target)
     outcome = handoffs.publish(team.folder, _receipt(team, order, name, moment))
     _queue(team, order, moment, undo=name if outcome is Outcome.CREATED else None)

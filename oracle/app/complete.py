@@ -12,7 +12,6 @@ from oracle.domain.values import NOTHING, value
 from oracle.errors import CompletionRefused, OracleError, UsageError
 from oracle.store import handoffs, task_tree
 from oracle.store.handoffs import Outcome
-from oracle.store.task_tree import stamp_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def complete(oracle: Oracle, given: Completion) -> Delivered:
     """
     from oracle.app.deliver import KEPT
 
-    resume.resume_quietly(oracle)
+    resume.before(oracle, notifies=given.notifies)
     team = open_team(oracle, given.project, path=given.profile)
     source, target = _seats(team, given)
     name = team.receipt(given.task_id, source, target or _asker(team, given.task_id, source))
@@ -126,7 +125,7 @@ def _receipt(oracle: Oracle, team: Team, given: Completion, name: ReceiptName, a
         "lineage_status": status,
         "core_ux_gate": given.core_ux_gate,
         "correlation_id": rules.correlation_id(team.project, name.task_id),
-        "delivered_at": stamp_of(teams.now(oracle)),
+        "delivered_at": teams.stamp(oracle),
         "delivery_path": team.profile.delivery_file(name.source),
         "frontstage_disposition": given.disposition,
         "next_action": given.next_action,
@@ -259,7 +258,11 @@ def acknowledge(
     receipt = _require_completion(team, name)
     line = task_tree.acknowledge_task(team.tree, name.target, name.task_id, source=name.source, moment=moment)
     task_tree.drop_task(team.tree, name.source, name.task_id)
-    changes = {"consumed_at": stamp_of(moment), "consumed_ack": line, "todo_path": team.profile.todo_file(name.target)}
+    changes = {
+        "consumed_at": teams.stamp(oracle),
+        "consumed_ack": line,
+        "todo_path": team.profile.todo_file(name.target),
+    }
     outcome = handoffs.acknowledge(team.folder, name, changes)
     if outcome is Outcome.CREATED:
         policy = receipt.text("test_policy")

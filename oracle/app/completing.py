@@ -15,7 +15,7 @@ from oracle.domain import handoffs as rules
 from oracle.domain.handoffs import CONSUMED, Kind, Receipt, ReceiptName, new_receipt, receipt_name
 from oracle.domain.values import replace, value
 from oracle.errors import Conflict, NotFound, UsageError
-from oracle.store import handoffs, responses, task_tree
+from oracle.store import handoffs, responses
 from oracle.store.handoffs import Outcome
 from oracle.store.profile import PLANNER_ROLES
 
@@ -249,6 +249,8 @@ def _delivered(team: Team, receipt: Receipt, response_path: str) -> Delivered:
 
 def _write_tree(oracle: Oracle, team: Team, receipt: Receipt) -> None:
     """Write DELIVERY.md, complete the queue's entry and the table's row, and put a line into the dispatch log."""
+    from oracle.store import task_tree
+
     name, moment = receipt.name, teams.now(oracle)
     fields = {
         "task_id": name.task_id,
@@ -281,6 +283,8 @@ def _write_tree(oracle: Oracle, team: Team, receipt: Receipt) -> None:
 
 def log_once(oracle: Oracle, team: Team, line: str, *, task_id: str) -> None:
     """Put a line into the dispatch log unless its last one says the same: a step that is repeated leaves one line."""
+    from oracle.store import task_tree
+
     last = task_tree.read_log(team.tree)[-1:]
     if not (last and last[0].partition(": ")[2] == line):
         task_tree.append_log(team.tree, line, task_id=task_id, moment=teams.now(oracle).astimezone())

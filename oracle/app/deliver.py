@@ -5,11 +5,9 @@ from __future__ import annotations
 from oracle.app import completing, evidence, intents, resume, teams
 from oracle.app.completing import REFUSE, SUPERSEDE, Delivered, Work
 from oracle.app.teams import Team, open_team
-from oracle.domain import claims
 from oracle.domain import handoffs as rules
 from oracle.domain.values import replace, value
-from oracle.errors import ClaimsFailed, DiskFailure, HandoffFailed, LockTimeout, OracleError
-from oracle.store.task_tree import stamp_of
+from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +46,7 @@ def deliver(oracle: Oracle, delivery: Delivery) -> Delivered:
     Raises ClaimsFailed when strict, Conflict for another answer (which is kept aside), HandoffFailed, UsageError for malformed
     claims, NoProfile. A wake-up that fails is a warning and waits in the inbox.
     """
-    resume.resume_quietly(oracle)
+    resume.before(oracle, notifies=delivery.notifies)
     team, work, verified = prepare(oracle, delivery)
     name = work.receipt.name
     subject = (team.project, name.task_id, name.source, name.target, _digest(work))
@@ -60,7 +58,9 @@ def deliver(oracle: Oracle, delivery: Delivery) -> Delivered:
             intents.finish(oracle, entry)
         raise
     intents.finish(oracle, entry)
-    return replace(completing.send_all(oracle, done, owed), all_verified=verified, confidence=_confidence(work))
+    return replace(
+        completing.send_all(oracle, done, owed), all_verified=verified.all_verified, confidence=verified.confidence
+    )
 
 
 def _digest(work: Work) -> str:
@@ -69,22 +69,17 @@ def _digest(work: Work) -> str:
     return digest_of(work.response or {})
 
 
-def _confidence(work: Work) -> str:
-    return str((work.response or {}).get("confidence", ""))
-
-
-def prepare(oracle: Oracle, delivery: Delivery) -> tuple[Team, Work, bool | None]:
-    """Return the team, the work and whether every claim holds. Writes nothing."""
+def prepare(oracle: Oracle, delivery: Delivery) -> tuple[Team, Work, evidence.Verified]:
+    """Return the team, the work and what its claims are worth. Writes nothing. Raises ClaimsFailed, UsageError."""
     team = open_team(oracle, delivery.project, path=delivery.profile)
     name = team.receipt(delivery.task_id, delivery.source, delivery.target)
-    response, made = evidence.read_response(delivery.response)
-    report = evidence.check(oracle.root, team.profile.repo_root, made)
-    if delivery.is_strict and report.failed:
-        raise _refusal(report)
-    moment = stamp_of(teams.now(oracle))
-    whole = {**response, "delivered_at": moment, **report.as_json()}
+    verified = evidence.verify(oracle.root, team.profile.repo_root, delivery.response)
+    if delivery.is_strict:
+        verified.require()
+    moment = teams.stamp(oracle)
+    whole = {**verified.response, "delivered_at": moment}
     fields = {
-        "summary": delivery.summary or _summary(name.task_id, made, str(response["confidence"])),
+        "summary": delivery.summary or _summary(name.task_id, verified),
         "title": delivery.title,
         "verdict": delivery.verdict,
         "commit": delivery.commit,
@@ -93,25 +88,15 @@ def prepare(oracle: Oracle, delivery: Delivery) -> tuple[Team, Work, bool | None
         "delivered_at": moment,
         "delivery_path": team.profile.delivery_file(name.source),
         "source_todo_path": team.profile.todo_file(name.source),
-        "all_verified": report.all_verified,
+        "all_verified": verified.all_verified,
     }
     receipt = completing.completion(name, fields, asked=completing.dispatch_answered(team.folder, name))
     policy = SUPERSEDE if delivery.supersedes else REFUSE
-    return team, Work(receipt, whole, policy, delivery.notifies), report.all_verified
+    return team, Work(receipt, whole, policy, delivery.notifies), verified
 
 
-def _summary(task_id: str, made: tuple[claims.Claim, ...], confidence: str) -> str:
-    return f"Wrote responses/{task_id}.json with {len(made)} claims (confidence={confidence})."
-
-
-def _refusal(report: claims.Report) -> ClaimsFailed:
-    worst = report.failed[0]
-    reasons = [f"{finding.evidence.path}: {finding.verdict}" for finding in worst.findings] or ["no evidence"]
-    return ClaimsFailed(
-        f"{len(report.failed)} of {len(report.claims)} claims do not hold, the first being"
-        f" {worst.claim.statement[:120]!r} ({'; '.join(reasons[:3])}). Nothing was delivered.",
-        hint="Correct the claims, or deliver without --strict: the answer then says which claims fail.",
-    )
+def _summary(task_id: str, verified: evidence.Verified) -> str:
+    return f"Wrote responses/{task_id}.json with {verified.count} claims (confidence={verified.confidence})."
 
 
 # The Stop hook --------------------------------------------------------------------------------------------------------

@@ -4,36 +4,74 @@ from __future__ import annotations
 
 import os
 
-from oracle.domain import claims
-from oracle.domain.claims import Claim, Report, Source
+from oracle.domain.values import value
+from oracle.errors import ClaimsFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
+    from oracle.domain.claims import Report
     from oracle.store.layout import Root
 
 LARGEST = 16 << 20
 """Bytes of a file that is looked at; a larger one counts as gone, since a quote in it could not be looked up whole."""
 
+UNVERIFIED = "unverified"
 
-def read_response(given: Mapping[str, object]) -> tuple[dict[str, object], tuple[Claim, ...]]:
-    """Return a response as it is stored, before its claims are checked, and the claims. Raises UsageError.
 
-    `claims` and `sources` are always there, and a text that claims nothing is of `unverified` confidence.
+@value
+class Verified:
+    """A response as it is stored, and what its claims are worth; `report` is None when it makes none."""
+
+    response: Mapping[str, object]
+    count: int = 0
+    report: Report | None = None
+
+    @property
+    def all_verified(self) -> bool | None:
+        """Tell whether every claim is verified where it says; None when nothing is claimed."""
+        return None if self.report is None else self.report.all_verified
+
+    @property
+    def confidence(self) -> str:
+        """How sure its writer is; a text that claims nothing is unverified."""
+        return str(self.response["confidence"])
+
+    def require(self) -> None:
+        """Raise ClaimsFailed when a claim is not borne by its evidence."""
+        if self.report is not None and self.report.failed:
+            raise _refusal(self.report)
+
+
+def verify(root: Root, repo: str, given: Mapping[str, object]) -> Verified:
+    """Check the claims of a response against the files as they are now. Raises UsageError for malformed claims.
+
+    `claims` and `sources` are always there in what is stored.
     """
-    found = claims.read_claims(given)
-    response = {key: item for key, item in given.items() if key not in ("all_verified", "claim_results")}
+    kept = {key: item for key, item in given.items() if key not in ("all_verified", "claim_results")}
     for key in ("claims", "sources"):
-        if response.get(key) is None:
-            response[key] = []
-    response["confidence"] = claims.confidence_of(found, response.get("confidence"))
-    return response, found
+        if kept.get(key) is None:
+            kept[key] = []
+    if kept["claims"] == []:
+        return Verified({**kept, "confidence": UNVERIFIED, "all_verified": None, "claim_results": []})
+    from oracle.domain import claims
+
+    made = claims.read_claims(kept)
+    sources = {path: claims.Source(_read(root, repo, path)) for path in claims.paths_of(made)}
+    report = claims.check(made, sources)
+    kept["confidence"] = claims.confidence_of(made, kept.get("confidence"))
+    return Verified({**kept, **report.as_json()}, len(made), report)
 
 
-def check(root: Root, repo: str, made: Sequence[Claim]) -> Report:
-    """Check every claim against the files as they are now."""
-    return claims.check(made, {path: Source(_read(root, repo, path)) for path in claims.paths_of(made)})
+def _refusal(report: Report) -> ClaimsFailed:
+    worst = report.failed[0]
+    reasons = [f"{finding.evidence.path}: {finding.verdict}" for finding in worst.findings] or ["no evidence"]
+    return ClaimsFailed(
+        f"{len(report.failed)} of {len(report.claims)} claims do not hold, the first being"
+        f" {worst.claim.statement[:120]!r} ({'; '.join(reasons[:3])}). Nothing was delivered.",
+        hint="Correct the claims, or deliver without --strict: the answer then says which claims fail.",
+    )
 
 
 def _read(root: Root, repo: str, path: str) -> bytes | None:

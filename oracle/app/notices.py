@@ -9,7 +9,6 @@ from oracle.app.teams import open_team
 from oracle.domain.task_files import one_line
 from oracle.domain.values import value
 from oracle.store import steps
-from oracle.store.task_tree import stamp_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def notify(oracle: Oracle, notice: Notice) -> Notified:
             "target": name.target,
             "reply_to": notice.reply_to or None,
             "message": text,
-            "notified_at": stamp_of(moment) if sent else None,
+            "notified_at": teams.stamp(oracle) if sent else None,
             "transport": "tmux",
             "detail": outcome.detail,
         }

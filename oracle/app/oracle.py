@@ -9,7 +9,6 @@ import os
 
 from oracle.app.ports import SystemClock
 from oracle.domain.slugs import RECORD_SUFFIXES, is_entity, parse_target
-from oracle.index.fresh import Index
 from oracle.store.layout import Root, choose_root
 
 TYPE_CHECKING = False
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from oracle.app.views import Hit, Shown, Summary, Written
     from oracle.domain.graph import Walk
     from oracle.domain.records import Draft
+    from oracle.index.fresh import Index
     from oracle.index.reports import Progress, Report
     from oracle.store.facts import Fact
     from oracle.store.profile import Profile
@@ -46,7 +46,16 @@ class Oracle:
         self.clock = clock
         self.warn = warn
         self.waker = waker
-        self.index = Index(root, now_ns=clock.now_ns, warn=warn)
+        self._index: Index | None = None
+
+    @property
+    def index(self) -> Index:
+        """The index of the Root, made when it is first needed: a delivery needs none."""
+        if self._index is None:
+            from oracle.index.fresh import Index
+
+            self._index = Index(self.root, now_ns=self.clock.now_ns, warn=self.warn)
+        return self._index
 
     @classmethod
     def open(
@@ -74,7 +83,8 @@ class Oracle:
 
     def close(self) -> None:
         """Close the index; the object may be used again."""
-        self.index.close()
+        if self._index is not None:
+            self._index.close()
 
     def target(self, text: str) -> str:
         """Return the target that a person named: a slug, a path under the Root or an entity. Raises UsageError."""

@@ -40,19 +40,34 @@ class Resumed:
 
 def resume_quietly(oracle: Oracle) -> None:
     """Finish what is due, in a few seconds at most; trouble is a warning, since it is not what was asked for."""
+    until = time.monotonic() + QUIET_TIME
+    finish_intents(oracle, until)
     try:
-        found = inbox.read(oracle.root, teams.now_seconds(oracle))
-        if not (found.waiting or found.taken):
-            return
-        until = time.monotonic() + QUIET_TIME
-        for entry in _intents(oracle, found)[:QUIET_INTENTS]:
-            if time.monotonic() < until:
-                _finish(oracle, entry)
         now = teams.now_seconds(oracle)
         due = [one for one in inbox.read(oracle.root, now).due(now) if one.kind is Waits.WAKE]
         for entry in due[:QUIET_WAKE_UPS]:
             if time.monotonic() < until:
                 wakeups.send_again(oracle, entry, patience=QUIET_PATIENCE)
+    except OracleError as error:
+        oracle.warn(f"wake-ups that wait could not be sent: {error.sentence}")
+
+
+def before(oracle: Oracle, *, notifies: bool) -> None:
+    """Do the quiet part before a command's own work; one that is to wake nobody wakes nobody for others either."""
+    if notifies:
+        resume_quietly(oracle)
+    else:
+        finish_intents(oracle)
+
+
+def finish_intents(oracle: Oracle, until: float = 0.0) -> None:
+    """Finish what dead processes began, until a moment of the monotonic clock, and wake nobody."""
+    end = until or time.monotonic() + QUIET_TIME
+    try:
+        found = inbox.read(oracle.root, teams.now_seconds(oracle))
+        for entry in _intents(oracle, found)[:QUIET_INTENTS]:
+            if time.monotonic() < end:
+                _finish(oracle, entry)
     except OracleError as error:
         oracle.warn(f"what others left undone could not be finished: {error.sentence}")
 

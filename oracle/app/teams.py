@@ -15,13 +15,13 @@ from oracle.domain.values import value
 from oracle.errors import OracleError, UsageError
 from oracle.store import journal, profile
 from oracle.store.profile import Profile
-from oracle.store.task_tree import TaskTree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from oracle.app.oracle import Oracle
+    from oracle.store.task_tree import TaskTree
 
 OPERATOR = "operator"
 """Who stands behind the team: may ask, has no queue and no pane."""
@@ -31,10 +31,17 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @value
 class Team:
-    """A profile with the task tree that it names."""
+    """A profile, with the task tree that it names."""
 
     profile: Profile
-    tree: TaskTree
+
+    @property
+    def tree(self) -> TaskTree:
+        """The places of the task tree."""
+        from oracle.store.task_tree import TaskTree
+
+        mine = self.profile
+        return TaskTree(mine.tasks_root, mine.tasks_doc, mine.status_doc, mine.handoff_dir)
 
     @property
     def project(self) -> str:
@@ -70,12 +77,17 @@ def open_team(oracle: Oracle, project: str, *, path: str = "") -> Team:
         found = profile.load(oracle.root, project, os.environ)
     for note in found.notes:
         oracle.warn(note)
-    return Team(found, TaskTree(found.tasks_root, found.tasks_doc, found.status_doc, found.handoff_dir))
+    return Team(found)
 
 
 def now(oracle: Oracle) -> datetime:
     """Return the time of the Root's clock, in UTC."""
     return _EPOCH + timedelta(microseconds=oracle.clock.now_ns() // 1000)
+
+
+def stamp(oracle: Oracle) -> str:
+    """Return the time as receipts and queues print it: UTC, seconds, `+00:00`."""
+    return now(oracle).replace(microsecond=0).isoformat()
 
 
 def now_seconds(oracle: Oracle) -> float:

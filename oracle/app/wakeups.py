@@ -16,7 +16,6 @@ from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.store import handoffs, inbox
 from oracle.store.inbox import Entry, Kind
-from oracle.store.task_tree import stamp_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def _settle(oracle: Oracle, entry: Entry, outcome: Outcome) -> WakeUp:
     seat, details = _text(entry, "seat"), _details(entry)
     if not isinstance(outcome, Woken):
         return _postpone(oracle, entry, f"{type(outcome).__name__}: {outcome.reason}")
-    moment = stamp_of(teams.now(oracle))
+    moment = teams.stamp(oracle)
     if _text(entry, "folder"):
         changes = {"notified_at": moment, "notify_message": _text(entry, "text")}
         handoffs.amend(_text(entry, "folder"), _name(entry), changes)

@@ -5,13 +5,12 @@ With `--relaxed` the consumed receipt is a warning, and the two others are enoug
 
 from __future__ import annotations
 
-import argparse
-
 from oracle.compat.door import complain, emit, serve
-from oracle.compat.teamwork import add_profile, open_oracle
+from oracle.compat.teamwork import add_profile, make_parser, open_oracle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
 
@@ -38,9 +37,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="audit_planner_closeout", allow_abbrev=False, description="Look for what a planner's closeout leaves."
-    )
+    parser = make_parser("audit_planner_closeout", "Look for what a planner's closeout leaves.")
     add_profile(parser)
     parser.add_argument("--task-id", required=True, metavar="ID")
     parser.add_argument("--relaxed", action="store_true", help="receipt and DELIVERY.md are enough")

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import argparse
-
 from oracle.compat.door import complain, emit, serve
-from oracle.compat.teamwork import add_notify, add_profile, notifies, open_oracle
+from oracle.compat.teamwork import add_notify, add_profile, make_parser, notifies, open_oracle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from oracle.app.complete import Completion
@@ -94,9 +93,7 @@ def _truth(word: str) -> bool:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="complete_handoff", allow_abbrev=False, description="Complete a handoff, or acknowledge one."
-    )
+    parser = make_parser("complete_handoff", "Complete a handoff, or acknowledge one.")
     add_profile(parser)
     parser.add_argument("--source", required=True, metavar="SEAT", help="who did the work")
     parser.add_argument("--task-id", required=True, metavar="ID")

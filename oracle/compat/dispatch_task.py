@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import argparse
-
 from oracle.compat.door import complain, emit, report, serve
-from oracle.compat.teamwork import add_notify, add_profile, notifies, open_oracle
+from oracle.compat.teamwork import add_notify, add_profile, make_parser, notifies, open_oracle
 from oracle.errors import OracleError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from oracle.app.ask import Order
@@ -115,7 +114,7 @@ def _order(args: argparse.Namespace) -> Order:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="dispatch_task", allow_abbrev=False, description="Give a seat a task.")
+    parser = make_parser("dispatch_task", "Give a seat a task.")
     add_profile(parser)
     parser.add_argument("--source", default="planner", metavar="SEAT", help="who asks")
     to = parser.add_mutually_exclusive_group(required=True)

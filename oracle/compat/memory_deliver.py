@@ -5,17 +5,17 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 import sys
 
 from oracle.compat.door import complain, emit, report, serve
-from oracle.compat.teamwork import add_notify, add_profile, notifies, open_oracle
+from oracle.compat.teamwork import add_notify, add_profile, make_parser, notifies, open_oracle
 from oracle.errors import HandoffFailed, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
 
@@ -85,9 +85,7 @@ def _read(path: str) -> bytes:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="memory_deliver", allow_abbrev=False, description="Deliver an answer of the memory seat, once."
-    )
+    parser = make_parser("memory_deliver", "Deliver an answer of the memory seat, once.")
     add_profile(parser)
     parser.add_argument("--task-id", required=True, metavar="ID")
     parser.add_argument("--target", required=True, metavar="SEAT", help="who gets the answer")

@@ -5,13 +5,12 @@ Its receipt lies beside the handoffs, under `notices/`, and never over a dispatc
 
 from __future__ import annotations
 
-import argparse
-
 from oracle.compat.door import complain, emit, serve
-from oracle.compat.teamwork import add_profile, open_oracle
+from oracle.compat.teamwork import add_profile, make_parser, open_oracle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
 
@@ -48,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="notify_seat", allow_abbrev=False, description="Send a seat a notice.")
+    parser = make_parser("notify_seat", "Send a seat a notice.")
     add_profile(parser)
     parser.add_argument("--source", required=True, metavar="SEAT")
     parser.add_argument("--target", required=True, metavar="SEAT")

@@ -11,6 +11,23 @@ if TYPE_CHECKING:
     from oracle.app.oracle import Oracle
 
 
+def make_parser(name: str, description: str) -> argparse.ArgumentParser:
+    """Return a parser whose help is as wide as the terminal says; it does not load what looks that up until it is asked."""
+    import argparse
+    import os
+
+    def formatter(prog: str) -> argparse.HelpFormatter:
+        columns = os.environ.get("COLUMNS", "")
+        return argparse.HelpFormatter(prog, width=max(40, int(columns) - 2 if columns.isdecimal() else 98))
+
+    return argparse.ArgumentParser(
+        prog=name,
+        allow_abbrev=False,
+        description=description,
+        formatter_class=formatter,
+    )
+
+
 def add_profile(parser: argparse.ArgumentParser) -> None:
     """Add the options that say where: the profile's file and the Root."""
     parser.add_argument("--profile", required=True, metavar="FILE", help="the profile of the project")

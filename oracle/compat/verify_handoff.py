@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 
 from oracle.compat.door import complain, emit, serve
-from oracle.compat.teamwork import add_profile, open_oracle
+from oracle.compat.teamwork import add_profile, make_parser, open_oracle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
 
@@ -35,7 +35,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="verify_handoff", allow_abbrev=False, description="Look at one handoff.")
+    parser = make_parser("verify_handoff", "Look at one handoff.")
     add_profile(parser)
     parser.add_argument("--task-id", required=True, metavar="ID")
     parser.add_argument("--source", required=True, metavar="SEAT")

@@ -86,7 +86,7 @@ def rename(path: str, new: str) -> None:
 def remove(path: str) -> None:
     """Remove a file for good; one that is gone already is fine."""
     try:
-        _remove(path)
+        os.unlink(path)
         files.sync_folder(os.path.dirname(path))
     except FileNotFoundError:
         return

@@ -115,7 +115,7 @@ def _receipt(oracle: Oracle, team: Team, given: Completion, name: ReceiptName, a
     if drift:
         oracle.warn(drift)
         status = lineage.DIVERGENT
-    _keep_lineage(oracle, given, built or commit)
+    _keep_lineage(oracle, given, built or commit, asked=asked)
     fields = {
         **given.fields,
         **branch,
@@ -223,9 +223,10 @@ def _keep_front(team: Team, given: Completion, name: ReceiptName) -> None:
         raise CompletionRefused("A decision of the user is needed, and no --next-action says which.", hint="Name it.")
 
 
-def _keep_lineage(oracle: Oracle, given: Completion, commit: str) -> None:
+def _keep_lineage(oracle: Oracle, given: Completion, commit: str, *, asked: Receipt | None) -> None:
     """Ask for a summary and a commit: a warning by default, whatever the day; an error where the caller wants it strict."""
-    absent = [key for key, word in (("user_summary", given.user_summary), ("builder_commit", commit)) if not word]
+    summary = given.user_summary or (asked.text("user_summary") if asked else "")
+    absent = [key for key, word in (("user_summary", summary), ("builder_commit", commit)) if not word]
     if not absent:
         return
     if given.needs_lineage:

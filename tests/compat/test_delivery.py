@@ -1,0 +1,295 @@
+"""The programs of delivery as teams call them: flags, words on standard output, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oracle.store import profile
+from oracle.store.layout import Root
+from tests.compat.team import SCRIPTS, Done
+from tests.wake.stage import Stage
+
+SEATS = ("memory", "planner", "builder", "reviewer")
+
+
+class Crew:
+    """A home with a profile, and the programs as processes in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        root = Root(str(self.home / ".agents" / "memory"))
+        self.root = Path(root.path)
+        self.profile = profile.init(root, "demo", SEATS)
+        self.tasks = self.home / ".agents" / "tasks" / "demo"
+        self.folder = self.tasks / "patrol" / "handoffs"
+        self.environ = {**os.environ, "HOME": str(self.home), "ORACLE_TMUX_SOCKET": str(folder / "no-server")}
+
+    def call(self, program: str, *words: str, stdin: str = "", **environ: str) -> Done:
+        command = [sys.executable, str(SCRIPTS / f"{program}.py"), "--profile", self.profile, *words]
+        done = subprocess.run(
+            command,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            env={**self.environ, **environ},
+            timeout=60,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def dispatch(self, task: str = "T1", target: str = "builder", *words: str) -> Done:
+        given = ["--task-id", task, "--target", target, "--objective", "do it", "--test-policy", "EXTEND"]
+        return self.call("dispatch_task", *given, "--no-notify", *words)
+
+    def complete(self, task: str = "T1", *words: str) -> Done:
+        return self.call("complete_handoff", "--source", "builder", "--task-id", task, "--no-notify", *words)
+
+    def deliver(self, task: str, response: str, *words: str) -> Done:
+        given = ["--task-id", task, "--target", "planner", "--response-inline", response, "--no-notify"]
+        return self.call("memory_deliver", *given, *words)
+
+    def receipt(self, name: str) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads((self.folder / name).read_bytes())
+        return content
+
+
+@pytest.fixture
+def crew(tmp_path: Path) -> Crew:
+    return Crew(tmp_path)
+
+
+def test_round_of_a_task(crew: Crew):
+    done = crew.dispatch("T1", "builder", "--user-summary", "why")
+    assert (done.code, done.err) == (0, "")
+    todo, receipt = crew.tasks / "builder" / "TODO.md", crew.folder / "T1__planner__builder.json"
+    assert done.out == f"dispatched T1 -> builder\ntodo: {todo}\nreceipt: {receipt}\n"
+    assert list(json.loads(receipt.read_bytes())) == sorted(json.loads(receipt.read_bytes()))
+    verify = ("--task-id", "T1", "--source", "builder", "--target", "planner")
+    assert crew.call("verify_handoff", *verify).code == 1
+    done = crew.complete("T1", "--summary", "done", "--commit", "abc1234")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[0] == "completed T1 -> planner"
+    assert done.out.splitlines()[1] == f"delivery: {crew.tasks / 'builder' / 'DELIVERY.md'}"
+    assert crew.complete("T1", "--summary", "done", "--commit", "abc1234").out.startswith(
+        "already completed T1 -> planner\n"
+    )
+    done = crew.call("complete_handoff", "--ack-only", "--source", "builder", "--target", "planner", "--task-id", "T1")
+    assert done.code == 0
+    assert done.out.startswith("Consumed: T1 from builder at ")
+    found = crew.call("verify_handoff", *verify, "--json").json
+    assert (found["assigned"], found["consumed"], found["notified"], found["healthy"]) == (True, True, False, False)
+    lines = crew.call("verify_handoff", *verify).out.splitlines()
+    assert [line.split(": ")[0] for line in lines] == list(found)
+
+
+def test_same_task_twice(crew: Crew):
+    crew.dispatch()
+    done = crew.dispatch()
+    assert done.code == 2
+    assert "TASK_ALREADY_QUEUED T1 @ " in done.err
+
+
+def test_codes_of_dispatch(crew: Crew):
+    assert crew.dispatch("T1", "nobody").code == 1
+    assert crew.dispatch("T1", "builder", "--strict-lineage").code == 1
+    assert "refusing" in crew.dispatch("Q-1", "memory").err
+    assert crew.dispatch("Q-1", "memory").code == 2
+    assert crew.dispatch("Q-1", "memory", "--kind", "query").code == 0
+    assert crew.dispatch("T2", "builder", "--task-type", "external-integration").code == 2
+    assert crew.dispatch("T2", "builder", "--task-type", "external-integration", "--docs-skip-reason", "none").code == 0
+    assert "BLOCKED: builder" in crew.dispatch("T3").err
+    assert crew.dispatch("T3", "builder", "--force-parallel-builder").code == 0
+    role = ("--objective", "x", "--test-policy", "N/A", "--no-notify", "--target-role")
+    assert crew.call("dispatch_task", *role, "patrol").code == 3
+    assert crew.call("dispatch_task", *role, "reviewer").out.endswith("__planner__reviewer.json\n")
+    assert crew.call("dispatch_task", "--target", "builder", "--objective", "x", "--test-policy", "MAYBE").code == 2
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("dispatch_task", ("--target", "builder", "--objective", "x", "--test-policy", "N/A")),
+        ("complete_handoff", ("--source", "builder", "--task-id", "T1")),
+        ("memory_deliver", ("--task-id", "T1", "--target", "planner", "--response-inline", "{}")),
+        ("verify_handoff", ("--task-id", "T1", "--source", "builder", "--target", "planner")),
+        ("audit_planner_closeout", ("--task-id", "T1")),
+        ("notify_seat", ("--source", "planner", "--target", "builder", "--message", "x")),
+    ],
+)
+def test_profile_that_is_absent_or_broken_is_one_sentence(crew: Crew, program: str, words: tuple[str, ...]):
+    Path(crew.profile).write_text('seats = ["x"]', encoding="utf-8")
+    done = crew.call(program, *words)
+    assert (done.code, done.out) == (2, "")
+    assert "lacks profile_name" in done.err
+    Path(crew.profile).unlink()
+    done = crew.call(program, *words)
+    assert (done.code, done.out) == (2, "")
+    assert "oracle profile init" in done.err
+
+
+def test_delivery_and_its_codes(crew: Crew):
+    crew.dispatch("Q-1", "memory", "--kind", "query")
+    done = crew.deliver("Q-1", '{"answer": "B."}')
+    assert done.code == 0
+    response = crew.root / "responses" / "Q-1.json"
+    assert done.out.splitlines()[:2] == [f"response_written: {response}", "completed Q-1 -> planner"]
+    assert json.loads(response.read_bytes())["query_id"] == "Q-1"
+    assert response.stat().st_mode & 0o777 == 0o600
+    again = crew.deliver("Q-1", '{"answer": "B."}')
+    assert (again.code, again.out.split(":")[0]) == (0, "already delivered Q-1 -> planner")
+    assert crew.deliver("Q-1", '{"answer": "C."}').code == 6
+    assert crew.deliver("Q-1", '{"answer": "C."}', "--supersede").code == 0
+    for bad in ("[1]", "{", "3", '{"claims": 3}'):
+        assert crew.deliver("Q-2", bad).code == 2
+    assert crew.deliver("../../evil", "{}").code == 2
+    strict = '{"claims": [{"statement": "x", "evidence": [{"path": "gone", "quote": "x"}]}]}'
+    assert crew.deliver("Q-3", strict, "--strict").code == 6
+    assert crew.deliver("Q-3", strict).code == 0
+    assert not list(crew.root.parent.rglob("evil*"))
+
+
+def test_response_from_a_file_and_from_standard_input(crew: Crew, tmp_path: Path):
+    long = tmp_path / "long.json"
+    long.write_text(json.dumps({"answer": "答" * 100_000}), encoding="utf-8")
+    words = ("--target", "planner", "--no-notify", "--response-file")
+    assert crew.call("memory_deliver", "--task-id", "Q-1", *words, str(long)).code == 0
+    assert crew.call("memory_deliver", "--task-id", "Q-2", *words, "-", stdin='{"answer": "x"}').code == 0
+    assert crew.call("memory_deliver", "--task-id", "Q-3", *words, str(tmp_path / "none")).code == 2
+    assert crew.receipt("Q-2__memory__planner.json")["unsolicited"] is True
+
+
+def test_failed_receipt_is_exit_3_and_says_how_to_go_on(crew: Crew):
+    crew.folder.parent.mkdir(parents=True)
+    crew.folder.write_text("no folder", encoding="utf-8")
+    done = crew.deliver("Q-1", '{"answer": "B."}')
+    assert done.code == 3
+    assert "retry: memory_deliver --profile" in done.err
+    assert (crew.root / "responses" / "Q-1.json").exists()
+    crew.folder.unlink()
+    assert crew.deliver("Q-1", '{"answer": "B."}').code == 0
+    assert crew.receipt("Q-1__memory__planner.json")["kind"] == "completion"
+
+
+def test_failed_wake_up_is_a_warning(crew: Crew):
+    words = ("--task-id", "T1", "--target", "builder", "--objective", "x", "--test-policy", "N/A")
+    done = crew.call("dispatch_task", *words)
+    assert done.code == 0
+    assert "warning: builder was not woken" in done.err
+    assert crew.receipt("T1__planner__builder.json")["notified_at"] is None
+
+
+def test_closeout_and_its_audit(crew: Crew):
+    assert crew.call("audit_planner_closeout", "--task-id", "T1").code == 1
+    crew.dispatch()
+    crew.complete()
+    done = crew.call(
+        "complete_handoff", "--source", "planner", "--target", "memory", "--task-id", "T1", "--no-notify",
+        "--enforce-planner-self-closeout=false",
+    )  # fmt: skip
+    assert done.code == 0
+    assert done.out.startswith("completed T1 -> memory\n")
+    assert crew.call("audit_planner_closeout", "--task-id", "T1").out == "all 3 artifacts present\n"
+    (consumed,) = crew.folder.glob("T1__builder__planner.json.consumed")
+    consumed.unlink()
+    assert crew.call("audit_planner_closeout", "--task-id", "T1").code == 1
+    done = crew.call("audit_planner_closeout", "--task-id", "T1", "--relaxed")
+    assert (done.code, done.out) == (0, "2 authoritative artifacts present (receipt + DELIVERY)\n")
+
+
+def test_refused_completion_is_exit_1(crew: Crew):
+    done = crew.call("complete_handoff", "--source", "reviewer", "--target", "planner", "--task-id", "T1")
+    assert done.code == 1
+    assert "verdict" in done.err
+    done = crew.complete("T1", "--target", "planner", "--strict-lineage")
+    assert done.code == 1
+
+
+def test_notice_is_sent_to_a_pane_and_its_failure_is_told(crew: Crew, tmp_path: Path):
+    words = ("--source", "planner", "--target", "builder", "--message", "look", "--task-id", "T1")
+    crew.dispatch()
+    before = crew.receipt("T1__planner__builder.json")
+    done = crew.call("notify_seat", *words)
+    assert done.code == 1
+    assert "not notified builder" in done.err
+    assert crew.call("notify_seat", *words, "--allow-notify-failure").code == 0
+    stage = Stage(tmp_path)
+    try:
+        prompts = stage.box("demo-builder")
+        done = crew.call("notify_seat", *words, ORACLE_TMUX_SOCKET=stage.socket)
+        assert done.code == 0
+        assert done.out.endswith("notified builder\n")
+        assert prompts.read() == ["T1 notice from planner to builder: look"]
+    finally:
+        stage.close()
+    assert crew.receipt("T1__planner__builder.json") == before
+    assert crew.call("notify_seat", "--source", "planner", "--target", "nobody", "--message", "x").code == 2
+
+
+def test_dispatch_wakes_a_real_pane_once(crew: Crew, tmp_path: Path):
+    stage = Stage(tmp_path)
+    try:
+        prompts = stage.box("demo-memory")
+        words = (
+            "--task-id",
+            "Q-1",
+            "--target",
+            "memory",
+            "--kind",
+            "query",
+            "--objective",
+            "x",
+            "--test-policy",
+            "N/A",
+        )
+        done = crew.call("dispatch_task", *words, ORACLE_TMUX_SOCKET=stage.socket)
+        assert (done.code, len(prompts.read())) == (0, 1)
+        assert prompts.read()[0].startswith("Q-1 assigned from planner to memory. Read ")
+        assert crew.receipt("Q-1__planner__memory.json")["notified_at"]
+    finally:
+        stage.close()
+
+
+def test_another_root_keeps_everything_to_itself(crew: Crew, tmp_path: Path):
+    other = tmp_path / "other"
+    done = crew.call(
+        "memory_deliver", "--memory-dir", str(other), "--task-id", "Q-1", "--target", "planner", "--no-notify",
+        "--response-inline", "{}",
+    )  # fmt: skip
+    assert done.code == 0
+    assert (other / "responses" / "Q-1.json").exists()
+    assert not crew.folder.exists()
+    assert list(other.rglob("Q-1__memory__planner.json"))
+
+
+FRONTS = (
+    "dispatch_task",
+    "complete_handoff",
+    "memory_deliver",
+    "verify_handoff",
+    "audit_planner_closeout",
+    "notify_seat",
+)
+
+
+@pytest.mark.parametrize("name", [*FRONTS, "send_and_verify", "install_memory_hook"])
+def test_front_is_executable_and_a_command_when_installed(name: str):
+    project = tomllib.loads((SCRIPTS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    assert os.access(SCRIPTS / f"{name}.py", os.X_OK)
+    assert project["project"]["scripts"][name] == f"oracle.compat.{name}:run"
+
+
+@pytest.mark.parametrize("name", FRONTS)
+def test_help_needs_no_profile(name: str):
+    command = [sys.executable, str(SCRIPTS / f"{name}.py"), "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"usage: {name} ")
+    assert "--profile FILE" in done.stdout

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from oracle.app.oracle import Oracle
 from oracle.app.passages import best_passage
 from oracle.app.retrieve import check_filters, require_present
 from oracle.app.views import Hit, Shown, Summary
 from oracle.domain.links import reference_key
+from oracle.domain.values import replace
 from oracle.errors import NotInMemory, UsageError
 from oracle.index import fold, query
 from oracle.index.db import Connection

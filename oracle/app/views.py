@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from oracle.domain.values import fields_of, value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Summary:
     """A record in a listing; the fields are those of the index, `retired_by` empty while the record holds."""
 
@@ -28,7 +31,7 @@ class Summary:
     @classmethod
     def from_row(cls, row: Iterable[object]) -> Summary:
         """Make a summary from an index row in the order of `index.query.SUMMARY`."""
-        return cls(*("" if value is None else str(value) for value in row))
+        return cls(*("" if cell is None else str(cell) for cell in row))
 
     @property
     def effective_status(self) -> str:
@@ -39,7 +42,7 @@ class Summary:
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form; `status` is the effective one."""
-        values: dict[str, object] = asdict(self)
+        values: dict[str, object] = {name: getattr(self, name) for name in fields_of(self)}
         values["ts"] = values.pop("sort_ts")
         values["status"] = self.effective_status
         for name in ("retired_by", "retired_how"):
@@ -48,7 +51,7 @@ class Summary:
         return values
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Hit:
     """A search hit: the record, its score (higher is better), the best passage and where it stands in the file."""
 
@@ -66,7 +69,7 @@ class Hit:
         return {**values, "chain": list(self.chain)} if self.chain else values
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Shown:
     """A record's own lines: `text` holds lines `first_line` to `last_line` of the file, both from 1 and inclusive."""
 
@@ -92,7 +95,7 @@ class Shown:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Written:
     """The outcome of a write: `path` is absolute; in a dry run nothing was written and `text` is what would have been."""
 
@@ -103,7 +106,7 @@ class Written:
     dry_run: bool
     warnings: tuple[str, ...] = ()
     redacted: tuple[str, ...] = ()
-    near_duplicates: tuple[str, ...] = field(default=())
+    near_duplicates: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form; the text only in a dry run."""

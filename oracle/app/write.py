@@ -8,10 +8,8 @@ the next command finds the file and does the rest.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from oracle.app.oracle import Oracle
 from oracle.app.views import Written
@@ -20,6 +18,7 @@ from oracle.domain import timestamps
 from oracle.domain.links import reference_key
 from oracle.domain.records import RETIRING, Draft, Evidence
 from oracle.domain.slugs import SHARED, is_entity, project_of, slug_of
+from oracle.domain.values import fields_of, replace
 from oracle.errors import OracleError, SecretFound, UsageError
 from oracle.index import fold, projections, query
 from oracle.index.db import Connection, Corrupt, immediate
@@ -27,6 +26,11 @@ from oracle.index.folders import expect_folder
 from oracle.index.rows import Writer
 from oracle.index.scan import stat_of
 from oracle.store import journal, records
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 SECRET_POLICIES = ("refuse", "redact", "allow")
 _RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived_from")
@@ -97,7 +101,7 @@ def _guard(draft: Draft, policy: str) -> tuple[Draft, tuple[str, ...]]:
     if policy == "allow":
         return draft, ()
     found: list[str] = []
-    names = [field.name for field in fields(draft)]
+    names: Sequence[str] = fields_of(draft)
     short = [name for name in names if name not in _LONG_FIELDS]
     if not secret_rules.find_secrets("\n".join(text for name in short for text in _strings(getattr(draft, name)))):
         names = list(

@@ -70,9 +70,16 @@ def main(argv: list[str]) -> int:
     return 0
 
 
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """Format help without asking shutil for the terminal's width, which argparse does at every argument added."""
+    return argparse.HelpFormatter(prog, width=78)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="memory_write", description="Write one record: decision, finding, task or plan."
+        prog="memory_write",
+        description="Write one record: decision, finding, task or plan.",
+        formatter_class=_formatter,
     )
     add = parser.add_argument
     add("--kind", required=True, help="decision, finding, task or plan")

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from oracle.domain import timestamps
 from oracle.domain.documents import Document, Value, as_list, as_text
 from oracle.domain.seats import MEMORY, ORPHAN_KINDS, role_of
 from oracle.domain.slugs import ENTITY, entity
-from oracle.domain.values import value
+from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidRecord, OwnershipError
 
 SCHEMA_VERSION = "2"
@@ -164,14 +163,14 @@ def _one_line(text: str) -> str:
     return "".join(" " if ord(char) < 32 else char for char in text).strip()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Evidence:
     """What a finding rests on: how far it is to be trusted, where it stands, and the words themselves."""
 
     trust: str
     source: str
     quote: str = ""
-    extra: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, str] = NOTHING
 
     def as_value(self) -> dict[str, Value]:
         """Return the frontmatter form; unknown keys of the caller survive."""
@@ -182,7 +181,7 @@ class Evidence:
         return value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Draft:
     """A record that Memory is asked to write."""
 
@@ -205,7 +204,7 @@ class Draft:
     supports: tuple[str, ...] = ()
     extends: tuple[str, ...] = ()
     derived_from: tuple[str, ...] = ()
-    extra: Mapping[str, Value] = field(default_factory=dict)
+    extra: Mapping[str, Value] = NOTHING
 
     def check(self) -> None:
         """Raise InvalidRecord, or OwnershipError for a kind that is not Memory's, when a rule of the kind is broken."""

@@ -65,6 +65,12 @@ def value(cls: type[T]) -> type[T]:
     return made
 
 
+def fields_of(instance: object) -> tuple[str, ...]:
+    """Return the names of a value's fields, or of a class of values, in order."""
+    names: tuple[str, ...] = instance._fields_  # type: ignore[attr-defined]
+    return names
+
+
 def replace(instance: T, **changes: object) -> T:
     """Return a copy of a value with some fields changed. Raises TypeError for a field that it does not have."""
     names: tuple[str, ...] = instance._fields_  # type: ignore[attr-defined]

@@ -12,13 +12,16 @@ from collections.abc import Iterator
 from itertools import groupby
 from json.encoder import encode_basestring as quote
 from operator import itemgetter
-from typing import Any
 
 from oracle.domain.flat import flatten
 from oracle.domain.instants import NS, extracted_at
 from oracle.index.db import get_meta, immediate, set_meta
 from oracle.store import files
 from oracle.store.layout import Root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LINKS = "links"
 BACKLINKS = "backlinks"

@@ -6,8 +6,8 @@ Reads the file's bytes; everything else is given. What references to records mea
 from __future__ import annotations
 
 import os
+from collections import namedtuple
 from hashlib import blake2b
-from typing import NamedTuple
 
 from oracle.domain import links
 from oracle.domain.documents import Document, as_text
@@ -32,18 +32,28 @@ _UNSEARCHED_FIELDS = frozenset(
 _MENTION_FIELDS = ("title", "detail")
 
 
-class Reading(NamedTuple):
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    class _Reading(NamedTuple):
+        row: tuple[str | int | bytes, ...]
+        title: str
+        body: str
+        edges: list[tuple[str, str, str, int]]
+        references: list[tuple[str, str, str, str, int]]
+        problems: list[tuple[int, str]]
+else:
+    _Reading = namedtuple("_Reading", "row title body edges references problems")
+
+
+class Reading(_Reading):
     """What a file says: its row, the folded texts, edges to entities, references to records, and what was wrong with it.
 
     `edges` are (type, target, snippet, line), `references` (type, ref, key, snippet, line), `problems` (line, reason).
     """
 
-    row: tuple[str | int | bytes, ...]
-    title: str
-    body: str
-    edges: list[tuple[str, str, str, int]]
-    references: list[tuple[str, str, str, str, int]]
-    problems: list[tuple[int, str]]
+    __slots__ = ()
 
     @property
     def slug(self) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Callable
 
 from oracle.domain.links import DEFAULT_PATTERNS, Patterns
 from oracle.store.layout import Root
@@ -12,8 +10,12 @@ from oracle.store.layout import Root
 _SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
-Report = Callable[[str, str], None]
-"""Called with the root-relative path and the reason when a file can't be used."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Report = Callable[[str, str], None]
+    """Called with the root-relative path and the reason when a file can't be used."""
 
 
 def load_patterns(root: Root, project: str, *, report: Report) -> Patterns:
@@ -40,6 +42,8 @@ def load_patterns(root: Root, project: str, *, report: Report) -> Patterns:
 def _load(root: Root, path: str, report: Report) -> dict[str, object]:
     try:
         with open(root.join(path), "rb") as stream:
+            import tomllib  # few Roots have such a file
+
             return tomllib.load(stream)
     except FileNotFoundError:
         return {}

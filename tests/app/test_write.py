@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import os
 from pathlib import Path
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from oracle.app.oracle import Oracle
 from oracle.domain.records import Draft, Evidence
+from oracle.domain.values import fields_of
 from oracle.errors import DiskFailure, InvalidRecord, NotInMemory, OracleError, OwnershipError, SecretFound, UsageError
 from oracle.store import files, journal, markdown
 from tests.laws.ledger import Clock, assert_like_rebuilt
@@ -48,7 +48,7 @@ def test_a_record_is_on_disk_linked_indexed_published_and_noted(root: Path, kind
         assert oracle.problems() == []
 
 
-RESERVED = {"schema_version", "id", "ts", *(field.name for field in dataclasses.fields(Draft))}
+RESERVED = {"schema_version", "id", "ts", *fields_of(Draft)}
 _text = st.text(alphabet=st.characters(exclude_categories=("Cs",)), max_size=80)
 
 

@@ -9,7 +9,6 @@ from oracle.app import completing, intents, resume, teams, wakeups
 from oracle.app.teams import Team, open_team
 from oracle.domain import handoffs as rules
 from oracle.domain.handoffs import Kind, ReceiptName, Step, new_receipt
-from oracle.domain.slugs import check_name
 from oracle.domain.task_files import PENDING, Task
 from oracle.domain.values import NOTHING, replace, value
 from oracle.errors import Blocked, OracleError, TaskAlreadyQueued, UsageError
@@ -88,8 +87,8 @@ def dispatch(oracle: Oracle, order: Order) -> Dispatched:
         order, task_id=order.task_id or new_task_id(oracle), project=team.project, profile=team.profile.path
     )
     name = team.receipt(named.task_id, named.source, named.target)
-    if named.reply_to:
-        team.receipt(named.task_id, named.source, check_name(named.reply_to, "seat"))
+    if named.reply_to and named.reply_to != named.source:
+        team.receipt(named.task_id, named.target, named.reply_to)
     _keep_rules(oracle, team, named)
     entry = intents.keep(oracle, "dispatch", (team.project, name.task_id, name.source, name.target), _as_fields(named))
     if entry is None:

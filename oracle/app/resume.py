@@ -48,8 +48,8 @@ def resume_quietly(oracle: Oracle) -> None:
         for entry in due[:QUIET_WAKE_UPS]:
             if time.monotonic() < until:
                 wakeups.send_again(oracle, entry, patience=QUIET_PATIENCE)
-    except OracleError as error:
-        oracle.warn(f"wake-ups that wait could not be sent: {error.sentence}")
+    except (OracleError, OSError) as error:  # a Root that can't be written is still read
+        oracle.warn(f"wake-ups that wait could not be sent: {error}")
 
 
 def before(oracle: Oracle, *, notifies: bool) -> None:
@@ -68,8 +68,8 @@ def finish_intents(oracle: Oracle, until: float = 0.0) -> None:
         for entry in _intents(oracle, found)[:QUIET_INTENTS]:
             if time.monotonic() < end:
                 _finish(oracle, entry)
-    except OracleError as error:
-        oracle.warn(f"what others left undone could not be finished: {error.sentence}")
+    except (OracleError, OSError) as error:
+        oracle.warn(f"what others left undone could not be finished: {error}")
 
 
 def resume(oracle: Oracle) -> Resumed:

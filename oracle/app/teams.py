@@ -56,6 +56,8 @@ class Team:
     def receipt(self, task_id: str, source: str, target: str) -> ReceiptName:
         """Return the name of a receipt between two seats of the team. Raises InvalidName, UsageError."""
         name = receipt_name(task_id, source, target)
+        if name.source == name.target:
+            raise UsageError(f"The seat {name.source} hands nothing over to itself.", hint="Name another seat.")
         for seat in (name.source, name.target):
             if seat != OPERATOR:
                 self.profile.require_seat(seat)

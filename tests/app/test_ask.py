@@ -196,7 +196,15 @@ def test_phantom_in_a_queue_blocks_no_builder(squad: Squad):
 
 
 @pytest.mark.parametrize(
-    "more", [{"source": "nobody"}, {"target": "nobody"}, {"reply_to": "nobody"}, {"objective": " "}]
+    "more",
+    [
+        {"source": "nobody"},
+        {"target": "nobody"},
+        {"reply_to": "nobody"},
+        {"reply_to": "memory"},
+        {"source": "memory"},
+        {"objective": " "},
+    ],
 )
 def test_unknown_seats_and_empty_questions_are_refused(squad: Squad, more: dict[str, str]):
     before = squad.snapshot()

@@ -1,0 +1,104 @@
+"""Commands of delivery that a transcript can't show: those that go on, and those that wake real panes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from oracle.store import journal
+from oracle.store.layout import Root
+from tests.wake.stage import Stage
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+START = "import sys; from oracle.cli.main import run; sys.exit(run())"
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-c", START, *words]
+
+
+def environ(root: Path, **more: str) -> dict[str, str]:
+    return {**os.environ, "ORACLE_ROOT": str(root), "PYTHONPATH": str(CHECKOUT), **more}
+
+
+def oracle(root: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        command(*words), env=environ(root, **more), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_log_follows_until_it_is_interrupted(root: Path, *, as_json: bool):
+    home = Root(str(root))
+    journal.append(home, "one", "2026-04-27T18:30:00Z", {"task_id": "T1"})
+    words = ("log", "--follow", "--task", "T1", *(["--json"] if as_json else []))
+    with subprocess.Popen(command(*words), env=environ(root), stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        seen = [process.stdout.readline()]
+        journal.append(home, "other", "2026-04-27T18:30:01Z", {"task_id": "T2"})
+        journal.append(home, "two", "2026-04-27T18:30:02Z", {"task_id": "T1"})
+        seen.append(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+    if as_json:
+        assert [json.loads(line)["event"] for line in seen] == ["one", "two"]
+    else:
+        assert seen == ["2026-04-27T18:30:00Z  one  T1\n", "2026-04-27T18:30:02Z  two  T1\n"]
+
+
+def test_question_and_answer_wake_their_panes(root: Path, tmp_path: Path):
+    stage = Stage(tmp_path)
+    try:
+        memory, planner = stage.box("demo-memory"), stage.box("demo-planner")
+        socket = {"ORACLE_TMUX_SOCKET": stage.socket}
+        oracle(root, "profile", "init", "--project", "demo", "--seats", "memory,planner")
+        asked = oracle(root, "ask", "--project", "demo", "--from", "planner", "--task-id", "Q-1", "Who?", **socket)
+        assert asked.stdout == "Q-1\n"
+        assert "woke memory in demo-memory" in asked.stderr
+        words = ("deliver", "--project", "demo", "--task-id", "Q-1", "--target", "planner", "--response-inline", "{}")
+        done = oracle(root, *words, "--json", **socket)
+        assert json.loads(done.stdout)["wake_up"] == {"result": "sent", "seat": "planner", "detail": "demo-planner"}
+        assert oracle(root, *words, **socket).stdout == "already delivered Q-1 to planner\n"
+        assert [len(prompts.read()) for prompts in (memory, planner)] == [1, 1]
+        assert str(root / "responses" / "Q-1.json") in planner.read()[0]
+    finally:
+        stage.close()
+
+
+def test_planner_that_comes_back_is_woken_by_any_command(root: Path, tmp_path: Path):
+    stage = Stage(tmp_path)
+    try:
+        socket = {"ORACLE_TMUX_SOCKET": stage.socket}
+        oracle(root, "profile", "init", "--project", "demo", "--seats", "memory,planner")
+        words = ("deliver", "--project", "demo", "--task-id", "Q-1", "--target", "planner", "--response-inline", "{}")
+        done = oracle(root, *words, **socket)
+        assert done.returncode == 0
+        assert "warning: planner was not woken" in done.stderr
+        assert "unnotified" in oracle(root, "handoffs", **socket).stdout
+        planner = stage.box("demo-planner")
+        resumed = oracle(root, "resume", "--json", **socket)
+        assert json.loads(resumed.stdout)["left"] == []
+        assert len(planner.read()) == 1
+        assert "consumed" in oracle(root, "handoffs", "--json", **socket).stdout
+    finally:
+        stage.close()
+
+
+def test_root_that_cannot_be_written_is_still_listed(root: Path):
+    oracle(root, "profile", "init", "--project", "demo", "--seats", "memory,planner")
+    oracle(root, "ask", "--project", "demo", "--from", "planner", "--no-notify", "Who?")
+    for folder in [root, *(path for path in root.rglob("*") if path.is_dir())]:
+        folder.chmod(0o500)
+    try:
+        assert oracle(root, "handoffs").returncode == 0
+    finally:
+        for folder in [root, *(path for path in root.rglob("*") if path.is_dir())]:
+            folder.chmod(0o700)

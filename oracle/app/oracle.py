@@ -252,10 +252,16 @@ class Oracle:
         accept_removals: bool = False,
         progress: Progress | None = None,
     ) -> Report:
-        """Make index and projections agree with the files. Raises TreeEmptied, LockTimeout, DiskFailure."""
-        return self.index.reconcile(
+        """Make index and projections agree with the files. Raises TreeEmptied, LockTimeout, DiskFailure.
+
+        `full` stats every file and compares every projection; `rebuild` reads everything anew.
+        """
+        from oracle.app import upkeep
+
+        report = self.index.reconcile(
             patience=None, full=full, rebuild=rebuild, accept_removals=accept_removals, progress=progress
         )
+        return upkeep.reprint(self, report) if full and not rebuild else report
 
     def publish(self) -> list[str]:
         """Publish `index.json` and every project's `_index/`; return the paths."""

@@ -10,6 +10,10 @@ from oracle.errors import OracleError, RootUnusable
 from oracle.store import files
 from oracle.store.layout import RECORD_TREES
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.index.reports import Report
+
 _FOLDERS = (*RECORD_TREES, "machine", "responses")
 
 
@@ -24,6 +28,19 @@ def init(oracle: Oracle) -> bool:
         files.make_folder(oracle.root.join(folder))
     oracle.reconcile()
     return is_new
+
+
+def reprint(oracle: Oracle, report: Report) -> Report:
+    """Compare every projection with the index and print those that differ; return the report with their number."""
+    from oracle.index import projections
+    from oracle.index.reports import Report
+
+    database = oracle.index.database
+    if database.in_memory:
+        return report
+    with oracle.index.lock():
+        printed = projections.print_all(database.connect(), oracle.root)
+    return Report(report.taken, report.dropped, printed, report.rebuilt)
 
 
 def check(oracle: Oracle) -> list[tuple[str, str]]:

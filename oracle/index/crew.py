@@ -69,12 +69,12 @@ class Crew:
 
     def read(self, batches: Iterable[Batch]) -> Iterator[Reading]:
         """Yield the readings of all batches in order, a few of them being read ahead in the other process."""
-        if not self._start():
-            for patterns, items in batches:
-                yield from read_batch(self._root, patterns, items)
-            return
         waiting: deque[Batch] = deque()
+        started = False
         for batch in batches:
+            if not started:
+                self._start()
+                started = True
             waiting.append(batch)
             self._ask(batch)
             if len(waiting) > _IN_FLIGHT:
@@ -82,14 +82,15 @@ class Crew:
         while waiting:
             yield from self._answer(waiting.popleft())
 
-    def _start(self) -> bool:
+    def _start(self) -> None:
         self._process = _launch(_START, self._root)
         if self._process is not None and self._process.stdin is not None:
             Thread(target=_feed, args=(self._process.stdin, self._requests), daemon=True).start()
-        return self._process is not None
 
     def _ask(self, batch: Batch) -> None:
         """Hand a batch over; a process that has died is noticed when its answer is awaited."""
+        if self._process is None:
+            return
         patterns, items = batch
         prefixes = None if patterns.task_prefixes is None else sorted(patterns.task_prefixes)
         wanted = [(path, slug, tuple(stat)) for path, slug, stat in items]

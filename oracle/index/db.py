@@ -49,6 +49,7 @@ class Database:
     def _open(self) -> sqlite3.Connection:
         if self.in_memory:
             return _connect(":memory:")
+        _make_private(self.root.database)
         connection = _connect(self.root.database)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -111,6 +112,14 @@ class Database:
                 connection.execute(f'DROP TABLE "{name}"')
             for statement in TABLES:
                 connection.execute(statement)
+
+
+def _make_private(path: str) -> None:
+    """Make a database file that is not there yet, for its owner alone; SQLite gives its companions the same mode."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except OSError:
+        return
 
 
 def _connect(path: str) -> sqlite3.Connection:

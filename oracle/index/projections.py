@@ -95,6 +95,13 @@ def differences(connection: sqlite3.Connection, root: Root) -> list[str]:
     return wrong
 
 
+def is_missing(connection: sqlite3.Connection, root: Root) -> bool:
+    """Tell whether a folder of projections is not there although there are links to print."""
+    if all(os.path.isdir(root.join(f"_{side}")) for side in (LINKS, BACKLINKS)):
+        return False
+    return connection.execute("SELECT 1 FROM edge LIMIT 1").fetchone() is not None
+
+
 def count_sources(root: Root) -> int:
     """Return how many records have a published `_links/` file: what a Root whose index was deleted is known to have held."""
     try:

@@ -10,9 +10,9 @@ from collections import namedtuple
 from hashlib import blake2b
 
 from oracle.domain import links
-from oracle.domain.documents import Document, as_text
+from oracle.domain.documents import Document, Value, as_text
 from oracle.domain.links import Patterns
-from oracle.domain.records import Record, interpret
+from oracle.domain.records import Record, interpret, understand
 from oracle.domain.slugs import is_entity
 from oracle.index.fold import fold
 from oracle.index.scan import Stat
@@ -29,7 +29,8 @@ _UNSEARCHED_FIELDS = frozenset(
 )
 """Filters ask for these; as words of the text they would only make every record alike."""
 
-_MENTION_FIELDS = ("title", "detail")
+_MENTION_FIELDS = ("title", "detail", "reason")
+_EVIDENCE_KEYS = ("source_url", "source", "path", "quote")
 
 
 TYPE_CHECKING = False
@@ -81,13 +82,13 @@ def read_bytes(path: str, slug: str, stat: Stat, raw: bytes, *, patterns: Patter
     document = records.parse(path, raw)
     record = interpret(document, slug, path, mtime_ns=stat.mtime_ns)
     edges, references = _links_of(record, patterns)
-    problems = [(problem.line, problem.reason) for problem in document.problems]
+    problems = [(problem.line, problem.reason) for problem in record.problems]
     row = (
         slug, path, os.path.dirname(path), links.reference_key(slug), *stat, digest_of(raw),
         record.project, record.seat, record.kind, record.title, record.status, record.author, record.task_id,
         record.ts, record.sort_ts, record.confidence,
     )  # fmt: skip
-    title, body = fold(record.title), fold(_searched(document))
+    title, body = fold(record.title), fold(_searched(understand(document)))
     return Reading(row, title, body, edges, references, [*problems, (1, reason)] if reason else problems)
 
 
@@ -100,7 +101,7 @@ def _links_of(
         bucket = edges if is_entity(relation.target) else refs
         snippet = f"{relation.type}: {relation.target}"[:160]
         bucket.setdefault((relation.type, relation.target), (snippet, relation.line))
-    for text, first_line in _prose(record.document):
+    for text, first_line in _prose(understand(record.document)):
         found = links.extract(text, patterns)
         for mention in found.mentions:
             edges.setdefault((mention.type, mention.target), (mention.snippet, first_line + mention.line - 1))
@@ -119,7 +120,23 @@ def _prose(document: Document) -> list[tuple[str, int]]:
     """Return the texts that are searched for links, each with the line of the file on which it begins."""
     fields = [(document.fields.get(name, ""), document.key_lines.get(name, 1)) for name in _MENTION_FIELDS]
     texts = [(value, line) for value, line in fields if isinstance(value, str) and _may_link(value)]
-    return [*texts, (document.body, document.body_line)]
+    texts.append((document.body, document.body_line))
+    evidence = document.fields.get("evidence")
+    if evidence:
+        line = document.key_lines.get("evidence", 1)
+        texts += [(f"evidence: {text}", line) for text in dict.fromkeys(_evidence_texts(evidence)) if _may_link(text)]
+    return texts
+
+
+def _evidence_texts(evidence: Value) -> list[str]:
+    """Return where evidence stands and what it quotes, each on one line: an indented or fenced word is no code here."""
+    items = evidence if isinstance(evidence, list) else [evidence]
+    texts = [
+        text
+        for item in items
+        for text in ([item.get(key, "") for key in _EVIDENCE_KEYS] if isinstance(item, dict) else [item])
+    ]
+    return [" ".join(as_text(text).split()) for text in texts if text]
 
 
 def _may_link(text: str) -> bool:

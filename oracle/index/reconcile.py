@@ -60,8 +60,17 @@ def reconcile(
         writer.settle()
         _keep_folders(connection, changes, now_ns)
         folders.note_look(connection, root, look, now_ns=now_ns, cost_ns=cost_ns)
-    printed = 0 if database.in_memory else projections.print_dirty(connection, root)
-    return Report(len(changes.take), len(changes.drop), printed, rebuilt=False)
+    return Report(len(changes.take), len(changes.drop), _print(database), rebuilt=False)
+
+
+def _print(database: Database) -> int:
+    """Print what is dirty, or everything when a folder of projections is not there."""
+    if database.in_memory:
+        return 0
+    connection = database.connect()
+    if projections.is_missing(connection, database.root):
+        return projections.print_all(connection, database.root)
+    return projections.print_dirty(connection, database.root)
 
 
 def _compare(connection: sqlite3.Connection, root: Root, look: Look) -> _Changes:

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterable
 
 from oracle.domain import links
-from oracle.domain.links import Patterns
+from oracle.domain.links import Namesakes, Patterns
 from oracle.domain.records import RETIRING
 from oracle.domain.slugs import is_entity, project_of, slug_of
 from oracle.index import reading
@@ -48,7 +48,7 @@ class Writer:
         self._bulk = bulk
         self._targets: dict[str, int] = {}
         self._patterns: dict[str, Patterns] = {}
-        self._named: dict[str, list[str]] = {}
+        self._named: dict[str, Namesakes] = {}
         self._touched_keys: set[str] = set()
         self._touched_slugs: set[str] = set()
         self._pending: set[int] = set()
@@ -266,14 +266,15 @@ class Writer:
 
     def _meaning(self, ref: str, source_slug: str, key: str) -> tuple[str, int]:
         """Return the slug that a reference means and whether such a record exists; "" for a link to oneself."""
-        found = links.resolve(ref, source_slug, self._candidates(key))
+        found = self._candidates(key).resolve(ref, source_slug)
         name = found if found is not None else links.unresolved_target(ref, source_slug)
         return ("", 0) if name == source_slug else (name, int(found is not None))
 
-    def _candidates(self, key: str) -> list[str]:
+    def _candidates(self, key: str) -> Namesakes:
         known = self._named.get(key)
         if known is None:
-            known = [slug for (slug,) in self._connection.execute("SELECT slug FROM record WHERE key = ?", (key,))]
+            rows = self._connection.execute("SELECT slug FROM record WHERE key = ?", (key,))
+            known = Namesakes([slug for (slug,) in rows])
             if len(self._named) >= _KEY_CACHE:
                 self._named.clear()
             self._named[key] = known

@@ -20,6 +20,9 @@ RECORD_TREES = ("projects", "shared", "learnings")
 
 SANDBOX_MARKS = ("/.agents/runtime/identities/", "/.agent-runtime/identities/")
 LEGACY_PLURALS = {"decisions": "decision", "deliveries": "delivery", "issues": "issue", "findings": "finding"}
+_OWN_NAMES = frozenset(
+    "projects shared learnings machine responses config events.log index.json _state _links _backlinks tasks profiles".split()
+)
 SKIPPED_FOLDERS = ("_index", "_links", "_backlinks", "_state")
 
 
@@ -75,12 +78,26 @@ class Root:
         )
 
     def require(self) -> None:
-        """Raise RootUnusable unless the Root is a folder."""
+        """Raise RootUnusable unless the Root is a folder that is one: a wrong name must not litter somebody's folder."""
+        if os.path.isdir(f"{self.path}/projects"):
+            return
         if not os.path.isdir(self.path):
             what = "is not a folder" if os.path.exists(self.path) else "does not exist"
-            raise RootUnusable(
-                f"The Root {self.path} {what}.", hint="Make it with `oracle init`, or name another with --memory-dir."
-            )
+        elif self._looks_foreign():
+            what = "holds other things and no projects/"
+        else:
+            return
+        raise RootUnusable(
+            f"The Root {self.path} {what}.", hint="Make it with `oracle init`, or name another with --memory-dir."
+        )
+
+    def _looks_foreign(self) -> bool:
+        """Tell whether a folder without `projects/` has visible names, none of the layout and not all of them flat facts."""
+        try:
+            names = [name for name in os.listdir(self.path) if not name.startswith(".")]
+        except OSError:
+            return False
+        return not _OWN_NAMES.intersection(names) and not all(name.endswith(".json") for name in names)
 
     # -- state and projections -------------------------------------------------------------------------------------
 

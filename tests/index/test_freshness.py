@@ -495,3 +495,61 @@ def test_where_the_line_is(root: Path, known: int, gone: int, *, refused: bool) 
                 sources(oracle)
         else:
             assert len(sources(oracle)) == known - gone
+
+
+# folders that are no Root, projections that went ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("names", [["passwd", "hosts.d/"], ["package.json", "src/"], ["notes.md"]], ids=str)
+def test_a_question_writes_nothing_into_a_folder_that_is_no_root(tmp_path: Path, names: list[str]) -> None:
+    folder = tmp_path / "foreign"
+    folder.mkdir()
+    for name in names:
+        (folder / name).mkdir() if name.endswith("/") else (folder / name).write_text("{}")
+    before = sorted(folder.rglob("*"))
+    with Oracle.open(str(folder)) as foreign:
+        for question in (lambda: foreign.records({}), lambda: foreign.search("x"), foreign.reconcile, foreign.status):
+            with pytest.raises(RootUnusable, match="no projects/"):
+                question()
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "names", [[], [".git/"], ["credentials.json"], ["machine/"], ["events.log", "README"]], ids=str
+)
+def test_a_young_or_old_root_is_one(tmp_path: Path, names: list[str]) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    for name in names:
+        (folder / name).mkdir() if name.endswith("/") else (folder / name).write_text("{}")
+    with Oracle.open(str(folder)) as own:
+        assert own.records({}) == []
+
+
+@pytest.mark.parametrize("side", ["_links", "_backlinks"])
+def test_a_folder_of_projections_that_went_comes_back_with_a_reconcile(root: Path, side: str) -> None:
+    (root / "projects" / "arena" / "builder").mkdir(parents=True)
+    for number in range(5):
+        (root / "projects" / "arena" / "builder" / f"{number}.md").write_text(f"ARENA-{number} and ARENA-9")
+    with Oracle.open(str(root)) as own:
+        own.reconcile()
+        before = {path.name: path.read_bytes() for path in (root / side).iterdir()}
+        shutil.rmtree(root / side)
+        own.reconcile()
+        assert {path.name: path.read_bytes() for path in (root / side).iterdir()} == before
+        next((root / side).iterdir()).unlink()
+        next((root / side).iterdir()).write_text("tampered")
+        own.reconcile(full=True)
+        assert {path.name: path.read_bytes() for path in (root / side).iterdir()} == before
+
+
+def test_the_database_is_for_its_owner_alone(root: Path) -> None:
+    before = os.umask(0)
+    try:
+        with Oracle.open(str(root)) as own:
+            own.reconcile()
+            modes = {path.name: path.stat().st_mode & 0o777 for path in (root / "_state").glob("oracle.db*")}
+    finally:
+        os.umask(before)
+    assert len(modes) == 3
+    assert set(modes.values()) == {0o600}

@@ -1,8 +1,10 @@
 """Lay a folder of plain Markdown out as a Root with seats, for the demonstration.
 
-Each first-level folder becomes a project; documents that lie beside such folders, or a folder without any, become a project
-of the folder's own name. Which seat a document falls to is a stable hash of its path. Its bytes stay as they are, with a
-little frontmatter put before those that have none. Nothing outside of the new Root is written, no link is followed out.
+Each first-level folder becomes a project with one seat, chosen by a stable hash of the folder's name, and keeps its
+sub-folders below that seat: links by name lead where they led, and so do relative ones inside the folder. Documents that
+lie beside such folders, or a folder without any, become a project of the folder's own name, of its builder. The bytes of a
+document stay as they are, with a little frontmatter put before those that have none; its kind is left to its path. Nothing
+outside of the new Root is written, no link is followed out.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from oracle.errors import InvalidName
 SEATS = ("builder", "planner", "reviewer")
 SUFFIXES = (".md", ".mdx", ".markdown")
 _MAX_STEM_BYTES = 180
+_MAX_PATH_BYTES = 1_500  # far below what a path may be, with room for the Root
 _MAX_BYTES = 16 * 1024 * 1024
 
 
@@ -77,11 +80,10 @@ def _lay_out_one(path: Path, relative: Path, root: Path, *, project: str) -> Non
     with path.open("rb") as stream:
         raw = stream.read(_MAX_BYTES)
     number = zlib.crc32(os.fsencode(relative.as_posix()))
-    seat = SEATS[number % len(SEATS)]
-    folder = root / "projects" / project / seat
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    inner = Path(*relative.parts[1:]) if len(relative.parts) > 1 else relative
-    target = folder / f"{_stem(inner, number)}.md"
+    seat = _seat_of(relative)
+    inner = _place(Path(*relative.parts[1:]) if len(relative.parts) > 1 else relative, number)
+    target = root / "projects" / project / seat / inner
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if target.exists():
         target = target.with_name(f"{target.stem}-{number:08x}.md")
     if not raw.removeprefix(b"\xef\xbb\xbf").startswith(b"---"):
@@ -91,12 +93,29 @@ def _lay_out_one(path: Path, relative: Path, root: Path, *, project: str) -> Non
     os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def _stem(relative: Path, number: int) -> str:
-    text = printable("--".join(relative.with_suffix("").parts)).replace("/", "-").lstrip(".") or "untitled"
+def _seat_of(relative: Path) -> str:
+    """Return the seat of a document's first-level folder, the builder for a document that lies in none."""
+    if len(relative.parts) == 1:
+        return SEATS[0]
+    return SEATS[zlib.crc32(os.fsencode(relative.parts[0])) % len(SEATS)]
+
+
+def _place(relative: Path, number: int) -> Path:
+    """Return the path of a record below its seat: folders and name as they are, spelled out and cut where they can't be."""
+    folders = [_part(name) for name in relative.parts[:-1]]
+    place = Path(*folders, f"{_part(relative.stem)}.md")
+    if len(os.fsencode(place)) > _MAX_PATH_BYTES:
+        place = Path(f"{_part(relative.stem)}-{number:08x}.md")
+    return place
+
+
+def _part(name: str) -> str:
+    """Return one folder or name without its suffix, as a path may hold it; what has to be cut ends in a hash of the whole."""
+    text = printable(name).lstrip(".") or "untitled"
     raw = text.encode()
     if len(raw) <= _MAX_STEM_BYTES:
         return text
-    return f"{raw[:_MAX_STEM_BYTES].decode('utf-8', 'ignore')}-{number:08x}"
+    return f"{raw[:_MAX_STEM_BYTES].decode('utf-8', 'ignore')}-{zlib.crc32(raw):08x}"
 
 
 def _title(raw: bytes, fallback: str) -> str:
@@ -107,6 +126,6 @@ def _title(raw: bytes, fallback: str) -> str:
 
 
 def _frontmatter(project: str, seat: str, title: str) -> bytes:
-    fields = {"project": json.dumps(project), "seat": seat, "kind": "decision", "title": json.dumps(title)}
+    fields = {"project": json.dumps(project), "seat": seat, "title": json.dumps(title)}
     lines = "".join(f"{key}: {value}\n" for key, value in fields.items())
     return f"---\n{lines}---\n\n".encode()

@@ -26,6 +26,9 @@ sys.path[:0] = [str(CHECKOUT), str(CHECKOUT / "scripts")]
 
 from _corpus import lay_out, printable  # noqa: E402 - the checkout has to be on the path
 
+from oracle.domain.slugs import check_name  # noqa: E402
+from oracle.errors import InvalidName  # noqa: E402
+
 KB = CHECKOUT / "references" / "kb"
 DERIVED = ("_state", "_links", "_backlinks", "_index", "index.json", ".gitignore")
 MAX_LINES = 40
@@ -130,17 +133,26 @@ def choose(demo: Demo) -> Targets | None:
     records = demo.ask("list").get("records", [])
     if not records:
         return None
-    tasks = demo.ask("entities", "--namespace", "taskid", "--top", "1").get("entities", [])
+    tasks = demo.ask("entities", "--namespace", "taskid", "--top", "20").get("entities", [])
+    entities = [str(task["entity"]) for task in tasks if _may_be_written(str(task["entity"]))]
     record = _most_linked(demo.root) or str(records[0]["slug"])
     superseded = [entry["slug"] for entry in records if entry["status"] == "superseded" and entry.get("chain")]
     return Targets(
         project=record.split("/")[1],
-        entity=str(tasks[0]["entity"]) if tasks else record,
+        entity=entities[0] if entities else record,
         record=record,
         english=_longest(" ".join(_WORD.findall(entry["title"])[:3]) for entry in records),
         chinese=_longest(run[:4] for entry in records for run in _HAN.findall(entry["title"])),
         superseded=str(superseded[0]) if superseded else "",
     )
+
+
+def _may_be_written(task: str) -> bool:
+    """Tell whether Memory may write the id of a task that somebody else mentioned."""
+    try:
+        return bool(check_name(task.removeprefix("entity:taskid:"), "task id"))
+    except InvalidName:
+        return False
 
 
 def _most_linked(root: Path) -> str:

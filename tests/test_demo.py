@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracle.app.oracle import Oracle
 from oracle.domain.slugs import check_name
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -96,12 +97,43 @@ def test_folder_without_folders_is_one_project(tmp_path: Path):
     assert "--supports=projects/my-notes/" in out
 
 
+def test_folders_are_kept_so_that_links_lead_where_they_led(tmp_path: Path):
+    corpus = tmp_path / "corpus"
+    put(corpus, "wiki/index.md", "# Index\n\n[Setup](user/setup/first.md), [[dev/plan]] and [[deep]].\n")
+    put(
+        corpus,
+        "wiki/user/setup/first.md",
+        "# First\n\nBack to the [index](../../index.md), on to [plan](../../dev/plan.md).\n",
+    )
+    put(corpus, "wiki/dev/plan.md", "---\ntitle: A plan\nstatus: open\n---\n\nSee [first](../user/setup/first.md).\n")
+    put(corpus, "wiki/user/very/very/deep.markdown", "# Deep\n\nSee [[first]] and [[nowhere]].\n")
+    put(corpus, "wiki/decisions/adopt.md", "# Adopt\n")
+    put(corpus, "README.md", "# Beside the folders\n")
+    root = tmp_path / "root"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(CHECKOUT / "scripts"))
+        from _corpus import SEATS, lay_out
+
+        assert lay_out(corpus, root) == (6, [])
+    (seat,) = (path.name for path in (root / "projects" / "wiki").iterdir())
+    assert seat in SEATS
+    with Oracle.open(str(root)) as oracle:
+        assert [row[3] for row in oracle.unresolved()] == ["nowhere"]
+        kinds = {record.slug: (record.kind, record.seat, record.title) for record in oracle.records({})}
+    assert kinds[f"projects/wiki/{seat}/user/setup/first"] == ("note", seat, "First")
+    assert kinds[f"projects/wiki/{seat}/decisions/adopt"] == ("decision", seat, "Adopt")
+    assert kinds["projects/corpus/builder/README"] == ("note", "builder", "Beside the folders")
+    plan = (root / "projects" / "wiki" / seat / "dev" / "plan.md").read_bytes()
+    assert plan == (corpus / "wiki" / "dev" / "plan.md").read_bytes()
+
+
 def test_odd_names_and_bytes_do_no_harm(tmp_path: Path):
     corpus = tmp_path / "it's $(odd) `here`"
     put(corpus, "-rf/--help.md", "# --help\n\n$(touch planted) ARENA-1\n")
     put(corpus, "a\nb/c\td\x1b[31m.md", "# Escape \x1b[31m and \u202e turn\n\n- \x00 NUL\n")
     put(corpus, b"latin-\xe9/caf\xe9.md", b"# Caf\xe9\n\nA word in Latin 1.\n")
     put(corpus, "x/" + "n" * 250 + ".md", "")
+    put(corpus, "x/" + ("d" * 240 + "/") * 8 + "deep.md", "# Deep\n")
     put(corpus, "x/y--z.md", "# One\n")
     put(corpus, "x/y/z.md", "# Two\n")
     put(corpus, "x/A.md", "# Upper\n")
@@ -118,7 +150,7 @@ def test_odd_names_and_bytes_do_no_harm(tmp_path: Path):
     before = snapshot(tmp_path)
     code, out, err = run_demo("--corpus", str(corpus))
     assert (code, err) == (0, ""), out
-    assert "11 documents of" in out
+    assert "12 documents of" in out
     assert "Traceback" not in out
     assert "\x1b" not in out
     assert "Hidden" not in out
@@ -147,11 +179,12 @@ def test_any_folder_may_be_a_project(raw: bytes):
     assert check_name(project, "project") == project
 
 
-def test_task_id_like_an_option_is_no_option(tmp_path: Path):
+def test_task_id_that_may_not_be_written_is_not_asked_about(tmp_path: Path):
     put(tmp_path, "a/one.md", '---\ntask_id: "--help"\ntitle: One of them\n---\n')
     code, out, err = run_demo("--corpus", str(tmp_path))
     assert (code, err) == (0, "")
-    assert "--task-id=--help" in out
+    assert "--task-id" not in out
+    assert "--supports=projects/a/" in out
 
 
 def test_failing_step_gives_a_failing_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):

@@ -17,7 +17,7 @@ from oracle.domain.documents import Document
 from oracle.domain.records import Record, interpret
 from oracle.domain.seats import MEMORY, role_of
 from oracle.domain.secrets import redact
-from oracle.domain.slugs import check_name, slug_of
+from oracle.domain.slugs import check_name, fold_name, slug_of
 from oracle.errors import UsageError
 from oracle.store import facts, journal, records
 from oracle.store.layout import Root
@@ -53,7 +53,9 @@ def list_whole(oracle: Oracle, filters: Mapping[str, str], *, fresh: bool = Fals
 
 
 def _checked(name: str, value: str) -> str:
-    return check_name(value, name) if name in ("project", "seat") and value != SHARED else value
+    if name in ("project", "seat") and value != SHARED:
+        value = check_name(value, name)
+    return fold_name(value) if name in ("seat", "kind") else value
 
 
 def _moment(text: str) -> str:

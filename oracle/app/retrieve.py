@@ -9,7 +9,7 @@ from oracle.app.oracle import Oracle
 from oracle.app.views import Summary
 from oracle.domain import timestamps
 from oracle.domain.seats import role_of
-from oracle.domain.slugs import check_name
+from oracle.domain.slugs import check_name, fold_name
 from oracle.errors import NotInFederation, UsageError
 from oracle.index import query
 from oracle.index.db import Connection, get_meta
@@ -64,7 +64,10 @@ def status(oracle: Oracle, *, fresh: bool) -> dict[str, object]:
 
 
 def check_filters(filters: Mapping[str, str]) -> dict[str, str]:
-    """Check names and dates of filters; since and until become sortable timestamps. Raises UsageError."""
+    """Check names and dates of filters; since and until become sortable timestamps, seat, kind and status small letters.
+
+    Raises UsageError.
+    """
     wanted = {name: value for name, value in filters.items() if value}
     for name in wanted:
         if name not in _FILTERS:
@@ -72,6 +75,9 @@ def check_filters(filters: Mapping[str, str]) -> dict[str, str]:
     for name in ("project", "seat"):
         if name in wanted:
             wanted[name] = check_name(wanted[name], name)
+    for name in ("seat", "kind", "status"):
+        if name in wanted:
+            wanted[name] = fold_name(wanted[name])
     for name in ("since", "until"):
         if name in wanted:
             wanted[name] = _moment(wanted[name], name)
@@ -84,7 +90,7 @@ def _moment(text: str, name: str) -> str:
     moment = timestamps.to_utc(text)
     if not moment:
         raise UsageError(f"--{name} {text!r} is not a date.", hint="Write it as 2026-04-27 or 2026-04-27T18:30:00Z.")
-    is_day = len(text.strip()) == len("2026-01-01")
+    is_day = ":" not in text and not text.strip()[len("2026-01-01") :].startswith("T")
     return moment.replace("T00:00:00.000000Z", "T23:59:59.999999Z") if name == "until" and is_day else moment
 
 
@@ -98,7 +104,8 @@ def require_present(oracle: Oracle, wanted: Mapping[str, str]) -> None:
     if not seat or role_of(seat) == "memory":
         return
     projects = [project] if project else _folders(oracle.root.join("projects"))
-    if not any(os.path.isdir(oracle.root.join(f"projects/{name}/{seat}")) for name in projects):
+    folders = (folder for name in projects for folder in _folders(oracle.root.join(f"projects/{name}")))
+    if not any(fold_name(folder) == seat for folder in folders):
         where = f"project {project}" if project else "any project"
         raise NotInFederation(
             f"not_in_federated_kb: the seat {seat} has no folder in {where}.", hint="See `oracle status`."

@@ -9,11 +9,11 @@ import unicodedata
 from collections.abc import Mapping
 
 from oracle.domain import timestamps
-from oracle.domain.documents import Document, Value, as_list, as_text
-from oracle.domain.seats import MEMORY, ORPHAN_KINDS, role_of
-from oracle.domain.slugs import ENTITY, entity
+from oracle.domain.documents import Document, Problem, Value, as_list, as_text
+from oracle.domain.seats import MEMORY, ORPHAN_KINDS, SCAN_KINDS
+from oracle.domain.slugs import ENTITY, check_name, entity, fold_name
 from oracle.domain.values import NOTHING, value
-from oracle.errors import InvalidRecord, OwnershipError
+from oracle.errors import InvalidName, InvalidRecord, OwnershipError
 
 SCHEMA_VERSION = "2"
 """The version of the frontmatter that Memory writes; "1" is the reference's drop note."""
@@ -36,6 +36,26 @@ _FOLDER_KINDS = {
     "patterns": "pattern",
     "examples": "example",
 }
+_KIND_FOLDERS = frozenset(
+    (*ORPHAN_KINDS, *_FOLDER_KINDS, *_FOLDER_KINDS.values(), *SCAN_KINDS, "library_knowledge", "derived")
+) | frozenset(
+    """event events note notes observations plans reflection reflections research scan scans spec specs tasks""".split()
+)
+"""Folders below a project that say what their files are, not who wrote them: Memory's kinds and those of older layouts."""
+
+_TIME_KEYS = ("ts", "created_at", "scanned_at", "date")
+_EXACT_KEYS = frozenset(
+    (*_TIME_KEYS, *_RELATION_KEYS, *_TASK_KEYS, "schema_version", "id", "project", "seat", "kind", "title", "author")
+) | frozenset(("status", "confidence", "detail", "reason", "source", "evidence"))
+_KEYS = {name.replace("_", "").replace("-", ""): name.replace("-", "_") for name in sorted(_EXACT_KEYS)} | {
+    "relatedtasks": "related_task_ids",
+    "relatedtaskid": "related_task_ids",
+    "supersede": "supersedes",
+    "contradict": "contradicts",
+}
+"""Which field a key means that is no field's name as it stands: in small letters, without `-`, `_` and blanks."""
+
+_SEPARATORS = str.maketrans(dict.fromkeys(";，、；", ","))
 _MAX_TITLE = 300
 _MAX_SLUG_BYTES = 80
 
@@ -67,46 +87,96 @@ class Record:
     confidence: str
     relations: tuple[Relation, ...]
     document: Document
+    problems: tuple[Problem, ...] = ()
 
 
 def interpret(document: Document, slug: str, path: str, *, mtime_ns: int) -> Record:
     """Read a document as the record at root-relative `path`; fields win over the path, the path over nothing.
 
-    `sort_ts` is the field `ts`, `created_at`, `scanned_at` or `date`, else the stamp in the file's name, else its mtime.
+    `sort_ts` is the first of `ts`, `created_at`, `scanned_at` and `date` that can be read, else the stamp in the file's
+    name, else its mtime. `problems` are those of the document and the times that can't be read.
     """
-    fields = document.fields
-    ts = next((as_text(fields[key]) for key in ("ts", "created_at", "scanned_at", "date") if fields.get(key)), "")
+    known = understand(document)
+    fields = known.fields
     folders = path.split("/")
     name = folders[-1].rsplit(".", 1)[0]
-    sort_ts = timestamps.to_utc(ts) or timestamps.from_name(name) or timestamps.from_mtime(mtime_ns)
+    ts, moment, problems = _times(known)
     return Record(
         slug=slug,
         path=path,
         project=_field(fields, "project") or (folders[1] if folders[0] == "projects" and len(folders) > 2 else ""),
-        seat=_field(fields, "seat") or _seat_from(folders),
-        kind=_field(fields, "kind") or _kind_from(folders),
-        title=_title(document, name),
+        seat=fold_name(_field(fields, "seat") or _seat_from(folders)),
+        kind=fold_name(_field(fields, "kind") or _kind_from(folders)),
+        title=_title(known, name),
         status=_field(fields, "status").lower(),
         author=_field(fields, "author"),
         task_id=_field(fields, "task_id"),
         ts=ts,
-        sort_ts=sort_ts,
+        sort_ts=moment or timestamps.from_name(name) or timestamps.from_mtime(mtime_ns),
         confidence=_field(fields, "confidence"),
-        relations=tuple(_relations(document)),
+        relations=tuple(_relations(known)),
         document=document,
+        problems=(*document.problems, *problems) if problems else document.problems,
     )
 
 
+def understand(document: Document) -> Document:
+    """Return the document with its fields under the names that we know: `Title`, `taskId`, `related-tasks`, `supersede`.
+
+    A field that stands under its own name too keeps that value, of two other spellings the first counts. Keys that mean
+    none of our fields stay as they are. A document whose keys need no reading is returned itself.
+    """
+    fields = document.fields
+    names: dict[str, str] = {}
+    for key in fields:
+        if key not in _EXACT_KEYS:
+            name = _KEYS.get(key.lower().replace("_", "").replace("-", "").replace(" ", ""))
+            if name is not None and name not in fields and name not in names:
+                names[name] = key
+    if not names:
+        return document
+    spelled = {key: name for name, key in names.items()}
+    lines = {spelled.get(key, key): line for key, line in document.key_lines.items()}
+    named = {spelled.get(key, key): item for key, item in fields.items()}
+    return Document(named, document.body, document.body_line, lines, document.problems)
+
+
+def _times(document: Document) -> tuple[str, str, list[Problem]]:
+    """Return when a record says it was made: as written, as a sortable timestamp or "", and the times that can't be read."""
+    written, moment = "", ""
+    problems: list[Problem] = []
+    for key in _TIME_KEYS:
+        text = as_text(document.fields[key]) if document.fields.get(key) else ""
+        if not text.strip() or text in ("null", "~"):
+            continue
+        written = written or text
+        found = timestamps.to_utc(text)
+        moment = moment or found
+        if not found:
+            problems.append(Problem(document.key_lines.get(key, 1), f"`{key}` {_why_unread(text)}"))
+    return written, moment, problems
+
+
+def _why_unread(text: str) -> str:
+    if timestamps.is_ambiguous(text):
+        return "has numbers alone with the year last, which may be two days; write it as 2026-11-28 or 28 Nov 2026."
+    return "can't be read as a time; write it as 2026-11-28 or 2026-11-28T18:30:00Z."
+
+
 def _field(fields: Mapping[str, Value], key: str) -> str:
+    """Return a field of one word; the only item of a list is one too."""
     value = fields.get(key, "")
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
     text = value.strip() if isinstance(value, str) else ""
     return "" if text in ("null", "~") else text
 
 
 def _seat_from(folders: list[str]) -> str:
-    if folders[0] == "projects" and len(folders) > 3:
-        return folders[2] if role_of(folders[2]) else MEMORY
-    return MEMORY
+    """Return the folder below the project: every one is a seat's, whatever its name, but those that name a kind."""
+    if folders[0] != "projects" or len(folders) < 4 or folders[2] in _KIND_FOLDERS or folders[2].startswith("_"):
+        return MEMORY
+    return folders[2]
 
 
 def _kind_from(folders: list[str]) -> str:
@@ -125,22 +195,45 @@ def _title(document: Document, name: str) -> str:
     title = document.fields.get("title", "")
     text = title if isinstance(title, str) else as_text(title)
     if not text.strip():
-        text = next((line for line in document.body.splitlines() if line.strip(" \t#")), name)
-        text = text.lstrip("# \t") if text.startswith("#") else text
+        text = _headline(document.body) or name
     return " ".join(text.split())[:_MAX_TITLE]
+
+
+def _headline(body: str) -> str:
+    """Return the first line that holds a letter or digit; under a delimiter that opens nothing, the first heading first."""
+    lines = body.splitlines()
+    first = next((line for line in lines if line.strip(" \t#")), "")
+    if first.strip() in ("---", "+++"):
+        lines = [line for line in lines if line.startswith("#") and line.lstrip("#")[:1] in (" ", "\t")] + lines
+    text = next((line for line in lines if any(map(str.isalnum, line))), "")
+    return text.lstrip("# \t") if text.startswith("#") else text
 
 
 def _relations(document: Document) -> list[Relation]:
     found = []
     for key, stated in document.fields.items():
-        line = document.key_lines.get(key, 1)
         if key in _RELATION_KEYS:
-            found += [
-                Relation(_RELATION_KEYS[key], _reference(item), line) for item in as_list(stated) if _reference(item)
-            ]
+            line = document.key_lines.get(key, 1)
+            texts = [_reference(part) for item in as_list(stated) for part in _references_in(item)]
+            found += [Relation(_RELATION_KEYS[key], text, line) for text in texts if text]
         elif key in _TASK_KEYS:
-            found += [Relation("related-task", _task(item), line) for item in as_list(stated) if _one_line(item)]
+            line = document.key_lines.get(key, 1)
+            texts = [part for item in as_list(stated) for part in _split(item)]
+            found += [Relation("related-task", _task(text), line) for text in texts if _one_line(text)]
     return found
+
+
+def _split(text: str) -> list[str]:
+    """Return the ids that one text lists: parts between commas or semicolons, when no part has a blank inside."""
+    parts = [part.strip() for part in text.translate(_SEPARATORS).split(",")]
+    if len(parts) == 1 or any(len(part.split()) > 1 for part in parts):
+        return [text]
+    return [part for part in parts if part]
+
+
+def _references_in(text: str) -> list[str]:
+    """Return the records that one text lists; a comma without a blank behind it may belong to a file's name."""
+    return _split(text) if any(mark in text for mark in (", ", "; ", "，", "、", "；")) else [text]
 
 
 def _reference(text: str) -> str:
@@ -161,6 +254,20 @@ def _task(text: str) -> str:
 
 def _one_line(text: str) -> str:
     return "".join(" " if ord(char) < 32 else char for char in text).strip()
+
+
+def check_task(text: str) -> None:
+    """Raise InvalidName unless `text` may name a task: a name, `#12`, `GH#12`, any of them as an entity, or nothing."""
+    name = text.removeprefix("entity:taskid:")
+    number = name.removeprefix("GH").removeprefix("#")
+    if not text or (number.isascii() and number.isdigit() and name in (f"#{number}", f"GH#{number}")):
+        return
+    try:
+        check_name(name, "The task id")
+    except InvalidName as error:
+        raise InvalidName(
+            error.sentence, hint="Write it as ARENA-228, #12 or GH#12; give several one by one."
+        ) from None
 
 
 @value
@@ -219,6 +326,8 @@ class Draft:
             raise InvalidRecord(f"The confidence {self.confidence!r} is unknown.", hint="Choose high, medium or low.")
         if self.status not in STATUSES:
             raise InvalidRecord(f"The status {self.status!r} is unknown.", hint=f"Choose one of {', '.join(STATUSES)}.")
+        for task in (self.task_id, *self.related_task_ids):
+            check_task(task)
         self._check_evidence()
 
     def _check_evidence(self) -> None:

@@ -39,6 +39,11 @@ def _may_stand(char: str) -> bool:
     return char.isalnum() or unicodedata.category(char) in ("Mn", "Mc")
 
 
+def fold_name(text: str) -> str:
+    """Return a seat or kind as it is kept and asked for: in small letters, NFC."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).lower()
+
+
 def slug_of(relpath: str) -> str:
     """Return the slug of a root-relative path: the path without `.md` or `.json`."""
     for suffix in RECORD_SUFFIXES:

@@ -5,13 +5,33 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 _SHORTEST = len("2026-01-01")
+_SHORTEST_SPELLED, _LONGEST_SPELLED = len("2026/1/5"), 64
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july", "august"),
+    *("september", "october", "november", "december"),
+)
+_TIME = (
+    r"(?:(?:T|,? {1,2})(?P<time>[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)"
+    r" ?(?P<zone>Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
+_YEAR_FIRST = (
+    r"(?P<year>[0-9]{4})(?:(?P<mark>[-/.])(?P<month>[0-9]{1,2})(?P=mark)(?P<day>[0-9]{1,2})"
+    r"| ?年 ?(?P<moon>[0-9]{1,2}) ?月 ?(?P<sun>[0-9]{1,2}) ?日)" + _TIME
+)
+_MONTH_NAMED = (
+    r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? )?(?:(?P<before>[0-9]{1,2})(?:st|nd|rd|th|\.)?[ -](?P<name>[A-Za-z]{3,9})\.?,?"
+    r"|(?P<leading>[A-Za-z]{3,9})\.? (?P<after>[0-9]{1,2})(?:st|nd|rd|th)?,?)[ -](?P<year>[0-9]{4})" + _TIME
+)
+_YEAR_LAST = r"[0-9]{1,2}([-/.])[0-9]{1,2}\1(?:[0-9]{4}|[0-9]{2})(?![0-9])"
 
 
 def to_utc(text: str) -> str:
     """Return `text` as a sortable UTC timestamp `YYYY-MM-DDTHH:MM:SS.ffffffZ`, or "" when it is none.
 
-    Read are ISO 8601 dates and date-times with `T` or a blank, with or without fraction and offset; a time without offset
-    is taken as UTC. Dates before year 1 or after 9999 (also after shifting to UTC) are none.
+    Read are ISO 8601 dates and date-times with `T` or a blank, with or without fraction and offset, other dates whose year
+    stands first (`2026/11/28`, `2026.11.28`, `2026年11月28日`) and those that name their month in English (`28 Nov 2026`,
+    `November 28, 2026`); a time without offset is taken as UTC. `03/04/2026` is none: it may be two days. Dates before year 1
+    or after 9999 (also after shifting to UTC) are none.
     """
     moment = parse(text)
     return "" if moment is None else f"{moment.isoformat(timespec='microseconds')[:26]}Z"
@@ -20,13 +40,53 @@ def to_utc(text: str) -> str:
 def parse(text: str) -> datetime | None:
     """Return the moment that `text` names, in UTC, or None."""
     stripped = text.strip().strip("\"'")
-    if len(stripped) < _SHORTEST or not stripped[0].isdigit():
-        return None
+    if len(stripped) >= _SHORTEST and stripped[0].isdigit():
+        try:
+            return _in_utc(stripped)
+        except OverflowError:
+            return None
+        except ValueError:
+            pass
+    iso = _spell(stripped) if _SHORTEST_SPELLED <= len(stripped) <= _LONGEST_SPELLED else ""
     try:
-        moment = datetime.fromisoformat(stripped)
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        return _in_utc(iso) if iso else None
     except (ValueError, OverflowError):
         return None
+
+
+def _in_utc(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _spell(text: str) -> str:
+    """Return a date in another spelling as ISO 8601, or "" when it is none or may be two."""
+    from oracle.domain.compiling import compiled
+
+    found = compiled(_YEAR_FIRST).fullmatch(text) or compiled(_MONTH_NAMED).fullmatch(text)
+    if found is None:
+        return ""
+    parts = {name: part for name, part in found.groupdict().items() if part}
+    named = next((parts[name] for name in ("name", "leading") if name in parts), "")
+    month = _month(named) if named else int(parts.get("month") or parts["moon"])
+    day = int(next(parts[name] for name in ("day", "sun", "before", "after") if name in parts))
+    zone = parts.get("zone", "").replace("UTC", "Z").replace("GMT", "Z")
+    clock = parts.get("time", "")
+    time = f"T{clock if clock[2] == ':' else f'0{clock}'}{zone}" if clock else ""
+    return f"{parts['year']}-{month:02d}-{day:02d}{time}"
+
+
+def _month(name: str) -> int:
+    """Return the number of a month by its English name, whole or cut to at least three letters; 0 for another word."""
+    wanted = name.lower()
+    return next((number for number, month in enumerate(_MONTHS, 1) if month.startswith(wanted)), 0)
+
+
+def is_ambiguous(text: str) -> bool:
+    """Tell whether `text` is a date of numbers alone whose year stands last: day or month may come first."""
+    from oracle.domain.compiling import compiled
+
+    return compiled(_YEAR_LAST).match(text.strip().strip("\"'")) is not None
 
 
 def from_name(name: str) -> str:

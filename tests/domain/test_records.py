@@ -53,7 +53,7 @@ def test_fields_win_over_the_path() -> None:
     assert (record.title, record.sort_ts) == ("two words", "2026-01-01T00:00:00.000000Z")
 
 
-@pytest.mark.parametrize("odd", ["", " ", "null", "~", ["a"], {"a": "b"}])
+@pytest.mark.parametrize("odd", ["", " ", "null", "~", ["a", "b"], [], {"a": "b"}])
 def test_odd_fields_give_way_to_the_path(odd: Any) -> None:
     record = read("projects/a/builder/x.md", {"project": odd, "seat": odd, "kind": odd, "status": odd})
     assert (record.project, record.seat, record.kind, record.status) == ("a", "builder", "note", "")

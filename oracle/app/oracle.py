@@ -101,6 +101,16 @@ class Oracle:
 
         return self.index.read(lambda connection: query.slug_meant(connection, name, suffix))
 
+    def find(self, text: str) -> str:
+        """Return the record or entity that a person named and that links may lead to. Raises NotInMemory, UsageError.
+
+        A record's name without its stamp, or the words of it, will do; of several the newest is taken, with a warning.
+        """
+        from oracle.app import naming
+
+        name = self.target(text)
+        return self.index.read(lambda connection: naming.find_target(self, connection, name))
+
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def backlinks(self, target: str, *, types: Sequence[str] = (), fresh: bool = False) -> list[BacklinkRow]:

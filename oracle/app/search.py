@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from oracle.app import naming
 from oracle.app.oracle import Oracle
 from oracle.app.passages import best_passage
 from oracle.app.retrieve import check_filters, require_present
 from oracle.app.views import Hit, Shown, Summary
-from oracle.domain.links import reference_key
 from oracle.domain.values import replace
 from oracle.errors import NotInMemory, UsageError
 from oracle.index import fold, query
@@ -70,13 +70,13 @@ def _lines_of(raw: bytes) -> list[str]:
 
 
 def show(oracle: Oracle, slug: str, *, first_line: int, last_line: int, fresh: bool) -> Shown:
-    """Return lines of a record; a bare last part is enough when it names one record. Raises NotInMemory, UsageError."""
+    """Return lines of a record; any name of a record will do. Raises NotInMemory, UsageError."""
     name = oracle.target(slug)
 
     def find(
         connection: Connection,
     ) -> tuple[Summary, tuple[str, ...], tuple[str, ...], tuple[tuple[int, str], ...]]:
-        record = _find(connection, name)
+        record = Summary.from_row(query.summary(connection, naming.find_record(oracle, connection, name)) or ())
         chain = tuple(by for by, _ in query.retirers(connection, record.slug))
         found = tuple(
             (line, reason) for path, line, reason in query.problems(connection, record.path) if path == record.path
@@ -99,15 +99,3 @@ def show(oracle: Oracle, slug: str, *, first_line: int, last_line: int, fresh: b
         )
     text = "\n".join(lines[first_line - 1 : last])
     return Shown(record, text, first_line, last, len(lines), chain, supersedes, problems)
-
-
-def _find(connection: Connection, name: str) -> Summary:
-    row = query.summary(connection, name)
-    if row is not None:
-        return Summary.from_row(row)
-    near = query.slugs_named(connection, reference_key(name))
-    inside = [slug for slug in near if slug.endswith("/" + name)]
-    if len(inside) == 1:
-        return Summary.from_row(query.summary(connection, inside[0]) or ())
-    hint = f"Did you mean {', '.join(near[:5])}?" if near else "See what there is with `oracle list`."
-    raise NotInMemory(f"not_in_memory_db: no record {name}.", hint=hint)

@@ -11,15 +11,15 @@ import os
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
+from oracle.app import naming
 from oracle.app.oracle import Oracle
 from oracle.app.views import Written
 from oracle.domain import secrets as secret_rules
 from oracle.domain import timestamps
-from oracle.domain.links import reference_key
 from oracle.domain.records import RETIRING, Draft, Evidence
 from oracle.domain.slugs import SHARED, is_entity, project_of, slug_of
 from oracle.domain.values import fields_of, replace
-from oracle.errors import OracleError, SecretFound, UsageError
+from oracle.errors import NotInMemory, OracleError, SecretFound, UsageError
 from oracle.index import fold, projections, query
 from oracle.index.db import Connection, Corrupt, immediate
 from oracle.index.folders import expect_folder
@@ -67,10 +67,11 @@ def write_all(oracle: Oracle, drafts: Sequence[Draft], *, secrets: str, dry_run:
 
 
 def retire(oracle: Oracle, slug: str, reason: str, *, seat: str, secrets: str, dry_run: bool) -> Written:
-    """Write the small decision that retires a record. Raises NotInMemory when there is no such record."""
+    """Write the small decision that retires a record. Raises NotInMemory for no such record, UsageError for several."""
     if not reason.strip():
         raise UsageError("The reason is empty.", hint="Say why with --reason, in a sentence.")
-    found = oracle.show(slug).record
+    name = oracle.target(slug)
+    found = oracle.show(oracle.index.read(lambda connection: naming.find_only(connection, name))).record
     draft = Draft(
         kind="decision",
         project=project_of(found.path) or SHARED,
@@ -172,17 +173,13 @@ def _settle(oracle: Oracle, text: str, relation: str, warnings: list[str]) -> st
     if is_entity(name):
         raise UsageError(f"{text!r} is an entity; {relation} takes a record.", hint="Give the slug of a record.")
 
-    def find(connection: Connection) -> list[str]:
-        if query.summary(connection, name) is not None:
-            return [name]
-        return [slug for slug in query.slugs_named(connection, reference_key(name)) if f"/{slug}".endswith(f"/{name}")]
-
-    found = oracle.index.read(find)
-    if len(found) > 1:
-        raise UsageError(f"{text!r} names {len(found)} records.", hint=f"Give one of {', '.join(found[:5])}.")
-    if not found:
-        warnings.append(f"{relation} {name}: no such record on disk yet; the link heals when it appears")
-    return found[0] if found else name
+    try:
+        return oracle.index.read(lambda connection: naming.find_only(connection, name))
+    except NotInMemory:
+        if "/" not in name:
+            raise
+    warnings.append(f"{relation} {name}: no such record on disk yet; the link heals when it appears")
+    return name
 
 
 # -- the write itself ------------------------------------------------------------------------------------------------

@@ -16,8 +16,6 @@ from oracle.errors import NotInMemory, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oracle.app.oracle import Oracle
-
 
 def links(
     context: typer.Context,
@@ -77,7 +75,7 @@ def backlinks(
         name = oracle.target(target)
         rows = oracle.backlinks(name, types=wanted, fresh=fresh)
         if not rows:
-            name = _find(oracle, name)
+            name = oracle.find(name)
             rows = oracle.backlinks(name, types=wanted)
         chains = oracle.chains(source for source, *_ in rows)
         standing = oracle.standing() if call.as_json else {}
@@ -131,7 +129,7 @@ def graph(
         name = oracle.target(target)
         walk = oracle.graph(name, depth=depth, direction=direction, types=wanted, fresh=fresh)
         if not walk.edges:
-            name = _find(oracle, name)
+            name = oracle.find(name)
             walk = oracle.graph(name, depth=depth, direction=direction, types=wanted)
         chains = oracle.chains(walk.nodes)
         standing = oracle.standing() if call.as_json else {}
@@ -216,22 +214,6 @@ def unresolved(
         print_table(Table(("from", "line", "type", "as written", "would be"), cells, stacked=(3, 0, 4)))
     else:
         call.note("every link to a record leads somewhere")
-
-
-def _find(oracle: Oracle, name: str) -> str:
-    """Return the slug of the record that `name` means by its last part. Raises NotInMemory, for entities too."""
-    from oracle.domain.slugs import is_entity
-
-    if is_entity(name):
-        if oracle.backlinks(name):
-            return name
-        raise NotInMemory(f"not_in_memory_db: no record mentions {name}.", hint="See `oracle entities`.")
-    try:
-        return oracle.show(name, last_line=1).record.slug
-    except NotInMemory:
-        if oracle.backlinks(name):  # a record that is linked to but not there
-            return name
-        raise
 
 
 def _check_types(types: Sequence[str] | None) -> tuple[str, ...]:

@@ -186,7 +186,12 @@ def _status(oracle: Oracle, _: argparse.Namespace) -> int:
 def _backlinks(oracle: Oracle, args: argparse.Namespace) -> int:
     from oracle.compat.rendering import print_backlinks
 
-    emit(print_backlinks(oracle.target(args.backlinks), oracle.backlink_lines(args.backlinks, fresh=args.fresh)))
+    target = oracle.target(args.backlinks)
+    rows = oracle.backlink_lines(target, fresh=args.fresh)
+    if not rows:
+        target = _find(oracle, target)
+        rows = oracle.backlink_lines(target)
+    emit(print_backlinks(target, rows))
     return 0
 
 
@@ -194,6 +199,8 @@ def _graph(oracle: Oracle, args: argparse.Namespace) -> int:
     from oracle.compat.rendering import print_json
 
     walk = oracle.graph(args.graph, depth=args.depth, fresh=args.fresh)
+    if not walk.edges:
+        walk = oracle.graph(_find(oracle, args.graph), depth=args.depth)
     edges = [
         {"from": step.source, "to": step.target, "type": step.type, "snippet": step.snippet, "depth": step.depth}
         for step in walk.edges
@@ -211,6 +218,15 @@ def _graph(oracle: Oracle, args: argparse.Namespace) -> int:
         )
     )
     return 0
+
+
+def _find(oracle: Oracle, target: str) -> str:
+    """Return what a target without links means; when nothing has that name, say so: the answer is an empty one."""
+    try:
+        return oracle.find(target)
+    except NotInMemory as error:
+        report(error)
+        return oracle.target(target)
 
 
 # -- listings ----------------------------------------------------------------------------------------------------------

@@ -183,6 +183,33 @@ def slugs_named(connection: sqlite3.Connection, key: str, limit: int = 10) -> li
     return [slug for (slug,) in rows]
 
 
+def named_alike(connection: sqlite3.Connection, heads: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Return (slug, key, title) of up to 1,000 records whose key or title holds any of `heads` (plain letters), newest first."""
+    condition = " OR ".join(["key LIKE ? OR title LIKE ?"] * len(heads))
+    patterns = [f"%{head}%" for head in heads for _ in range(2)]
+    return connection.execute(
+        f"SELECT slug, key, title FROM record WHERE {condition} ORDER BY sort_ts DESC, slug LIMIT 1000",  # noqa: S608
+        patterns,
+    ).fetchall()
+
+
+def entities_alike(connection: sqlite3.Connection, text: str) -> list[tuple[str, int]]:
+    """Return (entity, number of backlinks) of the entities of any namespace with this value, whatever its case; most first."""
+    value = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return connection.execute(
+        "SELECT name, count(*) AS times FROM target JOIN edge ON target_id = id"
+        " WHERE name LIKE 'entity:%' AND substr(name, instr(substr(name, 8), ':') + 8) LIKE ? ESCAPE '\\'"
+        " GROUP BY id ORDER BY times DESC, name LIMIT 10",
+        (value,),
+    ).fetchall()
+
+
+def count_backlinks(connection: sqlite3.Connection, target: str) -> int:
+    """Return how many edges there are into a target."""
+    statement = "SELECT count(*) FROM edge WHERE target_id = (SELECT id FROM target WHERE name = ?)"
+    return int(connection.execute(statement, (target,)).fetchone()[0])
+
+
 def retirers(connection: sqlite3.Connection, slug: str) -> list[tuple[str, str]]:
     """Return (slug, how) along the chain of records that supersede or retire this one, nearest first; a cycle ends it."""
     chain: list[tuple[str, str]] = []

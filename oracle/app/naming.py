@@ -1,0 +1,141 @@
+"""Which record a person means by a name, and what to say when there is none: one answer for every command.
+
+App room: reads the index. A name is a slug, the end of one, the name without its stamp, or the words of its title.
+"""
+
+from __future__ import annotations
+
+from oracle.domain.links import namesakes, reference_key, stamp_of
+from oracle.domain.slugs import is_entity, split_entity
+from oracle.errors import NotInMemory, UsageError
+from oracle.index import query
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.app.oracle import Oracle
+    from oracle.index.db import Connection
+
+_NEAR = 5
+_MANY = 10_000
+_LIKELY = 0.6
+"""How alike two names are, from 0 to 1, when one may be meant by the other."""
+
+
+def find_namesakes(connection: Connection, name: str) -> list[str]:
+    """Return the slugs that `name` may mean, the newest stamp first; just the record of that very slug when there is one."""
+    if query.summary(connection, name) is not None:
+        return [name]
+    found: list[str] = []
+    for form in dict.fromkeys((name, name.replace("/", " "))):  # a title may hold a slash
+        found = found or namesakes(form, query.slugs_named(connection, reference_key(form), limit=_MANY))
+    return found
+
+
+def find_record(oracle: Oracle, connection: Connection, name: str) -> str:
+    """Return the slug of the record to be read: of several namesakes the newest, which is said.
+
+    Raises NotInMemory when there is none, or when no stamp tells which of several is the newest.
+    """
+    found = find_namesakes(connection, name)
+    if len(found) > 1 and stamp_of(found[0]) != stamp_of(found[1]):
+        oracle.warn(f"{name} names {len(found)} records; this is the newest, {found[0]}")
+    elif len(found) != 1:
+        raise _not_a_record(connection, name, found)
+    return found[0]
+
+
+def find_only(connection: Connection, name: str) -> str:
+    """Return the slug of the one record that is meant, for a change. Raises UsageError for several, NotInMemory for none."""
+    found = find_namesakes(connection, name)
+    if len(found) > 1:
+        raise UsageError(f"{name!r} names {len(found)} records.", hint=f"Give one of {_list(found)}.")
+    if not found:
+        raise _not_a_record(connection, name, found)
+    return found[0]
+
+
+def find_target(oracle: Oracle, connection: Connection, name: str) -> str:
+    """Return the record or entity that something may link to; a record that is linked to need not be there.
+
+    Raises NotInMemory with what to type instead.
+    """
+    if query.backlinks(connection, name):
+        return name
+    if is_entity(name):
+        raise NotInMemory(f"not_in_memory_db: no record mentions {name}.", hint=_advise(connection, name))
+    return find_record(oracle, connection, name)
+
+
+def find_near(connection: Connection, name: str, limit: int = _NEAR) -> list[str]:
+    """Return slugs whose name or title is like `name`, the likest first; only those that share a word's head are looked at."""
+    from difflib import SequenceMatcher
+
+    key = reference_key(name)
+    heads = [word[:3] for word in key.split("-") if len(word) > 2 or not word.isascii()] or [key]
+    matcher = SequenceMatcher(b=key)
+
+    def likeness(text: str) -> float:
+        words, others = set(key.split("-")), set(text.split("-"))
+        if words <= others or (len(others) > 1 and others <= words):
+            return 1 + len(words & others) / len(words | others)
+        matcher.set_seq1(text)
+        return matcher.ratio() if matcher.quick_ratio() >= _LIKELY else 0.0
+
+    found: list[tuple[float, str]] = []
+    for slug, other, title in query.named_alike(connection, heads[:8]):
+        score = max(likeness(other), likeness(reference_key(title.replace("/", " "))))
+        if score >= _LIKELY:
+            found.append((-score, slug))
+    return [slug for _, slug in sorted(found)[:limit]]
+
+
+def _not_a_record(connection: Connection, name: str, found: list[str]) -> NotInMemory:
+    if is_entity(name):
+        return NotInMemory(f"not_in_memory_db: {name} is an entity, not a record.", hint=_advise(connection, name))
+    hint = f"Did you mean {_list(found)}?" if found else _advise(connection, name)
+    return NotInMemory(f"not_in_memory_db: no record {name}.", hint=hint)
+
+
+def _advise(connection: Connection, name: str) -> str:
+    """Return what to type for an entity or a record of nearly this name."""
+    if is_entity(name):
+        count = query.count_backlinks(connection, name)
+        if count:
+            return f"This is an entity; ask `oracle backlinks {_word(name)}` ({_count(count)})."
+        others = query.entities_alike(connection, split_entity(name)[1])
+        return f"Did you mean {_list_entities(others)}?" if others else "See `oracle entities`."
+    others = query.entities_alike(connection, name) or [(target, 0) for target in _entities_in(name)]
+    near = find_near(connection, name)
+    meant = f"Did you mean {_list(near)}?" if near else ""
+    if others:
+        return f"To ask for an entity, type {_list_entities(others)}. {meant}".rstrip()
+    return meant or "See what there is with `oracle list`."
+
+
+def _entities_in(name: str) -> list[str]:
+    """Return the entity that a whole name looks like."""
+    from oracle.domain.links import extract
+
+    for text in dict.fromkeys((name, name.upper())):
+        found = [mention.target for mention in extract(text).mentions if mention.target.endswith(f":{text}")]
+        if found:
+            return found[:1]
+    return []
+
+
+def _list(slugs: list[str]) -> str:
+    return ", ".join(slugs[:_NEAR])
+
+
+def _list_entities(found: list[tuple[str, int]]) -> str:
+    return ", ".join(f"{name} ({_count(count)})" if count else name for name, count in found[:_NEAR])
+
+
+def _count(count: int) -> str:
+    return f"{count} backlink{'' if count == 1 else 's'}"
+
+
+def _word(text: str) -> str:
+    from shlex import quote
+
+    return quote(text)

@@ -76,8 +76,9 @@ def find_near(connection: Connection, name: str, limit: int = _NEAR) -> list[str
 
     def likeness(text: str) -> float:
         words, others = set(key.split("-")), set(text.split("-"))
-        if words <= others or (len(others) > 1 and others <= words):
-            return 1 + len(words & others) / len(words | others)
+        shared = len(words & others)
+        if shared > len(words) / 2 or (shared == len(others) > 1):
+            return 1 + shared / len(words | others)
         matcher.set_seq1(text)
         return matcher.ratio() if matcher.quick_ratio() >= _LIKELY else 0.0
 
@@ -103,7 +104,7 @@ def _advise(connection: Connection, name: str) -> str:
         if count:
             return f"This is an entity; ask `oracle backlinks {_word(name)}` ({_count(count)})."
         others = query.entities_alike(connection, split_entity(name)[1])
-        return f"Did you mean {_list_entities(others)}?" if others else "See `oracle entities`."
+        return f"Did you mean {_list_entities(others)}?" if others else "No record mentions it; see `oracle entities`."
     others = query.entities_alike(connection, name) or [(target, 0) for target in _entities_in(name)]
     near = find_near(connection, name)
     meant = f"Did you mean {_list(near)}?" if near else ""
@@ -128,11 +129,11 @@ def _list(slugs: list[str]) -> str:
 
 
 def _list_entities(found: list[tuple[str, int]]) -> str:
-    return ", ".join(f"{name} ({_count(count)})" if count else name for name, count in found[:_NEAR])
+    return ", ".join(f"{name} ({_count(count)})" for name, count in found[:_NEAR])
 
 
 def _count(count: int) -> str:
-    return f"{count} backlink{'' if count == 1 else 's'}"
+    return f"{count or 'no'} backlink{'' if count == 1 else 's'}"
 
 
 def _word(text: str) -> str:

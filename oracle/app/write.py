@@ -178,7 +178,9 @@ def _settle(oracle: Oracle, text: str, relation: str, warnings: list[str]) -> st
     except NotInMemory:
         if "/" not in name:
             raise
-    warnings.append(f"{relation} {name}: no such record on disk yet; the link heals when it appears")
+    near = ", ".join(oracle.index.read(lambda connection: naming.find_near(connection, name)))
+    meant = f" (did you mean {near}?)" if near else ""
+    warnings.append(f"{relation} {name}: no such record on disk yet{meant}; the link heals when it appears")
     return name
 
 

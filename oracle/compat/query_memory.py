@@ -225,7 +225,8 @@ def _find(oracle: Oracle, target: str) -> str:
     try:
         return oracle.find(target)
     except NotInMemory as error:
-        report(error)
+        complain(error.sentence)
+        complain(f"hint: {error.hint}")
         return oracle.target(target)
 
 

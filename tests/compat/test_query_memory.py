@@ -190,6 +190,41 @@ def test_backlinks_of_nothing_are_an_empty_success(team: Team):
     }
 
 
+def test_a_target_may_be_named_by_the_words_of_its_title(team: Team):
+    slug = "projects/q/decision/2026-04-01T00-00-00Z-retry-webhooks"
+    team.put(f"{slug}.md", "See ARENA-228.\n")
+    team.put("projects/q/decision/a.md", "See [[Retry webhooks]].\n")
+    for name in ("retry-webhooks", "Retry webhooks", slug):
+        found = team.query("--backlinks", name)
+        assert (found.code, found.err, found.json["target"], found.json["incoming_count"]) == (0, "", slug, 1)
+        assert team.query("--graph", name).json["nodes"] == sorted([slug, "entity:taskid:ARENA-228"])
+
+
+@pytest.mark.parametrize("mode", ["--backlinks", "--graph"])
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("ARENA-228", "To ask for an entity, type entity:taskid:ARENA-228 (1 backlink)."),
+        ("decisio", "Did you mean projects/q/decision/decision?"),
+        ("entity:taskid:arena-228", "Did you mean entity:taskid:ARENA-228 (1 backlink)?"),
+    ],
+)
+def test_a_name_of_nothing_is_an_empty_success_that_says_what_to_type(team: Team, mode: str, name: str, hint: str):
+    team.put("projects/q/decision/decision.md", "# A word\n\nSee ARENA-228.\n")
+    done = team.query(mode, name)
+    assert done.code == 0
+    assert name in (done.json.get("target"), done.json.get("root"))
+    first, second = done.err.splitlines()
+    assert first.startswith("not_in_memory_db: no record ")
+    assert second == f"hint: {hint}"
+
+
+def test_a_record_or_entity_without_links_is_no_reason_to_complain(team: Team):
+    team.put("projects/q/decision/a.md", "See ARENA-228.\n")
+    assert team.query("--backlinks", "projects/q/decision/a").err == ""
+    assert team.query("--graph", "entity:taskid:ARENA-228").err == ""
+
+
 def test_two_types_to_one_target_are_two_lines(team: Team):
     team.put("projects/q/decision/b.md", "B.\n")
     team.put("projects/q/decision/a.md", "---\nsupersedes: projects/q/decision/b\n---\nIt was [[b]].\n")

@@ -13,12 +13,16 @@ from hypothesis import strategies as st
 from oracle.domain.links import (
     EDGE_TYPES,
     RELATIONS,
+    Namesakes,
     Patterns,
     extract,
+    namesakes,
     reference_key,
     resolve,
+    stamp_of,
     unresolved_target,
 )
+from oracle.domain.records import name_of
 from oracle.errors import UsageError
 
 SOURCE = "projects/arena/decision/2026-01-01-a"
@@ -365,6 +369,100 @@ def test_a_link_to_oneself_is_no_edge() -> None:
     assert edges("[[2026-01-01-a]] [me](./2026-01-01-a.md) [[#here]]", (SOURCE,)) == []
 
 
+OLD = "projects/arena/decision/2026-01-05T10-00-00Z-retry-webhooks"
+NEW = "projects/arena/decision/2026-03-05T10-00-00-123456Z-retry-webhooks"
+AWAY = "projects/other/decision/2026-06-01-retry-webhooks"
+
+
+@pytest.mark.parametrize(
+    ("ref", "candidates", "wanted"),
+    [
+        ("retry-webhooks", [OLD], OLD),
+        ("Retry webhooks", [OLD, NEW], NEW),
+        ("retry_Webhooks!", [OLD, NEW, AWAY], NEW),
+        ("retry webhooks", [AWAY, "projects/zoo/plan/2026-05-01-retry-webhooks"], AWAY),
+        ("retry-webhooks", [NEW, "projects/other/plan/retry-webhooks"], "projects/other/plan/retry-webhooks"),
+        ("Retry webhooks", [NEW, "projects/arena/plan/retry_webhooks"], "projects/arena/plan/retry_webhooks"),
+        ("2026-01-05T10-00-00Z retry webhooks", [OLD, NEW], OLD),
+        ("2026-02-02-retry-webhooks", [OLD], OLD),
+        ("Decision/Retry webhooks", [OLD], OLD),
+        ("finding/retry-webhooks", [OLD], None),
+        ("projects/other/decision/retry-webhooks", [OLD, NEW, AWAY], AWAY),
+        ("./retry webhooks", [OLD, NEW, AWAY], NEW),
+        ("./retry-webhooks", [AWAY], None),
+        ("../finding/retry-webhooks", [OLD], None),
+        ("../decision/retry-webhooks", [OLD, AWAY], OLD),
+        ("webhooks", [OLD], None),
+        (
+            "修复 登录",
+            ["projects/arena/task/2026-01-05T10-00-00Z-修复-登录"],
+            "projects/arena/task/2026-01-05T10-00-00Z-修复-登录",
+        ),
+        ("x" * 100, [f"projects/arena/task/2026-01-05-{'x' * 80}"], f"projects/arena/task/2026-01-05-{'x' * 80}"),
+        ("x" * 100, [f"projects/arena/task/2026-01-05-{'x' * 90}"], None),
+        ("…", ["projects/arena/task/!"], None),
+    ],
+)
+def test_a_name_without_its_stamp_or_the_words_of_it_will_do(
+    ref: str, candidates: list[str], wanted: str | None
+) -> None:
+    assert resolve(ref, SOURCE, candidates) == wanted
+    assert resolve(ref, SOURCE, candidates[::-1]) == wanted
+    if wanted is not None:
+        assert reference_key(ref) == reference_key(wanted)
+
+
+def test_a_record_means_its_namesake_by_their_title_and_itself_when_alone() -> None:
+    assert resolve("retry webhooks", NEW, [OLD, NEW]) == OLD
+    assert resolve("retry webhooks", OLD, [OLD, NEW]) == NEW
+    assert resolve("retry webhooks", NEW, [NEW, AWAY]) == NEW
+    assert resolve(NEW.rpartition("/")[2], NEW, [OLD, NEW]) == NEW
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "stamp"),
+    [
+        ("2026-04-27T18-30-00Z-Foo_bar", "foo-bar", "20260427183000"),
+        ("2026-04-27T18-30-00-462985Z-foo", "foo", "20260427183000462985"),
+        ("2026-04-27_18-30-00-foo", "foo", "20260427183000"),
+        ("2026-04-27-foo", "foo", "20260427"),
+        ("2026-04-27 12 factors", "12-factors", "20260427"),
+        ("20260427T183000Z-foo", "foo", "20260427183000"),
+        ("2026-04-27", "2026-04-27", ""),
+        ("2026-04-27T18-30-00Z-2026-01-01-foo", "foo", "2026042718300020260101"),
+        ("v1.2", "v1-2", ""),
+        ("2026-plan", "2026-plan", ""),
+        ("Stra\u00dfe", "strasse", ""),
+        ("Ａ／Ｂ", "a-b", ""),
+        ("---", "---", ""),
+    ],
+)
+def test_the_key_is_the_words_without_the_stamp(name: str, key: str, stamp: str) -> None:
+    assert reference_key(f"projects/arena/decision/{name}") == key
+    assert stamp_of(f"projects/arena/decision/{name}") == stamp
+
+
+def test_namesakes_are_those_of_the_best_spelling_newest_first() -> None:
+    assert namesakes("Retry webhooks", [OLD, AWAY, NEW]) == [AWAY, NEW, OLD]
+    assert namesakes("arena/decision/retry-webhooks", [OLD, AWAY, NEW]) == [NEW, OLD]
+    assert namesakes("retry-webhooks", [OLD, "projects/b/plan/retry-webhooks"]) == ["projects/b/plan/retry-webhooks"]
+    assert namesakes("webhooks", [OLD]) == []
+
+
+def test_thousands_of_namesakes_are_resolved_in_linear_time() -> None:
+    def spend(count: int) -> float:
+        slugs = [f"projects/arena/decision/2026-01-01T00-00-00-{n:06}Z-daily" for n in range(count)]
+        names = Namesakes(slugs)
+        started = time.process_time()
+        for slug in slugs:
+            assert names.resolve(slug.rpartition("/")[2], SOURCE) == slug
+            assert names.resolve("daily", SOURCE) == slugs[-1]
+        assert names.resolve("daily", slugs[-1]) == slugs[-2]
+        return time.process_time() - started
+
+    assert spend(8_000) <= 12 * spend(2_000) + 0.1
+
+
 # Properties -----------------------------------------------------------------------------------------------------------
 
 PIECES = st.sampled_from(
@@ -413,6 +511,35 @@ def test_the_order_of_candidates_is_of_no_account(ref: str, source: str, candida
     wanted = resolve(ref, source, candidates)
     assert resolve(ref, source, sorted(candidates)) == wanted == resolve(ref, source, set(candidates))
     assert wanted is None or wanted in candidates
+
+
+@given(st.text(max_size=60).filter(lambda title: "/" not in title))
+def test_a_title_means_the_record_that_was_named_by_it(title: str) -> None:
+    name = name_of(title)
+    slug = f"projects/arena/decision/2026-01-05T10-00-00-000001Z-{name}"
+    if name != "untitled" and title.strip():
+        assert reference_key(slug) == reference_key(title)
+        assert resolve(title, SOURCE, [slug]) == slug
+        assert namesakes(title, [slug]) == [slug]
+
+
+WORDS = st.sampled_from(
+    ["a", "A b", "a-b", "2026-01-01-a", "2026-02-01T00-00-00Z-a-b", "é", "e\u0301", "./a", "../x/a", "x/a"]
+)
+STAMPED = st.tuples(
+    st.sampled_from(["projects/p/x", "projects/p/y", "projects/q/x", "shared"]),
+    st.sampled_from(["", "2026-01-01-", "2026-02-01T00-00-00Z-", "2026-02-01T00-00-00-000001Z-"]),
+    st.sampled_from(["a", "A", "a-b", "a b", "é", "e\u0301"]),
+).map(lambda parts: f"{parts[0]}/{parts[1]}{parts[2]}")
+
+
+@given(WORDS, STAMPED, st.lists(STAMPED, max_size=6))
+def test_namesakes_are_chosen_whatever_their_order(ref: str, source: str, candidates: list[str]) -> None:
+    wanted = resolve(ref, source, candidates)
+    assert resolve(ref, source, sorted(candidates)) == wanted == resolve(ref, source, set(candidates))
+    assert wanted is None or reference_key(wanted) == reference_key(ref)
+    keyed = [slug for slug in candidates if reference_key(slug) == reference_key(ref)]
+    assert resolve(ref, source, keyed) == wanted
 
 
 @given(REFS, SLUGS)

@@ -7,12 +7,14 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 
+from oracle.app import naming
 from oracle.app.doctor.checks import Check, capped, first_few, quoted, warning
 from oracle.app.doctor.patient import Head, Patient
 from oracle.app.doctor.tree import Entry
 from oracle.domain.records import RETIRING, SCHEMA_VERSION
 from oracle.domain.seats import role_of
 from oracle.index import query
+from oracle.index.db import Connection
 from oracle.store.configuration import load_patterns
 
 _READ_LIMIT = 64 * 1024 * 1024
@@ -77,16 +79,22 @@ def _is_newer(version: str) -> bool:
 
 def check_retirements(patient: Patient) -> Iterator[Check]:
     """Name cycles of records that retire each other, and retirements of records that are not there."""
+    connection = patient.index.truth.connect()
     yield from capped(_cycles(patient))
     yield from capped(
         warning(
             "retirements",
             f"{path}:{line}: {kind} {ref}, which is no record",
-            f"Correct the reference, or restore {quoted(name)}",
+            f"Correct the reference{_near(connection, ref)}, or restore {quoted(name)}",
         )
-        for _, path, kind, ref, line, name in query.unresolved(patient.index.truth.connect(), "")
+        for _, path, kind, ref, line, name in query.unresolved(connection, "")
         if kind in RETIRING
     )
+
+
+def _near(connection: Connection, ref: str) -> str:
+    near = naming.find_near(connection, ref)
+    return f" (did you mean {', '.join(near)}?)" if near else ""
 
 
 def _cycles(patient: Patient) -> Iterator[Check]:

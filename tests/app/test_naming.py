@@ -1,0 +1,164 @@
+"""Naming records: the name without its stamp, the words of it, near names, and what to type for an entity."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from oracle.app.oracle import Oracle
+from oracle.domain.records import Draft
+from oracle.errors import NotInMemory, UsageError
+from tests.laws.ledger import assert_like_rebuilt
+
+TITLE = "Retry webhooks with backoff"
+NAMES = ("retry-webhooks-with-backoff", TITLE, "RETRY_webhooks with-backoff", "decision/retry webhooks with backoff")
+
+
+def put(root: Path, name: str, text: str) -> None:
+    path = root / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_record_goes_by_the_words_of_its_title(root: Path, name: str) -> None:
+    with Oracle.open(str(root)) as oracle:
+        old = oracle.write(Draft("decision", "shop", TITLE, body="For PAY-7."))
+        linking = oracle.write(Draft("decision", "shop", "Queue", body=f"See [[{name}]]."))
+        assert oracle.find(name) == oracle.show(name).record.slug == old.slug
+        assert [row[0] for row in oracle.backlinks(old.slug)] == [linking.slug]
+        assert oracle.unresolved() == []
+        new = oracle.write(Draft("decision", "shop", "No retries", supersedes=(name,)))
+        assert (new.warnings, oracle.show(old.slug).chain) == ((), (new.slug,))
+        oracle.retire("queue", "It is over.")
+        assert oracle.show(linking.slug).record.effective_status == "retired"
+        assert_like_rebuilt(oracle)
+
+
+@pytest.mark.parametrize(
+    "title", ["CI/CD (v2): the pipeline", "Ein sehr langer Titel " * 6, "Don't 等待", "2026-01-01 a day"]
+)
+def test_odd_titles_name_their_records(root: Path, title: str) -> None:
+    with Oracle.open(str(root)) as oracle:
+        written = oracle.write(Draft("decision", "shop", title.strip(), body="x"))
+        assert oracle.show(title.strip()).record.slug == written.slug
+
+
+def test_a_link_by_title_moves_to_the_newest_and_back(root: Path) -> None:
+    put(root, "projects/shop/builder/notes", f"[[{TITLE}]]")
+    put(root, "projects/shop/decision/2026-01-01-retry-webhooks-with-backoff", "old")
+    later = "projects/shop/decision/2026-02-01T00-00-00Z-retry-webhooks-with-backoff"
+
+    def target(oracle: Oracle) -> str:
+        ((_, name, *_),) = oracle.links("projects/shop/builder/notes")
+        return name
+
+    with Oracle.open(str(root)) as oracle:
+        assert target(oracle).endswith("2026-01-01-retry-webhooks-with-backoff")
+        put(root, later, "new")
+        assert target(oracle) == later
+        assert_like_rebuilt(oracle)
+        (root / f"{later}.md").unlink()
+        assert target(oracle).endswith("2026-01-01-retry-webhooks-with-backoff")
+        assert_like_rebuilt(oracle)
+
+
+def test_of_namesakes_the_newest_is_read_and_none_is_changed(root: Path) -> None:
+    warnings: list[str] = []
+    with Oracle.open(str(root), warn=warnings.append) as oracle:
+        old, new = (oracle.write(Draft("decision", project, TITLE, body="x")) for project in ("shop", "zoo"))
+        assert oracle.show(TITLE).record.slug == new.slug
+        assert "names 2 records" in warnings[0]
+        before = len(oracle.records({}))
+        for change in (
+            lambda: oracle.retire(TITLE, "why"),
+            lambda: oracle.write(Draft("decision", "shop", "N", supersedes=(TITLE,))),
+            lambda: oracle.write(Draft("decision", "shop", "N", retires=(TITLE,))),
+        ):
+            with pytest.raises(UsageError, match="2 records") as caught:
+                change()
+            assert old.slug in caught.value.hint
+            assert new.slug in caught.value.hint
+        assert len(oracle.records({})) == before
+
+
+def test_records_of_one_name_without_stamps_are_not_guessed_among(root: Path) -> None:
+    for project in ("a", "b"):
+        put(root, f"projects/{project}/builder/x", "x")
+    with Oracle.open(str(root)) as oracle, pytest.raises(NotInMemory) as caught:
+        oracle.show("x")
+    assert "projects/a/builder/x, projects/b/builder/x" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["retry-webhoks-with-backoff", "webhooks", "backoff of webhooks", "Retrying webhooks"])
+def test_near_names_are_told(root: Path, name: str) -> None:
+    with Oracle.open(str(root)) as oracle:
+        slug = oracle.write(Draft("decision", "shop", TITLE, body="x")).slug
+        oracle.write(Draft("decision", "shop", "Lunch", body="soup"))
+        for ask in (oracle.show, oracle.find, lambda text: oracle.retire(text, "why")):
+            with pytest.raises(NotInMemory) as caught:
+                ask(name)
+            assert caught.value.hint == f"Did you mean {slug}?"
+        with pytest.raises(NotInMemory, match="no record"):
+            oracle.write(Draft("decision", "shop", "N", supersedes=(name,)))
+        warning = oracle.write(Draft("decision", "shop", "N", supersedes=(f"projects/shop/plan/{name}",))).warnings[0]
+        assert slug in warning
+        assert "heals" in warning
+
+
+def test_at_most_five_near_names_are_told(root: Path) -> None:
+    for number in range(9):
+        put(root, f"projects/shop/builder/queue-{number}", "x")
+    with Oracle.open(str(root)) as oracle, pytest.raises(NotInMemory) as caught:
+        oracle.show("queue")
+    assert caught.value.hint.count("projects/") == 5
+
+
+def test_a_name_that_is_like_no_other_is_answered_with_the_way_to_the_list(root: Path) -> None:
+    put(root, "projects/shop/builder/queue", "x")
+    for name in ("%", "___", "zebra", "…"):
+        with Oracle.open(str(root)) as oracle, pytest.raises(NotInMemory) as caught:
+            oracle.show(name)
+        assert caught.value.hint == "See what there is with `oracle list`."
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("PAY-7", "type entity:taskid:PAY-7 (2 backlinks)"),
+        ("pay-7", "type entity:taskid:PAY-7 (2 backlinks)"),
+        ("PAY-99", "type entity:taskid:PAY-99 (no backlinks)"),
+        ("#12", "type entity:taskid:#12 (1 backlink)"),
+        ("src/a_b.py", "type entity:file:src/a_b.py (1 backlink)"),
+        ("entity:taskid:pay-7", "Did you mean entity:taskid:PAY-7 (2 backlinks)?"),
+        ("entity:task:PAY-7", "Did you mean entity:taskid:PAY-7 (2 backlinks)?"),
+        ("entity:taskid:PAY-99", "see `oracle entities`"),
+    ],
+)
+def test_what_to_type_for_an_entity(root: Path, name: str, told: str) -> None:
+    put(root, "projects/shop/builder/a", "PAY-7, #12 and src/a_b.py")
+    put(root, "projects/shop/builder/b", "PAY-7")
+    with Oracle.open(str(root)) as oracle:
+        for ask in (oracle.find, oracle.show):
+            with pytest.raises(NotInMemory) as caught:
+                ask(name)
+            assert told in caught.value.hint
+
+
+def test_an_entity_is_no_record_but_has_backlinks(root: Path) -> None:
+    put(root, "projects/shop/builder/a", "PAY-7 and GH#7")
+    with Oracle.open(str(root)) as oracle:
+        assert oracle.find("entity:taskid:PAY-7") == "entity:taskid:PAY-7"
+        with pytest.raises(NotInMemory, match="is an entity") as caught:
+            oracle.show("entity:taskid:PAY-7")
+        assert "`oracle backlinks entity:taskid:PAY-7` (1 backlink)" in caught.value.hint
+        with pytest.raises(NotInMemory) as caught:
+            oracle.show("entity:taskid:GH#7")
+        assert "`oracle backlinks 'entity:taskid:GH#7'`" in caught.value.hint
+
+
+def test_a_record_that_is_linked_to_but_not_there_may_be_asked_for(root: Path) -> None:
+    put(root, "projects/shop/builder/a", "[[ghost]]")
+    with Oracle.open(str(root)) as oracle:
+        assert oracle.find("projects/shop/builder/ghost") == "projects/shop/builder/ghost"

@@ -9,7 +9,7 @@ import typer
 from oracle.cli.session import Call
 
 Slug = Annotated[
-    str, typer.Argument(metavar="SLUG", help="A record: its slug, its path, or the last part when unique.")
+    str, typer.Argument(metavar="SLUG", help="A record: its slug, its path, or the words of its title.")
 ]
 Target = Annotated[str, typer.Argument(metavar="TARGET", help="A slug, or an entity as in entity:taskid:ARENA-228.")]
 

@@ -53,6 +53,9 @@ def test_record_of_the_knowledge_base_is_valid(path: Path):
 
 WORDS = st.text(st.characters(codec="utf-8"), max_size=40)
 SOME = st.lists(WORDS.filter(lambda text: text.strip() and not set(text) & set("\n\r")), max_size=3).map(tuple)
+TASKS = st.from_regex(r"(?:GH)?#[0-9]{1,6}|[A-Z\u4e00-\u4e09][A-Z0-9._-]{0,8}[0-9]", fullmatch=True).filter(
+    lambda text: ".." not in text
+)
 EVIDENCE = st.lists(st.builds(Evidence, st.sampled_from(TRUSTS), WORDS.filter(str.strip), WORDS), max_size=3).map(tuple)
 
 
@@ -66,10 +69,10 @@ EVIDENCE = st.lists(st.builds(Evidence, st.sampled_from(TRUSTS), WORDS.filter(st
         author=WORDS.filter(bool),
         status=st.sampled_from(STATUSES),
         detail=WORDS,
-        task_id=WORDS,
+        task_id=st.just("") | TASKS,
         confidence=st.sampled_from(CONFIDENCES),
         evidence=EVIDENCE,
-        related_task_ids=SOME,
+        related_task_ids=st.lists(TASKS, max_size=3).map(tuple),
         supersedes=SOME,
         contradicts=SOME,
         extra=st.dictionaries(WORDS, WORDS, max_size=2),

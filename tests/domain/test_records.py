@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from oracle.domain.documents import Document
-from oracle.domain.records import Draft, Evidence, Record, interpret, name_of
-from oracle.errors import InvalidRecord, OracleError, OwnershipError
+from oracle.domain.documents import Document, Problem
+from oracle.domain.records import Draft, Evidence, Record, interpret, name_of, understand
+from oracle.errors import InvalidName, InvalidRecord, OracleError, OwnershipError
 
 
 def read(path: str, fields: dict[str, Any] | None = None, body: str = "") -> Record:
@@ -32,6 +32,18 @@ def read(path: str, fields: dict[str, Any] | None = None, body: str = "") -> Rec
         ("shared/patterns/p.json", "", "memory", "pattern"),
         ("shared/library_knowledge/p.json", "", "memory", "library_knowledge"),
         ("learnings/x.md", "", "memory", "note"),
+        ("projects/a/qa/x.md", "a", "qa", "note"),
+        ("projects/a/QA/findings/x.md", "a", "qa", "finding"),
+        ("projects/a/测试/x.md", "a", "测试", "note"),
+        ("projects/a/cafe\u0301/x.md", "a", "caf\u00e9", "note"),
+        ("projects/a/delivery/x.md", "a", "memory", "delivery"),
+        ("projects/a/issues/x.json", "a", "memory", "issue"),
+        ("projects/a/reflection/x.md", "a", "memory", "note"),
+        ("projects/a/library_knowledge/x.md", "a", "memory", "library_knowledge"),
+        ("projects/a/spec/x.md", "a", "memory", "note"),
+        ("projects/a/pattern/x.md", "a", "memory", "pattern"),
+        ("projects/a/derived/x.md", "a", "memory", "note"),
+        ("projects/a/x.md", "a", "memory", "x"),
     ],
 )
 def test_what_the_path_says(path: str, project: str, seat: str, kind: str) -> None:
@@ -60,6 +72,89 @@ def test_odd_fields_give_way_to_the_path(odd: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("Title", "title"), ("TITLE", "title"), ("Kind", "kind"), ("Status", "status"), ("Task_ID", "task_id"),
+        ("taskId", "task_id"), ("task-id", "task_id"), ("Task ID", "task_id"), ("createdAt", "created_at"),
+        ("Date", "date"), ("related-tasks", "related_task_ids"), ("relatedTaskIds", "related_task_ids"),
+        ("supersede", "supersedes"), ("derivedFrom", "derived_from"), ("Derived-From", "derived_from"),
+    ],
+)  # fmt: skip
+def test_a_field_is_known_by_other_spellings(key: str, name: str) -> None:
+    document = Document({"other": "o", key: "v"}, "", 1, {"other": 2, key: 3}, ())
+    known = understand(document)
+    assert (known.fields, known.key_lines) == ({"other": "o", name: "v"}, {"other": 2, name: 3})
+    assert document.fields == {"other": "o", key: "v"}
+
+
+def test_the_field_itself_counts_more_than_its_spellings() -> None:
+    document = Document({"Title": "b", "title": "a", "TITLE": "c", "kinds": "d"}, "", 1, {}, ())
+    assert understand(document) is document
+    first = understand(Document({"TASKID": "a", "taskId": "b"}, "", 1, {}, ()))
+    assert first.fields == {"task_id": "a", "taskId": "b"}
+
+
+def test_spelled_fields_are_the_records() -> None:
+    fields = {"Title": "T", "Kind": "[x", "Status": "Open", "taskId": "T-1", "Seat": "QA", "Date": "2026-01-01"}
+    record = read("projects/a/builder/x.md", fields)
+    assert (record.title, record.kind, record.status, record.task_id, record.seat) == ("T", "[x", "open", "T-1", "qa")
+    assert record.sort_ts == "2026-01-01T00:00:00.000000Z"
+    assert [relation.target for relation in record.relations] == ["entity:taskid:T-1"]
+    assert record.document.fields == fields
+
+
+@pytest.mark.parametrize("kind", ["Finding", "FINDING", ["finding"], [" Finding "]])
+def test_a_kind_is_one_word_in_small_letters(kind: Any) -> None:
+    assert read("projects/a/builder/x.md", {"kind": kind}).kind == "finding"
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("PAY-3, PAY-9", ["PAY-3", "PAY-9"]),
+        ("PAY-3,PAY-9,", ["PAY-3", "PAY-9"]),
+        ("PAY-3; #12", ["PAY-3", "#12"]),
+        ("PAY-3、PAY-9，GH#4；T-1", ["PAY-3", "PAY-9", "GH#4", "T-1"]),
+        (["PAY-3, PAY-9", "T-1"], ["PAY-3", "PAY-9", "T-1"]),
+        ("PAY-3, then the rest", ["PAY-3, then the rest"]),
+        (",", []),
+    ],
+)
+def test_several_ids_in_one_text(text: Any, targets: list[str]) -> None:
+    found = read("projects/a/builder/x.md", {"related_task_ids": text}).relations
+    assert [relation.target for relation in found] == [f"entity:taskid:{target}" for target in targets]
+
+
+def test_several_records_in_one_text() -> None:
+    fields = {"supersedes": "projects/a/x, [[y]]", "extends": "a,b.md", "supports": "[[x|one, two]]"}
+    found = read("projects/a/builder/x.md", fields).relations
+    assert [relation.target for relation in found] == ["projects/a/x", "y", "a,b", "x"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "reasons", "day"),
+    [
+        ({"date": "28 Nov 2026"}, [], "2026-11-28"),
+        ({"date": "28.11.2026"}, ["numbers alone"], "2023-11-14"),
+        ({"ts": "soon", "created_at": "2026-01-02"}, ["`ts` can't be read"], "2026-01-02"),
+        ({"ts": "2026-01-02", "date": "03/04/2026"}, ["`date` has numbers alone"], "2026-01-02"),
+        ({"ts": "null", "date": " "}, [], "2023-11-14"),
+        ({"Date": ["x", "y"]}, ["`date` can't be read"], "2023-11-14"),
+    ],
+)
+def test_times_that_cannot_be_read_are_problems(fields: dict[str, Any], reasons: list[str], day: str) -> None:
+    lines = {key: number for number, key in enumerate(fields, 2)}
+    document = Document(fields, "", 1, lines, (Problem(9, "old"),))
+    record = interpret(document, "x", "projects/a/builder/x.md", mtime_ns=1_700_000_000_000_000_000)
+    assert record.sort_ts[:10] == day
+    assert record.problems[0] == Problem(9, "old")
+    assert len(record.problems) == len(reasons) + 1
+    for problem, reason in zip(record.problems[1:], reasons, strict=True):
+        assert reason in problem.reason
+        assert problem.line in lines.values()
+
+
+@pytest.mark.parametrize(
     ("fields", "body", "title"),
     [
         ({}, "# Heading\ntext", "Heading"),
@@ -69,6 +164,12 @@ def test_odd_fields_give_way_to_the_path(odd: Any) -> None:
         ({"title": ["a", "b"]}, "", "a, b"),
         ({"title": "  "}, "# Body", "Body"),
         ({"title": "t" * 400}, "", "t" * 300),
+        ({}, "---\nseat: x\n\n# The heading\n", "The heading"),
+        ({}, "---\nseat: x\n", "seat: x"),
+        ({}, '+++\nauthor = "me"\n+++\n\n## Second\n', "Second"),
+        ({}, "***\n\n=====\nwords\n# Later\n", "words"),
+        ({}, "---\n***\n", "x"),
+        ({}, "标题\n", "标题"),
     ],
 )
 def test_titles(fields: dict[str, Any], body: str, title: str) -> None:
@@ -107,12 +208,30 @@ def test_relations() -> None:
         (Draft("finding", "a", "t"), InvalidRecord),
         (Draft("finding", "a", "t", evidence=(Evidence("", "s"),)), InvalidRecord),
         (Draft("plan", "a", "t", evidence=(Evidence("low", ""),)), InvalidRecord),
+        (Draft("plan", "a", "t", task_id="PAY 7"), InvalidName),
+        (Draft("plan", "a", "t", task_id="../x"), InvalidName),
+        (Draft("plan", "a", "t", task_id="#"), InvalidName),
+        (Draft("plan", "a", "t", task_id="GH#"), InvalidName),
+        (Draft("plan", "a", "t", task_id="#1 2"), InvalidName),
+        (Draft("plan", "a", "t", task_id="entity:taskid:"), InvalidName),
+        (Draft("plan", "a", "t", related_task_ids=("T-1", "a\nb")), InvalidName),
     ],
 )
 def test_rules(draft: Draft, error: type[OracleError]) -> None:
     with pytest.raises(error) as caught:
         draft.check()
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "task", ["", "PAY-7", "#12", "GH#12", "entity:taskid:PAY-7", "entity:taskid:GH#1", "任务-1", "v1.2"]
+)
+def test_names_of_tasks(task: str) -> None:
+    Draft("plan", "a", "t", task_id=task, related_task_ids=(task,)).check()
+
+
+def test_a_secret_is_not_repeated_as_a_bad_name() -> None:
+    Draft("plan", "a", "t", task_id="x " + "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8").check()
 
 
 def test_fields_in_their_order_without_the_empty_ones() -> None:

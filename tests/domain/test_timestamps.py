@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.timestamps import from_mtime, from_name, print_moment, print_stamp, to_utc
+from oracle.domain.timestamps import from_mtime, from_name, is_ambiguous, print_moment, print_stamp, to_utc
 
 moments = st.datetimes(timezones=st.just(UTC))
 
@@ -26,6 +26,17 @@ moments = st.datetimes(timezones=st.just(UTC))
         (" 2026-04-01 ", "2026-04-01T00:00:00.000000Z"),
         ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000000Z"),
         ("0999-01-01", "0999-01-01T00:00:00.000000Z"),
+        ("2026/11/28", "2026-11-28T00:00:00.000000Z"),
+        ("2026.1.5", "2026-01-05T00:00:00.000000Z"),
+        ("2026/11/28 9:05", "2026-11-28T09:05:00.000000Z"),
+        ("2026年11月28日", "2026-11-28T00:00:00.000000Z"),
+        ("28 Nov 2026", "2026-11-28T00:00:00.000000Z"),
+        ("28-Nov-2026", "2026-11-28T00:00:00.000000Z"),
+        ("1st november 2026", "2026-11-01T00:00:00.000000Z"),
+        ("Nov 28, 2026", "2026-11-28T00:00:00.000000Z"),
+        ("Sept. 3 2026", "2026-09-03T00:00:00.000000Z"),
+        ("Sat, 28 Nov 2026 18:30:00 +0800", "2026-11-28T10:30:00.000000Z"),
+        ("28 Nov 2026 18:30 UTC", "2026-11-28T18:30:00.000000Z"),
     ],
 )
 def test_shapes(text: str, utc: str) -> None:
@@ -44,10 +55,32 @@ def test_shapes(text: str, utc: str) -> None:
         "9999-12-31T23:59:59-08:00",
         "{{date}}",
         "2026-04-01T25:00:00",
+        "03/04/2026",
+        "28.11.2026",
+        "2026/13/01",
+        "2026/11.28",
+        "31 Feb 2026",
+        "28 Mayo 2026",
+        "28 Nov",
+        "before 28 Nov 2026",
+        "28 Nov 2026 or so",
     ],
 )
 def test_what_is_none(text: str) -> None:
     assert to_utc(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("03/04/2026", True), ("28.11.2026", True), ("3-4-26", True), ("2026/03/04", False), ("28 Nov 2026", False)],
+)
+def test_dates_that_may_be_two(text: str, expected: bool) -> None:
+    assert is_ambiguous(text) == expected
+
+
+@given(st.from_regex(r"[0-9A-Za-z/.: 年月日,+-]{8,40}", fullmatch=True))
+def test_no_spelling_breaks_it(text: str) -> None:
+    assert len(to_utc(text)) in (0, 27)
 
 
 @given(st.text(max_size=40))

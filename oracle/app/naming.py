@@ -59,7 +59,7 @@ def find_target(oracle: Oracle, connection: Connection, name: str) -> str:
 
     Raises NotInMemory with what to type instead.
     """
-    if query.backlinks(connection, name):
+    if query.count_backlinks(connection, name):
         return name
     if is_entity(name):
         raise NotInMemory(f"not_in_memory_db: no record mentions {name}.", hint=_advise(connection, name))

@@ -184,12 +184,13 @@ def slugs_named(connection: sqlite3.Connection, key: str, limit: int = 10) -> li
 
 
 def named_alike(connection: sqlite3.Connection, heads: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Return (slug, key, title) of up to 1,000 records whose key or title holds any of `heads` (plain letters), newest first."""
-    condition = " OR ".join(["key LIKE ? OR title LIKE ?"] * len(heads))
-    patterns = [f"%{head}%" for head in heads for _ in range(2)]
+    """Return (slug, key, title) of up to 200 records whose key or title holds most of `heads` (small letters), newest first."""
+    likeness = " + ".join(f"(instr(words, ?{number}) > 0)" for number in range(1, len(heads) + 1))
     return connection.execute(
-        f"SELECT slug, key, title FROM record WHERE {condition} ORDER BY sort_ts DESC, slug LIMIT 1000",  # noqa: S608
-        patterns,
+        f"SELECT slug, key, title FROM (SELECT slug, key, title, sort_ts, {likeness} AS likeness"  # noqa: S608
+        " FROM (SELECT *, key || ' ' || lower(title) AS words FROM record)) WHERE likeness > 0"
+        " ORDER BY likeness DESC, sort_ts DESC, slug LIMIT 200",
+        heads,
     ).fetchall()
 
 

@@ -217,6 +217,12 @@ class Oracle:
 
         return standing.chains(self, slugs)
 
+    def marks(self, targets: Iterable[str]) -> dict[str, str]:
+        """Return what each of `targets` that does not hold is: missing, superseded or retired; the tree is not looked at."""
+        from oracle.app import standing
+
+        return standing.marks(self, targets)
+
     def check(self) -> list[tuple[str, str]]:
         """Return (what, root-relative path) of everything that a full reconcile would change; nothing is changed."""
         from oracle.app import upkeep

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from oracle.app.oracle import Oracle
+from oracle.app.views import Summary
 from oracle.domain import timestamps
+from oracle.domain.slugs import is_entity
 from oracle.index import query
 from oracle.index.db import get_meta
 
@@ -25,6 +27,20 @@ def standing(oracle: Oracle) -> dict[str, object]:
             "in_memory": oracle.index.database.in_memory,
         },
     }
+
+
+def marks(oracle: Oracle, targets: Iterable[str]) -> dict[str, str]:
+    """Return the mark of each target that does not hold: missing, superseded or retired; entities always hold."""
+    connection = oracle.index.database.connect()
+    found: dict[str, str] = {}
+    for target in dict.fromkeys(targets):
+        if is_entity(target):
+            continue
+        row = query.summary(connection, target)
+        status = Summary.from_row(row).effective_status if row is not None else "missing"
+        if status in ("missing", "superseded", "retired"):
+            found[target] = status
+    return found
 
 
 def chains(oracle: Oracle, slugs: Iterable[str]) -> dict[str, tuple[str, ...]]:

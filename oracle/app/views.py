@@ -107,6 +107,8 @@ class Written:
     warnings: tuple[str, ...] = ()
     redacted: tuple[str, ...] = ()
     near_duplicates: tuple[str, ...] = ()
+    already: str = ""
+    """Why nothing was written: `path` is then the record that did it before."""
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form; the text only in a dry run."""
@@ -117,6 +119,8 @@ class Written:
             "warnings": list(self.warnings),
             "near_duplicates": list(self.near_duplicates),
         }
+        if self.already:
+            values["already"] = self.already
         if self.redacted:
             values["redacted"] = list(self.redacted)
         return {**values, "dry_run": True, "text": self.text} if self.dry_run else values

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from oracle.app.views import Summary
+
 SECRET_POLICIES = ("refuse", "redact", "allow")
 _RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived_from")
 _LONG_FIELDS = ("title", "body", "detail", "evidence", "extra")
@@ -67,11 +69,16 @@ def write_all(oracle: Oracle, drafts: Sequence[Draft], *, secrets: str, dry_run:
 
 
 def retire(oracle: Oracle, slug: str, reason: str, *, seat: str, secrets: str, dry_run: bool) -> Written:
-    """Write the small decision that retires a record. Raises NotInMemory for no such record, UsageError for several."""
+    """Write the small decision that retires a record, unless one did before.
+
+    Raises NotInMemory for no such record, UsageError for several.
+    """
     if not reason.strip():
         raise UsageError("The reason is empty.", hint="Say why with --reason, in a sentence.")
     name = oracle.target(slug)
     found = oracle.show(oracle.index.read(lambda connection: naming.find_only(connection, name))).record
+    if found.retired_how == "retires":
+        return _retired_before(oracle, found)
     draft = Draft(
         kind="decision",
         project=project_of(found.path) or SHARED,
@@ -82,6 +89,14 @@ def retire(oracle: Oracle, slug: str, reason: str, *, seat: str, secrets: str, d
         extra={"retired_reason": reason.strip()},
     )
     return write_all(oracle, [draft], secrets=secrets, dry_run=dry_run)[0]
+
+
+def _retired_before(oracle: Oracle, found: Summary) -> Written:
+    """Return the outcome for a record that is retired already: nothing is written, the path is that of what retired it."""
+    by = oracle.show(found.retired_by).record
+    chain = oracle.chains([found.slug]).get(found.slug, (by.slug,))
+    already = f"{found.slug} is retired already, by {', then '.join(chain)}; nothing was written"
+    return Written(by.slug, oracle.root.join(by.path), os.path.basename(by.slug), "", False, already=already)
 
 
 def _check(oracle: Oracle, draft: Draft, secrets: str) -> tuple[Draft, tuple[str, ...], tuple[str, ...]]:

@@ -16,6 +16,8 @@ from oracle.cli.options import Json, MemoryDir, begin
 from oracle.cli.printing import write_out
 
 EPILOG = (
+    "`oracle help COMMAND` explains a command, as `oracle COMMAND --help` does."
+    " "
     "Exit codes: 0 fine, 1 wrong or invalid, 2 usage, 3 no receipt, 4 not known, 5 not Memory's to write, 6 another answer stands,"
     " 70 unforeseen, 75 locked."
 )
@@ -69,24 +71,41 @@ def build(words: Sequence[str] = ()) -> typer.Typer:
 
 
 def _command_in(words: Sequence[str]) -> str:
-    if "_ORACLE_COMPLETE" in os.environ:
-        return ""
-    rest = iter(words)
-    for word in rest:
+    at = None if "_ORACLE_COMPLETE" in os.environ else _command_at(words)
+    return words[at] if at is not None and words[at] in COMMANDS else ""
+
+
+def _command_at(words: Sequence[str]) -> int | None:
+    """Return where the command word stands, None when there is none."""
+    rest = iter(enumerate(words))
+    for at, word in rest:
         if word == "--memory-dir":
             next(rest, None)
         elif word.startswith(("--install-completion", "--show-completion")):
-            return ""
+            return None
         elif not word.startswith("-"):
-            return word if word in COMMANDS else ""
-    return ""
+            return at
+    return None
 
 
-def _print_version(is_asked: bool) -> None:
+def ask_for_help(words: Sequence[str]) -> list[str]:
+    """Return the words with `help [COMMAND]` in the place of a command word written as `[COMMAND] --help`."""
+    at = _command_at(words)
+    if at is None or words[at] != "help":
+        return list(words)
+    named = [word for word in words[at + 1 :] if not word.startswith("-")][:1]
+    return [*words[:at], *(named if named != ["help"] else []), "--help"]
+
+
+def _print_version(context: typer.Context, is_asked: bool) -> None:
     if is_asked:
         from oracle import __version__
 
-        write_out(f"oracle {__version__}\n")
+        call = begin(context, memory_dir=None, as_json=False)
+        if call.as_json:
+            call.print_json({"version": __version__})
+        else:
+            write_out(f"oracle {__version__}\n")
         raise typer.Exit
 
 
@@ -96,7 +115,7 @@ def main(
     memory_dir: MemoryDir = None,
     as_json: Json = False,
     version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version.")
+        bool, typer.Option("--version", "-V", is_eager=True, callback=_print_version, help="Print the version.")
     ] = False,
 ) -> None:
     """Write, link, search and trace the knowledge base of a team of coding agents.

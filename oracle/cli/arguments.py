@@ -1,9 +1,9 @@
-"""Words of the command line that have an inner form: a body, evidence, a span of lines."""
+"""Words of the command line that have an inner form: a body, a span of lines, a place in a record."""
 
 from __future__ import annotations
 
-import json
 import re
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,9 @@ from oracle.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oracle.domain.records import Evidence
-
 STANDARD_INPUT = "-"
-_LINES = re.compile(r"(\d*):(\d*)|(\d+)", re.ASCII)
+_LINES = re.compile(r"(\d*):(\d*)|(\d+)(?:-(\d+))?", re.ASCII)
+_PLACE = re.compile(r"(.+?):(\d+(?:[:-]\d+)?)", re.ASCII | re.DOTALL)
 
 
 def require_text(words: Sequence[str]) -> None:
@@ -31,7 +30,9 @@ def read_body(body: str | None, body_file: str | None, dash: str | None) -> str:
     """Return the body from the one place that was named, "" when none was. Raises UsageError for two, and for bad bytes."""
     if dash is not None and dash != STANDARD_INPUT:
         raise UsageError(
-            f"{dash!r} stands where only - can.", hint="Give the text with --body, or - to read it from standard input."
+            f"{dash!r} stands where only - can.",
+            hint=f"Name a file with --body-file, as in --body-file {shlex.quote(dash)}; give the text with --body, or - to"
+            " read it from standard input.",
         )
     places = [place for place in (body, body_file, dash) if place is not None]
     if len(places) > 1:
@@ -71,18 +72,19 @@ def _decode(raw: bytes, source: str) -> str:
 
 
 def parse_lines(text: str | None) -> tuple[int, int]:
-    """Return (first, last) of `A:B`, `A:`, `:B` or `A`, from 1 and inclusive, last 0 for the end. Raises UsageError."""
+    """Return (first, last) of `A:B`, `A-B`, `A:`, `:B` or `A`, from 1 and inclusive, last 0 for the end. Raises UsageError."""
     if text is None:
         return 1, 0
     match = _LINES.fullmatch(text.strip())
     if match is None or text.strip() == ":":
         raise _bad_lines(text)
     if match[3]:
-        first = last = _number(match[3], text)
+        first = _number(match[3], text)
+        last = _number(match[4] or match[3], text)
     else:
         first = _number(match[1], text) if match[1] else 1
         last = _number(match[2], text) if match[2] else 0
-    if first < 1 or (last < first and last) or (not last and match[2]):
+    if first < 1 or (last < first and last) or (not last and (match[2] or match[4])):
         raise _bad_lines(text)
     return first, last
 
@@ -94,56 +96,10 @@ def _number(digits: str, text: str) -> int:
 
 
 def _bad_lines(text: str) -> UsageError:
-    return UsageError(f"--lines {text!r} names no lines.", hint="Write A:B, A:, :B or A, as in --lines 1:20.")
+    return UsageError(f"--lines {text!r} names no lines.", hint="Write A:B, A-B, A:, :B or A, as in --lines 1:20.")
 
 
-def parse_evidence(words: Sequence[str]) -> tuple[Evidence, ...]:
-    """Return the evidence that was given, in order: a JSON object or array of them, or TRUST:SOURCE. Raises UsageError."""
-    return tuple(item for word in words for item in _parse_evidence(word))
-
-
-def _parse_evidence(word: str) -> list[Evidence]:
-    from oracle.domain.records import Evidence
-
-    text = word.strip()
-    if text[:1] in ("{", "["):
-        items = _load(text)
-        return [_evidence(item) for item in (items if isinstance(items, list) else [items])]
-    trust, colon, source = text.partition(":")
-    if not colon:
-        raise UsageError(
-            f"The evidence {word!r} has no source.",
-            hint="""Write it as high:src/app.py:12 or {"trust": "high", "source_url": "src/app.py:12"}.""",
-        )
-    return [Evidence(trust.strip().lower(), source.strip())]
-
-
-def _load(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(
-            f"The evidence is not valid JSON: {error}.",
-            hint="""Write it as {"trust": "high", "source_url": "src/app.py:12"}, or as high:src/app.py:12.""",
-        ) from error
-
-
-def _evidence(item: object) -> Evidence:
-    from oracle.domain.records import Evidence
-
-    if not isinstance(item, dict):
-        raise UsageError(
-            f"Evidence in JSON is an object, not {json.dumps(item, ensure_ascii=False)[:40]}.",
-            hint="""Write it as {"trust": "high", "source_url": "src/app.py:12"}.""",
-        )
-    values = {key: _as_text(value) for key, value in item.items()}
-    trust = values.pop("trust", "")
-    source_key = "source_url" if values.get("source_url") else "source"
-    source = values.pop(source_key, "")
-    return Evidence(trust, source, values.pop("quote", ""), {key: text for key, text in values.items() if text})
-
-
-def _as_text(value: object) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def split_place(text: str) -> tuple[str, str]:
+    """Return (name, lines) of a place as a search prints it, `NAME:12-20`, `NAME:12:20` or `NAME:12`; lines "" without any."""
+    match = _PLACE.fullmatch(text.strip())
+    return (match[1], match[2]) if match else (text, "")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from oracle.cli import completing
 from oracle.cli.arguments import read_body
 from oracle.cli.options import Json, MemoryDir, Project, WriterSeat, begin
 from oracle.cli.printing import Table, print_table, visible, visible_lines, write_out
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
     from oracle.cli.session import Call
     from oracle.hook import settings
 
-OfProject = Annotated[str, typer.Option("--project", metavar="P", help="The project, which has a profile.")]
+OfProject = Annotated[
+    str,
+    typer.Option(
+        "--project", metavar="P", help="The project, which has a profile.", autocompletion=completing.projects
+    ),
+]
 NoNotify = Annotated[bool, typer.Option("--no-notify", help="Wake nobody.")]
 
 
@@ -29,7 +35,9 @@ NoNotify = Annotated[bool, typer.Option("--no-notify", help="Wake nobody.")]
 
 def profile(
     context: typer.Context,
-    action: Annotated[str, typer.Argument(metavar="ACTION", help="init or show.")],
+    action: Annotated[
+        str, typer.Argument(metavar="ACTION", help="init or show.", autocompletion=completing.words("init", "show"))
+    ],
     *,
     project: OfProject,
     seats: Annotated[str, typer.Option("--seats", metavar="A,B", help="init: the seats of the team.")] = "",
@@ -75,8 +83,12 @@ def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is asked; - is standard input.")],
     *,
     project: OfProject,
-    source: Annotated[str, typer.Option("--from", metavar="SEAT", help="The seat that asks.")],
-    target: Annotated[str, typer.Option("--target", metavar="SEAT", help="The seat that answers.")] = "memory",
+    source: Annotated[
+        str, typer.Option("--from", metavar="SEAT", help="The seat that asks.", autocompletion=completing.seats)
+    ],
+    target: Annotated[
+        str, typer.Option("--target", metavar="SEAT", help="The seat that answers.", autocompletion=completing.seats)
+    ] = "memory",
     task_id: Annotated[str, typer.Option("--task-id", metavar="ID", help="The task's id; else one is made.")] = "",
     reply_to: Annotated[
         str, typer.Option("--reply-to", metavar="SEAT", help="Who gets the answer, if not --from.")
@@ -107,7 +119,12 @@ def deliver(
     *,
     project: OfProject,
     task_id: Annotated[str, typer.Option("--task-id", metavar="ID", help="The task that is answered.")],
-    target: Annotated[str, typer.Option("--target", metavar="SEAT", help="The seat that gets the answer.")],
+    target: Annotated[
+        str,
+        typer.Option(
+            "--target", metavar="SEAT", help="The seat that gets the answer.", autocompletion=completing.seats
+        ),
+    ],
     inline: Annotated[str | None, typer.Option("--response-inline", metavar="JSON", help="The response.")] = None,
     file: Annotated[
         str | None, typer.Option("--response-file", metavar="FILE", help="A file with it; - is standard input.")
@@ -337,7 +354,14 @@ def _event(event: dict[str, object]) -> str:
 
 def hook(
     context: typer.Context,
-    action: Annotated[str, typer.Argument(metavar="ACTION", help="install, uninstall or status.")],
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="ACTION",
+            help="install, uninstall or status.",
+            autocompletion=completing.words("install", "uninstall", "status"),
+        ),
+    ],
     *,
     workspace: Annotated[
         str, typer.Option("--workspace", metavar="DIR", help="The folder that the agent starts in.")

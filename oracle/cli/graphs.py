@@ -13,43 +13,61 @@ if TYPE_CHECKING:
     from oracle.domain.graph import Walk
 
     Chains = Mapping[str, Sequence[str]]
+    Marks = Mapping[str, str]
 
 _PLAIN_IN_MERMAID = " ._-/:+@,()=!?"
 
 
-def as_json(walk: Walk, chains: Chains) -> dict[str, object]:
-    """Return the JSON form of a walk; `chains` says which of its nodes no longer hold, and what stands in their place."""
+def as_json(walk: Walk, chains: Chains, marks: Marks) -> dict[str, object]:
+    """Return the JSON form of a walk.
+
+    `marks` says which of its nodes do not hold (missing, superseded, retired), `chains` what stands in their place.
+    """
     edges = [
-        {"from": edge.source, "to": edge.target, "type": edge.type, "snippet": edge.snippet, "depth": edge.depth}
+        {
+            "from": edge.source,
+            "to": edge.target,
+            "type": edge.type,
+            "snippet": edge.snippet,
+            "depth": edge.depth,
+            "resolved": marks.get(edge.target) != "missing",
+        }
         for edge in walk.edges
     ]
-    replaced = {name: list(chain) for name, chain in chains.items()}
-    return {"root": walk.root, "depth": walk.depth, "nodes": list(walk.nodes), "edges": edges, "chains": replaced}
+    return {
+        "root": walk.root,
+        "depth": walk.depth,
+        "nodes": list(walk.nodes),
+        "edges": edges,
+        "statuses": dict(marks),
+        "chains": {name: list(chain) for name, chain in chains.items()},
+    }
 
 
-def as_text(walk: Walk, chains: Chains) -> str:
-    """Return one line an edge, farther ones indented further; nodes that no longer hold are marked."""
+def as_text(walk: Walk, chains: Chains, marks: Marks) -> str:
+    """Return one line an edge, farther ones indented further; nodes that do not hold are marked."""
+    names = {name: _name(name, chains, marks) for name in walk.nodes}
     lines = [
-        f"{'  ' * (edge.depth - 1)}{_name(edge.source, chains)} --{visible(edge.type)}--> {_name(edge.target, chains)}"
+        f"{'  ' * (edge.depth - 1)}{names[edge.source]} --{visible(edge.type)}--> {names[edge.target]}"
         for edge in walk.edges
     ]
-    return "\n".join(lines or [_name(walk.root, chains)]) + "\n"
+    return "\n".join(lines or [names[walk.root]]) + "\n"
 
 
-def as_mermaid(walk: Walk, chains: Chains) -> str:
+def as_mermaid(walk: Walk, chains: Chains, marks: Marks) -> str:
     """Return a Mermaid flowchart."""
     numbers = {name: f"n{number}" for number, name in enumerate(walk.nodes)}
-    nodes = [f'  {numbers[name]}["{escape_mermaid(_name(name, chains))}"]' for name in walk.nodes]
+    nodes = [f'  {numbers[name]}["{escape_mermaid(_name(name, chains, marks))}"]' for name in walk.nodes]
     edges = [
         f'  {numbers[edge.source]} -->|"{escape_mermaid(edge.type)}"| {numbers[edge.target]}' for edge in walk.edges
     ]
     return "\n".join(["flowchart LR", *nodes, *edges]) + "\n"
 
 
-def as_dot(walk: Walk, chains: Chains) -> str:
+def as_dot(walk: Walk, chains: Chains, marks: Marks) -> str:
     """Return a Graphviz digraph."""
     numbers = {name: f"n{number}" for number, name in enumerate(walk.nodes)}
-    nodes = [f'  {numbers[name]} [label="{escape_dot(_name(name, chains))}"];' for name in walk.nodes]
+    nodes = [f'  {numbers[name]} [label="{escape_dot(_name(name, chains, marks))}"];' for name in walk.nodes]
     edges = [
         f'  {numbers[edge.source]} -> {numbers[edge.target]} [label="{escape_dot(edge.type)}"];' for edge in walk.edges
     ]
@@ -69,9 +87,9 @@ def escape_dot(text: str) -> str:
     return visible(text).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _name(name: str, chains: Chains) -> str:
-    chain = chains.get(name, ())
-    return visible(f"{name} [replaced {replaced_by(chain)}]" if chain else name)
+def _name(name: str, chains: Chains, marks: Marks) -> str:
+    mark = " ".join(filter(None, (marks.get(name, ""), replaced_by(chains.get(name, ())))))
+    return visible(f"{name} [{mark}]" if mark else name)
 
 
-FORMS: dict[str, Callable[[Walk, Chains], str]] = {"text": as_text, "mermaid": as_mermaid, "dot": as_dot}
+FORMS: dict[str, Callable[[Walk, Chains, Marks], str]] = {"text": as_text, "mermaid": as_mermaid, "dot": as_dot}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oracle.cli import graphs
+from oracle.cli import completing, graphs
 from oracle.cli.options import Fresh, Json, MemoryDir, Project, Slug, Target, Types, begin
 from oracle.cli.printing import Table, print_table, write_out
 from oracle.cli.reading import records_table
@@ -101,7 +101,7 @@ def backlinks(
         for (source, kind, snippet, line, *_), mark in zip(rows, marks, strict=True)
     ]
     faint = frozenset(index for index, mark in enumerate(marks) if mark)
-    print_table(Table(("from", "type", "line", "status", "replaced", "snippet"), cells, faint, stacked=(0, 4, 5)))
+    print_table(Table(("source", "type", "line", "status", "replaced", "snippet"), cells, faint, stacked=(0, 4, 5)))
 
 
 def graph(
@@ -110,40 +110,62 @@ def graph(
     *,
     depth: Annotated[int, typer.Option("--depth", metavar="N", help="How many steps to walk.", show_default=True)] = 1,
     direction: Annotated[
-        str, typer.Option("--direction", metavar="out|in|both", help="Which way to walk.", show_default=True)
-    ] = "out",
+        str,
+        typer.Option(
+            "--direction",
+            metavar="out|in|both",
+            help="Which way to walk (default out; in from an entity).",
+            autocompletion=completing.words("out", "in", "both"),
+        ),
+    ] = "",
     types: Types = None,
     form: Annotated[
-        str, typer.Option("--format", metavar="text|json|mermaid|dot", help="How to print it.", show_default=True)
+        str,
+        typer.Option(
+            "--format",
+            metavar="text|json|mermaid|dot",
+            help="How to print it.",
+            show_default=True,
+            autocompletion=completing.words("text", "json", "mermaid", "dot"),
+        ),
     ] = "text",
     memory_dir: MemoryDir = None,
     as_json: Json = False,
     fresh: Fresh = False,
 ) -> None:
     """Walk the graph from a record or an entity."""
+    from oracle.domain.slugs import is_entity
+
     wanted = _check_types(types)
     call = begin(context, memory_dir=memory_dir, as_json=as_json or form == "json")
     if form not in ("json", *graphs.FORMS):
         raise UsageError(f"The format {form!r} is unknown.", hint="Choose text, json, mermaid or dot.")
     with call.oracle("edges") as oracle:
         name = oracle.target(target)
+        direction = direction or ("in" if is_entity(name) else "out")  # nothing leads out of an entity
         walk = oracle.graph(name, depth=depth, direction=direction, types=wanted, fresh=fresh)
         if not walk.edges:
             name = oracle.find(name)
             walk = oracle.graph(name, depth=depth, direction=direction, types=wanted)
-        chains = oracle.chains(walk.nodes)
+        chains, marks = oracle.chains(walk.nodes), oracle.marks(walk.nodes)
         standing = oracle.standing() if call.as_json else {}
     if call.as_json:
-        call.print_json({**graphs.as_json(walk, chains), **standing})
+        call.print_json({**graphs.as_json(walk, chains, marks), **standing})
     else:
-        write_out(graphs.FORMS[form](walk, chains))
+        write_out(graphs.FORMS[form](walk, chains, marks))
 
 
 def entities(
     context: typer.Context,
     *,
     namespace: Annotated[
-        str, typer.Option("--namespace", metavar="NS", help="Only this namespace, as in taskid.")
+        str,
+        typer.Option(
+            "--namespace",
+            metavar="NS",
+            help="Only this namespace, as in taskid.",
+            autocompletion=completing.namespaces,
+        ),
     ] = "",
     top: Annotated[
         int, typer.Option("--top", metavar="N", min=1, help="The N most mentioned.", show_default=True)
@@ -178,10 +200,10 @@ def orphans(
     as_json: Json = False,
     fresh: Fresh = False,
 ) -> None:
-    """List records without links to or from others."""
+    """List records without links to or from others, newest first."""
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     with call.oracle("records") as oracle:
-        records = with_chains(oracle, oracle.orphans(project, fresh=fresh))
+        records = with_chains(oracle, oracle.orphans(project, fresh=fresh)[::-1])
         standing = oracle.standing() if call.as_json else {}
     if call.as_json:
         call.print_json({"records": [record_json(*item) for item in records], **standing})
@@ -211,7 +233,7 @@ def unresolved(
         call.print_json({"links": [dict(zip(names, row, strict=True)) for row in rows], **standing})
     elif rows:
         cells = [(slug, str(line), kind, ref, target) for slug, _, kind, ref, line, target in rows]
-        print_table(Table(("from", "line", "type", "as written", "would be"), cells, stacked=(3, 0, 4)))
+        print_table(Table(("source", "line", "type", "as written", "target"), cells, stacked=(0, 4, 3)))
     else:
         call.note("every link to a record leads somewhere")
 

@@ -39,12 +39,13 @@ def run(words: Sequence[str] | None = None) -> int:
 def _run(call: Call, words: list[str]) -> int:
     import typer
 
-    from oracle.cli.application import build
+    from oracle.cli.application import ask_for_help, build
     from oracle.cli.arguments import require_text
     from oracle.cli.printing import ReaderGone
 
     try:
         require_text(words)
+        words = ask_for_help(words)
         code = typer.main.get_command(build(words)).main(words, prog_name="oracle", standalone_mode=False, obj=call)
         return code if isinstance(code, int) else 0
     except ReaderGone:
@@ -66,7 +67,17 @@ def _as_usage(error: Exception) -> UsageError | None:
         return None
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "oracle"
-    return UsageError(" ".join(error.format_message().split()), hint=f"See `{command} --help`.")  # type: ignore[attr-defined]
+    sentence = _in_plain_words(" ".join(error.format_message().split()))  # type: ignore[attr-defined]
+    return UsageError(sentence, hint=f"See `{command} --help`.")
+
+
+def _in_plain_words(sentence: str) -> str:
+    """Say what a number may be as a person would, not as the parser's types are called."""
+    import re
+
+    sentence = re.sub(r"is not a valid int(?:eger)?(?: range)?\.$", "is not a whole number.", sentence)
+    sentence = re.sub(r"is not a valid float(?: range)?\.$", "is not a number.", sentence)
+    return re.sub(r"(\S+) is not in the range x>=(\d+)\.$", r"\1 is too small; \2 is the least.", sentence)
 
 
 def _log(call: Call, error: Exception) -> Unforeseen:

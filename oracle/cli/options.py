@@ -6,12 +6,25 @@ from typing import Annotated
 
 import typer
 
+from oracle.cli import completing
 from oracle.cli.session import Call
 
 Slug = Annotated[
-    str, typer.Argument(metavar="SLUG", help="A record: its slug, its path, or the words of its title.")
+    str,
+    typer.Argument(
+        metavar="SLUG",
+        help="A record: its slug, its path, or the words of its title.",
+        autocompletion=completing.slugs,
+    ),
 ]
-Target = Annotated[str, typer.Argument(metavar="TARGET", help="A slug, or an entity as in entity:taskid:ARENA-228.")]
+Target = Annotated[
+    str,
+    typer.Argument(
+        metavar="TARGET",
+        help="A slug, or an entity as in entity:taskid:ARENA-228.",
+        autocompletion=completing.targets,
+    ),
+]
 
 MemoryDir = Annotated[
     str | None,
@@ -20,22 +33,52 @@ MemoryDir = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Stat every file first.")]
 
-Project = Annotated[str, typer.Option("--project", metavar="P", help="Only this project.")]
-Seat = Annotated[str, typer.Option("--seat", metavar="SEAT", help="Only this seat.")]
-Kind = Annotated[str, typer.Option("--kind", metavar="KIND", help="Only this kind.")]
-Status = Annotated[str, typer.Option("--status", metavar="STATUS", help="Only this status, as in superseded.")]
-Author = Annotated[str, typer.Option("--author", metavar="AUTHOR", help="Only this author.")]
-Task = Annotated[str, typer.Option("--task", metavar="ID", help="Only records that mention this task id.")]
+Project = Annotated[
+    str, typer.Option("--project", metavar="P", help="Only this project.", autocompletion=completing.projects)
+]
+Seat = Annotated[str, typer.Option("--seat", metavar="SEAT", help="Only this seat.", autocompletion=completing.seats)]
+Kind = Annotated[str, typer.Option("--kind", metavar="KIND", help="Only this kind.", autocompletion=completing.kinds)]
+Status = Annotated[
+    str,
+    typer.Option(
+        "--status", metavar="STATUS", help="Only this status, as in superseded.", autocompletion=completing.statuses
+    ),
+]
+Author = Annotated[
+    str, typer.Option("--author", metavar="AUTHOR", help="Only this author.", autocompletion=completing.authors)
+]
+Task = Annotated[
+    str,
+    typer.Option(
+        "--task", metavar="ID", help="Only records that mention this task id.", autocompletion=completing.tasks
+    ),
+]
 Since = Annotated[str, typer.Option("--since", metavar="DATE", help="Not before this date or time (UTC).")]
 Until = Annotated[str, typer.Option("--until", metavar="DATE", help="Not after this date or time (UTC).")]
 
-Types = Annotated[list[str] | None, typer.Option("--type", metavar="T", help="Only edges of this type; repeatable.")]
+Types = Annotated[
+    list[str] | None,
+    typer.Option("--type", metavar="T", help="Only edges of this type; repeatable.", autocompletion=completing.types),
+]
 
 WriterSeat = Annotated[
-    str, typer.Option("--seat", metavar="SEAT", envvar="ORACLE_SEAT", help="The seat that writes (default memory).")
+    str,
+    typer.Option(
+        "--seat",
+        metavar="SEAT",
+        envvar="ORACLE_SEAT",
+        help="The seat that writes (default memory).",
+        autocompletion=completing.seats,
+    ),
 ]
 Secrets = Annotated[
-    str, typer.Option("--secrets", metavar="refuse|redact|allow", help="What to do with secrets (default refuse).")
+    str,
+    typer.Option(
+        "--secrets",
+        metavar="refuse|redact|allow",
+        help="What to do with secrets (default refuse).",
+        autocompletion=completing.words("refuse", "redact", "allow"),
+    ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Write nothing; print the record.")]
 

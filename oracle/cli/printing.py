@@ -89,9 +89,9 @@ def _draw(table: Table, rows: list[list[str]]) -> str:
     for index in beside:
         drawn.add_column(Text(table.headings[index]), overflow="fold")
     if table.stacked:
-        drawn.add_column(Text(table.headings[table.stacked[0]]), overflow="fold", ratio=1)
+        drawn.add_column(Text(_stacked_heading(table, rows)), overflow="fold", ratio=1)
     for number, row in enumerate(rows):
-        cells = [_TIME.sub(r"\1 \2", row[index]) for index in beside]
+        cells = [_TIME.sub(r"\1 \2Z", row[index]) for index in beside]
         if table.stacked:
             cells.append("\n".join(filter(None, (row[index] for index in table.stacked))))
         drawn.add_row(*map(Text, cells), style="dim" if number in table.faint else None)
@@ -102,6 +102,11 @@ def _draw(table: Table, rows: list[list[str]]) -> str:
         console.print(drawn)
     lines = capture.get().split("\n")
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _stacked_heading(table: Table, rows: list[list[str]]) -> str:
+    """Return what the lines of a stacked cell are, in their order, as in `as written / source / target`."""
+    return " / ".join(table.headings[index] for index in table.stacked if any(row[index] for row in rows))
 
 
 def emphasise(text: str, *, style: str = "1") -> str:

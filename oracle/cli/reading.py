@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from oracle.cli.arguments import parse_lines
+from oracle.cli import completing
+from oracle.cli.arguments import parse_lines, split_place
 from oracle.cli.options import (
     Author,
     Fresh,
@@ -26,12 +27,13 @@ from oracle.cli.options import (
 )
 from oracle.cli.printing import Table, emphasise, is_terminal, print_table, visible, visible_lines, write_out
 from oracle.cli.session import record_json, replaced_by, with_chains
-from oracle.errors import NotInMemory
+from oracle.errors import NotFound, NotInMemory, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oracle.app.views import Hit, Summary
+    from oracle.app.oracle import Oracle
+    from oracle.app.views import Hit, Shown, Summary
 
 _HEADINGS = ("slug", "when", "kind", "seat", "status", "title", "replaced")
 
@@ -59,7 +61,7 @@ def list_records(
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     with call.oracle("records") as oracle:
         found = oracle.records(filters, limit=limit, newest_first=True, fresh=fresh)
-        _require_some(found)
+        _require_some(oracle, found, filters)
         records = with_chains(oracle, found)
         standing = oracle.standing() if call.as_json else {}
     if call.as_json:
@@ -91,18 +93,21 @@ def timeline(
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     with call.oracle("records") as oracle:
         found = oracle.records(filters, limit=limit, newest_first=True, fresh=fresh)[::-1]
-        _require_some(found)
+        _require_some(oracle, found, filters)
         records = with_chains(oracle, found)
         standing = oracle.standing() if call.as_json else {}
     if call.as_json:
         call.print_json({"records": [record_json(*item) for item in records], **standing})
         return
-    lines = []
-    gap = "  " if is_terminal(sys.stdout) else "\t"
-    for record, chain in records:
-        cells = (record.sort_ts, record.kind, _seat(record), record.title, record.slug)
-        lines.append(gap.join(filter(None, [*map(visible, cells), mark(record, chain)])) + "\n")
-    write_out("".join(lines))
+    rows = [
+        (record.sort_ts, record.kind, _seat(record), record.title, record.slug, mark(record, chain))
+        for record, chain in records
+    ]
+    if is_terminal(sys.stdout):
+        faint = frozenset(index for index, (record, _) in enumerate(records) if record.retired_by)
+        print_table(Table(("when", "kind", "seat", "title", "slug", "replaced"), rows, faint, stacked=(3, 4, 5)))
+    else:
+        write_out("".join("\t".join(filter(None, map(visible, row))) + "\n" for row in rows))
 
 
 def search(
@@ -128,12 +133,13 @@ def search(
     )
     words = " ".join(text)
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    if not words.strip():
+        raise UsageError("Say what to look for.", hint="Give words, as in `oracle search retry policy`.")
     with call.oracle("records") as oracle:
         hits = oracle.search(words, filters, limit=limit, fresh=fresh)
         if not hits:
-            raise NotInMemory(
-                f"not_in_memory_db: nothing is found for {words!r}.", hint="Try fewer words, or fewer filters."
-            )
+            hint = _known(oracle, filters) or "Try fewer words, or fewer filters."
+            raise NotInMemory(f"not_in_memory_db: nothing is found for {words!r}.", hint=hint)
         standing = oracle.standing() if call.as_json else {}
     if call.as_json:
         call.print_json({"records": [hit.as_json() for hit in hits], **standing})
@@ -146,17 +152,19 @@ def show(
     slug: Slug,
     *,
     lines: Annotated[
-        str | None, typer.Option("--lines", metavar="A:B", help="Only these lines: A:B, A:, :B or A.")
+        str | None, typer.Option("--lines", metavar="A:B", help="Only these lines: A:B, A-B, A:, :B or A.")
     ] = None,
     memory_dir: MemoryDir = None,
     as_json: Json = False,
     fresh: Fresh = False,
 ) -> None:
     """Print a record's own lines, read from disk now."""
-    first, last = parse_lines(lines)
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    span = parse_lines(lines)
     with call.oracle() as oracle:
-        shown = oracle.show(slug, first_line=first, last_line=last, fresh=fresh)
+        shown = _show_place(oracle, slug, lines, fresh=fresh) or oracle.show(
+            slug, first_line=span[0], last_line=span[1], fresh=fresh
+        )
     if call.as_json:
         call.print_json(shown.as_json())
         return
@@ -169,11 +177,45 @@ def show(
     write_out(visible_lines(shown.text) + "\n" if shown.text else "")
 
 
+def _show_place(oracle: Oracle, text: str, lines: str | None, *, fresh: bool) -> Shown | None:
+    """Show NAME:LINES; None when no lines stand behind the name, or the colon belongs to the name of a record."""
+    name, place = split_place(text)
+    if not place or name.startswith("entity"):
+        return None
+    if not name.endswith((".md", ".json")) and _is_record(oracle, text):
+        return None
+    if lines is not None:
+        raise UsageError(
+            f"The lines are given twice, as {place} and as {lines}.",
+            hint=f"Write `oracle show {name} --lines {lines}`.",
+        )
+    first, last = parse_lines(place)
+    return oracle.show(name, first_line=first, last_line=last, fresh=fresh)
+
+
+def _is_record(oracle: Oracle, text: str) -> bool:
+    try:
+        return bool(oracle.show(text, last_line=1))
+    except NotFound:
+        return False
+
+
 def get(
     context: typer.Context,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="A dotted key, as in network.endpoints.0.")],
+    key: Annotated[
+        str,
+        typer.Argument(metavar="KEY", help="A dotted key, as in network.endpoints.0.", autocompletion=completing.facts),
+    ],
     *,
-    project: Annotated[str, typer.Option("--project", metavar="P", help="Look among this project's facts first.")] = "",
+    project: Annotated[
+        str,
+        typer.Option(
+            "--project",
+            metavar="P",
+            help="Look among this project's facts first.",
+            autocompletion=completing.projects,
+        ),
+    ] = "",
     memory_dir: MemoryDir = None,
     as_json: Json = False,
 ) -> None:
@@ -259,6 +301,19 @@ def _filters(**values: str) -> dict[str, str]:
     return {name: value for name, value in values.items() if value}
 
 
-def _require_some(found: Sequence[object]) -> None:
+def _require_some(oracle: Oracle, found: Sequence[object], filters: dict[str, str]) -> None:
     if not found:
-        raise NotInMemory("not_in_memory_db: no record passes these filters.", hint="See `oracle status`.")
+        hint = _known(oracle, filters) or "See `oracle status`."
+        raise NotInMemory("not_in_memory_db: no record passes these filters.", hint=hint)
+
+
+def _known(oracle: Oracle, filters: dict[str, str]) -> str:
+    """Return what kinds or statuses records have, when one was asked for that none has."""
+    from oracle.app import vocabulary
+
+    for name, plural in (("kind", "Kinds"), ("status", "Statuses")):
+        asked = filters.get(name, "").strip().lower()
+        known = vocabulary.names(oracle, name) if asked else []
+        if known and asked not in (word.lower() for word in known):
+            return f"{plural} there are: {', '.join(known)}."
+    return ""

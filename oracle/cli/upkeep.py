@@ -12,6 +12,8 @@ from oracle.cli.printing import Table, print_table, visible, write_out
 from oracle.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from oracle.app.doctor import Check
     from oracle.cli.session import Call
 
@@ -91,8 +93,15 @@ def doctor(
             call.note(f"repaired: {line}")
         rows = [(_verdict(check), check.name, check.detail, check.fix) for check in checks]
         print_table(Table(("verdict", "check", "detail", "fix"), rows, stacked=(2, 3)))
+        write_out(f"{_sum_up(wrong)}\n")
     if wrong:
         raise typer.Exit(1)
+
+
+def _sum_up(wrong: Sequence[Check]) -> str:
+    """Return the last line of the doctor: `15 warnings, 0 errors`."""
+    counts = [(sum(check.severity == severity for check in wrong), severity) for severity in ("warning", "error")]
+    return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
 
 
 def _verdict(check: Check) -> str:

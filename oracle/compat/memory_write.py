@@ -6,19 +6,19 @@ Both modes write the same Markdown record through the same use case; they differ
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from datetime import UTC, datetime, timedelta
 
 from oracle.app.oracle import Oracle
 from oracle.compat.door import complain, emit, report, serve
 from oracle.domain import timestamps
-from oracle.domain.records import CONFIDENCES, Draft, Evidence
+from oracle.domain.records import CONFIDENCES, Draft
 from oracle.errors import InvalidRecord, RootUnusable, SecretFound, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.app.views import Written
+    from oracle.domain.records import Evidence
 
 USAGE = 2
 SOURCES = ("scanner", "write_api", "reflection", "event_derived", "research")
@@ -91,7 +91,9 @@ def _parser() -> argparse.ArgumentParser:
     content.add_argument("--content-file", metavar="PATH", help="UTF-8 Markdown that becomes the body")
     content.add_argument("--content-stdin", action="store_true", help="the same from standard input")
     add("--iso", metavar="MOMENT", help="the record's moment, ISO 8601 (default: now)")
-    add("--evidence", default="[]", metavar="JSON", help="array of {trust, source_url, quote}; a finding needs some")
+    add(
+        "--evidence", action="append", metavar="E", help="TRUST:SOURCE, or JSON {trust, source_url, quote}, or an array"
+    )
     add("--related-task-ids", default="", metavar="A,B")
     add("--confidence", choices=CONFIDENCES, default="medium")
     add("--source", choices=SOURCES, default="write_api")
@@ -171,25 +173,21 @@ def _first_line(content: str) -> str:
     return line[:_MAX_TITLE]
 
 
-def _read_evidence(text: str) -> tuple[Evidence, ...]:
+def _read_evidence(words: list[str] | None) -> tuple[Evidence, ...]:
+    """Return the evidence as `oracle write` reads it, but JSON is an array, and an item that is no object an invalid record."""
+    if not words:
+        return ()
+    if any(word.lstrip().startswith("{") for word in words):
+        raise UsageError(
+            "--evidence is not a JSON array.",
+            hint="""Write it as high:src/app.py:12 or '[{"trust": "high", "source_url": "src/app.py:12"}]'.""",
+        )
+    from oracle.domain.stated import NotAnObject, parse_evidence
+
     try:
-        items = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"--evidence is not JSON: {error}.", hint=_EVIDENCE_HINT) from None
-    if not isinstance(items, list):
-        raise UsageError("--evidence is not a JSON array.", hint=_EVIDENCE_HINT)
-    return tuple(_evidence(item, number) for number, item in enumerate(items, 1))
-
-
-_EVIDENCE_HINT = """Write it as '[{"trust": "high", "source_url": "src/app.py:12"}]'."""
-
-
-def _evidence(item: object, number: int) -> Evidence:
-    if not isinstance(item, dict):
-        raise InvalidRecord(f"Evidence {number} is not an object.", hint=_EVIDENCE_HINT)
-    texts = {str(key): value if isinstance(value, str) else json.dumps(value) for key, value in item.items()}
-    source = texts.pop("source_url", "") or texts.pop("source", "")
-    return Evidence(texts.pop("trust", ""), source, texts.pop("quote", ""), texts)
+        return parse_evidence(words)
+    except NotAnObject as error:
+        raise InvalidRecord(error.sentence, hint=error.hint) from None
 
 
 def _split(text: str) -> list[str]:

@@ -130,7 +130,7 @@ def _print_fact(oracle: Oracle, key: str, project: str, *, indented: bool) -> in
         fact = oracle.fact(key, project)
     except NotInMemory as error:
         reason = error.sentence.removeprefix(f"{error.code}: ")
-        complain(reason if reason.startswith("not_found") else f"error: {reason}")
+        complain(f"error: {reason}" if reason.startswith("memory file") else f"not_found: {key}")
         complain(f"{error.code}: {key}")
         return NOTHING
     _mark_legacy(fact)

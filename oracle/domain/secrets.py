@@ -543,6 +543,32 @@ def _names_secret(before: str, name: str, suffix: str) -> bool:
     return True
 
 
+def names_secret(name: str) -> bool:
+    """Tell whether a field of this name holds a credential, however harmless its value looks: `db_password`, `apiKey`, 口令.
+
+    Names of what is said about one are none: `token_count`, `password_policy`, `private_key_path`.
+    """
+    plain = _compiled(r"(?<=[a-z0-9])(?=[A-Z])").sub("_", name)
+    if not plain.isascii() and _compiled(_CJK_NAMES).search(plain):
+        return True
+    lower = plain.lower()
+    for word in _NAMES:
+        for at in _starts(lower, word):
+            found = _compiled(_ASSIGNED + _SUFFIX).fullmatch(plain, at)
+            if found and _is_a_name(plain[:at], lower[at : found.start("suffix")], found["suffix"], word):
+                return True
+    return False
+
+
+def _is_a_name(before: str, said: str, suffix: str, word: str) -> bool:
+    """Tell whether the word and what stands around it name a secret: `pass_rate`, `bypass` and `pwd` (a folder) don't."""
+    if said in ("pass", "pwd") and (suffix or before[-1:].isalnum()):
+        return False
+    if said == "pwd" and before.lower() in ("", "old_"):
+        return False
+    return _names_secret(before, word, suffix)
+
+
 # --- all together ---------------------------------------------------------------------------------------------------
 
 _KINDS = tuple(

@@ -9,7 +9,7 @@ import json
 import os
 
 from oracle.domain.slugs import check_name
-from oracle.errors import InvalidRecord, NotInMemory
+from oracle.errors import InvalidName, InvalidRecord, NotInMemory
 from oracle.store.layout import Root
 
 TYPE_CHECKING = False
@@ -18,6 +18,29 @@ if TYPE_CHECKING:
 
 MISSING = object()
 """What `look_up` returns for a path that leads nowhere; null counts as nowhere."""
+
+
+HIDDEN = "[REDACTED:credential]"
+"""What a search shows in place of a value under a key that names a credential."""
+
+_ABOUT_SECRETS = frozenset(
+    (
+        *("name", "type", "kind", "source", "path", "file", "provider", "url", "host", "user", "scope", "note"),
+        *(
+            "description",
+            "status",
+            "env",
+            "line",
+            "count",
+            "length",
+            "expires",
+            "created_at",
+            "updated_at",
+            "scanned_at",
+        ),
+    )
+)
+"""Keys below a credential whose values say something about it."""
 
 
 class Fact:
@@ -65,13 +88,19 @@ def load(root: Root, path: str) -> object:
 def find(root: Root, key: str, project: str = "") -> Fact:
     """Return the fact at a dotted key: the first part names the file, numbers index lists, keys may hold dots themselves.
 
-    Raises NotInMemory when no file holds the value.
+    Raises NotInMemory when no file holds the value, InvalidName for a key that begins with no name of a file.
     """
     name, _, rest = key.strip().partition(".")
+    if not name:
+        raise InvalidName(
+            f"The key {key!r} begins with no name of a fact file.", hint="Write FILE.KEY, as in network.endpoints.0."
+        )
     path, legacy = find_file(root, name, project)
     content = load(root, path)
     value = look_up(content, rest.split(".")) if rest else content
-    if value is MISSING or value is None:
+    if value is None:
+        raise NotInMemory(f"not_in_memory_db: {key} is there, and null.", hint=f"{path} holds the key without a value.")
+    if value is MISSING:
         raise NotInMemory(
             f"not_in_memory_db: not_found: {key}", hint=f"{path} holds no such key; see `oracle get {name}`."
         )
@@ -121,7 +150,8 @@ def fact_files(root: Root) -> Iterator[tuple[str, str]]:
 def search(root: Root, term: str, only: list[str]) -> list[dict[str, str]]:
     """Return the places where `term` stands in a key or value, whatever its case: {file, path, value, match}.
 
-    Values are cut at 200 characters. `only` names the files (`credentials` or `machine/credentials`); empty means all.
+    Values are cut at 200 characters; those under keys that name a credential are
+    masked. `only` names the files (`credentials` or `machine/credentials`); empty means all.
     """
     folded = term.casefold()
     found: list[dict[str, str]] = []
@@ -129,25 +159,46 @@ def search(root: Root, term: str, only: list[str]) -> list[dict[str, str]]:
         if only and label not in only and label.removeprefix("machine/") not in only:
             continue
         try:
-            found += _matches(load(root, path), "", folded, label)
+            found += _matches(load(root, path), "", folded, label, is_secret=False)
         except (InvalidRecord, RecursionError):
             continue
     return found
 
 
-def _matches(content: object, path: str, folded: str, label: str) -> Iterator[dict[str, str]]:
+def _matches(content: object, path: str, folded: str, label: str, *, is_secret: bool) -> Iterator[dict[str, str]]:
     items: list[tuple[str, object]] = []
     if isinstance(content, dict):
         items = [(str(key), value) for key, value in content.items()]
     elif isinstance(content, list):
         items = [(str(index), value) for index, value in enumerate(content)]
     elif folded in _text(content).casefold():
-        yield {"file": label, "path": path, "value": _text(content)[:200], "match": "value"}
+        yield {"file": label, "path": path, "value": _shown(content, is_secret=is_secret), "match": "value"}
     for key, value in items:
         below = f"{path}.{key}" if path else key
+        hides = _hides(key, is_secret=is_secret) if isinstance(content, dict) else is_secret
         if isinstance(content, dict) and folded in key.casefold():
-            yield {"file": label, "path": below, "value": _text(value)[:200], "match": "key"}
-        yield from _matches(value, below, folded, label)
+            yield {"file": label, "path": below, "value": _shown(value, is_secret=hides), "match": "key"}
+        yield from _matches(value, below, folded, label, is_secret=hides)
+
+
+def _hides(key: str, *, is_secret: bool) -> bool:
+    """Tell whether the value of a key is hidden: it names a credential, or it stands below one and says no more about it."""
+    from oracle.domain.secrets import names_secret
+
+    return names_secret(key) or (is_secret and key.casefold() not in _ABOUT_SECRETS)
+
+
+def _shown(value: object, *, is_secret: bool) -> str:
+    return _text(_veiled(value, is_secret=is_secret))[:200]
+
+
+def _veiled(value: object, *, is_secret: bool) -> object:
+    """Return a value with what is hidden replaced; true, false and null give nothing away."""
+    if isinstance(value, dict):
+        return {key: _veiled(item, is_secret=_hides(str(key), is_secret=is_secret)) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_veiled(item, is_secret=is_secret) for item in value]
+    return HIDDEN if is_secret and value not in (None, True, False, "") else value
 
 
 def _text(value: object) -> str:

@@ -1,17 +1,15 @@
-"""Words with an inner form: bodies, evidence, spans of lines."""
+"""Words with an inner form: bodies, spans of lines, places."""
 
 from __future__ import annotations
 
 import io
-import json
 import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.cli.arguments import parse_evidence, parse_lines, read_body, require_text
-from oracle.domain.records import Evidence
+from oracle.cli.arguments import parse_lines, read_body, require_text, split_place
 from oracle.errors import UsageError
 
 
@@ -60,14 +58,42 @@ def test_no_place_is_an_empty_body():
 
 @pytest.mark.parametrize(
     ("text", "span"),
-    [(None, (1, 0)), ("3:7", (3, 7)), ("3:", (3, 0)), (":7", (1, 7)), ("5", (5, 5)), (" 2:2 ", (2, 2))],
+    [
+        (None, (1, 0)),
+        ("3:7", (3, 7)),
+        ("3:", (3, 0)),
+        (":7", (1, 7)),
+        ("5", (5, 5)),
+        (" 2:2 ", (2, 2)),
+        ("3-7", (3, 7)),
+        ("2-2", (2, 2)),
+    ],
 )
 def test_lines(text, span):
     assert parse_lines(text) == span
 
 
 @pytest.mark.parametrize(
-    "text", ["", ":", "0", "0:3", "7:3", "3:0", "a", "1-2", "-1", "1:2:3", "٣", "9" * 5000, "1:" + "9" * 20]
+    "text",
+    [
+        "",
+        ":",
+        "0",
+        "0:3",
+        "7:3",
+        "3:0",
+        "a",
+        "2-1",
+        "1-0",
+        "1-",
+        "1-2-3",
+        "1-2:3",
+        "-1",
+        "1:2:3",
+        "٣",
+        "9" * 5000,
+        "1:" + "9" * 20,
+    ],
 )
 def test_lines_that_are_none(text):
     with pytest.raises(UsageError, match="--lines"):
@@ -85,35 +111,22 @@ def test_any_lines_are_a_span_or_a_usage_error(text):
 
 
 @pytest.mark.parametrize(
-    ("words", "evidence"),
+    ("text", "place"),
     [
-        (["high:src/app.py:12"], [Evidence("high", "src/app.py:12")]),
-        (["LOW: https://example.org/?a=b:c "], [Evidence("low", "https://example.org/?a=b:c")]),
-        (['{"trust": "high", "source": "a"}'], [Evidence("high", "a")]),
-        (['{"trust": "high", "source": "b", "source_url": "a"}'], [Evidence("high", "a", "", {"source": "b"})]),
-        (
-            ['[{"trust": "low", "source_url": "a", "quote": "q", "page": 3, "tags": ["x"], "none": null}]', "high:z"],
-            [Evidence("low", "a", "q", {"page": "3", "tags": '["x"]'}), Evidence("high", "z")],
-        ),
-        (["[]"], []),
+        ("projects/p/a.md:12-20", ("projects/p/a.md", "12-20")),
+        ("a:12:20", ("a", "12:20")),
+        ("a:7", ("a", "7")),
+        ("a:b:7", ("a:b", "7")),
+        ("a", ("a", "")),
+        (":7", (":7", "")),
+        ("a:", ("a:", "")),
+        ("a:x", ("a:x", "")),
+        ("决定:3-4", ("决定", "3-4")),
+        ("a:٣", ("a:٣", "")),
     ],
 )
-def test_evidence(words, evidence):
-    assert list(parse_evidence(words)) == evidence
-
-
-@pytest.mark.parametrize("word", ["", "high", "{", "[1]", '["high:a"]', "{]", "[" * 100_000])
-def test_evidence_that_is_none(word):
-    with pytest.raises(UsageError):
-        parse_evidence([word])
-
-
-@given(st.dictionaries(st.text(min_size=1, max_size=8), st.text(min_size=1, max_size=8)))
-def test_unknown_keys_survive(extra):
-    known = {"trust", "source", "source_url", "quote"}
-    extra = {key: value for key, value in extra.items() if key not in known}
-    (item,) = parse_evidence([json.dumps({"trust": "high", "source_url": "a", **extra})])
-    assert item.extra == extra
+def test_a_place_is_a_name_and_its_lines(text, place):
+    assert split_place(text) == place
 
 
 def test_words_that_are_no_text_are_named():

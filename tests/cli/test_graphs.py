@@ -40,17 +40,23 @@ def test_a_dot_label_ends_where_it_ends_and_reads_back(name):
 @given(NAMES)
 @example(NASTY)
 def test_every_node_and_edge_is_one_line(name):
-    assert len(graphs.as_mermaid(walk(name), {}).splitlines()) == 4
-    assert len(graphs.as_dot(walk(name), {}).splitlines()) == 7
-    assert len(graphs.as_text(walk(name), {}).splitlines()) == 1
+    assert len(graphs.as_mermaid(walk(name), {}, {}).splitlines()) == 4
+    assert len(graphs.as_dot(walk(name), {}, {}).splitlines()) == 7
+    assert len(graphs.as_text(walk(name), {}, {}).splitlines()) == 1
 
 
-def test_what_no_longer_holds_is_marked_in_every_form():
-    chains = {"a": ("c", "d")}
+def test_what_does_not_hold_is_marked_in_every_form():
+    chains, marks = {"a": ("c", "d")}, {"a": "superseded", "b": "missing"}
     for form in graphs.FORMS.values():
-        assert "replaced by c, then d" in form(walk("a"), chains)
-    assert graphs.as_json(walk("a"), chains)["chains"] == {"a": ["c", "d"]}
+        shown = html.unescape(re.sub(r"#(\d+);", lambda match: chr(int(match[1])), form(walk("a"), chains, marks)))
+        assert "a [superseded by c, then d]" in shown
+        assert "b [missing]" in shown
+    document = graphs.as_json(walk("a"), chains, marks)
+    assert document["chains"] == {"a": ["c", "d"]}
+    assert document["statuses"] == marks
+    assert document["edges"][0]["resolved"] is False
+    assert graphs.as_json(walk("a"), {}, {})["edges"][0]["resolved"] is True
 
 
 def test_a_walk_without_edges_shows_where_it_began():
-    assert graphs.as_text(Walk("a", 0, ("a",), ()), {}) == "a\n"
+    assert graphs.as_text(Walk("a", 0, ("a",), ()), {}, {}) == "a\n"

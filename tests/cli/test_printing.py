@@ -145,8 +145,10 @@ def test_stacked_columns_share_the_last_cell_and_times_go_to_the_minute(terminal
     rows = [("projects/a", "2026-04-27T18:30:00.000000Z", "Title"), ("projects/b", "", "Other")]
     print_table(Table(("slug", "when", "title"), rows, stacked=(2, 0)))
     plain = re.sub("\x1b\\[[0-9;]*m", "", stream.getvalue())
-    assert [line.split() for line in plain.splitlines() if line.strip()][2:] == [
-        ["2026-04-27", "18:30", "Title"],
+    lines = [line.split() for line in plain.splitlines() if line.strip()]
+    assert lines[0] == ["when", "title", "/", "slug"]
+    assert lines[2:] == [
+        ["2026-04-27", "18:30Z", "Title"],
         ["projects/a"],
         ["Other"],
         ["projects/b"],

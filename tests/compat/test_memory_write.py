@@ -180,6 +180,17 @@ def test_quiet_prints_nothing(team: Team, content: Path):
 # What is refused ------------------------------------------------------------------------------------------------------
 
 
+def test_evidence_may_be_stated_as_for_people(team: Team):
+    words = ("--evidence", "high:src/app.py:12", "--evidence", '[{"trust": "low", "source_url": "b"}]')
+    done = team.write("--kind", "finding", "--project", "p", "--title", "T", "--author", "builder", *words)
+    assert (done.code, done.err) == (0, "")
+    (record,) = listed(team)
+    assert [(item["trust"], item["source_url"]) for item in record["evidence"]] == [
+        ("high", "src/app.py:12"),
+        ("low", "b"),
+    ]
+
+
 @pytest.mark.parametrize("evidence", ["{}", "[", "1", "null", '"x"', "[" * 100_000])
 def test_evidence_that_is_no_array(team: Team, evidence: str):
     assert team.write(*DECISION, "--title", "T", "--author", "a", "--evidence", evidence).code == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -100,6 +101,25 @@ def test_search_masks_secrets(team: Team):
     assert done.code == 0
     assert secret[:30] not in done.out
     assert "[REDACTED:" in done.out
+
+
+@pytest.mark.parametrize("term", ["hunter", "password", "db", "tokens", "Vault"])
+def test_search_hides_what_stands_under_a_key_that_names_a_credential(team: Team, term: str):
+    values = {
+        "db": {"password": "hunter2hunter2", "user": "ann", "password_policy": "hunters may not"},
+        "Vault": {"apiKey": {"value": "hunter3", "source": "env of hunter"}, "tokens": ["hunter4", 12345, None]},
+        "max_tokens": 4096,
+    }
+    team.put("machine/service.json", json.dumps(values))
+    done = team.query("--search", term)
+    assert done.code == 0
+    assert not re.search(r"hunter\d|12345", done.out)
+    assert "[REDACTED:credential]" in done.out
+    shown = {match["path"]: match["value"] for match in team.query("--search", "hunter").json["matches"]}
+    assert shown["db.password_policy"] == "hunters may not"
+    assert shown["Vault.apiKey.source"] == "env of hunter"
+    assert [match["value"] for match in team.query("--search", "max_tokens").json["matches"]] == ["4096"]
+    assert team.query("--key", "service.db.password") == (0, "hunter2hunter2\n", "")
 
 
 def test_status_names_what_there_is(team: Team):

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle.domain.secrets import find_secrets, redact
+from oracle.domain.secrets import find_secrets, names_secret, redact
 
 CASES = [
     json.loads(line)
@@ -323,3 +323,27 @@ def test_prose_costs_little() -> None:
     prose = (prose * 6)[:1024]
     bare = min(timeit.repeat(lambda: prose.lower().split(), number=300, repeat=5))
     assert min(timeit.repeat(lambda: find_secrets(prose), number=300, repeat=5)) < 40 * bare
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("password", "db_password", "dbPassword", "DB_PASS", "pass", "passwd", "passphrase", "password2", "db_pwd"),
+        *("secret", "client-secret", "token", "tokens", "auth.token", "api_key", "apiKey", "APIKey", "private_key"),
+        *("credential", "credentials", "MINIMAX_API_KEY", "ssh_key", "_auth", "密码", "数据库口令"),
+    ],
+)
+def test_a_name_that_is_that_of_a_credential(name: str) -> None:
+    assert names_secret(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("pass_rate", "passed", "bypass", "passport", "pwd", "OLDPWD", "max_tokens", "token_count", "tokenizer"),
+        *("secretary", "key", "keys", "keyboard", "public_key", "sort_key", "private_key_path", "credential_file"),
+        *("author", "token_type", "next_page_token", "password_policy", "", "key_figures"),
+    ],
+)
+def test_a_name_that_only_sounds_like_one(name: str) -> None:
+    assert not names_secret(name)

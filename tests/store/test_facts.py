@@ -54,6 +54,18 @@ def test_keys(top: Root, key: str, value: Any) -> None:
     assert fact.legacy == (key == "flat.a")
 
 
+@pytest.mark.parametrize("key", ["../env", "", ".a", " "])
+def test_a_key_without_the_name_of_a_file_is_named(top: Root, key: str) -> None:
+    with pytest.raises(InvalidName) as caught:
+        facts.find(top, key)
+    assert repr(key) in caught.value.sentence
+
+
+def test_a_key_that_is_null_is_said_to_be_there(top: Root) -> None:
+    with pytest.raises(NotInMemory, match=r"net\.null is there, and null"):
+        facts.find(top, "net.null")
+
+
 @pytest.mark.parametrize(
     "key",
     [

@@ -1,0 +1,101 @@
+"""What the shell offers for arguments and options, asked of the index as it stands.
+
+A shell asks at every press of a key: nothing is brought up to date here, nothing is printed, and whatever goes wrong is an
+empty offer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import typer
+
+Offer = Callable[[typer.Context, str], list[str]]
+
+
+def words(*choices: str) -> Offer:
+    """Return the offer of a fixed set of words."""
+
+    def offer(_: typer.Context, incomplete: str) -> list[str]:
+        return _beginning(choices, incomplete)
+
+    return offer
+
+
+def _of_index(what: str) -> Offer:
+    """Return the offer of the names of one kind that records bear."""
+
+    def offer(context: typer.Context, incomplete: str) -> list[str]:
+        return _ask(context, what, incomplete)
+
+    return offer
+
+
+projects = _of_index("project")
+seats = _of_index("seat")
+kinds = _of_index("kind")
+authors = _of_index("author")
+slugs = _of_index("slug")
+targets = _of_index("target")
+tasks = _of_index("task")
+facts = _of_index("fact")
+
+
+def statuses(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer every status that Memory writes, and those that records bear."""
+    from oracle.domain.records import STATUSES
+
+    return list(dict.fromkeys((*_beginning(STATUSES, incomplete), *_ask(context, "status", incomplete))))
+
+
+def types(_: typer.Context, incomplete: str) -> list[str]:
+    """Offer the edge types."""
+    from oracle.domain.links import EDGE_TYPES
+
+    return _beginning(EDGE_TYPES, incomplete)
+
+
+def namespaces(_: typer.Context, incomplete: str) -> list[str]:
+    """Offer the namespaces of entities."""
+    from oracle.domain.slugs import NAMESPACES
+
+    return _beginning(NAMESPACES, incomplete)
+
+
+def own_kinds(_: typer.Context, incomplete: str) -> list[str]:
+    """Offer the kinds that Memory writes."""
+    from oracle.domain.seats import ORPHAN_KINDS
+
+    return _beginning(ORPHAN_KINDS, incomplete)
+
+
+def commands(_: typer.Context, incomplete: str) -> list[str]:
+    """Offer the command words."""
+    from oracle.cli.application import COMMANDS
+
+    return _beginning(COMMANDS, incomplete)
+
+
+def _beginning(choices: Iterable[str], incomplete: str) -> list[str]:
+    return [choice for choice in choices if choice.startswith(incomplete)]
+
+
+def _ask(context: typer.Context, what: str, incomplete: str) -> list[str]:
+    try:
+        from oracle.app import vocabulary
+        from oracle.app.oracle import Oracle
+
+        with Oracle.open(_memory_dir(context)) as oracle:
+            return [word for word in vocabulary.offer(oracle, what, incomplete) if word.isprintable()]
+    except Exception:  # noqa: BLE001 -- in the middle of a line that is being typed there is nobody to tell
+        return []
+
+
+def _memory_dir(context: typer.Context) -> str | None:
+    """Return the Root that the words typed so far name, those behind the command word first."""
+    level: typer.Context | None = context
+    while level is not None:
+        if level.params.get("memory_dir"):
+            return str(level.params["memory_dir"])
+        level = level.parent  # type: ignore[assignment]
+    return None

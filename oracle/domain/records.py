@@ -127,6 +127,8 @@ def understand(document: Document) -> Document:
     none of our fields stay as they are. A document whose keys need no reading is returned itself.
     """
     fields = document.fields
+    if _EXACT_KEYS.issuperset(fields):
+        return document
     names: dict[str, str] = {}
     for key in fields:
         if key not in _EXACT_KEYS:
@@ -225,6 +227,8 @@ def _relations(document: Document) -> list[Relation]:
 
 def _split(text: str) -> list[str]:
     """Return the ids that one text lists: parts between commas or semicolons, when no part has a blank inside."""
+    if "," not in text and ";" not in text and text.isascii():
+        return [text]
     parts = [part.strip() for part in text.translate(_SEPARATORS).split(",")]
     if len(parts) == 1 or any(len(part.split()) > 1 for part in parts):
         return [text]
@@ -253,6 +257,8 @@ def _task(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
+    if text.isprintable():  # most are, and asking is cheap
+        return text.strip()
     return "".join(" " if ord(char) < 32 else char for char in text).strip()
 
 

@@ -31,6 +31,7 @@ _UNSEARCHED_FIELDS = frozenset(
 
 _MENTION_FIELDS = ("title", "detail", "reason")
 _EVIDENCE_KEYS = ("source_url", "source", "path", "quote")
+_MARKS = frozenset("0123456789/.[:")
 
 
 TYPE_CHECKING = False
@@ -141,7 +142,7 @@ def _evidence_texts(evidence: Value) -> list[str]:
 
 def _may_link(text: str) -> bool:
     """Tell whether a title can hold a link at all: every link has a digit, a mark or a capital inside a word."""
-    return any(char in text for char in "0123456789/.[:") or any(char.isupper() for char in text[1:])
+    return not _MARKS.isdisjoint(text) or text[1:] != text[1:].lower()
 
 
 def _searched(document: Document) -> str:

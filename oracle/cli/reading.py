@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from oracle.app.oracle import Oracle
     from oracle.app.views import Hit, Shown, Summary
 
+_OF_THE_SHELL = frozenset("'\"\\$`&|;<>()*?[]{}!")
 _HEADINGS = ("slug", "when", "kind", "seat", "status", "title", "replaced")
 
 
@@ -286,11 +287,20 @@ def mark(record: Summary, chain: Sequence[str]) -> str:
 
 def _hit_text(hit: Hit) -> str:
     record = hit.record
-    place = visible(f"{record.path}:{hit.first_line}-{hit.last_line}")
+    place = visible(_pasteable(f"{record.path}:{hit.first_line}-{hit.last_line}"))
     about = visible(f"{record.title} ({record.kind}, {_seat(record)}, {record.sort_ts[:10]})")
     snippet = visible_lines(hit.snippet).replace("\n", "\n    ")
     head = "  ".join(filter(None, [emphasise(place), about, mark(record, hit.chain)]))
     return f"{head}\n    {snippet}\n" if snippet.strip() else f"{head}\n"
+
+
+def _pasteable(place: str) -> str:
+    """Return a place as it may be given to `oracle show` in a shell: quoted where it holds blanks or what a shell reads."""
+    if not any(char.isspace() or char in _OF_THE_SHELL for char in place):
+        return place
+    from shlex import quote
+
+    return quote(place)
 
 
 def _seat(record: Summary) -> str:

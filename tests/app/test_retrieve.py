@@ -148,6 +148,9 @@ def test_filters(root: Path) -> None:
             ({"since": "2026-03-01"}, "two three"),
             ({"since": "2026-02-28T23:00:00Z", "until": "2026-03-01"}, "one"),
             ({"until": "2026-03-31"}, "one two"),
+            ({"until": "31 Mar 2026"}, "one two"),
+            ({"until": "2026-03-30T23:00"}, "one"),
+            ({"kind": "Finding", "seat": "Builder", "status": "OPEN"}, "one"),
             ({"kind": "nothing"}, ""),
         ]:
             listed = [record.slug.rpartition("/")[2] for record in oracle.records(filters)]
@@ -157,6 +160,16 @@ def test_filters(root: Path) -> None:
             )
         newest = oracle.records({}, limit=2, newest_first=True)
         assert [record.slug.rpartition("/")[2] for record in newest] == ["three", "two"]
+
+
+def test_any_folder_is_a_seat(root: Path) -> None:
+    put(root, "projects/arena/QA/one", "needle")
+    put(root, "projects/arena/QA-2/two", "---\nseat: planner\n---\nneedle")
+    with Oracle.open(str(root)) as oracle:
+        assert [(record.seat, record.kind) for record in oracle.records({"seat": "QA"})] == [("qa", "note")]
+        assert oracle.records({"seat": "qa-2"}) == []
+        with pytest.raises(NotInFederation):
+            oracle.records({"seat": "qa-3"})
 
 
 @pytest.mark.parametrize(

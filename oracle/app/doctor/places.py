@@ -59,8 +59,8 @@ def _stray(entry: Entry) -> Check | None:
     if len(parts) == 3 and entry.is_folder and not (parts[2] in _KNOWN_FOLDERS or role_of(parts[2])):
         return warning(
             "strays",
-            f"{entry.path}/ belongs to no seat and no kind; what it holds is read, and nobody may write it",
-            "Move its files into the folder of the seat that owns them",
+            f"{entry.path}/ has the name of no role and no kind; it is read as the folder of a seat without rules",
+            "Leave it if there is such a seat, else move its files into the folder of the seat that owns them",
         )
     if len(parts) == 4 and role_of(parts[2]) == "patrol" and entry.is_folder and parts[3] not in PATROL_FOLDERS:
         known = ", ".join(PATROL_FOLDERS)

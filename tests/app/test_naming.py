@@ -162,3 +162,19 @@ def test_a_record_that_is_linked_to_but_not_there_may_be_asked_for(root: Path) -
     put(root, "projects/shop/builder/a", "[[ghost]]")
     with Oracle.open(str(root)) as oracle:
         assert oracle.find("projects/shop/builder/ghost") == "projects/shop/builder/ghost"
+
+
+def test_the_doctor_tells_what_may_have_been_meant(root: Path) -> None:
+    put(root, "projects/shop/decision/2026-01-01-retry-webhooks", "words")
+    put(root, "projects/shop/builder/a", "---\nsupersedes: retry-webhoks\n---\nwords")
+    with Oracle.open(str(root)) as oracle:
+        oracle.reconcile()
+        (fix,) = [check.fix for check in oracle.doctor() if check.name == "retirements" and check.detail]
+    assert "(did you mean projects/shop/decision/2026-01-01-retry-webhooks?)" in fix
+
+
+def test_a_full_slug_that_stands_no_longer_is_not_guessed_among_namesakes(root: Path) -> None:
+    for stamp in ("2026-01-01", "2026-02-01"):
+        put(root, f"projects/shop/decision/{stamp}-x", "words")
+    with Oracle.open(str(root)) as oracle, pytest.raises(UsageError, match="2 records"):
+        oracle.write(Draft("decision", "shop", "N", supersedes=("projects/shop/decision/x",)))

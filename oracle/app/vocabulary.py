@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from oracle.app.oracle import Oracle
+from oracle.domain.slugs import ENTITY
 from oracle.index import words
 from oracle.store import facts
 
@@ -36,7 +37,7 @@ def offer(oracle: Oracle, what: str, beginning: str) -> list[str]:
         prefix = "entity:taskid:"
         found = words.entities_beginning(connection, prefix + beginning, MAX_OFFERED)
         return [name.removeprefix(prefix) for name in found]
-    slugs = words.slugs_beginning(connection, beginning, MAX_OFFERED)
-    if what == "target" and (not beginning or beginning.startswith("e")):
-        return [*words.entities_beginning(connection, beginning, MAX_OFFERED), *slugs][:MAX_OFFERED]
-    return slugs
+    entities = words.entities_beginning(connection, beginning, MAX_OFFERED) if what == "target" else []
+    if beginning.startswith(ENTITY):
+        return entities
+    return [*entities, *words.slugs_beginning(connection, beginning, MAX_OFFERED)][:MAX_OFFERED]

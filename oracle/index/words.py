@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from oracle.domain.slugs import ENTITY
+
 if TYPE_CHECKING:
     import sqlite3
 
@@ -28,7 +30,7 @@ def distinct(connection: sqlite3.Connection, column: str) -> list[str]:
 def slugs_beginning(connection: sqlite3.Connection, beginning: str, limit: int) -> list[str]:
     """Return the slugs that begin so, by the alphabet; when there are none, the last parts that do, the newest first."""
     rows = connection.execute(
-        "SELECT slug FROM record WHERE substr(slug, 1, ?) = ? ORDER BY slug LIMIT ?", (len(beginning), beginning, limit)
+        "SELECT slug FROM record WHERE slug >= ? AND slug < ? ORDER BY slug LIMIT ?", (*_span(beginning), limit)
     ).fetchall()
     if not rows:
         rows = connection.execute(
@@ -41,9 +43,16 @@ def slugs_beginning(connection: sqlite3.Connection, beginning: str, limit: int) 
 
 def entities_beginning(connection: sqlite3.Connection, beginning: str, limit: int) -> list[str]:
     """Return the entities whose targets begin so, by the alphabet."""
+    if not beginning.startswith(ENTITY):
+        beginning = ENTITY if ENTITY.startswith(beginning) else "\0"
     rows = connection.execute(
-        "SELECT name FROM target WHERE substr(name, 1, 7) = 'entity:' AND substr(name, 1, ?) = ?"
+        "SELECT name FROM target WHERE name >= ? AND name < ?"
         " AND EXISTS (SELECT 1 FROM edge WHERE target_id = target.id) ORDER BY name LIMIT ?",
-        (len(beginning), beginning, limit),
+        (*_span(beginning), limit),
     )
     return [str(name) for (name,) in rows]
+
+
+def _span(beginning: str) -> tuple[str, str]:
+    """Return the bounds of the names that begin so, the upper one left out: what an index of names can be asked."""
+    return beginning, beginning + "\U0010ffff"

@@ -341,3 +341,29 @@ def test_a_secret_in_any_field_is_refused_and_redacted(root: Path, changes: dict
         assert any(field in item for item in written.redacted)
     texts = [path.read_bytes() for path in root.rglob("*") if path.is_file()]
     assert not any(secret.encode() in text for text in texts for secret in (TOKEN, RANDOM))
+
+
+def test_a_record_is_retired_once(root: Path) -> None:
+    with Oracle.open(str(root)) as oracle:
+        slug = oracle.write(Draft("decision", "arena", "One retry", "Once.")).slug
+        first = oracle.retire(slug, "It is over.")
+        before = sorted(root.rglob("*.md"))
+        again = oracle.retire(slug, "Still over.")
+        assert (again.slug, again.path, again.id) == (first.slug, first.path, first.id)
+        assert first.already == ""
+        assert f"{slug} is retired already, by {first.slug}" in again.already
+        assert again.as_json()["already"] == again.already
+        assert sorted(root.rglob("*.md")) == before
+        newer = oracle.write(Draft("decision", "arena", "Two retries", "Twice.")).slug
+        oracle.write(Draft("decision", "arena", "Three retries", "Thrice.", supersedes=(newer,)))
+        assert oracle.retire(newer, "A superseded one may be retired too.").already == ""
+
+
+def test_marks_name_what_does_not_hold(root: Path) -> None:
+    with Oracle.open(str(root)) as oracle:
+        old = oracle.write(Draft("decision", "arena", "Old", "See [[ghost]] and ARENA-1.")).slug
+        new = oracle.write(Draft("decision", "arena", "New", "Instead.", supersedes=(old,))).slug
+        gone = oracle.write(Draft("decision", "arena", "Gone", "Nothing.")).slug
+        oracle.retire(gone, "Over.")
+        asked = [old, new, gone, "projects/arena/decision/ghost", "entity:taskid:ARENA-1"]
+        assert oracle.marks(asked) == {old: "superseded", gone: "retired", "projects/arena/decision/ghost": "missing"}

@@ -9,7 +9,7 @@ import os
 import sqlite3
 from contextlib import contextmanager
 
-from oracle.index.schema import SCHEMA_VERSION, TABLES
+from oracle.index.schema import INDICES, SCHEMA_VERSION, TABLES
 from oracle.store.layout import Root
 
 TYPE_CHECKING = False
@@ -81,6 +81,12 @@ class Database:
                 return False
             raise
         return row is not None and row[0] == SCHEMA_VERSION
+
+    def is_whole(self) -> bool:
+        """Tell whether every table and index of this program's schema is there."""
+        words = [statement.replace("(", " ").split() for statement in (*TABLES, *INDICES)]
+        expected = {line[line.index("TABLE" if "TABLE" in line[:3] else "INDEX") + 1] for line in words}
+        return expected <= {name for (name,) in self.connect().execute("SELECT name FROM sqlite_master")}
 
     @contextmanager
     def unsynchronised(self) -> Iterator[sqlite3.Connection]:

@@ -34,6 +34,11 @@ COSTLY_LOOK_NS = 10_000_000_000
 READER_PATIENCE = 10.0
 """Seconds a reader waits for the lock before it answers from the index as it is."""
 
+_TRIES = 4
+_DAMAGE = frozenset({0, 1, 11, 19, 20, 24, 26})
+"""Result codes that a sound database never gives: SQL errors (a table is missing), corrupt, constraint, mismatch, no database."""
+
+_SHORT_READ = 522
 _BUSY, _READONLY, _IOERR, _FULL, _CANTOPEN = 5, 8, 10, 13, 14
 
 
@@ -68,27 +73,42 @@ class Index:
 
         `fresh` stats every file first. Raises LockTimeout, DiskFailure, TreeEmptied, RootUnusable.
         """
-        try:
-            return self._ask(work, fresh=fresh)
-        except sqlite3.DatabaseError as error:
-            self._recover(error)
-        try:
-            return self._ask(work, fresh=fresh)
-        except sqlite3.DatabaseError as error:
-            raise DiskFailure(
-                f"The index {self.root.database} can't be used: {error}.", hint="Run `oracle doctor`."
-            ) from error
+        trouble: Exception | None = None
+        for _ in range(_TRIES):
+            try:
+                return self._ask(work, fresh=fresh)
+            except sqlite3.DatabaseError as error:
+                trouble = error
+                self._recover(error)
+            except DiskFailure as error:
+                if self._database.in_memory:
+                    raise
+                self._go_read_only(error.sentence)
+        raise DiskFailure(
+            f"The index {self.root.database} can't be used: {trouble}.", hint="Run `oracle doctor`."
+        ) from trouble
 
     def _ask(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool) -> T:
         """Run `work` on one state of the index: what another process builds anew meanwhile is not seen half done."""
         while True:
             with snapshot(self._fresh_connection(fresh=fresh)) as connection:
                 if self._database.is_ready():
+                    self._name_unreadable(connection)
                     return work(connection)
+
+    def _name_unreadable(self, connection: sqlite3.Connection) -> None:
+        """Warn of folders that can't be read: what is not found may stand in them."""
+        rows = connection.execute(
+            "SELECT path, reason FROM problem WHERE reason GLOB ? LIMIT 3", (scan.UNREADABLE_REASON + "*",)
+        )
+        for path, reason in rows:
+            self._warn(f"{path}: {reason} Nothing in it is known.")
 
     def _fresh_connection(self, *, fresh: bool) -> sqlite3.Connection:
         self.root.require()
         self._stale = ""
+        if os.path.islink(self.root.state) and not self._database.in_memory and not self.root.contains(self.root.state):
+            self._go_read_only("_state is a symbolic link that leaves the Root")
         if (
             not os.path.isdir(self.root.state)
             and not os.access(self.root.path, os.W_OK)
@@ -218,11 +238,10 @@ class Index:
             self._discard(error)
 
     def _recover(self, error: sqlite3.DatabaseError) -> None:
-        code = _code(error)
-        if code not in (_BUSY, _FULL) and not os.access(self.root.path, os.W_OK):
+        if _code(error) not in (_BUSY, _FULL) and not os.access(self.root.path, os.W_OK):
             self._go_read_only()
             return
-        if code in (_BUSY, _FULL):
+        if not _is_damage(error):
             raise _as_oracle_error(self.root, error) from error
         with self.lock():
             self._heal(error)
@@ -235,6 +254,7 @@ class Index:
         try:
             sound = (
                 self._database.is_ready()
+                and self._database.is_whole()
                 and self._database.connect().execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
             )
         except sqlite3.DatabaseError:
@@ -244,7 +264,7 @@ class Index:
             rebuild(self._database, now_ns=self._now_ns())
 
     def _discard(self, error: sqlite3.DatabaseError) -> None:
-        if _code(error) in (_BUSY, _FULL):
+        if not _is_damage(error):
             raise _as_oracle_error(self.root, error) from error
         self._warn(f"The index was damaged ({error}); it is rebuilt from the files.")
         self._database.discard()
@@ -260,10 +280,18 @@ def _code(error: sqlite3.DatabaseError) -> int:
     return int(getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
 
 
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Tell whether an error means that the database is not what it should be, rather than that it can't be reached now."""
+    extended = int(getattr(error, "sqlite_errorcode", 0) or 0)
+    return _code(error) in _DAMAGE or extended == _SHORT_READ
+
+
 def _as_oracle_error(root: Root, error: sqlite3.DatabaseError) -> Exception:
     if _code(error) == _BUSY:
         return LockTimeout(f"The index {root.database} is busy: {error}.", hint="Try again in a moment.")
-    return DiskFailure(
-        f"{root.database} could not be written: the disk is full.",
-        hint="Free some space and run the command again; no record was lost.",
-    )
+    if _code(error) == _FULL:
+        return DiskFailure(
+            f"{root.database} could not be written: the disk is full.",
+            hint="Free some space and run the command again; no record was lost.",
+        )
+    return DiskFailure(f"{root.database} can't be used: {error}.", hint="Run `oracle doctor`; no record was lost.")

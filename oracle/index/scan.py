@@ -48,6 +48,7 @@ else:
     Folder = namedtuple("Folder", "mtime_ns files folders odd")
     Look = namedtuple("Look", "changed gone touched full configuration")
 
+UNREADABLE_REASON = "The folder can't be read"
 SETTLE_NS = 2_000_000_000
 """A folder or file younger than this when scanned is looked at again: its clock may be too coarse to show a change."""
 
@@ -86,7 +87,7 @@ def read_folder(root: Root, path: str) -> Folder:
             for entry in entries:
                 _sort_in(root, entry, files, folders, odd)
     except OSError as error:
-        return Folder(UNREADABLE, {}, [], {"": f"The folder can't be read: {error.strerror}."})
+        return Folder(UNREADABLE, {}, [], {"": f"{UNREADABLE_REASON}: {error.strerror}."})
     return Folder(mtime_ns, files, folders, odd)
 
 

@@ -61,6 +61,7 @@ def disk_failure(path: str, error: OSError) -> OracleError:
         errno.EROFS: ("the file system is read-only", "Remount it writable, or choose another Root with --memory-dir."),
         errno.EACCES: ("permission is denied", "Check the owner and mode of the folder (`oracle doctor`)."),
         errno.EPERM: ("permission is denied", "Check the owner and mode of the folder (`oracle doctor`)."),
+        errno.ELOOP: ("it is a symbolic link", "Replace the link by a file; nothing is written through one."),
         errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter project name or title."),
     }
     reason, hint = reasons.get(
@@ -271,7 +272,7 @@ def remove(path: str) -> None:
 def append_line(path: str, line: bytes) -> None:
     """Append one line with a single `O_APPEND` write, so that lines of several processes never mix."""
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, FILE_MODE)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
         try:
             _write_all(handle, line.rstrip(b"\n") + b"\n")
         finally:

@@ -81,6 +81,10 @@ class Root:
         """Raise RootUnusable unless the Root is a folder that is one: a wrong name must not litter somebody's folder."""
         if os.path.isdir(f"{self.path}/projects"):
             return
+        if os.path.isdir(self.path) and not os.access(self.path, os.R_OK | os.X_OK):
+            raise RootUnusable(
+                f"The Root {self.path} can't be read: permission is denied.", hint="Check its owner and mode."
+            )
         if not os.path.isdir(self.path):
             what = "is not a folder" if os.path.exists(self.path) else "does not exist"
         elif self._looks_foreign():

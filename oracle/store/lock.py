@@ -70,6 +70,9 @@ class WriteLock:
     def _try(self) -> bool:
         try:
             handle = os.open(self._root.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.FILE_MODE)
+        except FileNotFoundError:  # `_state` was deleted while we waited
+            ensure_state(self._root)
+            return False
         except OSError as error:
             raise files.disk_failure(self._root.lock, error) from error
         try:
@@ -135,9 +138,14 @@ def is_held(root: Root) -> bool:
 
 def ensure_state(root: Root) -> None:
     """Make `_state/` with its `.gitignore` (`*`) under an existing Root."""
-    if os.path.isdir(root.scratch):
+    if os.path.isdir(root.scratch) and os.path.exists(f"{root.state}/.gitignore"):
         return
     root.require()
+    if os.path.islink(root.state) and not root.contains(root.state):
+        raise RootUnusable(
+            f"{root.state} is a symbolic link that leaves the Root; nothing is written behind it.",
+            hint="Remove the link; `_state` is made anew.",
+        )
     files.make_folder(root.scratch)
     if not os.path.exists(f"{root.state}/.gitignore"):
         files.replace(f"{root.state}/.gitignore", b"*\n", scratch=root.scratch)

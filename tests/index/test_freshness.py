@@ -14,8 +14,10 @@ import pytest
 
 from oracle.app.oracle import Oracle
 from oracle.domain.records import Draft
-from oracle.errors import LockTimeout, NotInMemory, RootUnusable, TreeEmptied
+from oracle.errors import DiskFailure, LockTimeout, NotInMemory, RootUnusable, TreeEmptied
 from oracle.index import fresh
+from oracle.index.fresh import Index
+from oracle.store.layout import Root
 from oracle.store.lock import WriteLock
 from tests.laws.ledger import Clock, assert_like_rebuilt, pass_a_tick, read_projections
 
@@ -553,3 +555,84 @@ def test_the_database_is_for_its_owner_alone(root: Path) -> None:
         os.umask(before)
     assert len(modes) == 3
     assert set(modes.values()) == {0o600}
+
+
+# what can't be reached, and what was taken away ------------------------------------------------------------------------
+
+
+def test_a_table_that_is_missing_is_damage_like_any_other(oracle: Oracle, root: Path) -> None:
+    with sqlite3.connect(root / "_state" / "oracle.db") as connection:
+        connection.execute("DROP TABLE edge")
+    assert oracle.backlinks("entity:taskid:ARENA-1")
+    assert oracle.check() == []
+
+
+def test_waiting_for_the_lock_outlives_the_removal_of_the_state(root: Path) -> None:
+    (root / "projects").mkdir(exist_ok=True)
+    with Oracle.open(str(root)) as own:
+        own.reconcile()
+    holder = WriteLock(Root(str(root)))
+    waiter = WriteLock(Root(str(root)), 5.0)
+    assert holder.acquire()
+    shutil.rmtree(root / "_state")
+    assert waiter.acquire()
+    waiter.release()
+    holder.release()
+    assert (root / "_state" / ".gitignore").read_text() == "*\n"
+
+
+def test_a_journal_behind_a_link_is_not_written(root: Path, tmp_path: Path) -> None:
+    (root / "events.log").symlink_to(tmp_path / "outside.log")
+    with Oracle.open(str(root)) as own:
+        written = own.write(Draft("decision", "arena", "Title"))
+    assert any("symbolic link" in warning for warning in written.warnings)
+    assert not (tmp_path / "outside.log").exists()
+
+
+def test_a_state_behind_a_link_out_of_the_root_is_not_used(root: Path, tmp_path: Path) -> None:
+    (root / "projects" / "arena" / "builder").mkdir(parents=True)
+    (root / "projects" / "arena" / "builder" / "a.md").write_text("ARENA-1")
+    (tmp_path / "elsewhere").mkdir()
+    (root / "_state").symlink_to(tmp_path / "elsewhere")
+    warnings: list[str] = []
+    with Oracle.open(str(root), warn=warnings.append) as own:
+        assert len(own.backlinks("entity:taskid:ARENA-1")) == 1
+        with pytest.raises(RootUnusable, match="symbolic link"):
+            own.write(Draft("decision", "arena", "Title"))
+    assert any("leaves the Root" in warning for warning in warnings)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_full_disk_leaves_questions_answered(oracle: Oracle, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / BUILDER / "new.md").write_text("ARENA-1")
+
+    def full(*_: object) -> None:
+        raise DiskFailure("The disk is full.")
+
+    monkeypatch.setattr(Index, "reconcile_held", _held_in_memory_alone(Index.reconcile_held, full))
+    assert f"{BUILDER}/new" in [slug for slug, *_ in oracle.backlinks("entity:taskid:ARENA-1")]
+
+
+def _held_in_memory_alone(really: Callable[..., object], refuse: Callable[..., object]) -> Callable[..., object]:
+    def held(self: Index, **given: object) -> object:
+        return really(self, **given) if self.database.in_memory else refuse()
+
+    return held
+
+
+def test_a_folder_that_cannot_be_read_is_named_with_every_answer(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("open", "shut"):
+        (root / "projects" / "arena" / name).mkdir(parents=True)
+        (root / "projects" / "arena" / name / "a.md").write_text("ARENA-1")
+    really = os.scandir
+
+    def scandir(path: str) -> object:
+        if str(path).endswith("/shut"):
+            raise PermissionError(13, "Permission denied", path)
+        return really(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    warnings: list[str] = []
+    with Oracle.open(str(root), warn=warnings.append) as own:
+        assert len(own.backlinks("entity:taskid:ARENA-1")) == 1
+        assert any("projects/arena/shut" in warning and "Permission denied" in warning for warning in warnings)

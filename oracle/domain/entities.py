@@ -9,10 +9,24 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import lru_cache
+from unicodedata import category
 
 from oracle.domain.compiling import compiled
 from oracle.domain.masks import blank
-from oracle.domain.pages import COMMIT, COMPONENT, FILE, HIDDEN, KEY, MAX_VALUE, PROJECT, TASK, URL, is_unclean, joins
+from oracle.domain.pages import (
+    COMMIT,
+    COMPONENT,
+    FILE,
+    HIDDEN,
+    KEY,
+    MAX_VALUE,
+    PROJECT,
+    TASK,
+    URL,
+    is_unclean,
+    is_wide,
+    joins,
+)
 from oracle.domain.vocabulary import BARE_FILES, EXTENSIONS, LOCKS, NOT_TASKS, STANDARDS, is_product
 
 TYPE_CHECKING = False
@@ -107,6 +121,10 @@ _PATH_END = r"(?![A-Za-z0-9_]|\.[a-z0-9_]|[./-]*+(?<=[/-])[A-Za-z0-9_])"
 _FILE_END = re.compile(r"\.([a-z][a-z0-9]{0,7}+)" + _PATH_END)
 _BARE_FILE_END = r"/(?:" + "|".join(sorted(BARE_FILES)) + r")" + _PATH_END
 _PATH_BACKWARDS = re.compile(r"[A-Za-z0-9_./~@+$-]*")
+_PATH_MARKS = frozenset("_./~@+$-")
+_TOP_FOLDER = (
+    r"/(?:home|etc|usr|var|tmp|opt|srv|mnt|root|Users|Volumes|Library|private|proc|dev|work|workspace|data|app)/"
+)
 _PLAIN_PATH = re.compile(r"(?:\w[\w-]*+/)+\w[\w-]*+\.\w++", re.ASCII)  # what needs no second look
 _BLANKS = frozenset(["", " ", "\n"])
 _CODE_LETTERS = frozenset(
@@ -139,7 +157,11 @@ def read_files(page: Page, prose: str) -> str:
     text = page.text
     for end in ends:
         start = _path_start(prose, floor, end=end)
-        floor = end
+        low, floor = floor, end
+        if not prose[start - 1 : start].isascii():
+            start = _whole_start(prose, low, start=start)
+            if start < 0:
+                continue
         token = prose[start:end]
         if not _PLAIN_PATH.fullmatch(token):
             token = token.lstrip("-+")
@@ -151,6 +173,40 @@ def read_files(page: Page, prose: str) -> str:
         if path and (text[start - 1 : start] in _BLANKS or not _is_part(page, start, end=end, path=path)):
             page.mention(FILE, path, start=start, end=end)
     return blank(prose, spans, filler=HIDDEN)
+
+
+def _whole_start(prose: str, floor: int, *, start: int) -> int:
+    """Return where a path begins that has folders in other scripts, or -1 when its beginning can't be told.
+
+    Prose that is written wide stands beside a path without a blank. It is no part of one that begins with a letter, or
+    with a folder at the top of a file system.
+    """
+    if not prose[start - 1].isalnum() and not category(prose[start - 1]).startswith("M"):
+        return start
+    low = start
+    while low > floor and _is_of_path(prose[low - 1]):
+        low -= 1
+    run = prose[low:start]
+    if prose[start] != "/" and "/" not in run:
+        return start
+    if prose[start] != "/" and is_wide(run[-1]):
+        folder, slash, _ = run.rpartition("/")
+        return -1 if slash and folder[-1:].isascii() and folder else start
+    if "/" not in run and compiled(_TOP_FOLDER).match(prose, start):
+        return start
+    first = run.partition("/")[0]
+    prefix = len(first) - len(first.lstrip("".join(filter(is_wide, first))))
+    if prefix == len(first):  # as a folder or as prose
+        prefix = 0 if prefix == 0 or prose[low - 1 : low] in _BLANKS or low == 0 else -1
+    if prefix < 0 or any(
+        char.isascii() and char.isalnum() and is_wide(run[at + 1]) for at, char in enumerate(run[:-1])
+    ):
+        return -1
+    return low + prefix
+
+
+def _is_of_path(char: str) -> bool:
+    return char in _PATH_MARKS or char.isalnum() or (not char.isascii() and category(char).startswith("M"))
 
 
 def _file_path(token: str) -> str | None:
@@ -206,6 +262,16 @@ def _is_cut(page: Page, start: int, *, path: str) -> bool:
     return before == "\\" or (joins(before) and path[0] != "/")
 
 
+# Emphasis -------------------------------------------------------------------------------------------------------------
+
+_EMPHASIS = r"(?<!\w)_++(?=\w)|(?<=[^\W_])_++(?!\w)"
+
+
+def bare_of_emphasis(text: str) -> str:
+    """Return the text, as long as it was, with the underscores that begin or end an emphasis written as asterisks."""
+    return compiled(_EMPHASIS).sub(lambda found: "*" * len(found.group()), text)
+
+
 # Tasks ----------------------------------------------------------------------------------------------------------------
 
 _ID_END = r"(?![A-Za-z0-9_]|-[A-Za-z0-9_]|\.[0-9a-z])"
@@ -241,7 +307,7 @@ def _task_pattern(prefixes: frozenset[str]) -> re.Pattern[str] | None:
 def read_tasks(page: Page, prose: str, *, prefixes: frozenset[str] | None) -> None:
     """Mention task ids (any prefix but the standards' when `prefixes` is None, else just those), `GH#n` and `#n`."""
     if "-" in prose:
-        text = page.text
+        text = page.beside
         for start, end in _any_tasks(prose) if prefixes is None else _listed_tasks(prose, prefixes):
             before = text[start - 1 : start]
             if (before in _BLANKS or not (before in _TASK_BARRIERS or joins(before))) and not joins(
@@ -319,7 +385,7 @@ _CUE = r"(?:(commit(?:s|ted)?)|merge[ds]?|merging|cherry.?pick(?:ed|s|ing)?|reve
 _ASCII_COMMIT = _CUE + _INTRODUCED  # for small letters: ignoring case makes a pattern slow to compile
 _COMMIT = f"(?i:{_CUE}){_INTRODUCED}" + r"|(?:(提交)|合并|回滚|还原)(?:了|于|：|:)?\s{0,3}+" + _HEX
 _OPENERS = frozenset("([{")
-_NEXT_COMMIT = r"\s{0,3}+(?:,\s?(?i:and)|,|、|，|(?i:and)|&|和|及|与)\s{0,3}+" + _HEX
+_NEXT_COMMIT = r"\s{0,3}+(?:,\s?(?i:and)|\.{2,3}+|,|、|，|(?i:and)|&|和|及|与)\s{0,3}+" + _HEX
 _PARENTHESISED = r"\(([0-9a-fA-F]{7,40}+)\)"
 _WIDE_PARENTHESISED = r"（([0-9a-fA-F]{7,40}+)）"
 _DATE = r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"

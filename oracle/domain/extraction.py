@@ -37,6 +37,9 @@ def read(text: str, patterns: Patterns) -> Extraction:
         prose = entities.read_files(page, prose)
     if "[" in keys and "[KEY:" in keys:
         entities.read_keys(page, keys)
+    if "_" in prose:
+        page.beside = entities.bare_of_emphasis(page.text)
+        prose, named = entities.bare_of_emphasis(prose), entities.bare_of_emphasis(named)
     entities.read_tasks(page, prose, prefixes=patterns.task_prefixes)
     entities.read_commits(page, prose)
     entities.read_components(page, named, suffixes=patterns.component_suffixes)

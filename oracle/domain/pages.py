@@ -69,24 +69,25 @@ else:
 class Page:
     """Collects hits as (offset, end, value); lines and snippets are made once, for the hits that stand."""
 
-    __slots__ = ("_hits", "_refs", "text")
+    __slots__ = ("_hits", "_refs", "beside", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.beside = text  # what neighbours are looked up in: the text, once it is read with its emphasis taken off
         self._hits: dict[str, list[tuple[int, int, str]]] = {}
         self._refs: list[tuple[int, int, str]] = []
 
     def before(self, at: int) -> str:
         """Return the character before an offset, or ""."""
-        return self.text[at - 1] if at > 0 else ""
+        return self.beside[at - 1] if at > 0 else ""
 
     def after(self, at: int) -> str:
         """Return the character at an offset, or ""."""
-        return self.text[at : at + 1]
+        return self.beside[at : at + 1]
 
     def part(self, start: int, end: int) -> str:
         """Return a stretch of the text as it was written."""
-        return self.text[max(start, 0) : end]
+        return self.beside[max(start, 0) : end]
 
     def is_joined(self, start: int, end: int) -> bool:
         """Tell whether a hit is only part of a word."""
@@ -154,6 +155,11 @@ def _first(hits: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
 def joins(char: str) -> bool:
     """Tell whether a neighbour makes one word with a Latin word: letters, digits and `_`, but nothing written wide."""
     return (char.isalnum() or char == "_") and (char < _WIDE[0] or bisect_right(_WIDE, char) % 2 == 0)
+
+
+def is_wide(char: str) -> bool:
+    """Tell whether a character is a letter or digit of a script that is written wide, without blanks between words."""
+    return not char.isascii() and char.isalnum() and not joins(char)
 
 
 def is_unclean(text: str) -> bool:

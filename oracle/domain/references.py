@@ -30,8 +30,9 @@ _DEFINITION = (
     r"(?m)^[ \t>]{0,12}\[(?!\^)[^\[\]\n]{1,999}\]:[ \t]*+(?:<([^<>\n]*+)>|([^\s<]\S*+))(?=[ \t]*+(?:[\"'(].*)?$)"
 )
 _WIKILINK = r"\[\[([^\[\]\n|]{1,2000}+)(?:\|([^\[\]\n]*+))?+\]\]"
-_SHELL = r"[\"$`<>*{}\x01]|==|=~|!=|\s=\s|&&|(?:^|\s)(?:-[a-z]{1,2}|!)\s|^\s*[\d.]+\s*(?:,\s*[\d.]+\s*)+$"
+_SHELL = r"[\"$`<>*{}\x01]|==|=~|!=|\s=\s|&&|^:\w*:$|(?:^|\s)(?:-[a-z]{1,2}|!)\s|^\s*[\d.]+\s*(?:,\s*[\d.]+\s*)+$"
 _NAME = r"[\w./#-]+"  # surely no shell test
+_INDEX = r"\s*(?:-?[0-9]+|[A-Za-z])\s*"
 _SCHEME_HEAD = r"[A-Za-z][A-Za-z0-9+.-]*:"
 _ESCAPE = r"\\([!-/:-@\[-`{-~])"
 _ENCODED = r"(?:%[0-9A-Fa-f]{2})+"
@@ -58,8 +59,8 @@ def read_links(page: Page, prose: str) -> str:
 
 
 def _read_destination(page: Page, written: str, *, start: int, end: int) -> None:
-    path = compiled(_ESCAPE).sub(r"\1", written) if "\\" in written else written
-    if not path or _has_scheme(path) or path.startswith(("//", "#", "?")):
+    path = compiled(_ESCAPE).sub(r"\1", written).replace("\\", "/") if "\\" in written else written
+    if not path or _has_scheme(path) or path.startswith(("//", "#", "?")) or written.startswith("\\"):
         return
     path = _decode(path.partition("#")[0].partition("?")[0])
     inside = _inside_memory(path)
@@ -149,12 +150,17 @@ def _is_shell(written: str) -> bool:
     return not compiled(_NAME).fullmatch(written) and compiled(_SHELL).search(written) is not None
 
 
+def _is_subscript(page: Page, start: int, *, written: str) -> bool:
+    """Tell the index of a list, as in `arr[[0]]`, from a link."""
+    return joins(page.before(start)) and compiled(_INDEX).fullmatch(written) is not None
+
+
 def read_wikilinks(page: Page, prose: str) -> str:
     """Read `[[wikilinks]]` and embeds of notes; hide what they point at, not their alias."""
     spans: list[tuple[int, int]] = []
     for found in compiled(_WIKILINK).finditer(prose):
         written, alias = found.group(1), found.group(2) or ""
-        if alias.startswith("|") or _is_shell(written):
+        if alias.startswith("|") or _is_shell(written) or _is_subscript(page, found.start(), written=written):
             continue
         path = _decode(written.partition("#")[0].partition("^")[0].rstrip("\\ ")).strip()
         if _has_scheme(path) or _has_other_suffix(path.rpartition("/")[2]):

@@ -573,3 +573,55 @@ def test_time_is_linear_in_one_long_line(unit: str) -> None:
     between = time.process_time()
     extract(large)
     assert time.process_time() - between <= 12 * (between - started) + 0.05
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        ("Edited src/组件/a.tsx and docs/é/x.md", ["src/组件/a.tsx", "docs/é/x.md"]),
+        ("请看src/组件/a.tsx。", ["src/组件/a.tsx"]),
+        ("Edited 文档/a.md", ["文档/a.md"]),
+        ("src/组件a.tsx", []),
+        ("docs/naïve/x.md", ["docs/naïve/x.md"]),
+        ("naïve/x.md", []),
+        ("方案改为，用文档/a.md", []),
+        ("按A/B方案改/src/a.tsx", []),
+        ("按A/B方案改src/a.tsx", []),
+        ("详见/home/a/x.md", ["/home/a/x.md"]),
+        ("和/或src/a.tsx", ["src/a.tsx"]),
+        ("修改了a.ts和src/b.ts", ["a.ts", "src/b.ts"]),
+    ],
+)
+def test_a_path_with_folders_in_other_scripts_is_whole_or_none(text: str, files: list[str]) -> None:
+    assert values(text, "file") == files
+
+
+@pytest.mark.parametrize("text", ["_T-7_", "__T-7__", "**T-7**", "_see T-7_", "_T-7 is done_, as is ___T-8___"])
+def test_emphasis_hides_no_task(text: str) -> None:
+    assert values(text, "taskid")[0] == "T-7"
+
+
+@pytest.mark.parametrize("text", ["FOO_T-7", "T-7_x", "é_T-7"])
+def test_an_underscore_inside_a_word_is_no_emphasis(text: str) -> None:
+    assert values(text, "taskid") == []
+
+
+def test_emphasis_stays_in_the_snippet_and_hides_no_commit() -> None:
+    assert values("_commit abc1234_", "commit") == ["abc1234"]
+    assert extract("_T-7_").mentions[0].snippet == "_T-7_"
+
+
+@pytest.mark.parametrize("dots", ["..", "..."])
+def test_a_range_of_commits_names_both_its_ends(dots: str) -> None:
+    assert values(f"commit abc1234{dots}def5678", "commit") == ["abc1234", "def5678"]
+
+
+@pytest.mark.parametrize("text", ["[[:alpha:]]", "a [[:alpha:]]+ b", "arr[[0]]", "x[[i]]"])
+def test_character_classes_and_subscripts_are_no_links(text: str) -> None:
+    assert refs(text) == []
+
+
+@pytest.mark.parametrize("written", ["..\\finding\\x.md", "..\\\\finding\\\\x.md", "../finding/x.md"])
+def test_a_link_with_backslashes_means_the_path_with_slashes(written: str) -> None:
+    assert refs(f"[f]({written})") == ["../finding/x"]
+    assert refs("[f](\\\\server\\share\\x.md)") == []

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 POLL = 0.2
 """Seconds between two looks for new events."""
 
+_MOST = 1 << 31
+
 
 def events(oracle: Oracle, *, project: str = "", task: str = "", limit: int = 0) -> list[Event]:
     """Return the last events that fit, the oldest first; `limit` 0 means all."""
     fitting = (event for event in journal.read(oracle.root) if _fits(event, project, task))
-    return list(deque(fitting, maxlen=limit)) if limit > 0 else list(fitting)
+    return list(deque(fitting, maxlen=min(limit, _MOST))) if limit > 0 else list(fitting)
 
 
 def follow(oracle: Oracle, *, project: str = "", task: str = "", limit: int = 0) -> Iterator[Event]:

@@ -19,6 +19,8 @@ SUMMARY = (
 
 _QUALIFIED = ", ".join(f"record.{column.strip()}" for column in SUMMARY.split(","))
 _CHUNK = 400
+_MOST_ROWS = 1 << 31
+"""Rows asked for at most: SQLite takes no number beyond 64 bits."""
 
 
 def backlinks(
@@ -96,7 +98,7 @@ def entities(connection: sqlite3.Connection, namespace: str, top: int) -> list[t
     return connection.execute(
         "SELECT name, count(DISTINCT source_id) AS times FROM target JOIN edge ON target_id = id"
         " WHERE substr(name, 1, ?) = ? GROUP BY id ORDER BY times DESC, name LIMIT ?",
-        (len(pattern), pattern, top),
+        (len(pattern), pattern, min(top, _MOST_ROWS)),
     ).fetchall()
 
 
@@ -129,7 +131,7 @@ def listing(connection: sqlite3.Connection, filters: Mapping[str, str], *, limit
     order = "DESC" if newest_first else "ASC"
     return connection.execute(
         f"SELECT {SUMMARY} FROM record WHERE {condition} ORDER BY sort_ts {order}, slug {order} LIMIT ?",  # noqa: S608
-        (*values, limit if limit > 0 else -1),
+        (*values, min(limit, _MOST_ROWS) if limit > 0 else -1),
     ).fetchall()
 
 
@@ -138,6 +140,7 @@ def search(connection: sqlite3.Connection, expression: str, filters: Mapping[str
 
     The score is BM25 with the title weighted three times, higher is better; `expression` is FTS5's own language.
     """
+    limit = min(limit, _MOST_ROWS)
     condition, values = _conditions({f"record.{name}": value for name, value in filters.items()})
     inner = "SELECT rowid AS id, -bm25(passage, 3.0, 1.0) AS score FROM passage WHERE passage MATCH ?"
     if not values:

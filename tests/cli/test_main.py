@@ -80,6 +80,20 @@ def test_bad_input(oracle, root, words, code, name):
     assert not list(root.glob("projects/**/*.md"))
 
 
+@pytest.mark.parametrize("number", ["9223372036854775807", "9" * 20])
+@pytest.mark.parametrize(
+    "words", [("list", "--limit"), ("timeline", "--limit"), ("search", "T-7", "--limit"), ("entities", "--top")]
+)
+def test_a_number_beyond_all_bounds_is_as_good_as_all(oracle, root, words, number):
+    put(root, "a", "See T-7.")
+    assert oracle(*words, number)[::2] == (0, "")
+
+
+@pytest.mark.parametrize("number", ["9223372036854775807", "9" * 20])
+def test_all_events_may_be_asked_for_by_a_number_beyond_all_bounds(oracle, root, number):
+    assert oracle("log", "--limit", number)[0] in (0, 4)
+
+
 @pytest.mark.parametrize(
     ("error", "code"),
     [(Conflict, 6), (RecordExists, 7), (TreeEmptied, 8), (LockTimeout, 75)],

@@ -16,6 +16,7 @@ PYTHON = os.path.join(ROOT, ".venv", "bin", "python")
 LIBRARIES = ("frontmatter", "jsonschema", "libtmux", "rich", "typer", "yaml")
 RESTARTED = "ORACLE_RESTARTED_PID"
 EXIT_UNEXPECTED = 70
+EXIT_INTERRUPTED = 130
 WAY_OUT = f"run `make install` in {ROOT}, whose .venv is then found by itself"
 
 
@@ -62,6 +63,8 @@ def run(name: str, *needs: str) -> "NoReturn":
         for library in needs:
             any(finder.find_spec(library, None) for finder in sys.meta_path)
         sys.exit(__import__("oracle.compat." + name, fromlist=["run"]).run())
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)  # during imports; later the front sees to it itself
     except ModuleNotFoundError as missing:
         if missing.name not in LIBRARIES:
             raise

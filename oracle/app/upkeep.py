@@ -20,6 +20,13 @@ _FOLDERS = (*RECORD_TREES, "machine", "responses")
 def init(oracle: Oracle) -> bool:
     """Make the Root and its first folders, 0700, and tell whether it was made now."""
     path = oracle.root.path
+    above = path
+    while not os.path.lexists(above):
+        above = os.path.dirname(above)
+    if not os.path.isdir(above) and above != path:
+        raise RootUnusable(
+            f"{above} is not a folder, so {path} can't be made.", hint="Choose another Root with --memory-dir."
+        )
     if os.path.lexists(path) and not os.path.isdir(path):
         raise RootUnusable(f"{path} is not a folder.", hint="Move it away, or choose another Root with --memory-dir.")
     is_new = not os.path.isdir(path)

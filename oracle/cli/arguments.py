@@ -5,25 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from typing import TYPE_CHECKING
 
 from oracle.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 STANDARD_INPUT = "-"
 _LINES = re.compile(r"(\d*):(\d*)|(\d+)(?:-(\d+))?", re.ASCII)
 _PLACE = re.compile(r"(.+?):(\d+(?:[:-]\d+)?)", re.ASCII | re.DOTALL)
-
-
-def require_text(words: Sequence[str]) -> None:
-    """Raise UsageError when a word of the command line is not UTF-8."""
-    for number, word in enumerate(words, 1):
-        if any("\ud800" <= char <= "\udfff" for char in word):
-            raise UsageError(
-                f"Argument {number} is not UTF-8.", hint="Send text in another encoding through a file, converted."
-            )
 
 
 def read_body(body: str | None, body_file: str | None, dash: str | None) -> str:

@@ -28,6 +28,10 @@ def run(words: Sequence[str] | None = None) -> int:
         from oracle.cli.printing import prepare_streams
         from oracle.cli.session import Call
 
+        if words is None and sys.getfilesystemencoding() != "utf-8":
+            from oracle.app.surroundings import speak_utf8
+
+            speak_utf8()
         given = list(sys.argv[1:] if words is None else words)
         prepare_streams()
         options = given[: given.index("--")] if "--" in given else given
@@ -40,13 +44,14 @@ def _run(call: Call, words: list[str]) -> int:
     import typer
 
     from oracle.cli.application import ask_for_help, build
-    from oracle.cli.arguments import require_text
-    from oracle.cli.printing import ReaderGone
+    from oracle.cli.printing import ReaderGone, held_back
 
     try:
-        require_text(words)
+        if not all(map(str.isascii, words)):
+            _require_text(words)
         words = ask_for_help(words)
-        code = typer.main.get_command(build(words)).main(words, prog_name="oracle", standalone_mode=False, obj=call)
+        with held_back(words):
+            code = typer.main.get_command(build(words)).main(words, prog_name="oracle", standalone_mode=False, obj=call)
         return code if isinstance(code, int) else 0
     except ReaderGone:
         return 0
@@ -55,7 +60,19 @@ def _run(call: Call, words: list[str]) -> int:
     except typer.Abort:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 -- the one place where a traceback ends, so that no person ever reads one
-        return call.fail(_as_usage(error) or _log(call, error))
+        return call.fail(_as_usage(error) or _lost_folder(error) or _log(call, error))
+
+
+def _require_text(words: Sequence[str]) -> None:
+    from oracle.app.surroundings import require_text
+
+    require_text(words)
+
+
+def _lost_folder(error: Exception) -> UsageError | None:
+    from oracle.app.surroundings import lost_folder
+
+    return lost_folder(error)
 
 
 def _as_usage(error: Exception) -> UsageError | None:

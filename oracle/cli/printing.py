@@ -6,11 +6,12 @@ Record text is data: whatever could steer a terminal is spelled out before it le
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from oracle.errors import DiskFailure
@@ -151,6 +152,18 @@ def write_out(text: str) -> None:
         raise DiskFailure(
             f"The output could not be written: {error.strerror}.", hint="Free some space, or send it elsewhere."
         ) from error
+
+
+@contextlib.contextmanager
+def held_back(words: Sequence[str]) -> Iterator[None]:
+    """Where help is asked for, print what a block writes at its end: the parser, which prints it, fails in its own way."""
+    if not {"--help", "-h"}.intersection(words):
+        yield
+        return
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        yield
+    write_out(text.getvalue())
 
 
 def _give_up_stdout() -> None:

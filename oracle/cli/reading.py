@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from oracle.app.views import Hit, Shown, Summary
 
 _OF_THE_SHELL = frozenset("'\"\\$`&|;<>()*?[]{}!")
+_LONGEST_ECHO = 200
+"""Characters of what was looked for that a sentence repeats."""
 _HEADINGS = ("slug", "when", "kind", "seat", "status", "title", "replaced")
 
 
@@ -140,7 +142,7 @@ def search(
         hits = oracle.search(words, filters, limit=limit, fresh=fresh)
         if not hits:
             hint = _known(oracle, filters) or "Try fewer words, or fewer filters."
-            raise NotInMemory(f"not_in_memory_db: nothing is found for {words!r}.", hint=hint)
+            raise NotInMemory(f"not_in_memory_db: nothing is found for {_cut(words)!r}.", hint=hint)
         standing = oracle.standing() if call.as_json else {}
     if call.as_json:
         call.print_json({"records": [hit.as_json() for hit in hits], **standing})
@@ -305,6 +307,10 @@ def _pasteable(place: str) -> str:
 
 def _seat(record: Summary) -> str:
     return visible(record.seat) or "-"
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= _LONGEST_ECHO else f"{words[:_LONGEST_ECHO]}…"
 
 
 def _filters(**values: str) -> dict[str, str]:

@@ -53,6 +53,7 @@ class Call:
 
     def fail(self, error: OracleError) -> int:
         """Print an error, on standard output as JSON when JSON was asked for, and return the exit code of the process."""
+        error = _without_secrets(error)
         if self.as_json:
             beside = self.beside_error if isinstance(error, NotFound) else {}
             with suppress(ReaderGone, OracleError):
@@ -60,6 +61,14 @@ class Call:
         else:
             say([error.sentence, *([f"hint: {error.hint}"] if error.hint else [])])
         return error.exit_code
+
+
+def _without_secrets(error: OracleError) -> OracleError:
+    """Return the error as it may be printed: its sentence may repeat a value of the caller's, which may be a secret."""
+    from oracle.domain.secrets import redact
+
+    error.sentence, error.hint = redact(error.sentence)[0], redact(error.hint)[0]
+    return error
 
 
 def replaced_by(chain: Sequence[str]) -> str:

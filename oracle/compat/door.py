@@ -26,7 +26,7 @@ def serve(main: Callable[[list[str]], int]) -> int:
     not installed is left to whoever started the front.
     """
     try:
-        code = main(sys.argv[1:])
+        code = _call(main, sys.argv[1:])
         _print(b"")
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -39,8 +39,32 @@ def serve(main: Callable[[list[str]], int]) -> int:
         raise
     except Exception as error:  # noqa: BLE001 - the one place where a front ends
         _hush()
-        return report(_unforeseen(error))
+        return report(_lost_folder(error) or _unforeseen(error))
     return code
+
+
+def _call(main: Callable[[list[str]], int], words: list[str]) -> int:
+    """Run a front on words that are text; the parser's own ends, after help or a wrong call, are exit codes like others."""
+    if sys.getfilesystemencoding() != "utf-8":
+        from oracle.app.surroundings import speak_utf8
+
+        speak_utf8()
+    if not all(map(str.isascii, words)):
+        from oracle.app.surroundings import require_text
+
+        require_text(words)
+    try:
+        return main(words)
+    except SystemExit as ended:
+        if not isinstance(ended.code, int):
+            raise
+        return ended.code
+
+
+def _lost_folder(error: Exception) -> OracleError | None:
+    from oracle.app.surroundings import lost_folder
+
+    return lost_folder(error)
 
 
 def end(code: int) -> NoReturn:
@@ -87,10 +111,17 @@ def _hush() -> None:
 
 def report(error: OracleError) -> int:
     """Print the sentence and the hint of a failure on standard error and return its exit code."""
-    complain(f"error: {error.sentence}")
+    complain(f"error: {without_secrets(error.sentence)}")
     if error.hint:
-        complain(f"hint: {error.hint}")
+        complain(f"hint: {without_secrets(error.hint)}")
     return error.exit_code
+
+
+def without_secrets(sentence: str) -> str:
+    """Return a sentence that may repeat a value of the caller's, a secret in it replaced by its kind."""
+    from oracle.domain.secrets import redact
+
+    return redact(sentence)[0]
 
 
 def emit(text: str) -> None:

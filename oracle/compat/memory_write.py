@@ -10,13 +10,15 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 from oracle.app.oracle import Oracle
-from oracle.compat.door import complain, emit, report, serve
+from oracle.compat.door import complain, emit, report, serve, without_secrets
 from oracle.domain import timestamps
 from oracle.domain.records import CONFIDENCES, Draft
 from oracle.errors import InvalidRecord, RootUnusable, SecretFound, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from oracle.app.views import Written
     from oracle.domain.records import Evidence
 
@@ -75,8 +77,16 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
     return argparse.HelpFormatter(prog, width=78)
 
 
+class _Parser(argparse.ArgumentParser):
+    """The usual parser, whose complaints repeat no secret."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong and end the process with code 2."""
+        super().error(without_secrets(message))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="memory_write",
         description="Write one record: decision, finding, task or plan.",
         formatter_class=_formatter,
@@ -155,6 +165,8 @@ def _read_content(args: argparse.Namespace) -> tuple[str, str]:
     name = "stdin" if args.content_stdin else args.content_file
     try:
         if args.content_stdin:
+            if sys.stdin is None:
+                raise UsageError("Standard input is closed.", hint="Give the content with --content-file or --body.")
             raw = sys.stdin.buffer.read()
         else:
             with open(args.content_file, "rb") as stream:  # noqa: PTH123 - pathlib costs start-up time
@@ -215,8 +227,8 @@ def _look_at_author(args: argparse.Namespace, author: str, *, is_drop: bool) -> 
     if not seats or author in seats:
         return []
     if is_drop:
-        return [f"author {author!r} is not in seats whitelist {seats!r}"]
-    return [f"author {author!r} not in known seats {seats!r}; writing anyway (soft governance)"]
+        return [without_secrets(f"author {author!r} is not in seats whitelist {seats!r}")]
+    return [without_secrets(f"author {author!r} not in known seats {seats!r}; writing anyway (soft governance)")]
 
 
 def _say(oracle: Oracle, args: argparse.Namespace, written: Written, warnings: list[str], *, is_drop: bool) -> None:

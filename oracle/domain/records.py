@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from oracle.domain import timestamps
 from oracle.domain.documents import Document, Problem, Value, as_list, as_text
 from oracle.domain.seats import MEMORY, ORPHAN_KINDS, SCAN_KINDS
-from oracle.domain.slugs import ENTITY, check_name, entity, fold_name
+from oracle.domain.slugs import ENTITY, check_name, cut, entity, fold_name
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, InvalidRecord, OwnershipError
 
@@ -330,15 +330,15 @@ class Draft:
         """Raise InvalidRecord, or OwnershipError for a kind that is not Memory's, when a rule of the kind is broken."""
         if self.kind not in ORPHAN_KINDS:
             raise OwnershipError(
-                f"Memory does not write records of the kind {self.kind!r}.",
+                f"Memory does not write records of the kind {cut(self.kind)!r}.",
                 hint="Its kinds are decision, finding, task and plan; a seat writes its own records into its own folder.",
             )
         if not self.title.strip():
             raise InvalidRecord("The title is empty.", hint="Give a title of one line with --title.")
         if self.confidence not in CONFIDENCES:
-            raise InvalidRecord(f"The confidence {self.confidence!r} is unknown.", hint="Choose high, medium or low.")
+            raise InvalidRecord(f"The confidence {cut(self.confidence)!r} is unknown.", hint="Choose high, medium or low.")
         if self.status not in STATUSES:
-            raise InvalidRecord(f"The status {self.status!r} is unknown.", hint=f"Choose one of {', '.join(STATUSES)}.")
+            raise InvalidRecord(f"The status {cut(self.status)!r} is unknown.", hint=f"Choose one of {', '.join(STATUSES)}.")
         for task in (self.task_id, *self.related_task_ids):
             check_task(task)
         self._check_evidence()

@@ -7,6 +7,8 @@ import unicodedata
 from oracle.errors import InvalidName, UsageError
 
 MAX_NAME_BYTES = 128
+_LONGEST_ECHO = 60
+"""Characters of a bad value that a sentence repeats."""
 SHARED = "_shared"
 """The project of records that belong to none: they lie under `shared/`."""
 ENTITY = "entity:"
@@ -23,7 +25,7 @@ def check_name(value: str, what: str) -> str:
     name = unicodedata.normalize("NFC", value)
     if not name or ".." in name or not name[0].isalnum() or not all(map(_may_stand, name)):
         raise InvalidName(
-            f"{what} {value!r} can't be used as a name.",
+            f"{what} {cut(value)!r} can't be used as a name.",
             hint="Use letters, digits, '.', '_' and '-', beginning with a letter or digit.",
         )
     if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
@@ -31,6 +33,11 @@ def check_name(value: str, what: str) -> str:
             f"{what} {value[:32]!r}… is longer than {MAX_NAME_BYTES} bytes.", hint="Choose a shorter name."
         )
     return name
+
+
+def cut(value: str) -> str:
+    """Return a value as a sentence repeats it: its beginning, when it is long."""
+    return value if len(value) <= _LONGEST_ECHO else f"{value[:_LONGEST_ECHO]}…"
 
 
 def _may_stand(char: str) -> bool:

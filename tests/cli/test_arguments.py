@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.cli.arguments import parse_lines, read_body, require_text, split_place
+from oracle.app.surroundings import require_text
+from oracle.cli.arguments import parse_lines, read_body, split_place
 from oracle.errors import UsageError
 
 

@@ -234,7 +234,7 @@ def test_the_seat_may_come_from_the_environment(oracle, monkeypatch):
 def test_words_that_are_no_utf_8_are_refused(oracle):
     code, _, err = oracle("search", b"\xff".decode("utf-8", "surrogateescape"))
     assert code == 2
-    assert err.startswith("Argument 2 is not UTF-8.")
+    assert err.startswith("Argument 2 is not UTF-8: b'\\xff'.")
 
 
 @pytest.mark.parametrize("words", [(), ("--help",), ("-h",)])
@@ -315,3 +315,81 @@ def test_check_changes_nothing(oracle, root):
     oracle("reconcile", "--full")
     (root / "projects/arena/builder/b.md").unlink()
     assert oracle("reconcile", "--check")[1] == "gone\tprojects/arena/builder/b.md\n"
+
+
+# Surroundings ---------------------------------------------------------------------------------------------------------
+
+PLAIN_C = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+def test_names_of_other_scripts_are_read_and_printed_whatever_the_locale(root):
+    put(root, "记录", "# 标题\n")
+    with process("list", "--memory-dir", str(root), env=PLAIN_C) as running:
+        out, err = running.communicate(timeout=30)
+    assert (running.returncode, err) == (0, b"")
+    assert "arena/builder/记录\t" in out.decode()
+    with process("search", "标题", "--memory-dir", str(root), env=PLAIN_C) as running:
+        assert "记录".encode() in running.communicate(timeout=30)[0]
+
+
+def test_a_working_directory_that_is_gone_is_said(tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    check = (
+        f"import os, sys; sys.path.insert(0, {str(CHECKOUT)!r}); os.rmdir(os.getcwd());"
+        "from oracle.cli.main import run; sys.exit(run(['list', '--memory-dir', 'rel']))"
+    )
+    done = subprocess.run([sys.executable, "-c", check], cwd=gone, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"The working directory is gone.\n")
+
+
+@pytest.mark.parametrize("words", [("--help",), ("list", "-h")])
+def test_help_that_nobody_reads_is_no_error(words):
+    read, write = os.pipe()
+    os.close(read)
+    with process(*words, stdout=write) as running:
+        os.close(write)
+        assert running.communicate(timeout=30)[1] == b""
+    assert running.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_help_that_cannot_be_written_is_said():
+    with Path("/dev/full").open("wb") as full, process("--help", stdout=full) as running:
+        _, err = running.communicate(timeout=30)
+    assert running.returncode == 70
+    assert err.startswith(b"The output could not be written")
+
+
+def test_a_root_below_a_file_is_refused(oracle, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, _, err = oracle("init", "--memory-dir", str(tmp_path / "file" / "x" / "y"))
+    assert code == 2
+    assert f"{tmp_path / 'file'} is not a folder" in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("write", "plan", "--project", "arena", "--title", "T", "--status"),
+        ("write", "plan", "--project", "arena", "--title", "T", "--confidence"),
+        ("write", "plan", "--project", "arena", "--title", "T", "--seat"),
+        ("write", "--project", "arena", "--title", "T"),
+        ("list", "--limit"),
+        ("search",),
+    ],
+)
+def test_no_sentence_repeats_a_secret(oracle, words):
+    secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    for more in ((), ("--json",)):
+        code, out, err = oracle(*words, secret, *more)
+        assert code
+        assert secret[:12] not in out + err
+        assert "[REDACTED:" in out + err
+
+
+def test_a_long_search_that_finds_nothing_is_not_repeated_whole(oracle):
+    code, out, err = oracle("search", "x" * 100_000)
+    assert code == 4
+    assert len(out + err) < 1000

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 from oracle.compat import door
 from oracle.errors import LockTimeout
+from tests.compat.team import SCRIPTS, Team
 
 
 def fail(error: BaseException):
@@ -47,3 +50,52 @@ def test_the_unforeseen_is_one_sentence_and_a_log(
 def test_a_missing_library_is_left_to_who_started_the_front():
     with pytest.raises(ModuleNotFoundError):
         door.serve(fail(ModuleNotFoundError("x", name="yaml")))
+
+
+def test_a_word_that_is_not_utf_8_is_refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "argv", ["x", "--file", "a\udcff.md"])
+    assert door.serve(fail(AssertionError("never called"))) == 2
+    assert capsys.readouterr().err.startswith("error: Argument 2 is not UTF-8: b'a\\xff.md'.\n")
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [("extract_links", ("--file", "rel.md")), ("query_memory", ("--memory-dir", "rel", "--key", "a"))],
+)
+def test_a_working_directory_that_is_gone_is_said(team: Team, tmp_path: Path, program: str, words: tuple[str, ...]):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    environ = {**os.environ, "ORACLE_ROOT": str(team.root)}
+    done = team.run(program, *words, cwd=gone, preexec_fn=gone.rmdir, env=environ)
+    assert done.code == 2
+    assert done.err.startswith("error: The working directory is gone.\n")
+
+
+def test_names_of_other_scripts_are_asked_for_whatever_the_locale(team: Team):
+    team.put("projects/a/decision/记录.md", "[KEY: 边界]\n")
+    environ = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    where = ("--memory-dir", str(team.root))
+    done = team.run("query_memory", *where, "--backlinks", "entity:key:边界", env=environ)
+    assert (done.code, done.err) == (0, "")
+    assert "projects/a/decision/记录" in done.out
+
+
+def test_help_that_nobody_reads_is_no_error():
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, str(SCRIPTS / "query_memory.py"), "--help"]
+    with subprocess.Popen(command, stdout=write, stderr=subprocess.PIPE) as running:
+        os.close(write)
+        assert running.communicate()[1] == b""
+    assert running.returncode == 0
+
+
+def test_an_interrupt_during_imports_is_quiet():
+    check = (
+        f"import sys; sys.path.insert(0, {str(SCRIPTS)!r}); import _bootstrap, builtins\n"
+        "def interrupt(*_, **__): raise KeyboardInterrupt\n"
+        "builtins.__import__ = interrupt\n"
+        "_bootstrap.run('memory_write')"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (130, b"")

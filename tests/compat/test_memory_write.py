@@ -326,3 +326,26 @@ def test_writers_side_by_side_lose_nothing(team: Team, content: Path):
         published = team.root / "_backlinks" / f"{target.replace(':', '++').replace('/', '__')}.jsonl"
         assert len({json.loads(line)["from"] for line in published.read_text(encoding="utf-8").splitlines()}) == rounds
     assert len(team.call("scan_index", "query", "--project", "p").json) == rounds
+
+
+def test_a_standard_input_that_is_closed_is_said(team: Team):
+    words = ("--memory-dir", str(team.root), "--kind", "plan", "--project", "q", "--content-stdin")
+    done = team.run("memory_write", *words, preexec_fn=lambda: os.close(0))
+    assert done.code == 2
+    assert done.err.startswith("error: Standard input is closed.\n")
+
+
+@pytest.mark.parametrize("option", ["--kind", "--source", "--confidence", "--iso", "--seats", "--project"])
+def test_no_sentence_repeats_a_secret(team: Team, option: str):
+    secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    words = ("--kind", "plan", "--project", "q", "--title", "T", "--author", "me", option, secret)
+    done = team.write(*words)
+    assert secret[:12] not in done.out + done.err
+    assert "github-token" in done.err
+
+
+@pytest.mark.parametrize("tasks", ["../x", "a b", "T-1,../x"])
+def test_a_related_task_is_a_plain_name(team: Team, tasks: str):
+    words = ("--kind", "plan", "--project", "q", "--title", "T", "--author", "me", "--related-task-ids", tasks)
+    assert team.write(*words).code == 2
+    assert not list(team.root.glob("projects/**/*.md"))

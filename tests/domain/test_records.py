@@ -260,3 +260,11 @@ def test_fields_in_their_order_without_the_empty_ones() -> None:
 )
 def test_names(title: str, name: str) -> None:
     assert name_of(title) == name
+
+
+@pytest.mark.parametrize("field", ["kind", "status", "confidence", "task_id"])
+def test_a_long_value_that_is_refused_is_not_repeated_whole(field: str) -> None:
+    fields = {"kind": "plan", "project": "arena", "title": "T", field: "no " * 1000}
+    with pytest.raises(OracleError) as caught:
+        Draft(**fields).check()
+    assert len(caught.value.sentence) < 200

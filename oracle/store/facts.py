@@ -119,11 +119,7 @@ def look_up(content: object, parts: list[str]) -> object:
                 if found is not MISSING:
                     return found
         return MISSING
-    if (
-        isinstance(content, list)
-        and parts[0].removeprefix("-").isdecimal()
-        and -len(content) <= int(parts[0]) < len(content)
-    ):
+    if isinstance(content, list) and parts[0].isdecimal() and len(parts[0]) < 20 and int(parts[0]) < len(content):
         return look_up(content[int(parts[0])], parts[1:])
     return MISSING
 

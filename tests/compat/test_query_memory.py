@@ -604,3 +604,10 @@ def test_a_claim_without_evidence_does_not_hold_and_old_responses_say_nothing(te
         "all_verified": None,
         "reason": "legacy_schema_no_evidence",
     }
+
+
+@pytest.mark.parametrize("index", ["-1", "2", "9" * 5000, "²"])
+def test_an_index_counts_from_the_first(team: Team, index: str):
+    team.put("machine/net.json", '{"a": {"b": [10, 20]}}')
+    assert team.query("--key", "net.a.b.1").out == "20\n"
+    assert team.query("--key", f"net.a.b.{index}").code == 1

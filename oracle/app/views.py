@@ -6,7 +6,7 @@ from oracle.domain.values import fields_of, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 @value
@@ -51,6 +51,17 @@ class Summary:
         return values
 
 
+_LONGEST_CHAIN = 50
+"""Successors of a record that JSON names; in a listing of a long chain all of them would be its square."""
+
+
+def chain_json(chain: Sequence[str]) -> dict[str, object]:
+    """Return `chain` for the JSON of a record, nothing for an empty one; a long one is cut, and `chain_length` its length."""
+    if len(chain) <= _LONGEST_CHAIN:
+        return {"chain": list(chain)} if chain else {}
+    return {"chain": list(chain[:_LONGEST_CHAIN]), "chain_length": len(chain)}
+
+
 @value
 class Hit:
     """A search hit: the record, its score (higher is better), the best passage and where it stands in the file."""
@@ -66,7 +77,7 @@ class Hit:
         """Return the JSON form with `lines` as "A:B"."""
         lines = f"{self.first_line}:{self.last_line}"
         values = {**self.record.as_json(), "lines": lines, "score": round(self.score, 4), "snippet": self.snippet}
-        return {**values, "chain": list(self.chain)} if self.chain else values
+        return {**values, **chain_json(self.chain)}
 
 
 @value
@@ -89,7 +100,8 @@ class Shown:
             "lines": f"{self.first_line}:{self.last_line}",
             "total_lines": self.total_lines,
             "text": self.text,
-            "chain": list(self.chain),
+            "chain": [],
+            **chain_json(self.chain),
             "supersedes": list(self.supersedes),
             "problems": [{"line": line, "reason": reason} for line, reason in self.problems],
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.cli.printing import visible
-from oracle.cli.session import replaced_by
+from oracle.cli.session import chain_json, replaced_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +40,7 @@ def as_json(walk: Walk, chains: Chains, marks: Marks) -> dict[str, object]:
         "nodes": list(walk.nodes),
         "edges": edges,
         "statuses": dict(marks),
-        "chains": {name: list(chain) for name, chain in chains.items()},
+        "chains": {name: chain_json(chain)["chain"] for name, chain in chains.items()},
     }
 
 

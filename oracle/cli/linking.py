@@ -10,7 +10,7 @@ from oracle.cli import completing, graphs
 from oracle.cli.options import Fresh, Json, MemoryDir, Project, Slug, Target, Types, begin
 from oracle.cli.printing import Table, print_table, write_out
 from oracle.cli.reading import records_table
-from oracle.cli.session import record_json, replaced_by, with_chains
+from oracle.cli.session import chain_json, record_json, replaced_by, with_chains
 from oracle.errors import NotInMemory, UsageError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def links(
                 "line": line,
                 "snippet": snippet,
                 "resolved": bool(there),
-                **({"chain": list(chains[target])} if target in chains else {}),
+                **chain_json(chains.get(target, ())),
             }
             for kind, target, snippet, line, there in rows
         ]
@@ -90,7 +90,7 @@ def backlinks(
                 "line": line,
                 "snippet": snippet,
                 "path": path,
-                **({"status": mark, "retired_by": by, "chain": list(chains.get(source, (by,)))} if by else {}),
+                **({"status": mark, "retired_by": by, **chain_json(chains.get(source, (by,)))} if by else {}),
             }
             for (source, kind, snippet, line, _, path, by, _), mark in zip(rows, marks, strict=True)
         ]

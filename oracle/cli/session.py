@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from oracle.app.oracle import Oracle
     from oracle.app.views import Summary
 
+_NEAREST = 3
+"""Successors that are named before the last one."""
+
 
 @dataclass(slots=True)
 class Call:
@@ -72,8 +75,16 @@ def _without_secrets(error: OracleError) -> OracleError:
 
 
 def replaced_by(chain: Sequence[str]) -> str:
-    """Return the words that mark a record which no longer holds, nearest successor first; "" while it holds."""
-    return f"by {', then '.join(chain)}" if chain else ""
+    """Return the words that mark a record which no longer holds, nearest successor first; "" while it holds.
+
+    Of a long chain the nearest and the last are named: a listing that names all of each record is the square of it.
+    """
+    if not chain:
+        return ""
+    between = len(chain) - _NEAREST - 1
+    if between < 1:
+        return f"by {', then '.join(chain)}"
+    return f"by {', then '.join(chain[:_NEAREST])}, … {between} more, then {chain[-1]}"
 
 
 def with_chains(oracle: Oracle, records: Sequence[Summary]) -> list[tuple[Summary, tuple[str, ...]]]:
@@ -82,6 +93,13 @@ def with_chains(oracle: Oracle, records: Sequence[Summary]) -> list[tuple[Summar
     return [(record, chains.get(record.slug, ())) for record in records]
 
 
+def chain_json(chain: Sequence[str]) -> dict[str, object]:
+    """Return the chain of a record for its JSON; what makes it is loaded when a command has one to print."""
+    from oracle.app import views
+
+    return views.chain_json(chain)
+
+
 def record_json(record: Summary, chain: Sequence[str]) -> dict[str, object]:
     """Return the JSON of a record in a listing; `chain` only where it is retired."""
-    return {**record.as_json(), **({"chain": list(chain)} if chain else {})}
+    return {**record.as_json(), **chain_json(chain)}

@@ -393,3 +393,18 @@ def test_a_long_search_that_finds_nothing_is_not_repeated_whole(oracle):
     code, out, err = oracle("search", "x" * 100_000)
     assert code == 4
     assert len(out + err) < 1000
+
+
+@pytest.mark.parametrize("words", [("list",), ("timeline",), ("search", "colour", "--limit", "99")])
+def test_a_long_chain_is_named_by_its_nearest_and_its_last(oracle, root, words):
+    for number in range(60):
+        put(root, f"r{number:02}", f"---\nsupersedes: [r{number - 1:02}]\n---\ncolour\n" if number else "colour\n")
+    code, out, _ = oracle(*words)
+    slug = "projects/arena/builder/r"
+    assert code == 0
+    assert f"by {slug}01, then {slug}02, then {slug}03, … 55 more, then {slug}59" in out
+    assert f"by {slug}56, then {slug}57, then {slug}58, then {slug}59" in out
+    records = {record["slug"][-3:]: record for record in json.loads(oracle(*words, "--json")[1])["records"]}
+    assert (len(records["r00"]["chain"]), records["r00"]["chain_length"]) == (50, 59)
+    assert (len(records["r09"]["chain"]), "chain_length" in records["r09"]) == (50, False)
+    assert "chain" not in records["r59"]

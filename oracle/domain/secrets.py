@@ -9,9 +9,8 @@ the next literal, so the cost stays linear in the text. Patterns are compiled wh
 from __future__ import annotations
 
 import binascii
-import math
 import re
-from collections import Counter
+import unicodedata
 from functools import cache, partial
 from itertools import pairwise
 
@@ -38,9 +37,10 @@ class Secret:
 
 _MASK = "\0"  # stands for text that is redacted already; no pattern below can match it
 _STOPGAP = (
-    r"(?i:example|change.?me|your|placeholder|dummy|sample|redacted|replace|insert|fixme|xxxx|\*\*\*|\.\.\.|opensesame"
+    r"(?i:example|change.?me|placeholder|dummy|sample|redacted|replace|insert|fixme|x{6}|\*\*\*|\.\.\.|opensesame"
     r"|process\.env|import\.meta|os\.environ|getenv|secrets\.|vars\.)"
-    r"|^[$%]?[{(<\[].*[})>\]]$|^\$[A-Za-z_{(]|^%[A-Za-z_(]+[%)s]?|[$#]\{|\$\(|\{\{|<%"
+    r"|(?i:(?:^|[-_.<{\[ ])your|your[-_ ]|(?:^|[-_.])x{4}|x{4}(?:[-_.]|$))"
+    r"|^[$%]?[{(<\[].*[})>\]]$|^\$(?:env:)?(?:[A-Z_][A-Z0-9_]*|[a-z][a-z0-9_]*|[A-Za-z_]+\d?)(?:$|[/.\-])|^%\w+%$|%\(\w+\)|[$#]\{|\$\(|\{\{|<%|\{[a-z_]\w*\}"
     r"|(?:^|[-_.])(?i:fake|test|demo|mock|foo|bar|todo|none|null)(?:[-_.]|$)"
     # widely printed in documentation: two UUIDs of RFC texts, the payload "John Doe" of a well-known JWT
     r"|^123e4567-e89b|^550e8400-e29b-41d4|IkpvaG4gRG9l"
@@ -48,9 +48,11 @@ _STOPGAP = (
 _WORDS_IN_URL = r"^(?:[A-Z_]+|[a-z]{1,4}|[a-z]*(?:pass|secret|pwd|user|token|test|demo|guest|admin|root|host)[a-z]*)$"
 _NOT_VALUES = (
     r"://|^(?:data|sha\d+|md5|urn|arn|file|vault|op|ssm|secretsmanager|kms|env|ref)[:\-/]"  # addresses and hashes
-    r"|^v?\d+(?:[.,:]\d+)+|^\d{4}-\d\d(?:-\d\d|$)|^\d+$|^[./~]+$"  # versions, network addresses, times, numbers
-    r"|^(?:\.{1,2}|~)?/(?:[\w.@-]+/)+[\w.@-]*$|^[A-Za-z]:[\\/]|\.[a-z]{2,5}$"  # paths and files
-    r"|^[a-z]\w*(?:\(|\[|->|::)|=>|^[\w.+-]+@[\w-]+\.[\w.]+$"  # code, mail addresses
+    r"|^v?\d+(?:[.,:]\d+)+(?:[-+/_a-z][\w.+/-]*)?$|^\d+$|^[./~]+$"  # versions, network addresses, numbers
+    r"|^\d{4}-\d\d(?:-\d\d|$)|^[a-z][A-Za-z_]*(?:\.[A-Za-z_]+)+$|^[&*][a-z][\w-]{0,20}$"  # times, references
+    r"|^(?:\.{1,2}|~)?/(?:[\w.@-]+/)+[\w.@-]*$|^[A-Za-z]:[\\/]|^[\w./~@:\\-]+\.[a-z]{2,5}$"  # paths and files
+    r"|^[A-Za-z_$][\w.$]*(?:\(|\[|->|::)|=>|^[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,8}$"  # code, mail addresses
+    r"|\[\^?(?:A-Z|a-z|0-9|\\)|\\[dwsb]|\{\d+,?\d*\}"  # regular expressions
 )
 _PIECE = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+"
 _UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
@@ -69,65 +71,124 @@ def _is_stopgap(value: str) -> bool:
     return steps >= 0.6 * (len(value) - 1)
 
 
-def _entropy(value: str) -> float:
-    """Return the Shannon entropy in bits a character."""
-    size = len(value)
-    return -sum(n / size * math.log2(n / size) for n in Counter(value).values())
-
-
 def _is_token(value: str) -> bool:
-    """Accept the body of a vendor shape: the shape is the evidence, so only stand-ins and plain words fall out."""
+    """Accept the body of a vendor shape: the shape is the evidence, so only stand-ins and written words fall out."""
     if _is_stopgap(value) or len(set(value)) < 6:
         return False
-    longest = max((len(part) for part in _compiled(r"[-_./:]").split(value)), default=0)
-    return longest >= 8 and (any(c.isdigit() for c in value) or not (value.islower() or value.isupper()))
+    parts = _compiled(r"[-_./:]").split(value)
+    return len(parts) == 1 or not all(map(_compiled(r"[a-z]*\d{0,2}|[A-Z]*|\d+").fullmatch, parts))
 
 
 def _is_dense_token(value: str) -> bool:
-    """Accept a body behind a prefix that ordinary names share (`sk-`): one long part with digits in it."""
+    """Accept a body behind a prefix that ordinary names share (`sk-`): one long part of it, or all of it, is opaque."""
+    if not _is_token(value):
+        return False
     parts = _compiled(r"[-_]").split(value)
-    return _is_token(value) and any(len(p) >= 16 and any(c.isdigit() for c in p) for p in parts)
+    if any(len(part) >= 16 and any(map(str.isdigit, part)) for part in parts):
+        return True
+    return len(value) >= 20 and _count_classes(value) >= 2 and not _is_worded(value)
+
+
+# Two letters that follow one another in words and names, 230 of 676: counted over English prose and names of code.
+_FOLLOWERS = {
+    "a": "bcdgiklmnprstuvy",
+    "b": "aeilorsu",
+    "c": "acehiklortu",
+    "d": "aeilorsu",
+    "e": "acdefglmnprstvwx",
+    "f": "aefiloru",
+    "g": "aehinorsu",
+    "h": "aeiot",
+    "i": "abcdefglmnoprstvz",
+    "j": "aeosu",
+    "k": "eis",
+    "l": "adeilostuy",
+    "m": "abeimopsu",
+    "n": "acdefgiknostuv",
+    "o": "abcdfgiklmnoprstuvw",
+    "p": "aehiloprstu",
+    "q": "u",
+    "r": "acdegikmnorstuy",
+    "s": "acehilopstuy",
+    "t": "acehilorstuy",
+    "u": "abcdeilmnprst",
+    "v": "aei",
+    "w": "aeio",
+    "x": "ptx",
+    "y": "ps",
+    "z": "e",
+}
+_PAIRS = frozenset(first + second for first, row in _FOLLOWERS.items() for second in row)
+
+
+_PART = r"[A-Za-z]*\d{0,4}|\d{6}|\d{8}|[A-Za-z]{3,}\d{1,2}(?:[A-Z][a-z]{2,})+"
+_MARKED_PART = _PART + r"|[a-z]+\d{1,2}[a-z]+"  # `k8s`, `base64url`
+
+
+def _is_worded(value: str) -> bool:
+    """Say whether a value is put together from words: `refresh-token-rotation-2`, `createdAtTimestamp`.
+
+    Digits may stand alone between marks or end a part. Of the pairs of letters within the words three in four must be
+    usual ones: one random text of 16 lower-case letters in 500 has that many. Marks are evidence too and lower it.
+    """
+    parts = [part for part in _compiled(r"%[0-9A-F]{2}|[-_./:,@+&#]").split(value) if part]
+    if not all(map(_compiled(_PART if len(parts) == 1 else _MARKED_PART).fullmatch, parts)):
+        return False
+    words = [word for part in parts for word in _compiled(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])").findall(part)]
+    letters = sum(map(len, words))
+    if letters < 0.5 * len(value) or max(map(len, words)) > 40:
+        return False
+    one_case = value.islower() or value.isupper()
+    if letters < 3.4 * len(words):
+        return value.islower() and len(parts) == len(words) >= 3
+    marked = len(parts) > 1 and one_case and max(map(len, words)) <= 14
+    humped = len(words) >= 3 and not one_case and letters >= 4 * len(words)
+    pairs = [first + second for word in words for first, second in pairwise(word.lower())]
+    return sum(pair in _PAIRS for pair in pairs) >= (0.6 if marked or humped else 0.75) * len(pairs)
+
+
+def _count_classes(value: str) -> int:
+    """Count which of lower case, upper case, digits and the symbols of passwords a value has."""
+    return sum(_compiled(kind).search(value) is not None for kind in ("[a-z]", "[A-Z]", "[0-9]", "[!#$%^&*+?@~]"))
 
 
 def _is_random(value: str) -> bool:
-    """Say whether an assigned value looks drawn at random and not written by a person as a name or a word.
+    """Say whether an assigned value is opaque: not an address, a stand-in, a reference or a name made of words.
 
-    Names and words have long runs of one character class (`oauth2-proxy`: 3.7 on average), random text has short
-    ones (base 62: about 1.7, hexadecimal: about 2.1).
+    From 16 characters on nothing else is asked. A shorter one has to mix three classes of characters, or to change
+    class often: names and words have long runs of one class (`oauth2-proxy`: 3.7 on average), random text has short
+    ones (base 62: about 1.7).
     """
     size = len(value)
     if not 8 <= size <= 512 or len(set(value)) < 6 or _compiled(_NOT_VALUES).search(value) or _is_stopgap(value):
         return False
+    if not any(map(str.isalpha, value)):
+        return False
+    if size >= 16:
+        return not _is_worded(value)
+    return _is_mixed(value)
+
+
+def _is_mixed(value: str) -> bool:
+    """Judge a value of 8 to 15 characters by how it mixes the classes of characters."""
+    if _compiled(r"[/\[(]").search(value):
+        return False
     pieces = _compiled(_PIECE).findall(value)
-    letters = sum(map(str.isalpha, value))
-    if not pieces or not letters:
-        return False
-    if _entropy(value) < (3.0 if size >= 16 else 2.5):
-        return False
-    if letters == size:
-        return _is_random_letters(value, len(pieces))
     average = sum(map(len, pieces)) / len(pieces)
-    if _compiled(r"[0-9a-fA-F]+").fullmatch(value):
-        return size >= 16
+    if value.isalpha():
+        return average < (2.5 if len(value) >= 12 else 2.2)
+    if _count_classes(value) >= 3:
+        return _has_symbols(value) or not _is_worded(value)
     if _has_symbols(value):
-        return average < 4.5 and len(pieces) >= 2
-    return any(map(str.isdigit, value)) and average < (2.5 if size >= 12 else 2.2)
+        return average < 4.5
+    return any(map(str.isdigit, value)) and average < (2.5 if len(value) >= 12 else 2.2)
 
 
 def _has_symbols(value: str) -> bool:
     """Say whether a value has the punctuation of passwords, with digits or with both cases."""
-    if not _compiled(r"[!#$%^&*+?@~]").search(value) or _compiled(r"[/\[(]").search(value):
+    if not _compiled(r"[!#$%^&*+?@~]").search(value):
         return False
     return any(map(str.isdigit, value)) or _compiled(r"[a-z].*[A-Z]|[A-Z].*[a-z]").search(value[1:]) is not None
-
-
-def _is_random_letters(value: str, pieces: int) -> bool:
-    if len(value) < 20:
-        return False
-    if len(value) / pieces < 2.5 and not value.islower():
-        return True
-    vowels = sum(c in "aeiouAEIOU" for c in value)
-    return vowels < 0.22 * len(value)
 
 
 def _is_url_password(value: str) -> bool:
@@ -214,6 +275,7 @@ _RULES: tuple[_Rule, ...] = (
     _prefixed("google-oauth", "GOCSPX-", rf"{_WORD}{{20,}}+"),
     _prefixed("google-oauth", "1//0", rf"{_WORD}{{30,}}+"),
     _prefixed("anthropic-key", "sk-ant-", rf"{_WORD}{{20,}}+"),
+    _prefixed("sk-api-key", "sk-proj- sk-svcacct- sk-admin- sk-or-v1- sk-lf-", rf"{_WORD}{{32,}}+"),
     _prefixed("sk-api-key", "sk-", rf"{_WORD}{{20,}}+", check=_is_dense_token),
     _prefixed("stripe-key", "sk_live_ rk_live_ sk_test_ rk_test_ sk_prod_ rk_prod_", rf"{_ALNUM}{{10,}}+"),
     _prefixed("stripe-key", "whsec_", r"[A-Za-z0-9+/]{20,}+={0,2}"),
@@ -308,14 +370,16 @@ def _each(text: str, literals: tuple[str, ...], pattern: str) -> Iterator[re.Mat
 
 
 def _long_words(text: str) -> str:
-    """Keep the words of which a part could be a token (15 characters and a digit, or 30): prose has few."""
+    """Keep the words of which a part could be a token (15 characters and a digit or capital, or 30): prose has few."""
     ascii_only = text if text.isascii() else text.encode("ascii", "replace").decode().replace("?", " ")
     return " ".join([word for word in ascii_only.split() if len(word) >= 15 and _has_opaque_part(word)])
 
 
 def _has_opaque_part(word: str) -> bool:
     parts = word.replace("/", " ").replace(".", " ").split()
-    return any(len(part) >= 15 and (len(part) >= 30 or not _DIGITS_OF.isdisjoint(part)) for part in parts)
+    return any(
+        len(part) >= 15 and (len(part) >= 30 or not _DIGITS_OF.isdisjoint(part) or not part.islower()) for part in parts
+    )
 
 
 def _find_shapes(text: str) -> Iterator[Secret]:
@@ -403,6 +467,16 @@ _AUTHORIZATION = (
 _CURL_USER = r"(?:-u|--user)[ =]?[\"']?[^\s:\"'@/]{1,60}:(?P<v>[!#-&(-;=?-_a-~]{4,200})"
 
 
+_COOKIE = r"cookie2?\\?[\"'`]?[ \t]*[:=][ \t]*\\?[\"'`]?(?P<pairs>[^\n\0\"'`]{20,4096}+)"
+_COOKIE_PAIR = r"(?<![\w.-])(?P<name>[\w.-]{1,64}+)=(?P<v>[A-Za-z0-9._~+/%:|!-]{20,2000}+={0,2})"
+_COMMANDS = (  # commands that take a password after `-p`
+    ("sshpass", r"(?i:sshpass)[ \t]+-p[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"),
+    ("docker login", r"(?i:docker login)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p(?:[ \t]+|=)?[\"']?(?P<v>[!#-&(-~]{6,200})"),
+    ("mysql", r"(?i:mysql(?:dump|admin|import|sh)?)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[\"']?(?P<v>[!#-&(-~]{6,200})"),
+    ("mariadb", r"(?i:mariadb(?:-dump|-admin)?)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[\"']?(?P<v>[!#-&(-~]{6,200})"),
+)
+
+
 def _find_headers(text: str, lower: str) -> Iterator[Secret]:
     """Find the credentials of HTTP authorization, in headers and in the options of curl."""
     for literal, pattern, check in (
@@ -415,9 +489,24 @@ def _find_headers(text: str, lower: str) -> Iterator[Secret]:
     if "curl" in lower:
         for option in ("-u", "--user"):
             yield from _values("authorization", text, _starts(text, option), _CURL_USER, _is_url_password)
-    if "sshpass" in lower:
-        pattern = r"sshpass[ \t]+-p[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"
-        yield from _values("assignment", text, _starts(text, "sshpass"), pattern, _is_url_password)
+    yield from _find_cookies(text, lower)
+    for command, pattern in _COMMANDS:
+        if command in lower:
+            yield from _values("assignment", text, _starts(lower, command), pattern, _is_url_password)
+
+
+def _find_cookies(text: str, lower: str) -> Iterator[Secret]:
+    """Find what opens a session among the pairs of a Cookie or Set-Cookie header (RFC 6265)."""
+    if "cookie" in lower:
+        for found in _each(lower, ("cookie",), _COOKIE):
+            for pair in _compiled(_COOKIE_PAIR).finditer(text, *found.span("pairs")):
+                if _is_session(pair["name"]) and _is_random(pair["v"]):
+                    yield Secret("authorization", *pair.span("v"))
+
+
+def _is_session(name: str) -> bool:
+    """Say whether a cookie of this name may open a session: those of analytics and of forms don't."""
+    return not _compiled(r"(?i)_+g[a-z]{1,4}(?:_|$)|_*(?:utm|fbp|csrf|xsrf)|.*(?:csrf|xsrf|consent)").match(name)
 
 
 def _starts(text: str, literal: str) -> Iterator[int]:
@@ -443,11 +532,12 @@ _NAMES = ("pass", "pwd", "token", "secret", "key", "credential", "_auth")
 _CJK_NAMES = "密码|密碼|口令|密钥|秘钥|金鑰|私钥|令牌|权杖|凭证|凭据|授权码"
 _CJK = r"(?![密口秘令])[\u4e00-\u9fff]"  # a name that follows is looked at by itself
 _SUFFIX = r"(?P<suffix>(?>s?(?:[_.\-][A-Za-z0-9_.\-]{1,24}|[A-Z0-9][A-Za-z0-9_]{0,24})?))"
-_CLOSE = r"(?:\\?[\"'`]|\*\*|[\])]){0,3}+"
+_CLOSE = r"(?:\\?[\"'`]|\*\*|[\])]|&quot;|&#3[49];){0,3}+"
 _NOTE = r"(?:[ \t]?(?:\([^()\n\0]{1,24}\)|（[^（）\n\0]{1,24}）))?"
 _SEPARATOR = (
     r"(?:(?:[ \t]*:[ \t]*&?(?:str|[Ss]tring|bytes|SecretStr|text)(?:[ \t]*\|[ \t]*\w{1,9})?)?"  # a type
     r"[ \t]*(?:=>|:=|={1,3}|＝)[ \t]*"
+    r"|[ \t]*&(?:#61|#x3[dD]|equals|#58|#x3[aA]|colon);[ \t]*"  # entities of = and :
     r"|[ \t]*[:：](?:\*\*)?\s{0,12}+(?:`{3}[a-z]{0,10}\n)?"
     r"|[ \t]*\|[ \t]*|>"  # a table's cell, an element
     r"|(?<=[\"'])[ \t]*,[ \t]*(?=[\"'])|\([ \t]*(?=[\"'])"  # a default, an argument
@@ -458,10 +548,10 @@ _SEPARATOR = (
 )
 _UNIT = r"[!#$%*+\-./0-9?@A-Z^_a-z~]"
 _VALUE = (
-    r"(?:\*\*)?(?:[rbuf]{1,2}(?=[\"']))?(?=\\?[\"'`“‘「『]?(?:[^\s=\"'`\\\0]{0,48}?[0-9!#$%^*+?@~]|[A-Za-z]{20}))"
+    r"(?:\*\*)?(?:&quot;|&#3[49];)?(?:[rbuf]{1,2}(?=[\"']))?(?=\\?[\"'`“‘「『]?(?:[^\s=\"'`\\\0]{0,48}?[0-9!#$%^*+?@~]|[A-Za-z_+/.&-]{16}|[a-z]{0,16}[A-Z]{1,16}[a-z]{1,16}[A-Z]))"
     r"(?:\\?(?P<quote>[\"'`])(?P<quoted>(?:(?!\\?(?P=quote))[!-~]){4,512}+)\\?(?P=quote)"
     r"|[“‘「『](?P<curly>[!-~]{4,512}+)[”’」』]"
-    rf"|[\"'`]?(?P<plain>{_UNIT}{{1,512}}+(?:[:&,;=](?![\w.-]{{1,40}}[=:]){_UNIT}{{1,512}}+){{0,4}}+={{0,2}})"
+    rf"|[\"'`]?(?P<plain>(?:&(?=[\w&.-]*[0-9!#$%^*+?@~]))?{_UNIT}{{1,512}}+(?:[:&,;=]{{1,2}}(?![\w.-]{{1,40}}[=:]|quot;|#3[49];){_UNIT}{{1,512}}+){{0,4}}+={{0,2}})"
     r"(?P<call>[(\[])?)"
 )
 _ASSIGNED = rf"(?:(?i:pass(?:word|wd|phrase|code|wort)?)|(?i:{'|'.join(_NAMES[1:])})|{_CJK_NAMES})"
@@ -513,22 +603,27 @@ def _assigned_span(found: re.Match[str], name: str, *, is_random: Check) -> Span
     if group == "plain":
         value = value.rstrip(".,;:?*")
         end = start + len(value)
-        if found["call"] and len(value) < 24:
+        if found["call"] and (len(value) < 24 or _is_worded(value)):
             return None
     before = found.string[max(0, found.start() - 24) : found.start()]
     if not is_random(value) or not _names_secret(before, name, found["suffix"]):
         return None
-    if (
-        found["bare"]
-        and name is not _CJK_NAMES
-        and not _compiled(r"(?:^|\s)-{1,2}[\w-]*$|(?i:login|user)[ \t]+\S+\s+$").search(before)
-    ):
+    if found["bare"] and name is not _CJK_NAMES and not _may_follow_blank(before, found, value):
         return None
     if _compiled(_UUID).fullmatch(value) and name not in ("key", "secret", "pass"):
         return None  # tokens of requests, sessions and continuations are mostly UUIDs that open nothing
     if name == "key" and not _compiled(_KEY_OF).search(before) and len(value) < 20:
         return None
     return start, end
+
+
+def _may_follow_blank(before: str, found: re.Match[str], value: str) -> bool:
+    """Say whether a name takes its value after a mere blank: an option, a line of .netrc, or `NAME_API_KEY`."""
+    if _compiled(r"(?:^|\s)-{1,2}[\w-]*$|(?i:login|user)[ \t]+\S+\s+$").search(before):
+        return True
+    head = found[0].split(maxsplit=1)[0]
+    named = _compiled(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?").fullmatch(head)
+    return bool(named and before[-1:] == "_" and len(value) >= 20 and any(map(str.isdigit, value)))
 
 
 def _names_secret(before: str, name: str, suffix: str) -> bool:
@@ -585,7 +680,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     """
     work = _masked_markers(text)
     found: list[Secret] = []
-    while round_ := _merged(_repeated(work, _scan(work))):
+    while round_ := _merged(_scan_as_read(work)):
         found += round_
         work = _replaced(work, round_, mark=lambda secret: _MASK * (secret.end - secret.start))
     return tuple(sorted(found, key=lambda secret: secret.start))
@@ -601,6 +696,42 @@ def _masked_markers(text: str) -> str:
     if "[REDACTED:" not in text:
         return text
     return _compiled("|".join(map(re.escape, _MARKERS))).sub(lambda found: _MASK * len(found[0]), text)
+
+
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+
+
+def _scan_as_read(text: str) -> list[Secret]:
+    """Scan a text as a reader sees it: letters of full width as plain ones, and nothing where nothing is seen.
+
+    What is invisible may also part two words, so the text is searched with blanks in its place as well.
+    """
+    if text.isascii():
+        return _repeated(text, _scan(text))
+    folded = _folded(text)
+    if not any(character in folded for character in _INVISIBLE):
+        return _repeated(folded, _scan(folded))
+    kept = [at for at, character in enumerate(folded) if character not in _INVISIBLE]
+    joined = "".join([folded[at] for at in kept])
+    parted = folded.translate(dict.fromkeys(map(ord, _INVISIBLE), " "))
+    return [
+        *(
+            Secret(secret.kind, kept[secret.start], kept[secret.end - 1] + 1)
+            for secret in _repeated(joined, _scan(joined))
+        ),
+        *_repeated(parted, _scan(parted)),
+    ]
+
+
+def _folded(text: str) -> str:
+    """Replace the variants of plain letters, digits and the marks of tokens (NFKC), one character by one."""
+    table = {}
+    for character in set(text):
+        if not character.isascii():
+            plain = unicodedata.normalize("NFKC", character)
+            if len(plain) == 1 and plain.isascii() and (plain.isalnum() or plain in "-_+/=."):
+                table[ord(character)] = plain
+    return text.translate(table) if table else text
 
 
 def _scan(text: str) -> list[Secret]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import string
 import time
 import timeit
 from pathlib import Path
@@ -113,6 +115,17 @@ FOUND = {
     "npmrc": ("//registry.npmjs.org/:_authToken={}", HEX[:36]),
     "uuid-key": ("HEROKU_API_KEY={}", UUID),
     "curl-user": ("curl -u admin:{} https://x", PW),
+    "name-blank": ("OPENAI_API_KEY {}", R[:40]),
+    "cookie": ("Cookie: theme=dark; session={}", R[:32]),
+    "set-cookie": ("Set-Cookie: sid={}; Path=/; HttpOnly", HEX[:32]),
+    "docker-login": ("docker login -u bot -p {} reg.io", PW),
+    "mysql-p": ("mysql -uroot -p{} shop", PW),
+    "entity": ("token&#61;{}", R[:24]),
+    "entity-hex": ("token&#x3D;{}", R[:24]),
+    "entity-quotes": ("&quot;token&quot;:&quot;{}&quot;", R[:24]),
+    "letters": ("API_KEY={}", "kxwqzmvb" + "trplnghs"),
+    "wide-name": ("ＡＰＩ＿ＫＥＹ＝{}", R[:24]),
+    "soft-hyphen-in-name": ("pass\u00adword: {}", PW),
     "zh-bare": ("root密码 {}", PW),
     "zh-colon": ("密码：{}", PW),
     "zh-is": ("口令是 {}，请勿外传", PW),
@@ -150,6 +163,21 @@ CLEAN = [
     "Basic authentication and Bearer authentication are supported",
     "密码：请联系管理员；令牌的有效期是 30 天；密钥：见 docs/keys-2024.md",
     "password: string; secret: z.string().min(8)",
+    "sortKey: createdAtTimestamp, key: projects-arena-decision, token: refresh-token-rotation-v2",
+    "secretKey: databaseCredentialsProvider\ntoken: authentication_middleware_v2\ntoken: ERC20TokenContract",
+    "client_secret: vault-managed-since-2024-06\nsecret: feat/add-oauth2-login\nsecretName: k8s-tls-wildcard-2024",
+    "password: correct-horse-battery-staple and API_KEY: zhangsan-lisi-wangwu",
+    "TOKEN=$(gh auth token) SECRET=$GITHUB_SECRET_V2_X PASSWORD=%DB_PASSWORD_2% token: {access_token_2}",
+    "secret: config.secrets.database.password, apiKey: this.config.apiSecretValue, TOKEN: github.event.head.sha",
+    "token = self._load_token_2(); tokens: list[TokenInformation2]; secret: &db-pass-anchor1",
+    "API_KEY=https://example.org/keys/12345678 TOKEN_ENDPOINT=/oauth2/v1/token TOKEN=/run/secrets/api-token-1",
+    "primary key: " + UUID + "; the secret is in commit " + HEX[:40],
+    "API_KEY OPENAI_API_KEY_2024_PRODUCTION and MAX_TOKEN 20480000000000000000000",
+    "glpat-your-personal-access-token sk-ant-name-of-the-key-goes-here xapp-feature-rollout-plan-2024",
+    "glpat-" + "x" * 20 + " AKIA" + "0" * 16 + " ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789",
+    "mysql -h db -p --port=3306; mysql -p$MYSQL_ROOT_PASSWORD; docker login -p $PASSWORD; docker login -p ${CI_TOKEN_2}",
+    "Cookie: the session cookie is sent\nSet-Cookie: lang=en-and-a-long-description; Path=/; _ga=GA1.2."
+    + "1234567890.1700000000",
 ]
 
 
@@ -234,6 +262,59 @@ def test_offsets_survive_letters_that_grow_when_lowered() -> None:
     assert [text[s.start : s.end] for s in find_secrets(text)] == [PW]
 
 
+LOWER, UPPER, DIGITS = string.ascii_lowercase, string.ascii_uppercase, string.digits
+BASE62 = LOWER + UPPER + DIGITS
+URLSAFE = BASE62 + "-_"
+HEXADECIMAL = DIGITS + "abcdef"
+SYMBOLS = "!#$%^&*+?@~-_."
+DRAWS = [  # frame, alphabet, length, the share that may be missed
+    *(("API_KEY={}", LOWER + DIGITS, n, 0.01) for n in (16, 32, 40)),
+    *(("API_KEY={}", UPPER + DIGITS, n, 0.01) for n in (16, 20, 32)),
+    *(("API_KEY={}", BASE62, n, 0.01) for n in (16, 20, 24, 32, 40)),
+    *(("API_KEY={}", HEXADECIMAL, n, 0.01) for n in (16, 32, 40, 64)),
+    *(("API_KEY={}", LOWER, n, 0.01) for n in (16, 20, 40)),
+    *(("API_KEY={}", LOWER + UPPER, n, 0.01) for n in (16, 20, 40)),
+    *(('"client_secret": "{}"', URLSAFE, n, 0.01) for n in (16, 24, 43)),
+    *(("SECRET_KEY: {}", BASE62 + "+/", n, 0.01) for n in (24, 40)),
+    *(('password = "{}"', BASE62 + SYMBOLS, n, limit) for n, limit in ((8, 0.08), (12, 0.025), (16, 0.01))),
+    *(("PASSWORD={}", BASE62 + SYMBOLS, n, limit) for n, limit in ((8, 0.16), (12, 0.04), (16, 0.015))),
+    *(("API_KEY={}", BASE62, n, limit) for n, limit in ((8, 0.16), (12, 0.06))),
+    ("AKIA{}", UPPER + "234567", 16, 0),
+    *(("glpat-{}", URLSAFE, n, 0) for n in (20, 27)),
+    ("sk-{}", BASE62, 48, 0),
+    ("sk-proj-{}", URLSAFE, 48, 0),
+    ("sk-ant-{}", URLSAFE, 95, 0),
+    ("hvs.{}", URLSAFE, 24, 0),
+    ("GOCSPX-{}", URLSAFE, 28, 0),
+    ("dckr_pat_{}", URLSAFE, 27, 0),
+    ("LTAI{}", BASE62, 20, 0),
+    ("ghp_{}", BASE62, 36, 0),
+    ("xoxb-1234567890-{}", BASE62, 24, 0),
+    ("AIza{}", URLSAFE, 35, 0),
+    ("SK{}", HEXADECIMAL, 32, 0),
+]
+
+
+@pytest.mark.parametrize(("frame", "alphabet", "size", "limit"), DRAWS)
+def test_random_values_are_found(frame: str, alphabet: str, size: int, limit: float) -> None:
+    draw = random.Random(f"{frame} {alphabet} {size}")
+    values = ["".join(draw.choices(alphabet, k=size)) for _ in range(1000)]
+    missed = [value for value in values if not find_secrets(frame.format(value))]
+    assert len(missed) <= limit * len(values), missed[:5]
+
+
+@pytest.mark.parametrize("name", VENDORS)
+def test_tokens_in_other_letters(name: str) -> None:
+    token = VENDORS[name]
+    wide = "".join(chr(ord(c) + 0xFEE0) if c.isalnum() or c in "-_" else c for c in token)
+    assert redact(f"用了 {wide} 然后")[0] == f"用了 [REDACTED:{kinds(token)[0]}] 然后"
+    for mark in "\u200b\u200c\u00ad":
+        at = len(token) // 2
+        for hidden in (f"{token[:at]}{mark}{token[at:]}", f"{token[:2]}{mark}{token[2:]}"):
+            assert redact(f"see {hidden} there")[0] == f"see [REDACTED:{kinds(token)[0]}] there"
+        assert redact(f"x{mark}{token}")[0] == f"x{mark}[REDACTED:{kinds(token)[0]}]"
+
+
 FRAGMENTS = st.sampled_from(
     [
         *VENDORS.values(),
@@ -250,6 +331,12 @@ FRAGMENTS = st.sampled_from(
         "]",
         "\0",
         "密码：",
+        "\u200b",
+        "\u00ad",
+        "ｔｏｋｅｎ＝",
+        "Cookie: a=",
+        "mysql -p",
+        "&#61;",
         PW,
         "\n",
         "-----BEGIN RSA PRIVATE " + "KEY-----\n",
@@ -306,6 +393,15 @@ def test_redaction_holds_for_any_text(text: str) -> None:
         "1//0",
         "eyJ.",
         "password=" + PW + " ",
+        "cookie: a=",
+        "Cookie: a=" + R[:24] + "; ",
+        "mysql ",
+        "docker login ",
+        "token&#61;",
+        "token &",
+        "ｔ\u200b",
+        "API_KEY ",
+        "aB",
     ],
 )
 def test_time_grows_with_the_text_and_no_faster(fragment: str) -> None:

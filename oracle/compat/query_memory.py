@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MODES = ("key", "file", "search", "ask", "status", "backlinks", "graph")
 FILTERS = ("project", "seat", "kind", "since")
 NOTHING, USAGE = 1, 2
+LONGEST_ECHO = 200
+"""Characters of what was searched for that are repeated when nothing is found."""
 
 
 def run() -> int:
@@ -163,7 +165,7 @@ def _search(oracle: Oracle, args: argparse.Namespace) -> int:
     for name in flat:
         complain(f"legacy: {name}.json is of the old flat layout; machine/{name}.json would win over it")
     if not matches:
-        complain(f"no matches for: {args.search}")
+        complain(f"no matches for: {args.search[:LONGEST_ECHO]}")
         return NOTHING
     emit(print_json({"term": args.search, "count": len(matches), "matches": matches}))
     return 0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from oracle.compat.door import complain
+from oracle.compat.door import complain, without_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from typing import NoReturn
 
     from oracle.app.oracle import Oracle
 
@@ -20,7 +21,13 @@ def make_parser(name: str, description: str) -> argparse.ArgumentParser:
         columns = os.environ.get("COLUMNS", "")
         return argparse.HelpFormatter(prog, width=max(40, int(columns) - 2 if columns.isdecimal() else 98))
 
-    return argparse.ArgumentParser(
+    class Parser(argparse.ArgumentParser):
+        """The usual parser, whose complaints repeat no secret."""
+
+        def error(self, message: str) -> NoReturn:
+            super().error(without_secrets(message))
+
+    return Parser(
         prog=name,
         allow_abbrev=False,
         description=description,

@@ -99,3 +99,13 @@ def test_an_interrupt_during_imports_is_quiet():
     )
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (130, b"")
+
+
+@pytest.mark.parametrize("program", ["dispatch_task", "verify_handoff"])
+def test_a_wrong_call_repeats_no_secret(team: Team, program: str):
+    secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    done = team.call(
+        program, "--profile", "p", "--task-id", "T-1", "--source", "a", "--target", "b", f"--kind={secret}"
+    )
+    assert done.code == 2
+    assert secret[:12] not in done.err

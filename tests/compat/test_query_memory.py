@@ -611,3 +611,8 @@ def test_an_index_counts_from_the_first(team: Team, index: str):
     team.put("machine/net.json", '{"a": {"b": [10, 20]}}')
     assert team.query("--key", "net.a.b.1").out == "20\n"
     assert team.query("--key", f"net.a.b.{index}").code == 1
+
+
+def test_a_long_search_that_finds_nothing_is_not_repeated_whole(team: Team):
+    done = team.query("--search", "x" * 100_000)
+    assert (done.code, done.err) == (1, f"no matches for: {'x' * 200}\n")

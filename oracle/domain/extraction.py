@@ -6,7 +6,7 @@ Domain room: pure. A reader is asked only when the text holds a mark that all of
 from __future__ import annotations
 
 from oracle.domain import entities, references
-from oracle.domain.masks import mask_code
+from oracle.domain.masks import blank, mask_code
 from oracle.domain.pages import Page
 
 TYPE_CHECKING = False
@@ -37,9 +37,9 @@ def read(text: str, patterns: Patterns) -> Extraction:
         prose = entities.read_files(page, prose)
     if "[" in keys and "[KEY:" in keys:
         entities.read_keys(page, keys)
-    if "_" in prose:
-        page.beside = entities.bare_of_emphasis(page.text)
-        prose, named = entities.bare_of_emphasis(prose), entities.bare_of_emphasis(named)
+    if "_" in prose and (spans := entities.find_emphasis(prose)):
+        page.beside = blank(page.text, spans, filler="*")
+        prose, named = blank(prose, spans, filler="*"), blank(named, spans, filler="*")
     entities.read_tasks(page, prose, prefixes=patterns.task_prefixes)
     entities.read_commits(page, prose)
     entities.read_components(page, named, suffixes=patterns.component_suffixes)

@@ -12,7 +12,7 @@ from oracle.domain.handoffs import Kind, ReceiptName, Step, new_receipt
 from oracle.domain.task_files import PENDING, Task
 from oracle.domain.values import NOTHING, replace, value
 from oracle.errors import Blocked, OracleError, TaskAlreadyQueued, UsageError
-from oracle.store import handoffs, task_tree
+from oracle.store import handoffs, responses, task_tree
 from oracle.store.handoffs import Outcome
 
 TYPE_CHECKING = False
@@ -83,6 +83,8 @@ def dispatch(oracle: Oracle, order: Order) -> Dispatched:
     """Dispatch once. Raises TaskAlreadyQueued with nothing written, Blocked, UsageError, NoProfile, HandoffFailed."""
     resume.before(oracle, notifies=order.notifies)
     team = open_team(oracle, order.project, path=order.profile)
+    if order.task_id:
+        responses.path_of(oracle.root, order.task_id)  # an id that no answer could have is refused
     named = replace(
         order, task_id=order.task_id or new_task_id(oracle), project=team.project, profile=team.profile.path
     )

@@ -15,7 +15,7 @@ from oracle.domain import handoffs as rules
 from oracle.domain.handoffs import CONSUMED, Kind, Receipt, ReceiptName, new_receipt, receipt_name
 from oracle.domain.values import replace, value
 from oracle.errors import Conflict, NotFound, UsageError
-from oracle.store import handoffs, responses
+from oracle.store import handoffs, responses, steps
 from oracle.store.handoffs import Outcome
 from oracle.store.profile import PLANNER_ROLES
 
@@ -182,7 +182,10 @@ def dispatches_to(folder: str, task_id: str, seat: str) -> Iterator[tuple[Receip
             continue
         name, suffix = parsed
         if name.task_id == task_id and name.target == seat:
-            receipt = handoffs.read(folder, name, suffix)
+            try:
+                receipt = handoffs.read(folder, name, suffix)
+            except steps.NotPlain:  # asks nothing; listings name it
+                continue
             if receipt is not None and receipt.kind is not Kind.NOTICE:
                 yield receipt, not suffix
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from oracle.domain.responses import require_json
 from oracle.domain.values import value
 from oracle.errors import ClaimsFailed
 
@@ -49,6 +50,7 @@ def verify(root: Root, repo: str, given: Mapping[str, object]) -> Verified:
 
     `claims` and `sources` are always there in what is stored.
     """
+    require_json(given)
     kept = {key: item for key, item in given.items() if key not in ("all_verified", "claim_results")}
     for key in ("claims", "sources"):
         if kept.get(key) is None:

@@ -160,10 +160,9 @@ def deliver(
 def _response(inline: str | None, file: str | None) -> dict[str, object]:
     if (inline is None) == (file is None):
         raise UsageError("One response is needed.", hint="Give --response-inline or --response-file, not both.")
-    try:
-        content = json.loads(_read(file) if file is not None else str(inline))
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"The response is no JSON: {error}.", hint='Give an object, as in {"answer": "…"}.') from error
+    from oracle.domain.responses import parse_response
+
+    content = parse_response(_read(file) if file is not None else str(inline))
     if not isinstance(content, dict):
         raise UsageError("The response is no JSON object.", hint='Give an object, as in {"answer": "…"}.')
     return content
@@ -277,6 +276,9 @@ def _tell(story: Story) -> list[str]:
         for key in ("title", "summary", "verdict", "commit", "lineage_status", "notified_at", "consumed_at"):
             text = chapter.receipt.text(key)
             lines += [f"    {key}: {text}"] if text and text != "unknown" else []
+    told = {sentence for item in story.listed for sentence in item.handoff.problems}
+    untold = dict.fromkeys(text for one in story.chapters for text in one.receipt.problems if text not in told)
+    lines += [f"problem: {text}" for text in untold]
     lines += [f"response  {story.response_path}"] if story.response_path else []
     lines += [f"kept aside  {path}" for path in story.kept_aside]
     lines += [f"wake-up waits  {text}" for text in story.wake_ups]

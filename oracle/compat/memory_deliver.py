@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 
 from oracle.compat.door import complain, emit, report, serve
 from oracle.compat.teamwork import add_notify, add_profile, make_parser, notifies, open_oracle
+from oracle.domain.responses import parse_response
 from oracle.errors import HandoffFailed, UsageError
 
 TYPE_CHECKING = False
@@ -65,10 +65,7 @@ def main(argv: Sequence[str]) -> int:
 def _response(args: argparse.Namespace) -> dict[str, object]:
     """Return the response that was given. Raises UsageError."""
     raw = args.response_inline if args.response_inline is not None else _read(args.response_file)
-    try:
-        content = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"The response is no JSON: {error}.", hint='Give an object, as in {"answer": "…"}.') from error
+    content = parse_response(raw)
     if not isinstance(content, dict):
         raise UsageError("The response is no JSON object.", hint='Give an object, as in {"answer": "…"}.')
     return content

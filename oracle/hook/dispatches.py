@@ -39,18 +39,24 @@ def find_dispatches(
         try:
             loaded = profile.load(root, name, environ)
             found.rosters[name] = loaded.seats
-            found.dispatches.extend(_read_folder(loaded.handoff_dir, name, seat, tasks))
+            found.dispatches.extend(_read_folder(loaded.handoff_dir, name, seat, tasks, found.problems))
         except OracleError as error:
             found.problems.append(error.sentence)
     return found
 
 
-def _read_folder(folder: str, project: str, seat: str, tasks: Collection[str]) -> Iterator[Waiting]:
+def _read_folder(
+    folder: str, project: str, seat: str, tasks: Collection[str], problems: list[str]
+) -> Iterator[Waiting]:
     for name, suffix in _names(folder):
         wanted = suffix == "" or (suffix == CONSUMED and name.task_id in tasks)
         if name.target != seat or not wanted:
             continue
-        receipt = receipts.read(folder, name, suffix)
+        try:
+            receipt = receipts.read(folder, name, suffix)
+        except OracleError as error:
+            problems.append(error.sentence)
+            continue
         if receipt is not None and receipt.kind is Kind.DISPATCH:
             yield Waiting(project, name.task_id, name.source, receipt.reply_to, is_open=suffix == "")
 

@@ -16,7 +16,7 @@ from oracle.domain.handoffs import CLAIM, CONSUMED, Handoff, Kind, Piece, Receip
 from oracle.domain.values import value
 from oracle.errors import DiskFailure
 from oracle.store import files, steps
-from oracle.store.handoffs import parse_claim, path_of
+from oracle.store.handoffs import Lease, read_claim
 
 
 @value
@@ -89,9 +89,13 @@ def tell_story(folder: str, task_id: str) -> tuple[Chapter, ...]:
     """Return every file of just this task id, the oldest first; leases are left out. Raises DiskFailure."""
     chapters = []
     for name, suffix, entry in _scan(folder, []):
-        raw = steps.read(entry.path) if name.task_id == task_id and suffix != CLAIM else None
-        if raw is not None:
-            receipt = handoffs.read_receipt(name, raw)
+        if name.task_id != task_id or suffix == CLAIM:
+            continue
+        problems: list[str] = []
+        receipt = _read(name, entry.path, problems)
+        if problems:
+            receipt = Receipt(name, Kind.UNKNOWN, {}, tuple(problems))
+        if receipt is not None:
             chapters.append(Chapter(entry.path, _changed_at(entry), suffix, receipt))
     return tuple(sorted(chapters, key=lambda one: (one.changed_at, one.path)))
 
@@ -223,9 +227,17 @@ def _dispatch_pieces(dispatch: _Files, folder: str, now: datetime) -> set[Piece]
     if CONSUMED in dispatch.times and _is_same_round(dispatch):
         pieces.add(Piece.CONSUMED)
     if CLAIM in dispatch.times:
-        lease = parse_claim(dispatch.name, steps.read(path_of(folder, dispatch.name, CLAIM)) or b"")
+        lease = _read_lease(folder, dispatch.name)
         pieces.add(Piece.CLAIM if lease and lease.until > now else Piece.CLAIM_EXPIRED)
     return pieces
+
+
+def _read_lease(folder: str, name: ReceiptName) -> Lease | None:
+    """Return a lease; one that can't be read is as good as over."""
+    try:
+        return read_claim(folder, name)
+    except DiskFailure:
+        return None
 
 
 def _is_same_round(dispatch: _Files) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 import time
 
 from oracle.errors import DiskFailure, LockTimeout
@@ -94,15 +95,29 @@ def remove(path: str) -> None:
         raise files.disk_failure(path, error) from error
 
 
+class NotPlain(DiskFailure):
+    """A pipe, a socket, a device or a folder stands where a file belongs."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} can't be read: it is no plain file.", hint="Look at it, then remove it or rename it.")
+
+
 def read(path: str) -> bytes | None:
-    """Return a file's bytes, or None when it is not there. Raises DiskFailure for one that can't be read."""
+    """Return a file's bytes, or None when it is not there. Never waits: what is no plain file is refused unread.
+
+    A link to a plain file is followed. Raises NotPlain, DiskFailure for one that can't be read.
+    """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
+        if error.errno == errno.ENXIO:  # what a socket and a device without a driver answer
+            raise NotPlain(path) from error
         raise _unreadable(path, error) from error
     try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise NotPlain(path)
         chunks = [os.read(handle, _CHUNK)]
         while len(chunks[-1]) == _CHUNK:  # a plain file gives less only at its end
             chunks.append(os.read(handle, _CHUNK))

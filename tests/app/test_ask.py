@@ -251,3 +251,11 @@ def test_times_are_those_of_receipts(squad: Squad):
     assert moment.tzinfo is not None
     assert abs(datetime.now(UTC) - moment) < timedelta(minutes=5)
     assert handoffs.read(str(squad.folder), squad.oracle.handoffs().items[0].handoff.dispatch.name) is not None
+
+
+@pytest.mark.parametrize("kind", ["conflict", "superseded"])
+def test_an_id_that_no_answer_can_have_is_refused_before_anything_is_written(squad: Squad, kind: str):
+    before = squad.snapshot()
+    with pytest.raises(InvalidName, match="kept aside"):
+        squad.ask(f"x.{kind}-ba4424823a18")
+    assert squad.snapshot() == before

@@ -397,3 +397,12 @@ def test_receipt_of_another_tool_for_the_same_answer_is_the_delivery(squad: Squa
     (squad.folder / "Q-1__memory__planner.json").write_text(json.dumps(foreign), encoding="utf-8")
     assert not squad.deliver().is_new
     assert squad.receipt("Q-1__memory__planner.json") == foreign
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_number_that_is_no_json_is_refused(squad: Squad, number: float):
+    squad.ask()
+    before = squad.snapshot()
+    with pytest.raises(UsageError, match="NaN"):
+        squad.deliver(answer=[number])
+    assert squad.snapshot() == before

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import time
 from pathlib import Path
 
 import pytest
 
 from oracle.domain.handoffs import Kind, new_receipt, receipt_name, render_receipt
-from oracle.errors import NoProfile, NotFound, UsageError
+from oracle.errors import DiskFailure, NoProfile, NotFound, UsageError
 from oracle.store import journal
 from tests.app.squad import Squad
 
@@ -127,3 +128,26 @@ def test_following_bears_a_journal_that_was_replaced(squad: Squad):
     (squad.path / "events.log").unlink()
     put(squad, 7)
     assert [event["task_id"] for event in itertools.islice(stream, 1)] == ["T7"]
+
+
+@pytest.mark.parametrize("suffix", ["", ".consumed", ".claim", ".superseded-0123456789ab"])
+def test_a_pipe_among_the_receipts_is_named_and_never_waited_for(squad: Squad, suffix: str):
+    squad.ask("Q-2")
+    pipe = squad.folder / f"F-4__planner__memory.json{suffix}"
+    os.mkfifo(pipe)
+    problems = squad.oracle.handoffs("", "").problems
+    assert ([f"{pipe} can't be read: it is no plain file."] if suffix in ("", ".consumed") else []) == list(problems)
+    assert squad.states()["Q-2"] == "open"
+    told = [text for one in squad.oracle.handoff("F-4", "").chapters for text in one.receipt.problems]
+    assert bool(told) is (suffix != ".claim")
+    squad.oracle.resume()
+    assert squad.deliver("F-4").is_new
+    assert squad.receipt("F-4__memory__planner.json")["unsolicited"] is True
+    assert pipe.is_fifo() or suffix == ".claim"
+
+
+def test_a_pipe_in_the_place_of_an_answer_is_a_sentence(squad: Squad):
+    squad.ask()
+    os.mkfifo(squad.folder / "Q-1__memory__planner.json")
+    with pytest.raises(DiskFailure, match="no plain file"):
+        squad.deliver()

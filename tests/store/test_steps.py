@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import socket
 import time
 from pathlib import Path
 
@@ -80,3 +82,18 @@ def test_a_file_that_can_not_be_read_or_written_is_a_sentence(tmp_path: Path) ->
     ):
         with pytest.raises(DiskFailure, match=str(tmp_path)):
             act()
+
+
+def test_what_is_no_plain_file_is_refused_and_never_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    (tmp_path / "device").symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as server, contextlib.chdir(tmp_path):
+        server.bind("socket")
+        for name in ("pipe", "folder", "link", "device", "socket"):
+            with pytest.raises(steps.NotPlain, match=f"{name} can't be read: it is no plain file"):
+                steps.read(f"{tmp_path}/{name}")
+    (tmp_path / "plain").write_bytes(b"x")
+    (tmp_path / "good").symlink_to("plain")
+    assert steps.read(f"{tmp_path}/good") == b"x"

@@ -1,0 +1,69 @@
+"""JSON that is taken from outside to be kept: what every reader of JSON takes, and no more. Pure."""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+
+from oracle.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MOST_DIGITS = 4000
+
+
+def parse_response(raw: bytes | str) -> object:
+    """Return what a response's JSON holds. Raises UsageError with the reason, also for what other readers of JSON refuse.
+
+    Those are NaN, numbers that no reader can hold, and keys that stand in one object twice.
+    """
+    try:
+        return json.loads(
+            raw, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite, parse_int=_whole
+        )
+    except RecursionError:
+        reason = "it is nested too deeply"
+    except UnicodeDecodeError:
+        reason = "it is not UTF-8"
+    except ValueError as error:
+        reason = str(error)
+    raise UsageError(f"The response is no JSON: {reason}.", hint='Give an object, as in {"answer": "…"}.')
+
+
+def require_json(response: Mapping[str, object]) -> None:
+    """Raise UsageError for a response that can't be printed as JSON: NaN, infinity, or nested too deeply."""
+    try:
+        json.dumps(response, allow_nan=False)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise UsageError(
+            "The response can't be stored as JSON: it holds NaN or infinity, or is nested too deeply.",
+            hint="Write such a number as text.",
+        ) from error
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    table: dict[str, object] = {}
+    for key, item in pairs:
+        if key in table:
+            raise ValueError(f"the key {key[:40]!r} stands in one object twice")
+        table[key] = item
+    return table
+
+
+def _no_number(word: str) -> object:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def _finite(word: str) -> float:
+    number = float(word)
+    if not isfinite(number):
+        raise ValueError(f"the number {word[:40]} is too large")
+    return number
+
+
+def _whole(word: str) -> int:
+    if len(word) > _MOST_DIGITS:
+        raise ValueError(f"a number of {len(word)} digits is too large")
+    return int(word)

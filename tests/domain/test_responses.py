@@ -1,0 +1,47 @@
+"""Responses from outside: what every reader of JSON takes is taken, all else is refused in a sentence."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.domain.responses import parse_response, require_json
+from oracle.errors import UsageError
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+TREES = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)
+
+
+@given(TREES)
+def test_what_is_json_is_taken_as_it_is(content: object):
+    assert parse_response(json.dumps(content)) == content
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"answer":NaN}', "NaN is no number"),
+        ('{"a":[-Infinity]}', "-Infinity is no number"),
+        ('{"answer":1e999}', "1e999 is too large"),
+        ('{"a":{"b":1,"b":1}}', "'b' stands in one object twice"),
+        ("1" * 5000, "a number of 5000 digits is too large"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"answer"', "Expecting"),
+        (b'{"a":"\xff"}', "not UTF-8"),
+    ],
+)
+def test_what_others_refuse_is_refused_with_the_reason(text: str | bytes, reason: str):
+    with pytest.raises(UsageError) as caught:
+        parse_response(text)
+    assert reason in caught.value.sentence
+    assert "sys." not in caught.value.sentence
+    assert "recursion" not in caught.value.sentence
+
+
+def test_a_value_that_can_not_be_printed_is_refused():
+    require_json({"answer": 1.5})
+    with pytest.raises(UsageError, match="NaN"):
+        require_json({"answer": [float("nan")]})

@@ -39,7 +39,7 @@ _MASK = "\0"  # stands for text that is redacted already; no pattern below can m
 _STOPGAP = (
     r"(?i:example|change.?me|placeholder|dummy|sample|redacted|replace|insert|fixme|x{6}|\*\*\*|\.\.\.|opensesame"
     r"|process\.env|import\.meta|os\.environ|getenv|secrets\.|vars\.)"
-    r"|(?i:(?:^|[-_.<{\[ ])your|your[-_ ]|(?:^|[-_.])x{4}|x{4}(?:[-_.]|$))"
+    r"|(?i:(?:^|[-_.<{\[ ])your|your[-_ ]|here$|(?:^|[-_.])x{4}|x{4}(?:[-_.]|$))"
     r"|^[$%]?[{(<\[].*[})>\]]$|^\$(?:env:)?(?:[A-Z_][A-Z0-9_]*|[a-z][a-z0-9_]*|[A-Za-z_]+\d?)(?:$|[/.\-])|^%\w+%$|%\(\w+\)|[$#]\{|\$\(|\{\{|<%|\{[a-z_]\w*\}"
     r"|(?:^|[-_.])(?i:fake|test|demo|mock|foo|bar|todo|none|null)(?:[-_.]|$)"
     # widely printed in documentation: two UUIDs of RFC texts, the payload "John Doe" of a well-known JWT
@@ -52,6 +52,7 @@ _NOT_VALUES = (
     r"|^\d{4}-\d\d(?:-\d\d|$)|^[a-z][A-Za-z_]*(?:\.[A-Za-z_]+)+$|^[&*][a-z][\w-]{0,20}$"  # times, references
     r"|^(?:\.{1,2}|~)?/(?:[\w.@-]+/)+[\w.@-]*$|^[A-Za-z]:[\\/]|^[\w./~@:\\-]+\.[a-z]{2,5}$"  # paths and files
     r"|^[A-Za-z_$][\w.$]*(?:\(|\[|->|::)|=>|^[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,8}$"  # code, mail addresses
+    r"|^(?:[a-z_]+\.)?_*[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){2,}_*$|#[0-9a-fA-F]{6}$|:%[sd](?:\W|$)"  # constants, colours
     r"|\[\^?(?:A-Z|a-z|0-9|\\)|\\[dwsb]|\{\d+,?\d*\}"  # regular expressions
 )
 _PIECE = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+"
@@ -121,7 +122,7 @@ _FOLLOWERS = {
 _PAIRS = frozenset(first + second for first, row in _FOLLOWERS.items() for second in row)
 
 
-_PART = r"[A-Za-z]*\d{0,4}|\d{6}|\d{8}|[A-Za-z]{3,}\d{1,2}(?:[A-Z][a-z]{2,})+"
+_PART = r"[A-Za-z]*\d{0,5}|\d{6}|\d{8}|[A-Za-z]{2,}\d{1,5}(?:[A-Z][a-z]{2,})+"
 _MARKED_PART = _PART + r"|[a-z]+\d{1,2}[a-z]+"  # `k8s`, `base64url`
 
 

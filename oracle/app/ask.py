@@ -85,6 +85,8 @@ def dispatch(oracle: Oracle, order: Order) -> Dispatched:
     team = open_team(oracle, order.project, path=order.profile)
     if order.task_id:
         responses.path_of(oracle.root, order.task_id)  # an id that no answer could have is refused
+        if team.profile.role(order.target) == "memory":
+            teams.require_own_response(oracle, team, team.receipt(order.task_id, order.target, order.source))
     named = replace(
         order, task_id=order.task_id or new_task_id(oracle), project=team.project, profile=team.profile.path
     )

@@ -124,6 +124,8 @@ def carry_on(oracle: Oracle, team: Team, work: Work) -> tuple[Delivered, tuple[E
 def _answer(oracle: Oracle, team: Team, work: Work) -> tuple[Receipt, bool, str]:
     """Store the response and create the receipt; return the receipt that stands, whether it is ours, the response's path."""
     try:
+        if work.response is not None:
+            teams.require_own_response(oracle, team, work.receipt.name)
         receipt, stored = _respond(oracle, work)
         outcome = _complete(team.folder, receipt, work.policy, stored)
     except Conflict as error:

@@ -77,7 +77,7 @@ def prepare(oracle: Oracle, delivery: Delivery) -> tuple[Team, Work, evidence.Ve
     if delivery.is_strict:
         verified.require()
     moment = teams.stamp(oracle)
-    whole = {**verified.response, "delivered_at": moment}
+    whole = {**verified.response, "project": team.project, "delivered_at": moment}
     fields = {
         "summary": delivery.summary or _summary(name.task_id, verified),
         "title": delivery.title,

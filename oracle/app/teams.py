@@ -97,6 +97,37 @@ def now_seconds(oracle: Oracle) -> float:
     return oracle.clock.now_ns() / 1e9
 
 
+def require_own_response(oracle: Oracle, team: Team, name: ReceiptName) -> None:
+    """Raise Conflict when the response of a task's id is another project's: what it says, else whose receipt tells of it.
+
+    A response that says nothing, of which no other project's receipt tells, is taken for this project's.
+    """
+    from oracle.store import handoffs, responses
+
+    owner = responses.project_of(oracle.root, name.task_id)
+    if owner is None or owner == team.project:
+        return
+    if not owner:
+        if handoffs.has_completion(team.folder, name.task_id):
+            return
+        owner = _other_owner(oracle, team, name.task_id)
+    if owner:
+        raise responses.belongs_to(name.task_id, owner)
+
+
+def _other_owner(oracle: Oracle, team: Team, task_id: str) -> str:
+    from oracle.store import handoffs
+
+    for project in profile.projects(oracle.root):
+        try:
+            folder = "" if project == team.project else profile.load(oracle.root, project, os.environ).handoff_dir
+        except OracleError:  # a profile that can't be read owns nothing here; listings name it
+            continue
+        if folder and handoffs.has_completion(folder, task_id):
+            return project
+    return ""
+
+
 def note(oracle: Oracle, event: str, details: Mapping[str, object]) -> None:
     """Put a line into `events.log`; one that can't be written is a warning."""
     try:

@@ -8,6 +8,7 @@ is never needed. Answering needs none at all: of any number of processes one cre
 from __future__ import annotations
 
 import json
+import os
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -74,6 +75,25 @@ def read(folder: str, name: ReceiptName, suffix: str = "") -> Receipt | None:
     """Return a receipt, whatever state its bytes are in, or None when there is none. Raises DiskFailure."""
     raw = steps.read(path_of(folder, name, suffix))
     return None if raw is None else handoffs.read_receipt(name, raw)
+
+
+def has_completion(folder: str, task_id: str) -> bool:
+    """Tell whether a completion receipt of just this task id tells of a response, acknowledged or not."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return False
+    for file_name in names:
+        parsed = handoffs.parse_file_name(file_name) if file_name.startswith(f"{task_id}__") else None
+        if parsed is None or parsed[0].task_id != task_id or parsed[1] not in ("", CONSUMED):
+            continue
+        try:
+            found = read(folder, *parsed)
+        except DiskFailure:
+            continue
+        if found is not None and found.kind is Kind.COMPLETION and found.text("response_path"):
+            return True
+    return False
 
 
 # Publish and complete -------------------------------------------------------------------------------------------------

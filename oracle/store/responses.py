@@ -20,7 +20,7 @@ from oracle.store.handoffs import Outcome
 from oracle.store.layout import Root
 
 SCHEMA_VERSION = 1
-LATER_KEYS = frozenset(("delivered_at", "all_verified", "claim_results", "schema_version", "query_id"))
+LATER_KEYS = frozenset(("delivered_at", "all_verified", "claim_results", "schema_version", "query_id", "project"))
 """Keys that tell of the moment of a delivery or repeat the file's name: responses that differ in these are one answer."""
 
 _ASIDE = re.compile(r"(?P<task>.+)\.(?P<kind>conflict|superseded)-(?P<digest>[0-9a-f]{12})\.json")
@@ -63,12 +63,14 @@ def digest_of(response: Mapping[str, object]) -> str:
 def put(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
     """Store the answer to a task, once; ALREADY when the same answer is there.
 
-    Raises Conflict when another is there (this one is then kept aside), DiskFailure. Twenty at once end like one after another.
+    Raises Conflict when another is there (this one is then kept aside, unless the first is another project's), DiskFailure.
+    Twenty at once end like one after another.
     """
     path, digest = path_of(root, task_id), digest_of(response)
     if steps.create_once(path, _render(task_id, response)):
         return Stored(path, digest, Outcome.CREATED)
     found = _read_bytes(path)
+    _refuse_other(task_id, found, response)
     if found is not None and digest_of(found) == digest:
         return Stored(path, digest, Outcome.ALREADY)
     aside = _aside(path, "conflict", digest)
@@ -83,12 +85,13 @@ def put(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
 def supersede(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
     """Put an answer in the place of the one that stands, which is kept; an equal answer kept aside is settled by it.
 
-    Raises NewerVersion when a newer program wrote the one that stands, DiskFailure.
+    Raises Conflict when it is of another project, NewerVersion when a newer program wrote the one that stands, DiskFailure.
     """
     path, digest = path_of(root, task_id), digest_of(response)
     with steps.FileLock(_lock_of(root)):
         raw = steps.read(path)
         outcome = Outcome.ALREADY
+        _refuse_other(task_id, None if raw is None else _parse(raw), response)
         if raw is None or _digest_of_bytes(raw) != digest:
             if raw is not None:
                 _refuse_newer(task_id, raw)
@@ -128,6 +131,31 @@ def read(root: Root, task_id: str) -> dict[str, object] | None:
             f"{path} is no JSON object, perhaps half written.", hint="Deliver again with --supersede; the file is kept."
         )
     return content
+
+
+def project_of(root: Root, task_id: str) -> str | None:
+    """Return the project that a task's response belongs to, "" when it does not say, None when there is no response."""
+    path = path_of(root, task_id)
+    raw = steps.read(path)
+    return None if raw is None else _project(_parse(raw))
+
+
+def belongs_to(task_id: str, project: str) -> Conflict:
+    """Return the refusal of a task id that another project has used up: answers of all projects share one folder."""
+    return Conflict(
+        f"The task id {task_id} belongs to project {project}; nothing was changed.", hint="Choose another task id."
+    )
+
+
+def _project(response: Mapping[str, object] | None) -> str:
+    said = (response or {}).get("project")
+    return said if isinstance(said, str) else ""
+
+
+def _refuse_other(task_id: str, found: Mapping[str, object] | None, response: Mapping[str, object]) -> None:
+    owner, mine = _project(found), _project(response)
+    if owner and mine and owner != mine:
+        raise belongs_to(task_id, owner)
 
 
 def list_answers(root: Root) -> Answers:

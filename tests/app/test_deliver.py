@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -406,3 +407,34 @@ def test_a_number_that_is_no_json_is_refused(squad: Squad, number: float):
     with pytest.raises(UsageError, match="NaN"):
         squad.deliver(answer=[number])
     assert squad.snapshot() == before
+
+
+@pytest.mark.parametrize("more", [{}, {"supersedes": True}])
+@pytest.mark.parametrize("old", [False, True])
+def test_an_id_belongs_to_the_project_that_answered_it(
+    squad: Squad, tmp_path: Path, more: dict[str, Any], *, old: bool
+):
+    squad.ask()
+    squad.deliver()
+    assert squad.response()["project"] == "demo"
+    if old:
+        path = squad.path / "responses" / "Q-1.json"
+        path.write_text(json.dumps({key: item for key, item in squad.response().items() if key != "project"}))
+    other = Squad(tmp_path, project="two")
+    before = squad.snapshot()
+    for answer in ("B.", "C."):
+        with pytest.raises(Conflict, match="The task id Q-1 belongs to project demo"):
+            other.deliver(answer=answer, **more)
+    with pytest.raises(Conflict, match="belongs to project demo"):
+        other.ask()
+    assert squad.snapshot() == before
+    assert squad.states() == {"Q-1": "consumed"}
+    assert not squad.deliver().is_new
+    assert other.deliver("Q-2").is_new
+
+
+def test_an_old_response_that_nobody_s_receipt_tells_of_is_taken(squad: Squad):
+    (squad.path / "responses").mkdir(exist_ok=True)
+    (squad.path / "responses" / "Q-1.json").write_text('{"answer": "A."}')
+    squad.ask()
+    assert squad.deliver(supersedes=True).is_new

@@ -69,6 +69,8 @@ class Delivered:
     wake_up: wakeups.WakeUp = wakeups.WakeUp()
     lineage: str = ""
     record: str = ""
+    settled: int = 0
+    """How many answers that were kept aside this delivery decided against."""
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
@@ -84,6 +86,7 @@ class Delivered:
             "confidence": self.confidence or None,
             "lineage_status": self.lineage or None,
             "record": self.record or None,
+            "settled": self.settled,
             "wake_up": self.wake_up.as_json(),
         }
 
@@ -106,23 +109,26 @@ def carry_out(oracle: Oracle, team: Team, work: Work) -> tuple[Delivered, tuple[
 
     The same delivery again changes nothing. Raises Conflict, HandoffFailed, DiskFailure, LockTimeout.
     """
-    receipt, is_new, response_path = _answer(oracle, team, work)
+    receipt, is_new, stored = _answer(oracle, team, work)
+    response_path = stored.path if stored else ""
     _consume(team, receipt.name)
+    if stored is not None and stored.settled:
+        teams.note(oracle, "settle", {**_details(team, receipt), "superseded": stored.settled})
     if not is_new:
         teams.note(oracle, "skip", {**_details(team, receipt), "what": "delivery", "reason": "already delivered"})
-        return _delivered(team, receipt, response_path), ()
+        return replace(_delivered(team, receipt, response_path), settled=stored.settled if stored else 0), ()
     return _tell(oracle, team, work, receipt, response_path)
 
 
 def carry_on(oracle: Oracle, team: Team, work: Work) -> tuple[Delivered, tuple[Entry, ...]]:
     """Do what a dead process left undone; the same steps, whoever made the receipt."""
-    receipt, _, response_path = _answer(oracle, team, work)
+    receipt, _, stored = _answer(oracle, team, work)
     _consume(team, receipt.name)
-    return _tell(oracle, team, work, receipt, response_path)
+    return _tell(oracle, team, work, receipt, stored.path if stored else "")
 
 
-def _answer(oracle: Oracle, team: Team, work: Work) -> tuple[Receipt, bool, str]:
-    """Store the response and create the receipt; return the receipt that stands, whether it is ours, the response's path."""
+def _answer(oracle: Oracle, team: Team, work: Work) -> tuple[Receipt, bool, responses.Stored | None]:
+    """Store the response and create the receipt; return the receipt that stands, whether it is ours, and the response."""
     try:
         if work.response is not None:
             teams.require_own_response(oracle, team, work.receipt.name)
@@ -132,7 +138,7 @@ def _answer(oracle: Oracle, team: Team, work: Work) -> tuple[Receipt, bool, str]
         teams.note(oracle, "conflict", {**_details(team, work.receipt), "reason": error.sentence})
         raise
     standing = _read(team.folder, receipt.name) or receipt
-    return standing, outcome is Outcome.CREATED, stored.path if stored else ""
+    return standing, outcome is Outcome.CREATED, stored
 
 
 def _respond(oracle: Oracle, work: Work) -> tuple[Receipt, responses.Stored | None]:

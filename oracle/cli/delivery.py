@@ -186,6 +186,8 @@ def _print_delivered(call: Call, done: Delivered) -> None:
     name = done.name
     if not done.is_new:
         write_out(f"already delivered {visible(name.task_id)} to {visible(name.target)}\n")
+        if done.settled:
+            call.note(f"the conflict is settled: {done.settled} kept aside, now superseded")
         return
     write_out(f"delivered {visible(name.task_id)} to {visible(name.target)}\n")
     call.note(f"response: {done.response_path}")

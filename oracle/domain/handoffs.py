@@ -305,7 +305,7 @@ _STATES = {
 
 
 def state(pieces: Collection[Piece]) -> State:
-    """Return what a set of files means: the first thing that is left to do, machine steps before people's.
+    """Return what a set of files means: the first thing that is left to do, a conflict before a wake-up.
 
     A crash while a dispatch is consumed may leave it and its `.consumed`; consuming again ends that. A response without a
     completion belongs to a delivery that died before its receipt; a completion without any dispatch was unsolicited.
@@ -327,10 +327,10 @@ def _step(present: frozenset[Piece]) -> Step:
         return _step_before_answer(present)
     if Piece.DISPATCH in present:
         return Step.DELIVERED
-    if _owes_wake_up(present) and Piece.ACKED not in present:
-        return Step.UNNOTIFIED
     if Piece.CONFLICT in present:
         return Step.CONFLICT
+    if _owes_wake_up(present) and Piece.ACKED not in present:
+        return Step.UNNOTIFIED
     return Step.ACKED if Piece.ACKED in present else Step.CONSUMED
 
 

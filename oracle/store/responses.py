@@ -34,6 +34,8 @@ class Stored:
     path: str
     digest: str
     outcome: Outcome
+    settled: int = 0
+    """How many other answers that were kept aside are decided against by this call."""
 
 
 @value
@@ -73,6 +75,11 @@ def put(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
     _refuse_other(task_id, found, response)
     if found is not None and digest_of(found) == digest:
         return Stored(path, digest, Outcome.ALREADY)
+    if found is not None and os.path.lexists(_aside(path, "superseded", digest)):
+        raise Conflict(
+            f"The task {task_id} has another answer; this one was superseded already, and nothing was changed.",
+            hint="Deliver with --supersede to let it stand again.",
+        )
     aside = _aside(path, "conflict", digest)
     steps.create_once(aside, _render(task_id, response))
     what = "another answer" if found is not None else "a response that can't be read"
@@ -84,6 +91,8 @@ def put(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
 
 def supersede(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
     """Put an answer in the place of the one that stands, which is kept; an equal answer kept aside is settled by it.
+
+    When it stands already, every conflict is settled in its favour: the others become `.superseded-…`.
 
     Raises Conflict when it is of another project, NewerVersion when a newer program wrote the one that stands, DiskFailure.
     """
@@ -99,7 +108,16 @@ def supersede(root: Root, task_id: str, response: Mapping[str, object]) -> Store
             steps.replace(path, _render(task_id, response))
             outcome = Outcome.CREATED
         steps.remove(_aside(path, "conflict", digest))
-    return Stored(path, digest, outcome)
+        settled = _settle_all(root, task_id) if outcome is Outcome.ALREADY else 0
+    return Stored(path, digest, outcome, settled)
+
+
+def _settle_all(root: Root, task_id: str) -> int:
+    path = path_of(root, task_id)
+    digests = list_answers(root).conflicts.get(task_id, ())
+    for digest in digests:
+        steps.rename(_aside(path, "conflict", digest), _aside(path, "superseded", digest))
+    return len(digests)
 
 
 def settle(root: Root, task_id: str, digest: str) -> str:

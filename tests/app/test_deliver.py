@@ -438,3 +438,31 @@ def test_an_old_response_that_nobody_s_receipt_tells_of_is_taken(squad: Squad):
     (squad.path / "responses" / "Q-1.json").write_text('{"answer": "A."}')
     squad.ask()
     assert squad.deliver(supersedes=True).is_new
+
+
+def test_the_standing_answer_again_with_supersede_settles_the_conflict_for_it(squad: Squad):
+    squad.ask()
+    squad.deliver()
+    with pytest.raises(Conflict, match="kept aside"):
+        squad.deliver(answer="C.")
+    done = squad.deliver(supersedes=True)
+    assert (done.is_new, done.settled) == (False, 1)
+    assert squad.states() == {"Q-1": "consumed"}
+    (aside,) = squad.responses() - {"Q-1.json"}
+    assert aside.startswith("Q-1.superseded-")
+    with pytest.raises(Conflict, match="superseded already"):
+        squad.deliver(answer="C.")
+    assert squad.states() == {"Q-1": "consumed"}
+    assert squad.responses() == {"Q-1.json", aside}
+    assert squad.response()["answer"] == "B."
+    assert squad.deliver(answer="C.", supersedes=True).is_new
+
+
+def test_a_conflict_shows_before_a_wake_up_that_waits(squad: Squad):
+    squad.ask()
+    squad.recorder.away.add("planner")
+    squad.deliver()
+    assert squad.states() == {"Q-1": "unnotified"}
+    with pytest.raises(Conflict):
+        squad.deliver(answer="C.")
+    assert squad.states() == {"Q-1": "conflict"}

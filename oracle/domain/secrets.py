@@ -50,10 +50,10 @@ _NOT_VALUES = (
     r"://|^(?:data|sha\d+|md5|urn|arn|file|vault|op|ssm|secretsmanager|kms|env|ref)[:\-/]"  # addresses and hashes
     r"|^v?\d+(?:[.,:]\d+)+(?:[-+/_a-z][\w.+/-]*)?$|^\d+$|^[./~]+$"  # versions, network addresses, numbers
     r"|^\d{4}-\d\d(?:-\d\d|$)|^[a-z][A-Za-z_]*(?:\.[A-Za-z_]+)+$|^[&*][a-z][\w-]{0,20}$"  # times, references
-    r"|^(?:\.{1,2}|~)?/(?:[\w.@-]+/)+[\w.@-]*$|^[A-Za-z]:[\\/]|^[\w./~@:\\-]+\.[a-z]{2,5}$"  # paths and files
+    r"|^~/[\w./@-]+$|^//[a-z]|^(?:\.{1,2}|~)?/(?:[\w.@-]+/)+[\w.@-]*$|^[A-Za-z]:[\\/]|^[\w./~@:\\-]+\.[a-z]{2,5}$"  # paths
     r"|^[A-Za-z_$][\w.$]*(?:\(|\[|->|::)|=>|^[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,8}$"  # code, mail addresses
-    r"|^(?:[a-z_]+\.)?_*[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){2,}_*$|#[0-9a-fA-F]{6}$|:%[sd](?:\W|$)"  # constants, colours
-    r"|\[\^?(?:A-Z|a-z|0-9|\\)|\\[dwsb]|\{\d+,?\d*\}"  # regular expressions
+    r"|^(?:[a-z_]+\.)?_*[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){2,}_*$|#[0-9a-fA-F]{6}$|(?:^|:)%[sd](?:\W|$)"  # constants, colours
+    r"|\[\^?(?:A-Z|a-z|0-9|\\)|\\[dwsb]|\{\d+,?\d*\}|\(\?|^--[a-z]"  # regular expressions, options
 )
 _PIECE = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+"
 _UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
@@ -122,7 +122,7 @@ _FOLLOWERS = {
 _PAIRS = frozenset(first + second for first, row in _FOLLOWERS.items() for second in row)
 
 
-_PART = r"[A-Za-z]*\d{0,5}|\d{6}|\d{8}|[A-Za-z]{2,}\d{1,5}(?:[A-Z][a-z]{2,})+"
+_PART = r"[A-Za-z]*\d{0,5}|\d{6}|\d{8}|(?:[A-Za-z]{2,}|[A-Z])\d{1,5}(?:[A-Z][a-z]{2,})+"
 _MARKED_PART = _PART + r"|[a-z]+\d{1,2}[a-z]+"  # `k8s`, `base64url`
 
 
@@ -132,7 +132,7 @@ def _is_worded(value: str) -> bool:
     Digits may stand alone between marks or end a part. Of the pairs of letters within the words three in four must be
     usual ones: one random text of 16 lower-case letters in 500 has that many. Marks are evidence too and lower it.
     """
-    parts = [part for part in _compiled(r"%[0-9A-F]{2}|[-_./:,@+&#]").split(value) if part]
+    parts = [part for part in _compiled(r"%[0-9A-F]{2}|[-_./:,@+&#*]").split(value) if part]
     if not all(map(_compiled(_PART if len(parts) == 1 else _MARKED_PART).fullmatch, parts)):
         return False
     words = [word for part in parts for word in _compiled(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])").findall(part)]
@@ -141,7 +141,7 @@ def _is_worded(value: str) -> bool:
         return False
     one_case = value.islower() or value.isupper()
     if letters < 3.4 * len(words):
-        return value.islower() and len(parts) == len(words) >= 3
+        return value.islower() and len(parts) >= 3
     marked = len(parts) > 1 and one_case and max(map(len, words)) <= 14
     humped = len(words) >= 3 and not one_case and letters >= 4 * len(words)
     pairs = [first + second for word in words for first, second in pairwise(word.lower())]

@@ -172,6 +172,7 @@ CLEAN = [
     "token = self._load_token_2(); tokens: list[TokenInformation2]; secret: &db-pass-anchor1",
     "API_KEY=https://example.org/keys/12345678 TOKEN_ENDPOINT=/oauth2/v1/token TOKEN=/run/secrets/api-token-1",
     "private_key: ed25519.Ed25519PrivateKey, KEY_USAGE = _lib.X509_V_ERR_KEYUSAGE_NO_SIGN, Token.Error: 'bg:#550000'",
+    "secret: V1SecretProjection; tokens: enable_k8s_tokens_via_dns; secret: `projects/*/secrets/*/versions/*`",
     "primary key: " + UUID + "; the secret is in commit " + HEX[:40],
     "API_KEY OPENAI_API_KEY_2024_PRODUCTION and MAX_TOKEN 20480000000000000000000",
     "glpat-your-personal-access-token sk-ant-name-of-the-key-goes-here xapp-feature-rollout-plan-2024",

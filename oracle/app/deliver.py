@@ -58,8 +58,31 @@ def deliver(oracle: Oracle, delivery: Delivery) -> Delivered:
             intents.finish(oracle, entry)
         raise
     intents.finish(oracle, entry)
+    if done.is_new and "unsolicited" in work.receipt.fields:
+        _warn_of_unsolicited(oracle, team, work)
     return replace(
         completing.send_all(oracle, done, owed), all_verified=verified.all_verified, confidence=verified.confidence
+    )
+
+
+_MOST_NAMED = 5
+
+
+def _warn_of_unsolicited(oracle: Oracle, team: Team, work: Work) -> None:
+    """Say that nobody asked for this, and what is open: a task id or a target may be mistyped."""
+    from oracle.app.handoffs import of_team
+
+    name = work.receipt.name
+    waiting = [
+        f"{item.task_id} from {item.asker}"
+        for item in of_team(oracle, team).handoffs
+        if item.answerer == name.source and item.dispatch is not None and item.completion is None
+    ]
+    named = ", ".join(waiting[-_MOST_NAMED:]) or "none"
+    more = f" and {len(waiting) - _MOST_NAMED} more" if len(waiting) > _MOST_NAMED else ""
+    oracle.warn(
+        f"no dispatch of {name.task_id} from {name.target} to {name.source} is open, so that this was delivered"
+        f" unsolicited; open ones: {named}{more}"
     )
 
 

@@ -419,6 +419,14 @@ def _change(call: Call, change: settings.Change, *, dry_run: bool) -> None:
             call.note(line)
 
 
+def _standing(found: settings.Status) -> str:
+    if not found.commands:
+        return "not installed"
+    if found.is_disabled:
+        return "installed, but hooks are disabled"
+    return "installed" if found.is_installed else "installed, but faulty"
+
+
 def _print_status(call: Call, found: settings.Status) -> None:
     if call.as_json:
         call.print_json(
@@ -430,7 +438,7 @@ def _print_status(call: Call, found: settings.Status) -> None:
             }
         )
     else:
-        write_out(f"{'installed' if found.is_installed else 'not installed'}: {visible(found.path)}\n")
+        write_out(f"{_standing(found)}: {visible(found.path)}\n")
         for command in found.commands:
             call.note(f"runs {command}")
         for line in found.notes:

@@ -42,6 +42,7 @@ _TOKEN = re.compile(
       | (?P<word>[^\s,\]=]++)(?=[\s,\]])""",
     re.VERBOSE | re.DOTALL,
 )
+_WIDE_COMMA = re.compile(r"[，、；﹐､،]\s*[A-Za-z_]*=")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _COMMIT = r"[0-9a-fA-F]{7,64}"
@@ -180,12 +181,19 @@ def _read_attributes(body: str) -> tuple[dict[str, str], int]:
         if token["close"]:
             return fields, at
         if token["key"]:
+            _refuse_wide_comma(token["value"])
             key = _set_attribute(fields, token["key"], _unquote(token["value"]))
         elif token["word"] and key in _PROSE:
             fields[key] += f" {token['word']}"  # a summary that its writer forgot to quote
         elif token["word"]:
             raise _Unreadable("marker_malformed", f"The marker holds {token['word'][:40]!r}, which is no attribute.")
     raise _Unreadable("marker_malformed", f"The marker can't be read from {body[at : at + 40]!r} on, or never ends.")
+
+
+def _refuse_wide_comma(value: str) -> None:
+    """Refuse a value into which a comma of another script has drawn the next attribute."""
+    if value[:1] not in ("'", '"') and _WIDE_COMMA.search(value):
+        raise _Unreadable("marker_malformed", "The marker's attributes are divided by blanks or by plain commas.")
 
 
 def _set_attribute(fields: dict[str, str], given: str, value: str) -> str:

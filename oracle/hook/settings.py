@@ -74,6 +74,8 @@ class Status:
     path: str
     commands: tuple[str, ...]
     notes: tuple[str, ...]
+    is_disabled: bool = False
+    """Whether the file turns every hook off."""
 
     @property
     def is_installed(self) -> bool:
@@ -291,9 +293,10 @@ def read_status(path: str) -> Status:
     notes = [note for entry in ours for note in _notes(entry)]
     if len(ours) > 1:
         notes.append("It stands there more than once, so that every turn runs it more than once.")
-    if content.get("disableAllHooks") is True:
+    is_disabled = content.get("disableAllHooks") is True
+    if is_disabled:
         notes.append("disableAllHooks is set in this file, so that the host runs no hook at all.")
-    return Status(path, tuple(_printed(entry) for entry in ours), tuple(notes))
+    return Status(path, tuple(_printed(entry) for entry in ours), tuple(notes), is_disabled)
 
 
 def _notes(entry: Mapping[str, object]) -> Iterable[str]:

@@ -142,8 +142,10 @@ def _intent(root: Root, answer: Answer) -> Iterator[None]:
 
 def _answer(marker: Marker, message: str, payload: Payload, around: Surroundings, root: Root) -> Answer:
     """Return what is to be delivered, and to whom. Raises Skipped."""
-    text = markers.strip(message) or marker.summary
-    if not text:
+    text = markers.strip(message)
+    if not _says_something(text):  # what is left of a marker in brackets or in quotes is no answer
+        text = marker.summary
+    if not _says_something(text):
         raise Skipped("empty_answer", "The last message holds a marker and nothing to deliver.")
     if marker.seat == around.seat:
         raise Skipped("own_seat", f"The seat {marker.seat} can't deliver to itself.")
@@ -162,6 +164,11 @@ def _answer(marker: Marker, message: str, payload: Payload, around: Surroundings
         sweep=marker.sweep,
         session_id=payload.session_id,
     )
+
+
+def _says_something(text: str) -> bool:
+    """Tell whether a text holds a letter or a digit of any script."""
+    return any(map(str.isalnum, text))
 
 
 def _address(marker: Marker, payload: Payload, around: Surroundings, root: Root) -> Address:

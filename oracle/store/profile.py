@@ -281,7 +281,10 @@ class _Reader:
 def init(root: Root, project: str, seats: Sequence[str], *, repo_root: str = "") -> str:
     """Write a minimal profile and return its path. Raises RecordExists when there is one, InvalidName, UsageError."""
     name = check_name(project, "project")
-    checked = list(dict.fromkeys(check_name(seat, "seat") for seat in seats))
+    checked = [check_name(seat, "seat") for seat in seats]
+    twice = sorted({seat for seat in checked if checked.count(seat) > 1})
+    if twice:
+        raise UsageError(f"The seats name {', '.join(twice)} twice.", hint="Give each seat a name of its own.")
     if not checked:
         raise UsageError(
             "A profile needs at least one seat.", hint="Name them: --seats memory,planner,builder,reviewer."

@@ -466,3 +466,17 @@ def test_a_conflict_shows_before_a_wake_up_that_waits(squad: Squad):
     with pytest.raises(Conflict):
         squad.deliver(answer="C.")
     assert squad.states() == {"Q-1": "conflict"}
+
+
+@pytest.mark.parametrize(("task_id", "target"), [("TYPO", "planner"), ("Q-1", "builder")])
+def test_what_nobody_asked_for_is_delivered_with_a_warning(squad: Squad, task_id: str, target: str):
+    squad.ask()
+    squad.warnings.clear()
+    assert squad.deliver(task_id, target=target).is_new
+    (warning,) = squad.warnings
+    assert f"no dispatch of {task_id} from {target} to memory is open" in warning
+    assert "open ones: Q-1 from planner" in warning
+    squad.warnings.clear()
+    assert not squad.deliver(task_id, target=target).is_new
+    assert squad.deliver().is_new
+    assert squad.warnings == []

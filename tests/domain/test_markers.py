@@ -258,3 +258,10 @@ def test_four_mebibytes_are_read_in_linear_time(unit: str) -> None:
 
     small, large = cost(1 << 19), cost(1 << 22)
     assert large < max(1.0, 24 * small)
+
+
+@pytest.mark.parametrize("comma", ["，", "、", "；"])
+def test_a_comma_of_another_script_is_no_part_of_a_name(comma: str) -> None:
+    found = read(f"x [DELIVER:seat=planner{comma}task_id=T-1]").deliver
+    assert isinstance(found, Fault)
+    assert found.code == "marker_malformed"

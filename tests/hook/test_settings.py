@@ -281,6 +281,7 @@ def test_status_names_what_keeps_the_hook_from_running(tmp_path: Path, script: s
     notes = " ".join(settings.read_status(str(path)).notes)
     for word in ("disableAllHooks", "more than once", "timeout of 1 s", "is not there"):
         assert word in notes
+    assert settings.read_status(str(path)).is_disabled
 
 
 # The front ------------------------------------------------------------------------------------------------------------

@@ -155,9 +155,10 @@ def test_root_that_is_not_there_is_not_made(seat: Seat, tmp_path: Path):
     assert not (tmp_path / "absent").exists()
 
 
-def test_marker_alone_delivers_nothing(seat: Seat):
+@pytest.mark.parametrize("message", [MARKER, f"[{MARKER}]", f"**{MARKER}** -- …"])
+def test_marker_alone_delivers_nothing(seat: Seat, message: str):
     seat.dispatch("T-1")
-    assert seat.run(seat.payload(MARKER)).stderr == b"deliver_skipped: empty_answer\n"
+    assert seat.run(seat.payload(message)).stderr == b"deliver_skipped: empty_answer\n"
     assert seat.answers() == {}
 
 

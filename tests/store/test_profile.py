@@ -41,7 +41,7 @@ def test_a_missing_profile_is_one_sentence_with_the_command_that_makes_it(place:
 
 
 def test_what_init_writes_is_read_back(place: Root, home: Path) -> None:
-    path = profile.init(place, "demo", [*SEATS, "memory"])
+    path = profile.init(place, "demo", SEATS)
     found = profile.load(place, "demo", {})
     assert (found.path, found.project, found.seats) == (path, "demo", tuple(SEATS))
     assert found.tasks_root == place.task_tree("demo") == f"{home}/.agents/tasks/demo"
@@ -180,3 +180,9 @@ def test_any_repository_path_survives_the_round_trip(repo: str) -> None:
 
     place = Root("/nowhere/.agents/memory")
     assert tomllib.loads(profile.render(place, "项目", ["memory"], repo_root=repo))["repo_root"] == repo
+
+
+def test_a_seat_that_is_named_twice_is_refused(place: Root) -> None:
+    with pytest.raises(UsageError, match="memory twice"):
+        profile.init(place, "demo", ["memory", "planner", "memory"])
+    assert profile.projects(place) == []

@@ -95,6 +95,8 @@ def _asker(team: Team, task_id: str, source: str) -> str:
     """Return who wants the answer, from the dispatch that was made last. Raises CompletionRefused when nothing was dispatched."""
     found = [item for item, _ in completing.dispatches_to(team.folder, task_id, source) if item.kind is Kind.DISPATCH]
     if not found:
+        if source != teams.OPERATOR:
+            team.profile.require_seat(source)
         raise CompletionRefused(
             f"Nothing tells to whom {source} answers {task_id}: no dispatch to it is on disk.",
             hint="Name it with --target.",

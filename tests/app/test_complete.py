@@ -341,3 +341,8 @@ def test_notice_that_failed_says_so(squad: Squad):
     assert squad.inbox().waiting == ()
     with pytest.raises(UsageError):
         squad.oracle.notify(Notice("demo", "planner", "nobody", "look"))
+
+
+def test_a_seat_that_is_none_is_named_before_its_target_is_looked_for(squad: Squad):
+    with pytest.raises(UsageError, match="no seat nobody"):
+        squad.complete("T1", "nobody")

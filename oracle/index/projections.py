@@ -167,12 +167,15 @@ def _draw_backlinks(target: str, rows: list[tuple[str, str, str, int]]) -> bytes
     seconds = {row[3] // NS for row in rows}
     heads = {second: f'{{"extracted_at":"{extracted_at(second * NS)}","from":' for second in seconds}
     tails = {kind: f',"to":{quote(target)},"type":{quote(kind)}}}\n' for kind in {row[1] for row in rows}}
-    return "".join(
-        [
+    drawn = []
+    for start in range(0, len(rows), _BATCH):  # in pieces: a target may have a hundred thousand lines
+        lines = [
             f'{heads[mtime_ns // NS]}{quote(slug)},"snippet":{quote(snippet)}{tails[kind]}'
-            for slug, kind, snippet, mtime_ns in rows
+            for slug, kind, snippet, mtime_ns in rows[start : start + _BATCH]
         ]
-    ).encode()
+        drawn.append("".join(lines).encode())
+    rows.clear()
+    return b"".join(drawn)
 
 
 def _strays(root: Root, side: str, expected: set[str]) -> list[str]:

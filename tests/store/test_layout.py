@@ -79,6 +79,9 @@ def test_a_root_that_is_none(tmp_path: Path) -> None:
             Root(str(tmp_path / name)).require()
         assert caught.value.exit_code == 2
         assert caught.value.hint
+    with pytest.raises(RootUnusable, match="no projects/"):
+        Root(str(tmp_path)).require()
+    (tmp_path / "projects").mkdir()
     Root(str(tmp_path)).require()
 
 

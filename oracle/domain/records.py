@@ -336,9 +336,13 @@ class Draft:
         if not self.title.strip():
             raise InvalidRecord("The title is empty.", hint="Give a title of one line with --title.")
         if self.confidence not in CONFIDENCES:
-            raise InvalidRecord(f"The confidence {cut(self.confidence)!r} is unknown.", hint="Choose high, medium or low.")
+            raise InvalidRecord(
+                f"The confidence {cut(self.confidence)!r} is unknown.", hint="Choose high, medium or low."
+            )
         if self.status not in STATUSES:
-            raise InvalidRecord(f"The status {cut(self.status)!r} is unknown.", hint=f"Choose one of {', '.join(STATUSES)}.")
+            raise InvalidRecord(
+                f"The status {cut(self.status)!r} is unknown.", hint=f"Choose one of {', '.join(STATUSES)}."
+            )
         for task in (self.task_id, *self.related_task_ids):
             check_task(task)
         self._check_evidence()

@@ -21,7 +21,8 @@ RECORD_TREES = ("projects", "shared", "learnings")
 SANDBOX_MARKS = ("/.agents/runtime/identities/", "/.agent-runtime/identities/")
 LEGACY_PLURALS = {"decisions": "decision", "deliveries": "delivery", "issues": "issue", "findings": "finding"}
 _OWN_NAMES = frozenset(
-    "projects shared learnings machine responses config events.log index.json _state _links _backlinks tasks profiles".split()
+    """projects shared learnings machine responses config events.log index.json _state _links _backlinks tasks profiles
+    link-patterns.toml component-patterns.toml""".split()
 )
 SKIPPED_FOLDERS = ("_index", "_links", "_backlinks", "_state")
 

@@ -190,7 +190,8 @@ def _strays(root: Root, side: str, expected: set[str]) -> list[str]:
 
 def _put(root: Root, path: str, data: bytes) -> None:
     if not data:
-        files.remove(path)
+        if os.path.lexists(path):
+            files.remove(path)
     elif _read(path) != data:
         files.replace(path, data, scratch=root.scratch)
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from oracle.app.deliver import Delivery
     from oracle.app.doctor import Check
     from oracle.app.handoffs import Handoffs, Story
+    from oracle.app.liveness import Stale
     from oracle.app.notices import Notice, Notified
     from oracle.app.ports import Clock
     from oracle.app.resume import Resumed
@@ -222,6 +223,12 @@ class Oracle:
         from oracle.app import standing
 
         return standing.marks(self, targets)
+
+    def stale(self, project: str = "", *, fresh: bool = False) -> Stale:
+        """Return the records that name a path, symbol, commit or branch that is gone from their project's repository."""
+        from oracle.app import liveness
+
+        return liveness.stale(self, project, fresh=fresh)
 
     def check(self) -> list[tuple[str, str]]:
         """Return (what, root-relative path) of everything that a full reconcile would change; nothing is changed."""

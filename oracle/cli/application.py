@@ -38,6 +38,7 @@ COMMANDS = {
     "entities": "linking:entities",
     "orphans": "linking:orphans",
     "unresolved": "linking:unresolved",
+    "stale": "checking:stale",
     "profile": "delivery:profile",
     "ask": "delivery:ask",
     "deliver": "delivery:deliver",

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tomllib
 from typing import TYPE_CHECKING
 
 from oracle.domain.slugs import check_name
 from oracle.errors import InvalidName
+from oracle.store import projects
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from oracle.store.layout import Root
 
 TOOLS = ("claude", "codex", "gemini", "opencode", "qwen")
 """The agents whose name launchers put behind the seat's."""
 
-_MOST_BYTES = 4 << 20  # of a registry; a larger one is none
+_MOST_BYTES = 4 << 20
 
 
 def session_names(project: str, seat: str, *, noted: str = "", registered: str = "", tool: str = "") -> tuple[str, ...]:
@@ -60,23 +60,8 @@ def _read_session_file(root: Root, project: str, seat: str) -> tuple[str, str]:
 
 
 def _read_registry(root: Root, project: str, seat: str, *, environ: Mapping[str, str]) -> str:
-    folder = environ.get("CLAWSEAT_REGISTRY_HOME") or f"{root.home}/.clawseat"
-    try:
-        content = json.loads(_read(f"{folder}/projects.json"))
-    except (ValueError, RecursionError):
-        return ""
-    seats = _entry(content, project).get("seats")
+    seats = projects.entry(root, project, environ).get("seats")
     return _text(seats.get(seat)) if isinstance(seats, dict) else ""
-
-
-def _entry(content: object, project: str) -> dict[str, object]:
-    """Return a project's entry of a registry in any of its shapes: `{"projects": …}`, a list, or name to entry."""
-    projects = content.get("projects", content) if isinstance(content, dict) else content
-    if isinstance(projects, dict):
-        found = projects.get(project)
-        return found if isinstance(found, dict) else {}
-    entries: Sequence[object] = projects if isinstance(projects, list) else ()
-    return next((item for item in entries if isinstance(item, dict) and item.get("name") == project), {})
 
 
 def _read(path: str) -> bytes:

@@ -1,0 +1,47 @@
+"""Commands that look records over and change nothing: stale, review."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from oracle.cli.options import Fresh, Json, MemoryDir, Project, begin
+from oracle.cli.printing import Table, print_table
+
+if TYPE_CHECKING:
+    from oracle.cli.session import Call
+
+
+def stale(
+    context: typer.Context,
+    *,
+    project: Project = "",
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+    fresh: Fresh = False,
+) -> None:
+    """List records that name what is no longer in the repository."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle("records") as oracle:
+        found = oracle.stale(project, fresh=fresh)
+        standing = oracle.standing() if call.as_json else {}
+    _warn_of_unregistered(call, [name for name, path in found.repositories if not path])
+    if call.as_json:
+        call.print_json({**found.as_json(), **standing})
+        return
+    rows = [
+        (item.record.slug, str(one.named.line), one.named.sort.value, one.named.name, one.liveness.value, one.detail)
+        for item in found.records
+        for one in item.worst_names
+    ]
+    print_table(Table(("slug", "line", "what", "name", "it is", "detail"), rows, stacked=(3, 0, 5)))
+    call.note(f"{found.looked_up} names looked up, {found.unchecked} unchecked")
+
+
+def _warn_of_unregistered(call: Call, names: list[str]) -> None:
+    if names:
+        call.warn(
+            f"no repository is registered for {', '.join(names)}; `repo_path` in projects.json or `repo_root` in the profile"
+            " names it"
+        )

@@ -1,0 +1,183 @@
+"""What records name, looked up in a real repository: live, moved, gone, and unchecked when nobody could look."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from oracle.app import repository
+from oracle.app.liveness import Checker, Liveness
+from oracle.app.oracle import Oracle
+from oracle.errors import NotInFederation
+from oracle.store import records
+from tests.app.gitbox import GitBox
+
+LONG = "def retry_all():\n" + "".join(f"    step_{number}()\n" for number in range(30))
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> GitBox:
+    return GitBox(tmp_path / "repo")
+
+
+def register(root: Path, box: GitBox, project: str = "arena") -> None:
+    folder = root / ".clawseat"
+    folder.mkdir(exist_ok=True)
+    entry = {"name": project, "repo_path": str(box.folder)}
+    (folder / "projects.json").write_text(json.dumps({"version": 2, "projects": [entry]}))
+
+
+def put(root: Path, text: str, name: str = "projects/arena/builder/a") -> None:
+    path = root / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def look(root: Path, text: str) -> dict[str, tuple[str, str]]:
+    """Return (liveness, detail) by name of what a record with this text names."""
+    put(root, text)
+    with Oracle.open(str(root)) as oracle:
+        (record,) = oracle.records({"project": "arena"}, fresh=True)
+        document = records.parse(record.path, (root / record.path).read_bytes())
+        checked = Checker(oracle, budget=60).check(record, document)
+    return {item.named.name: (item.liveness.value, item.detail) for item in checked.names}
+
+
+def test_paths(root: Path, box: GitBox) -> None:
+    register(root, box)
+    box.write("src/kept.py", "x = 1\n")
+    box.write("src/moved.py", LONG)
+    box.write("src/gone.py", "y = 2\n")
+    box.commit()
+    box.git("mv", "src/moved.py", "src/retries.py")
+    box.git("rm", "-q", "src/gone.py")
+    commit = box.commit("tidy")[:7]
+    box.write("build/out.txt", "never committed")
+    found = look(root, "src/kept.py:3, src/moved.py, src/gone.py, src/never.py, kept.py, build/out.txt, `src/`, `lib/`")
+    assert found == {
+        "src/kept.py": ("live", ""),
+        "src/moved.py": ("moved", f"now src/retries.py, since {commit}"),
+        "src/gone.py": ("gone", f"since {commit}"),
+        "src/never.py": ("gone", ""),
+        "kept.py": ("live", "as src/kept.py"),
+        "build/out.txt": ("live", ""),
+        "src/": ("live", ""),
+        "lib/": ("gone", ""),
+    }
+
+
+def test_a_path_outside_is_not_looked_at(root: Path, box: GitBox, tmp_path: Path) -> None:
+    register(root, box)
+    (tmp_path / "secret.txt").write_text("x")
+    (box.folder / "out").symlink_to(tmp_path)
+    found = look(root, f"../secret.txt and {tmp_path}/secret.txt and out/secret.txt and ~/.profile.txt")
+    assert {name: state for name, (state, _) in found.items() if state != "unchecked"} == {"out/secret.txt": "gone"}
+
+
+def test_symbols(root: Path, box: GitBox) -> None:
+    register(root, box)
+    box.write("src/store.py", "class Store:\n    def open_all(self): ...\n    def close_all_of_it(self): ...\n")
+    box.commit()
+    found = look(root, "`open_all`, `Store.open_all`, `close_all`, `Store.shut()`, `StoreView`, `-Oxyz_rm`")
+    states = {name: state for name, (state, _) in found.items()}
+    assert states == {
+        "open_all": "live",
+        "Store.open_all": "live",
+        "close_all": "gone",
+        "Store.shut": "gone",
+        "StoreView": "gone",
+    }
+
+
+def test_a_record_is_no_place_of_its_own_symbols(tmp_path: Path, box: GitBox) -> None:
+    root = box.folder / "kb"
+    (root / "projects").mkdir(parents=True)
+    register(root, box)
+    put(root, "`load_limits` reads them.")
+    box.commit()
+    assert look(root, "`load_limits` reads them.") == {"load_limits": ("gone", "")}
+
+
+def test_commits_and_branches(root: Path, box: GitBox) -> None:
+    register(root, box)
+    kept = box.commit()
+    box.git("switch", "-q", "-c", "feat/aside")
+    aside = box.commit()
+    box.git("switch", "-q", "main")
+    text = f"commit {kept[:10]}, commit {aside}, `{'deadbe1' * 2}`, branch feat/aside, branch `main`, branch fix-2"
+    states = dict(look(root, text).items())
+    assert states == {
+        kept[:10]: ("live", ""),
+        aside: ("gone", "it is not in the history of HEAD"),
+        "deadbe1deadbe1": ("gone", "no such commit"),
+        "feat/aside": ("live", ""),
+        "main": ("live", ""),
+        "fix-2": ("gone", "no such branch"),
+    }
+
+
+def test_names_are_never_options(root: Path, box: GitBox, tmp_path: Path) -> None:
+    register(root, box)
+    ran = tmp_path / "ran"
+    text = f"---\nbranch: --exec=touch {ran}\ncommit: --output={ran}\npath: --output={ran}\n---\n`--open-files-in-pager=touch`"
+    found = look(root, text)
+    assert {state for state, _ in found.values()} <= {"gone", "unchecked"}
+    assert not ran.exists()
+
+
+def test_without_a_repository_nothing_is_checked(root: Path, box: GitBox) -> None:
+    assert look(root, "src/a.py `b_c`") == dict.fromkeys(
+        ("src/a.py", "b_c"), ("unchecked", "no repository is registered")
+    )
+
+
+def test_a_folder_without_git_has_paths_alone(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "plain/src").mkdir(parents=True)
+    (tmp_path / "plain/src/a.py").write_text("b_c = 1")
+    (root / ".clawseat").mkdir()
+    (root / ".clawseat/projects.json").write_text(json.dumps({"arena": {"repo_path": str(tmp_path / "plain")}}))
+    states = {name: state for name, (state, _) in look(root, "src/a.py src/z.py `b_c`").items()}
+    assert states == {"src/a.py": "live", "src/z.py": "gone", "b_c": "unchecked"}
+
+
+def test_git_that_is_silent_leaves_names_unchecked(
+    root: Path, box: GitBox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(root, box)
+    slow = tmp_path / "bin"
+    slow.mkdir()
+    (slow / "git").write_text("#!/bin/sh\nexec sleep 60\n")
+    (slow / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{slow}:/usr/bin:/bin")
+    monkeypatch.setattr(repository, "PATIENCE", 0.05)
+    before = time.monotonic()
+    found = look(root, "`b_c` commit abc1234 src/a.py")
+    assert {state for state, _ in found.values()} == {"unchecked"}
+    assert time.monotonic() - before < 30
+
+
+def test_stale_lists_what_holds_and_names_the_gone(root: Path, box: GitBox) -> None:
+    register(root, box)
+    put(root, "src/a.py", "projects/arena/builder/old")
+    put(root, "nothing named", "projects/arena/builder/plain")
+    put(root, "---\nsupersedes: projects/arena/builder/older\n---\n`src/`", "projects/arena/builder/new")
+    put(root, "src/b.py", "projects/arena/builder/older")
+    put(root, "src/c.py", "projects/other/builder/x")
+    box.write("src/keep.py", "")
+    with Oracle.open(str(root)) as oracle:
+        found = oracle.stale()
+        assert [item.record.slug for item in found.records] == ["projects/arena/builder/old"]
+        assert found.records[0].liveness is Liveness.GONE
+        assert (found.looked_up, found.unchecked) == (2, 1)
+        assert dict(found.repositories) == {"arena": str(box.folder), "other": ""}
+        with pytest.raises(NotInFederation):
+            oracle.stale("nowhere")
+
+
+def test_evidence_of_a_finding_counts(root: Path, box: GitBox) -> None:
+    register(root, box)
+    text = "---\nkind: finding\nevidence:\n  - trust: high\n    source_url: src/gone.py:12\n---\nIt is slow.\n"
+    assert look(root, text) == {"src/gone.py": ("gone", "")}

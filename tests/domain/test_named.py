@@ -1,0 +1,74 @@
+"""What a record names, by shape alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.domain.documents import Document
+from oracle.domain.links import DEFAULT_PATTERNS
+from oracle.domain.named import names_in
+
+
+def names(body: str) -> list[tuple[str, str]]:
+    found = names_in(Document({}, body, 1, {}, ()), DEFAULT_PATTERNS)
+    return [(item.sort.value, item.name) for item in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("see src/app.py:12", [("path", "src/app.py")]),
+        ("见`core/x.py`的实现", [("path", "core/x.py")]),
+        ("`oracle/app/`", [("path", "oracle/app/")]),
+        ("`load_config` and load_more()", [("symbol", "load_config"), ("symbol", "load_more")]),
+        ("the PhysicsView", [("symbol", "PhysicsView")]),
+        ("`store::open`", [("symbol", "store::open")]),
+        ("commit 1a2b3c4 `5d6e7f8`", [("commit", "1a2b3c4"), ("commit", "5d6e7f8")]),
+        ("branch `main`, 在 feat/x 分支", [("branch", "feat/x"), ("branch", "main")]),
+        ("the `wip` branch", [("branch", "wip")]),
+        ("branch: dev", [("branch", "dev")]),
+    ],
+)
+def test_named(text: str, expected: list[tuple[str, str]]) -> None:
+    assert sorted(names(text)) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the branch is gone, we branched off",
+        "and/or, yes/no, 3.14, e.g. this",
+        "`Node.js` in `camelCase()x/y`",
+        "`git add foo_bar`",
+        "```\nsrc/app.py load_it()\n```",
+        "https://example.org/a_b/c.py",
+        "20260401 and deadbeef",
+        "ARENA-228",
+    ],
+)
+def test_not_named(text: str) -> None:
+    assert names(text) == []
+
+
+def test_an_open_fence_hides_its_own_line_alone() -> None:
+    assert names("```\n`load_config`") == [("symbol", "load_config")]
+
+
+def test_fields_and_evidence_are_read() -> None:
+    fields = {"commit": "1a2b3c4", "branch": "wip", "files": ["a/b.py"], "evidence": [{"source_url": "src/c.py:4"}]}
+    document = Document(fields, "", 9, dict.fromkeys(fields, 2), ())
+    assert [(item.sort.value, item.name, item.line) for item in names_in(document, DEFAULT_PATTERNS)] == [
+        ("branch", "wip", 2),
+        ("commit", "1a2b3c4", 2),
+        ("path", "a/b.py", 2),
+        ("path", "src/c.py", 2),
+    ]
+
+
+@given(st.text(max_size=200), st.integers(1, 50))
+def test_any_text_is_read_and_its_lines_are_there(text: str, first: int) -> None:
+    for item in names_in(Document({}, text, first, {}, ()), DEFAULT_PATTERNS):
+        assert first <= item.line <= first + len(text)
+        assert item.name.strip()

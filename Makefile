@@ -71,4 +71,5 @@ $(INSTALLED): pyproject.toml
 	  rm -rf $(VENV) && "$$python" -m venv $(VENV); \
 	}
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m compileall -q oracle scripts
 	@pwd -P > $@

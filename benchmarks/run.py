@@ -9,6 +9,7 @@ takes a tenth of the records. Nothing is asserted here: the bars stand beside th
 from __future__ import annotations
 
 import argparse
+import compileall
 import datetime
 import os
 import platform
@@ -309,6 +310,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=sorted(BENCHES), default=list(BENCHES))
     parser.add_argument("--write", action="store_true", help="put the table into benchmarks/RESULTS.md")
     args = parser.parse_args()
+    for package in ("oracle", "scripts"):  # what an installed program has, also where Python may not write bytecode
+        compileall.compile_dir(HERE.parent / package, quiet=1)
     folder = Path(tempfile.mkdtemp(prefix="oracle-bench-"))
     scale = 10 if args.quick else 1
     rows: list[Row] = []

@@ -226,13 +226,14 @@ def _index_held(oracle: Oracle, created: Sequence[tuple[str, bytes]]) -> None:
         oracle.index.reconcile_held()
         return
     connection = database.connect()
+    projections.flush(connection, oracle.root)
     with immediate(connection):
         writer = Writer(connection, oracle.root, now_ns=oracle.clock.now_ns())
         for path, raw in created:
             writer.take(path, stat_of(os.stat(oracle.root.join(path))), slug=slug_of(path), raw=raw)
             expect_folder(connection, os.path.dirname(path))
         writer.settle()
-    projections.print_dirty(connection, oracle.root)
+    projections.print_dirty(connection, oracle.root, writer.changed)
 
 
 def _now(oracle: Oracle) -> datetime:

@@ -16,29 +16,47 @@ from operator import itemgetter
 from oracle.domain.flat import flatten
 from oracle.domain.instants import NS, extracted_at
 from oracle.index.db import get_meta, immediate, set_meta
+from oracle.index.splice import splice
 from oracle.store import files
 from oracle.store.layout import Root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 LINKS = "links"
 BACKLINKS = "backlinks"
 _BATCH = 2_000
+_LARGE = 32_768
+"""Bytes of a printed file from which the lines that changed are put into it; a smaller one is drawn from the index …"""
+_FEW = 16
+"""… as it is when the lines of more sources than these changed."""
 
 
-def print_dirty(connection: sqlite3.Connection, root: Root) -> int:
-    """Print each dirty target and clear it; return how many files were looked at."""
+def flush(connection: sqlite3.Connection, root: Root) -> None:
+    """Print what a writer that died left dirty, before the next one changes anything."""
+    if connection.execute("SELECT 1 FROM dirty LIMIT 1").fetchone() or get_meta(connection, "print_all"):
+        print_dirty(connection, root, {})
+
+
+def print_dirty(connection: sqlite3.Connection, root: Root, changed: Mapping[str, set[str]]) -> int:
+    """Print each dirty target and clear it; return how many files were looked at.
+
+    `changed` names the sources whose lines are another matter than before in targets that were clean before.
+    """
     if get_meta(connection, "print_all"):
         return print_all(connection, root)
+    ours = {side: _is_ours(root, side) for side in (LINKS, BACKLINKS)}
     printed = 0
     while True:
         batch = connection.execute("SELECT side, name FROM dirty LIMIT ?", (_BATCH,)).fetchall()
         if not batch:
             return printed
         for side, name in batch:
-            if _is_ours(root, side):
+            if ours[side] and not (
+                side == BACKLINKS and name in changed and _amend(connection, root, name, changed[name])
+            ):
                 _put(root, *_one(connection, root, side, name))
         with immediate(connection):
             connection.executemany("DELETE FROM dirty WHERE side = ? AND name = ?", batch)
@@ -145,6 +163,29 @@ def _one(connection: sqlite3.Connection, root: Root, side: str, name: str) -> tu
     return root.backlinks_file(name), _draw_backlinks(name, rows)
 
 
+def _amend(connection: sqlite3.Connection, root: Root, name: str, sources: set[str]) -> bool:
+    """Put the lines of `sources` into the large file of a target; False when that can't be trusted to give what it should."""
+    path = root.backlinks_file(name)
+    printed = _read(path, least=_LARGE) if len(sources) <= _FEW else None
+    if printed is None:
+        return False
+    lines = {}
+    for source in sources:
+        rows = connection.execute(
+            f"{_BACKLINKS.format('')} WHERE target.name = ? AND record.slug = ?", (name, source)
+        ).fetchall()
+        lines[source] = _draw_backlinks(name, rows)
+    amended = splice(printed, lines)
+    (count,) = connection.execute(
+        "SELECT count(*) FROM edge WHERE target_id = (SELECT id FROM target WHERE name = ?)", (name,)
+    ).fetchone()
+    if not amended or amended.count(b"\n") != count:
+        return False
+    if amended != printed:
+        files.swap(path, amended, scratch=root.scratch)
+    return True
+
+
 def _draw_links(slug: str, rows: list[tuple[int, str, str, str, int]]) -> bytes:
     """Draw the lines of a source from (line, type, target, snippet, mtime ns), in the order of its text."""
     source = quote(slug)
@@ -193,12 +234,14 @@ def _put(root: Root, path: str, data: bytes) -> None:
         if os.path.lexists(path):
             files.remove(path)
     elif _read(path) != data:
-        files.replace(path, data, scratch=root.scratch)
+        put = files.swap if len(data) >= _LARGE else files.replace
+        put(path, data, scratch=root.scratch)
 
 
-def _read(path: str) -> bytes | None:
+def _read(path: str, *, least: int = 0) -> bytes | None:
+    """Return the bytes of a printed file, None when there is none of at least that many."""
     try:
-        with open(path, "rb") as stream:
-            return stream.read()
+        with open(path, "rb", buffering=0) as stream:
+            return stream.read() if os.fstat(stream.fileno()).st_size >= least else None
     except OSError:
         return None

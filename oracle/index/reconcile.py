@@ -54,23 +54,25 @@ def reconcile(
     cost_ns = time.monotonic_ns() - began
     if not accept_removals:
         _refuse_emptied(connection, len(changes.drop) - _moved(connection, changes))
+    if not database.in_memory:
+        projections.flush(connection, root)
     with immediate(connection):
         writer = Writer(connection, root, now_ns=now_ns)
         _apply(writer, changes, progress)
         writer.settle()
         _keep_folders(connection, changes, now_ns)
         folders.note_look(connection, root, look, now_ns=now_ns, cost_ns=cost_ns)
-    return Report(len(changes.take), len(changes.drop), _print(database), rebuilt=False)
+    return Report(len(changes.take), len(changes.drop), _print(database, writer), rebuilt=False)
 
 
-def _print(database: Database) -> int:
+def _print(database: Database, writer: Writer) -> int:
     """Print what is dirty, or everything when a folder of projections is not there."""
     if database.in_memory:
         return 0
     connection = database.connect()
     if projections.is_missing(connection, database.root):
         return projections.print_all(connection, database.root)
-    return projections.print_dirty(connection, database.root)
+    return projections.print_dirty(connection, database.root, writer.changed)
 
 
 def _compare(connection: sqlite3.Connection, root: Root, look: Look) -> _Changes:

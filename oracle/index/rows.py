@@ -52,6 +52,8 @@ class Writer:
         self._touched_keys: set[str] = set()
         self._touched_slugs: set[str] = set()
         self._pending: set[int] = set()
+        self.changed: dict[str, set[str]] = {}
+        """For each target that this writer made dirty, the sources whose lines it changed; empty with `bulk`."""
 
     # -- records ---------------------------------------------------------------------------------------------------
 
@@ -214,6 +216,8 @@ class Writer:
     def _soil(self, slug: str, targets: list[str]) -> None:
         """Mark the projections of a source and of its targets as out of date."""
         if not self._bulk:
+            for name in targets:
+                self.changed.setdefault(name, set()).add(slug)
             self._connection.execute("INSERT OR IGNORE INTO dirty VALUES (?, ?)", (LINKS, slug))
             self._connection.executemany(
                 "INSERT OR IGNORE INTO dirty VALUES (?, ?)", [(BACKLINKS, name) for name in targets]

@@ -19,6 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from oracle.app.oracle import Oracle
 from oracle.domain.records import Draft
 from oracle.errors import NotInMemory, UsageError
+from oracle.index import projections
 from tests.laws.ledger import Clock, assert_like_rebuilt, pass_a_tick, slugs_on_disk
 
 FOLDERS = ("projects/a/builder", "projects/a/decision", "projects/b/builder", "projects/b/builder/sub", "learnings")
@@ -55,8 +56,9 @@ texts = st.builds(
 class History(RuleBasedStateMachine):
     """One Root, one oracle that stays open, and everything that seats, operators and bad luck do to them."""
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(large=st.sampled_from((1, projections._LARGE)))
+    def begin(self, large: int) -> None:
+        self.drawn, projections._LARGE = projections._LARGE, large
         self.top = Path(tempfile.mkdtemp(prefix="oracle-machine-"))
         self.root = self.top / "memory"
         self.root.mkdir()
@@ -71,6 +73,7 @@ class History(RuleBasedStateMachine):
         if hasattr(self, "oracle"):
             self.oracle.close()
             shutil.rmtree(self.top)
+            projections._LARGE = self.drawn
 
     def path(self, name: str) -> Path:
         """Return a path to write to; what stands in the way of its folder is removed, as `git checkout` would."""

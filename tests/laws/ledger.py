@@ -105,11 +105,19 @@ def slugs_on_disk(root: Path) -> set[str]:
                 and not Path(folder, name).is_symlink()
             ]
             kept = {name for name in names if is_record(root, Path(folder, name))}
-            for name in kept:
-                stem, _, suffix = name.rpartition(".")
-                has_twin = suffix == "json" and f"{stem}.md" in kept
-                found.add(os.path.relpath(f"{folder}/{name if has_twin else stem}", root))
+            found |= {os.path.relpath(f"{folder}/{slug}", root) for slug in _slugs_of(kept)}
     return found
+
+
+def _slugs_of(names: set[str]) -> set[str]:
+    """Give Markdown files their stem, then JSON files, shortest first, the first of `x`, `x.json` … that is free."""
+    slugs = {name.removesuffix(".md") for name in names if name.endswith(".md")}
+    for name in sorted((name for name in names if name.endswith(".json")), key=len):
+        slug = name.removesuffix(".json")
+        while slug in slugs:
+            slug += ".json"
+        slugs.add(slug)
+    return slugs
 
 
 def is_record(root: Path, path: Path) -> bool:

@@ -10,6 +10,7 @@ import pytest
 
 from oracle.app.oracle import Oracle
 from oracle.domain.records import Draft
+from oracle.index import projections
 from tests.laws.failpoints import Outcome, run_until
 from tests.laws.ledger import assert_like_rebuilt, read_projections
 
@@ -123,7 +124,11 @@ def test_a_write_on_what_earlier_deaths_left(root: Path, work: Work) -> None:
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_a_write_without_a_reconcile_between_deaths(root: Path, *, after: bool) -> None:
+@pytest.mark.parametrize("large", [1, projections._LARGE], ids=["amended", "drawn"])
+def test_a_write_without_a_reconcile_between_deaths(
+    root: Path, monkeypatch: pytest.MonkeyPatch, *, large: int, after: bool
+) -> None:
+    monkeypatch.setattr(projections, "_LARGE", large)
     seed(root)
     exhaust(write_superseding, lambda _: root, after=after, reconcile=False)
     with Oracle.open(str(root)) as oracle:

@@ -1,0 +1,75 @@
+"""The lines of a few sources put into a printed file: what is drawn whole is the measure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.app.oracle import Oracle
+from oracle.domain.records import Draft
+from oracle.index import projections
+from oracle.index.splice import splice
+from oracle.store import files
+
+NAMES = st.sampled_from(["a", "a/b", "a-b", "b", 'odd " name', "é", "zz", "中", "\U0001f600"])
+LINES = st.dictionaries(NAMES, st.lists(st.text(max_size=5), min_size=1, max_size=3, unique=True).map(sorted))
+TARGET = "entity:taskid:ARENA-1"
+
+
+def draw(lines: dict[str, list[str]], source: str) -> bytes:
+    return "".join(
+        json.dumps({"at": 1, "from": source, "type": kind}) + "\n" for kind in lines.get(source, ())
+    ).encode()
+
+
+@given(before=LINES, after=LINES)
+def test_what_is_spliced_is_what_is_drawn(before: dict[str, list[str]], after: dict[str, list[str]]) -> None:
+    printed = b"".join(draw(before, source) for source in sorted(before))
+    changed = [source for source in {*before, *after} if before.get(source) != after.get(source)]
+    spliced = splice(printed, {source: draw(after, source) for source in changed})
+    assert spliced == b"".join(draw(after, source) for source in sorted(after))
+
+
+@pytest.mark.parametrize(
+    "printed", [b"half", b"no json\n", b"[]\n", b'{"to": 1}\n', b'{"from": 1}\n', b"\xff\n", b"\n", b'{"from": "x"}']
+)
+def test_what_is_no_printed_file_is_left_to_be_drawn(printed: bytes) -> None:
+    assert splice(printed, {"x": b"line\n"}) is None
+
+
+@pytest.fixture
+def amending(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projections, "_LARGE", 1)
+
+
+@pytest.mark.usefixtures("amending")
+@pytest.mark.parametrize(
+    "harm", [lambda path: path.unlink(), lambda path: path.write_text(""), lambda path: path.write_text("x\n" * 9)]
+)
+def test_a_file_that_is_not_what_was_printed_is_drawn_whole(root: Path, harm: object) -> None:
+    with Oracle.open(str(root)) as oracle:
+        for title in "abc":
+            oracle.write(Draft("decision", "arena", title, body="ARENA-1"))
+        path = Path(oracle.root.backlinks_file(TARGET))
+        assert path.read_text().count("\n") == 3
+        harm(path)  # type: ignore[operator]
+        oracle.write(Draft("decision", "arena", "d", body="ARENA-1"))
+        assert [json.loads(line)["from"][-1] for line in path.read_text().splitlines()] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("can", [True, False], ids=["exchanged", "renamed"])
+def test_a_file_swapped_for_another_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, can: bool
+) -> None:
+    if not can:
+        monkeypatch.setattr(files, "_exchange", lambda new, path: False)
+    scratch, path = tmp_path / "scratch", tmp_path / "folder" / "file"
+    for text in (b"first", b"second"):
+        files.swap(str(path), text, scratch=str(scratch))
+        assert path.read_bytes() == text
+    assert list(scratch.iterdir()) == []
+    assert path.stat().st_mode & 0o777 == 0o600

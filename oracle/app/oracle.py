@@ -24,10 +24,14 @@ if TYPE_CHECKING:
     from oracle.app.handoffs import Handoffs, Story
     from oracle.app.liveness import Stale
     from oracle.app.notices import Notice, Notified
+    from oracle.app.packets import Routed
     from oracle.app.ports import Clock
     from oracle.app.resume import Resumed
+    from oracle.app.routing import Kept, Lesson, Seen
     from oracle.app.views import Hit, Shown, Summary, Written
     from oracle.domain.graph import Walk
+    from oracle.domain.memories import Given
+    from oracle.domain.packets import Request
     from oracle.domain.records import Draft
     from oracle.index.fresh import Index
     from oracle.index.reports import Progress, Report
@@ -303,6 +307,50 @@ class Oracle:
         from oracle.app import doctor
 
         return doctor.repair(self)
+
+    # -- memories --------------------------------------------------------------------------------------------------
+
+    def packet(self, request: Request) -> Routed:
+        """Return the memories for an agent's next step. Raises UsageError, InvalidName, NotInFederation."""
+        from oracle.app import packets
+
+        return packets.route(self, request)
+
+    def packets(self, limit: int) -> list[dict[str, object]]:
+        """Return the packets that were made lately, the newest first."""
+        from oracle.app import packets
+
+        return packets.kept(self, limit)
+
+    def remember(self, given: Given) -> Kept:
+        """Write a memory; one that it replaces is retired by it. Raises UsageError, NotInMemory, and what `write` does."""
+        from oracle.app import routing
+
+        return routing.remember(self, given)
+
+    def reflect(self, lesson: Lesson) -> Kept:
+        """Write a reflection, and a procedure when steps worked. Raises UsageError, and what `write` does."""
+        from oracle.app import routing
+
+        return routing.reflect(self, lesson)
+
+    def refresh(self, stale: Sequence[str], *, replacement: str = "", reason: str = "") -> Kept:
+        """Retire memories, in favour of another or of none. Raises UsageError, NotInMemory, and what `write` does."""
+        from oracle.app import routing
+
+        return routing.refresh(self, stale, replacement=replacement, reason=reason)
+
+    def memory(self, name: str) -> Seen:
+        """Return one memory as it stands. Raises NotInMemory, UsageError."""
+        from oracle.app import routing
+
+        return routing.inspect(self, name)
+
+    def memories(self, *, project: str = "", limit: int = 20) -> list[Seen]:
+        """Return the newest memories of a project and of none, or of every project."""
+        from oracle.app import routing
+
+        return routing.list_memories(self, project=project, limit=limit)
 
     # -- delivery --------------------------------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ COMMANDS = {
     "search": "reading:search",
     "show": "reading:show",
     "get": "reading:get",
+    "packet": "packets:packet",
     "status": "reading:status",
     "links": "linking:links",
     "backlinks": "linking:backlinks",

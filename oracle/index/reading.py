@@ -25,7 +25,8 @@ RECORD_COLUMNS = """slug path folder key mtime_ns size inode ctime_ns hash proje
 
 _UNSEARCHED_FIELDS = frozenset(
     """schema_version format id issue_id title kind project seat author status ts created_at scanned_at confidence source
-    filename_stamp content_source""".split()
+    filename_stamp content_source memory_type role_scope abstraction_level importance confidence_score success_score session_id
+    valid_from valid_to similar""".split()
 )
 """Filters ask for these; as words of the text they would only make every record alike."""
 

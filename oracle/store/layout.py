@@ -199,6 +199,11 @@ class Root:
         """`_state/inbox/`: hook intents and wake-ups that wait for their time."""
         return self.join("_state/inbox")
 
+    @property
+    def packets(self) -> str:
+        """`_state/packets/`: the packets that agents were given, for inspection."""
+        return self.join("_state/packets")
+
     def profile_file(self, project: str) -> str:
         """Return the path of a project's profile, of a checked name."""
         return f"{self.profiles}/{check_name(project, 'project')}-profile-dynamic.toml"

@@ -12,7 +12,7 @@ import pytest
 
 TEXT = (Path(__file__).resolve().parents[2] / "references" / "scripts.md").read_text(encoding="utf-8")
 PROGRAMS = (
-    *("query_memory", "memory_write", "extract_links", "scan_index"),
+    *("query_memory", "memory_write", "extract_links", "scan_index", "memory_router"),
     *("dispatch_task", "complete_handoff", "memory_deliver", "verify_handoff", "audit_planner_closeout", "notify_seat"),
 )
 COMMON = {"--help", "--memory-dir"}

@@ -1,0 +1,120 @@
+"""JSON that a caller gives to a program: read it from where it is, and take its fields one by one with their shape checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from oracle.domain import documents
+from oracle.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.domain.documents import Value
+
+_HINT = "Give an object as JSON, the path of a file that holds one, or - for standard input."
+_LONGEST_ECHO = 60
+
+
+class Fields:
+    """The fields of one JSON object; whatever nobody asked for is named by `unused`."""
+
+    def __init__(self, content: dict[str, object]) -> None:
+        self._content = content
+        self._asked: set[str] = set()
+
+    def text(self, *names: str, default: str = "") -> str:
+        """Return the first of `names` that is given, stripped, else `default`. Raises UsageError for what is no text."""
+        found = self._take(names)
+        if found is None:
+            return default
+        if isinstance(found, bool) or not isinstance(found, str | int | float):
+            raise _wrong(names[0], "is not a text", found)
+        return documents.replace_surrogates(str(found)).strip()
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of texts without empty ones; one text is a list of it. Raises UsageError."""
+        found = self._take((name,))
+        items = [] if found is None else found if isinstance(found, list) else [found]
+        for item in items:
+            if not isinstance(item, str):
+                raise _wrong(name, "is not a list of texts", found)
+        return tuple(documents.replace_surrogates(str(item)).strip() for item in items if str(item).strip())
+
+    def number(self, name: str) -> float | None:
+        """Return a number, None when it is not given. Raises UsageError."""
+        found = self._take((name,))
+        if found is None:
+            return None
+        if isinstance(found, bool) or not isinstance(found, int | float):
+            raise _wrong(name, "is not a number", found)
+        return float(found)
+
+    def whole(self, name: str) -> int | None:
+        """Return a whole number, None when it is not given. Raises UsageError."""
+        found = self.number(name)
+        if found is not None and found != int(found):
+            raise _wrong(name, "is not a whole number", found)
+        return None if found is None else int(found)
+
+    def mapping(self, name: str) -> dict[str, Value]:
+        """Return an object whose scalars are texts; nothing when it is not given. Raises UsageError."""
+        found = self._take((name,))
+        if found is None:
+            return {}
+        value = documents.parse_json(json.dumps(found)) if isinstance(found, dict) else None
+        if not isinstance(value, dict):
+            raise _wrong(name, "is not an object", found)
+        return value
+
+    def objects(self, name: str) -> list[Fields]:
+        """Return a list of objects. Raises UsageError."""
+        found = self._take((name,))
+        items = [] if found is None else found
+        if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+            raise _wrong(name, "is not a list of objects", found)
+        return [Fields(item) for item in items]
+
+    def unused(self) -> list[str]:
+        """Return the names of the fields that were not asked for."""
+        return [name for name in self._content if name not in self._asked]
+
+    def _take(self, names: tuple[str, ...]) -> object:
+        self._asked.update(names)
+        return next((self._content[name] for name in names if self._content.get(name) is not None), None)
+
+
+def _wrong(name: str, what: str, found: object) -> UsageError:
+    echo = json.dumps(found, ensure_ascii=False)
+    cut = echo if len(echo) <= _LONGEST_ECHO else f"{echo[:_LONGEST_ECHO]}…"
+    return UsageError(f"{name} {what}: {cut}.", hint="See the page on packets for what each field holds.")
+
+
+def read(words: str | None) -> Fields:
+    """Return the fields of the JSON object that `words` is, names as a file, or - for standard input; None is no field."""
+    if words is None:
+        return Fields({})
+    text = words if words.lstrip()[:1] in ("{", "[") else _load(words)
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"--input-json is not valid JSON: {error}.", hint=_HINT) from None
+    if not isinstance(content, dict):
+        raise UsageError("--input-json is JSON, but no object.", hint=_HINT)
+    return Fields(content)
+
+
+def _load(path: str) -> str:
+    try:
+        if path == "-":
+            if sys.stdin is None:
+                raise UsageError("Standard input is closed.", hint=_HINT)
+            return sys.stdin.buffer.read().decode("utf-8-sig")
+        with open(os.path.expanduser(path), "rb") as stream:  # noqa: PTH111, PTH123 - pathlib costs start-up time
+            return stream.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"--input-json is not UTF-8: byte {error.start} can't be read.", hint=_HINT) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"--input-json {path[:_LONGEST_ECHO]!r} can't be read: {reason}.", hint=_HINT) from None

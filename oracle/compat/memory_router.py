@@ -1,0 +1,234 @@
+"""`memory_router`: the commands of the routing skill, over the records of a Root. JSON in, JSON out with `ok`.
+
+Errors leave on standard output too, as `{"ok": false, "error": {code, message, hint}}`, with their exit code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+
+from oracle.app.oracle import Oracle
+from oracle.app.routing import Lesson
+from oracle.compat import given
+from oracle.compat.door import emit, serve, without_secrets
+from oracle.compat.given import Fields
+from oracle.domain.memories import Given
+from oracle.domain.packets import Request
+from oracle.domain.slugs import SHARED
+from oracle.errors import OracleError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+    from oracle.app.routing import Kept
+
+    Answer = dict[str, object]
+
+ROOT_VARIABLE = "MAR_DB_PATH"
+_DEFAULT_LIMIT = 20
+
+
+def run() -> int:
+    """Run the program on the process's arguments and return its exit code."""
+    return serve(main)
+
+
+def main(argv: list[str]) -> int:
+    """Run one command and print one JSON document."""
+    warnings: list[str] = []
+    try:
+        answer = _answer(argv, warnings)
+    except OracleError as error:
+        _print({"ok": False, **_without_secrets(error)})
+        return error.exit_code
+    _print({"ok": True, **answer, "warnings": [*map(without_secrets, warnings)]})
+    return 0
+
+
+def _answer(argv: list[str], warnings: list[str]) -> Answer:
+    args = _parser().parse_args(argv)
+    if args.input_flag is not None and args.input_word is not None:
+        raise UsageError("The input was given twice.", hint="Give it with --input-json alone.")
+    fields = given.read(args.input_flag if args.input_word is None else args.input_word)
+    root = args.memory_dir if args.memory_dir is not None else os.environ.get(ROOT_VARIABLE) or None
+    with Oracle.open(root, warn=warnings.append) as oracle:
+        answer = _COMMANDS[args.command](oracle, fields, args)
+    warnings += [f"{name} means nothing to {args.command}" for name in fields.unused()]
+    return answer
+
+
+def _without_secrets(error: OracleError) -> Answer:
+    return {"error": {name: without_secrets(text) for name, text in error.as_json()["error"].items()}}
+
+
+def _print(document: Answer) -> None:
+    emit(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+class _Parser(argparse.ArgumentParser):
+    """The usual parser, whose complaints are JSON as every other."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UsageError."""
+        raise UsageError(f"{message[:1].upper()}{message[1:]}.", hint=f"See `{self.prog} --help`.")
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    return argparse.HelpFormatter(prog, width=78)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="memory_router",
+        description="Give an agent the memories for its next step, and keep what it learns.",
+        formatter_class=_formatter,
+    )
+    add = parser.add_argument
+    add("command", choices=tuple(_COMMANDS), metavar="COMMAND", help=", ".join(_COMMANDS))
+    add("input_word", nargs="?", metavar="JSON", help="the same as --input-json")
+    add("--input-json", dest="input_flag", metavar="JSON", help="an object, the path of a file with one, or -")
+    add("--memory-id", metavar="ID", help="the memory to inspect")
+    add("--project", metavar="P", help="the project of the memories (default: of none in particular)")
+    add("--limit", type=int, metavar="N", help=f"how many to list (default {_DEFAULT_LIMIT})")
+    add("--memory-dir", metavar="DIR", help=f"the Root (default: {ROOT_VARIABLE}, else as everywhere)")
+    return parser
+
+
+# -- commands ----------------------------------------------------------------------------------------------------------
+
+
+def _init(oracle: Oracle, _fields: Fields, _args: argparse.Namespace) -> Answer:
+    made = oracle.init()
+    return {"root": oracle.root.path, "made": made}
+
+
+def _add(oracle: Oracle, fields: Fields, args: argparse.Namespace) -> Answer:
+    memory = Given(
+        type=fields.text("memory_type").lower(),
+        title=fields.text("title"),
+        summary=fields.text("summary"),
+        project=_project(fields, args) or SHARED,
+        author=fields.text("author", default="memory_router"),
+        role_scope=fields.text("role_scope", default="global").lower(),
+        session_id=fields.text("session_id"),
+        task_id=fields.text("task_id"),
+        level=fields.whole("abstraction_level"),
+        importance=fields.number("importance"),
+        confidence=fields.number("confidence"),
+        success_score=fields.number("success_score"),
+        keywords=fields.texts("keywords"),
+        tags=fields.texts("tags"),
+        source_refs=fields.texts("source_refs"),
+        details=fields.mapping("details"),
+        valid_from=fields.text("valid_from_ts", "valid_from"),
+        valid_to=fields.text("valid_to_ts", "valid_to"),
+        edges=tuple((edge.text("edge_type"), edge.text("to_memory_id")) for edge in fields.objects("edges")),
+        replaces=fields.text("replaces_memory_id"),
+        reason=fields.text("retired_reason"),
+    )
+    kept = oracle.remember(memory)
+    return {
+        "memory_id": kept.memories[0],
+        "replaces_memory_id": kept.retired[0] if kept.retired else None,
+        **_outcome(oracle, kept),
+    }
+
+
+def _route(oracle: Oracle, fields: Fields, args: argparse.Namespace) -> Answer:
+    request = Request(
+        goal=fields.text("goal"),
+        role=fields.text("step_role").lower(),
+        project=_project(fields, args),
+        task_id=fields.text("task_id"),
+        session_id=fields.text("session_id"),
+        constraints=fields.texts("user_constraints"),
+        failures=fields.texts("recent_failures"),
+        questions=fields.texts("unresolved_questions"),
+    )
+    return oracle.packet(request).as_json()
+
+
+def _reflect(oracle: Oracle, fields: Fields, args: argparse.Namespace) -> Answer:
+    lesson = Lesson(
+        goal=fields.text("goal"),
+        outcome=fields.text("outcome"),
+        worked=fields.texts("what_worked"),
+        failed=fields.texts("what_failed"),
+        lessons=fields.texts("lessons"),
+        next_time=fields.texts("next_time"),
+        project=_project(fields, args) or SHARED,
+        author=fields.text("author", default="memory_router"),
+        session_id=fields.text("session_id"),
+        task_id=fields.text("task_id"),
+    )
+    kept = oracle.reflect(lesson)
+    reflection, *procedures = kept.memories
+    return {
+        "reflection_memory_id": reflection,
+        "procedure_memory_id": procedures[0] if procedures else None,
+        **_outcome(oracle, kept),
+    }
+
+
+def _refresh(oracle: Oracle, fields: Fields, _args: argparse.Namespace) -> Answer:
+    kept = oracle.refresh(
+        fields.texts("stale_memory_ids"),
+        replacement=fields.text("replacement_memory_id"),
+        reason=fields.text("refresh_reason"),
+    )
+    return {
+        "replacement_memory_id": kept.replacement or None,
+        "already_retired_memory_ids": list(kept.already),
+        **_outcome(oracle, kept),
+    }
+
+
+def _list(oracle: Oracle, fields: Fields, args: argparse.Namespace) -> Answer:
+    found = oracle.memories(project=_project(fields, args), limit=_limit(fields, args))
+    return {"memories": [memory.as_json() for memory in found]}
+
+
+def _inspect(oracle: Oracle, fields: Fields, args: argparse.Namespace) -> Answer:
+    name = args.memory_id or fields.text("memory_id")
+    if not name:
+        raise UsageError("The memory to inspect is missing.", hint="Name it with --memory-id.")
+    return {"memory": oracle.memory(name).as_json()}
+
+
+def _packets(oracle: Oracle, fields: Fields, args: argparse.Namespace) -> Answer:
+    return {"packets": oracle.packets(_limit(fields, args))}
+
+
+def _outcome(oracle: Oracle, kept: Kept) -> Answer:
+    for warning in kept.warnings:
+        oracle.warn(warning)
+    return {"retired_memory_ids": list(kept.retired), "edge_ids": list(kept.edges)}
+
+
+def _project(fields: Fields, args: argparse.Namespace) -> str:
+    return fields.text("project") or args.project or ""
+
+
+def _limit(fields: Fields, args: argparse.Namespace) -> int:
+    limit = args.limit if args.limit is not None else fields.whole("limit")
+    if limit is None:
+        return _DEFAULT_LIMIT
+    if limit < 1:
+        raise UsageError(f"The limit {limit} is too small.", hint="Ask for 1 or more.")
+    return limit
+
+
+_COMMANDS: dict[str, Callable[[Oracle, Fields, argparse.Namespace], Answer]] = {
+    "init": _init,
+    "add": _add,
+    "route": _route,
+    "reflect": _reflect,
+    "refresh": _refresh,
+    "list": _list,
+    "inspect": _inspect,
+    "packets": _packets,
+}

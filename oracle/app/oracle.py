@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from oracle.app.notices import Notice, Notified
     from oracle.app.packets import Routed
     from oracle.app.ports import Clock
+    from oracle.app.replies import Reply
     from oracle.app.resume import Resumed
     from oracle.app.routing import Kept, Lesson, Seen
     from oracle.app.views import Hit, Shown, Summary, Written
@@ -227,6 +228,18 @@ class Oracle:
         from oracle.app import standing
 
         return standing.marks(self, targets)
+
+    def answer(self, question: str, *, project: str = "", seat: str = "", fresh: bool = False) -> Reply:
+        """Answer a question from disk with verbatim quotes, or say that memory does not know. Raises UsageError."""
+        from oracle.app import answer
+
+        return answer.answer(self, question, project=project, seat=seat, fresh=fresh)
+
+    def synthesise(self, reply: Reply) -> Reply:
+        """Let the configured synthesizer, when there is one, put a reply into prose that leans on its claims."""
+        from oracle.app import synthesis
+
+        return synthesis.synthesise(self, reply)
 
     def stale(self, project: str = "", *, fresh: bool = False) -> Stale:
         """Return the records that name a path, symbol, commit or branch that is gone from their project's repository."""

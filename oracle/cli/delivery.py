@@ -82,10 +82,18 @@ def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is asked; - is standard input.")],
     *,
-    project: OfProject,
+    now: Annotated[bool, typer.Option("--now", help="Answer from disk at once; no seat is asked.")] = False,
+    project: Project = "",
     source: Annotated[
         str, typer.Option("--from", metavar="SEAT", help="The seat that asks.", autocompletion=completing.seats)
-    ],
+    ] = "",
+    seat: Annotated[
+        str,
+        typer.Option(
+            "--seat", metavar="SEAT", help="--now: only what this seat knows.", autocompletion=completing.seats
+        ),
+    ] = "",
+    no_synthesis: Annotated[bool, typer.Option("--no-synthesis", help="--now: quotes alone.")] = False,
     target: Annotated[
         str, typer.Option("--target", metavar="SEAT", help="The seat that answers.", autocompletion=completing.seats)
     ] = "memory",
@@ -97,11 +105,25 @@ def ask(
     memory_dir: MemoryDir = None,
     as_json: Json = False,
 ) -> None:
-    """Dispatch a question to a seat and print the task's id."""
-    from oracle.app.ask import QUERY, Order
-
+    """Answer from disk at once, or ask a seat."""
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     text = read_body(None, None, "-") if question == "-" else question
+    if now:
+        if source or task_id or reply_to or target != "memory":
+            raise UsageError(
+                "With --now no seat is asked.", hint="Leave --from, --target, --task-id and --reply-to out."
+            )
+        from oracle.cli.answering import answer_now
+
+        answer_now(call, text, project=project, seat=seat, in_prose=not no_synthesis)
+        return
+    if not project or not source:
+        missing = "--project" if not project else "--from"
+        raise UsageError(f"Missing option '{missing}'.", hint="See `oracle ask --help`, or answer at once with --now.")
+    if seat or no_synthesis:
+        raise UsageError("--seat and --no-synthesis belong to --now.", hint="The seat that is asked is --target.")
+    from oracle.app.ask import QUERY, Order
+
     order = Order(project, task_id, source, target, text, reply_to=reply_to, kind=QUERY, notifies=not no_notify)
     with call.oracle() as oracle:
         made = oracle.dispatch(order)

@@ -1,11 +1,16 @@
-"""The TOML files that steer link extraction: `link-patterns.toml` and `component-patterns.toml`. Read only."""
+"""The TOML files of a Root: those that steer link extraction, and `config.toml` with what its owner switched on. Read only."""
 
 from __future__ import annotations
 
+import os
 import re
 
 from oracle.domain.links import DEFAULT_PATTERNS, Patterns
+from oracle.errors import UsageError
 from oracle.store.layout import Root
+
+SETTINGS = "config.toml"
+"""What the owner of a Root switched on, root-relative."""
 
 _SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -37,6 +42,28 @@ def load_patterns(root: Root, project: str, *, report: Report) -> Patterns:
         task_prefixes=prefixes,
         component_suffixes=DEFAULT_PATTERNS.component_suffixes if suffixes is None else suffixes,
     )
+
+
+def load_synthesizer(root: Root) -> tuple[str, ...]:
+    """Return the command that `synthesizer` in `config.toml` names, () when there is none. Raises UsageError for one that is none.
+
+    Only its owner may have written the file: one that others could write names no command.
+    """
+    faults: dict[str, str] = {}
+    stated = _load(root, SETTINGS, faults.__setitem__).get("synthesizer")
+    words = [stated] if isinstance(stated, str) else stated
+    if stated is None and not faults:
+        return ()
+    if faults or not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
+        raise UsageError(
+            f"{SETTINGS}: {faults[SETTINGS]}" if faults else f"The synthesizer in {SETTINGS} is no command.",
+            hint='Write it as `synthesizer = ["claude", "-p"]`.',
+        )
+    if not words[0].strip() or any("\0" in word for word in words):
+        raise UsageError(f"The synthesizer in {SETTINGS} names no program.", hint="Name one, or remove the line.")
+    if os.stat(root.join(SETTINGS)).st_mode & 0o022:
+        raise UsageError(f"{SETTINGS} can be written by others, so its synthesizer is not run.", hint="chmod 600 it.")
+    return tuple(words)
 
 
 def _load(root: Root, path: str, report: Report) -> dict[str, object]:

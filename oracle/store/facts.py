@@ -171,13 +171,13 @@ def _matches(content: object, path: str, folded: str, label: str, *, is_secret: 
         yield {"file": label, "path": path, "value": _shown(content, is_secret=is_secret), "match": "value"}
     for key, value in items:
         below = f"{path}.{key}" if path else key
-        hides = _hides(key, is_secret=is_secret) if isinstance(content, dict) else is_secret
+        is_hidden = hides(key, is_secret=is_secret) if isinstance(content, dict) else is_secret
         if isinstance(content, dict) and folded in key.casefold():
-            yield {"file": label, "path": below, "value": _shown(value, is_secret=hides), "match": "key"}
-        yield from _matches(value, below, folded, label, is_secret=hides)
+            yield {"file": label, "path": below, "value": _shown(value, is_secret=is_hidden), "match": "key"}
+        yield from _matches(value, below, folded, label, is_secret=is_hidden)
 
 
-def _hides(key: str, *, is_secret: bool) -> bool:
+def hides(key: str, *, is_secret: bool = False) -> bool:
     """Tell whether the value of a key is hidden: it names a credential, or it stands below one and says no more about it."""
     from oracle.domain.secrets import names_secret
 
@@ -185,15 +185,15 @@ def _hides(key: str, *, is_secret: bool) -> bool:
 
 
 def _shown(value: object, *, is_secret: bool) -> str:
-    return _text(_veiled(value, is_secret=is_secret))[:200]
+    return _text(veiled(value, is_secret=is_secret))[:200]
 
 
-def _veiled(value: object, *, is_secret: bool) -> object:
+def veiled(value: object, *, is_secret: bool) -> object:
     """Return a value with what is hidden replaced; true, false and null give nothing away."""
     if isinstance(value, dict):
-        return {key: _veiled(item, is_secret=_hides(str(key), is_secret=is_secret)) for key, item in value.items()}
+        return {key: veiled(item, is_secret=hides(str(key), is_secret=is_secret)) for key, item in value.items()}
     if isinstance(value, list):
-        return [_veiled(item, is_secret=is_secret) for item in value]
+        return [veiled(item, is_secret=is_secret) for item in value]
     return HIDDEN if is_secret and value not in (None, True, False, "") else value
 
 

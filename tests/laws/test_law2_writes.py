@@ -53,6 +53,8 @@ def use_everything(oracle: Oracle) -> None:
         oracle.standing,
         lambda: oracle.chains([first.slug]),
         oracle.check,
+        lambda: oracle.answer("who mentions one and network.host"),
+        lambda: oracle.stale("arena"),
     ]
     for read in reads:
         assert read() is not None

@@ -1,0 +1,270 @@
+"""Answer a question now, from disk alone: quotes chosen and ordered by rule, each read again before it leaves. App room.
+
+An answer is what records say, in their own words. Records that contradict each other stand side by side; one that was replaced is
+named with what replaced it and never quoted. Where the best passage bears too little of the question, the answer is that memory
+does not know, with what was searched and what is nearest.
+"""
+
+from __future__ import annotations
+
+from oracle.app import quotes, replies
+from oracle.app.fact_answers import find_facts
+from oracle.app.liveness import ANSWER_BUDGET, Checker
+from oracle.app.questions import Question, read_question
+from oracle.app.quotes import Quote, Source
+from oracle.app.replies import Cited, CitedFact, Near, Replaced, Reply
+from oracle.app.views import Hit, Summary
+from oracle.domain.values import replace, value
+from oracle.errors import NotInFederation, UsageError
+from oracle.index import query
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from oracle.app.oracle import Oracle
+
+THRESHOLD = 0.24
+"""Coverage of the question that the best passage must reach; references/answers.md has what was measured."""
+
+_HITS, _FEW = 12, 4
+_STRONGEST = 5
+"""Hits among which the best coverage is looked for."""
+MOST_CLAIMS = 5
+_MOST_OF_ONE = 2
+"""Claims that one record may give."""
+
+_BESIDE_BEST = 0.6
+"""Share of the best claim's coverage that a further one must have."""
+
+_OVER = ("superseded", "retired")
+_NEAREST = 3
+
+
+@value
+class _Candidate:
+    source: Source
+    quote: Quote
+    coverage: float
+    stands_for: tuple[str, ...] = ()
+
+
+class _Moved(Exception):
+    """A file is not what the index read; the question is asked once more, with every file stat'ed."""
+
+
+def answer(oracle: Oracle, question: str, *, project: str = "", seat: str = "", fresh: bool = False) -> Reply:
+    """Answer from the files as they are. Raises UsageError for an empty question and names that are none."""
+    if not question.strip():
+        raise UsageError(
+            "The question is empty.", hint='Ask something, as in `oracle ask --now "which retry policy?"`.'
+        )
+    try:
+        return _answer(oracle, question, project=project, seat=seat, fresh=fresh, is_last=False)
+    except _Moved:
+        return _answer(oracle, question, project=project, seat=seat, fresh=True, is_last=True)
+
+
+def _answer(oracle: Oracle, question: str, *, project: str, seat: str, fresh: bool, is_last: bool) -> Reply:
+    filters = {name: text for name, text in (("project", project), ("seat", seat)) if text}
+    facts = find_facts(oracle, question, project=project) if seat in ("", "memory") else ()
+    asked = read_question(oracle, question, fresh=fresh)
+    try:
+        hits = _search(oracle, question, filters)
+    except NotInFederation as error:
+        return _absent(oracle, asked, filters, error)
+    found = [(hit, asked.coverage(f"{hit.snippet}\n{hit.record.title}")) for hit in hits]
+    claims, replaced = _choose(oracle, asked, found, is_last=is_last)
+    searched = _searched(oracle, filters)
+    reply = Reply(question, replies.ANSWERED, project, seat, facts, claims, replaced, searched=searched)
+    reply = _number(drop_changed(oracle, reply))
+    if reply.facts or reply.claims:
+        return reply
+    reason = _reason(asked, replaced, searched)
+    return replace(reply, status=replies.NOT_IN_MEMORY, nearest=_nearest(found), unknown=asked.unknown, reason=reason)
+
+
+def _search(oracle: Oracle, question: str, filters: Mapping[str, str]) -> list[Hit]:
+    """Return what holds, best first, then what no longer does: that may be what the question is about."""
+    hits = oracle.search(question, filters, limit=_HITS)
+    for status in _OVER:
+        hits += oracle.search(question, {**filters, "status": status}, limit=_FEW)
+    return [hit for hit in hits if not _is_over(hit.record)] + [hit for hit in hits if _is_over(hit.record)]
+
+
+def drop_changed(oracle: Oracle, reply: Reply) -> Reply:
+    """Read the file of every quote and fact again and leave out what stands in one that changed; handles stay."""
+    facts = tuple(item for item in reply.facts if _stands(oracle, item))
+    claims = tuple(item for item in reply.claims if quotes.still_stands(oracle, item.quote))
+    return replace(reply, facts=facts, claims=claims)
+
+
+def _number(reply: Reply) -> Reply:
+    """Give every fact and claim its handle, from f1."""
+    kept = [*(item.handle for item in reply.facts), *(item.handle for item in reply.claims)]
+    names = {handle: f"f{number}" for number, handle in enumerate(kept, 1)}
+    facts = tuple(replace(item, handle=names[item.handle]) for item in reply.facts)
+    claims = tuple(
+        replace(
+            item, handle=names[item.handle], contradicts=tuple(names[one] for one in item.contradicts if one in names)
+        )
+        for item in reply.claims
+    )
+    return replace(reply, facts=facts, claims=claims)
+
+
+def _stands(oracle: Oracle, fact: CitedFact) -> bool:
+    return quotes.still_stands(oracle, Quote(fact.path, "", (1, 1), fact.sha256))
+
+
+# What was found -------------------------------------------------------------------------------------------------------
+
+
+def _choose(
+    oracle: Oracle, asked: Question, found: Sequence[tuple[Hit, float]], *, is_last: bool
+) -> tuple[tuple[Cited, ...], tuple[Replaced, ...]]:
+    """Return the claims and the records that no longer hold; nothing where memory does not bear an answer."""
+    now = [pair for pair in found if not _is_over(pair[0].record)]
+    over = [pair for pair in found if _is_over(pair[0].record)]
+    best = max((coverage for _, coverage in [*now[:_STRONGEST], *over]), default=0.0)
+    if asked.unknown or best < THRESHOLD:
+        return (), ()
+    least = max(THRESHOLD, _BESIDE_BEST * best)
+    replaced = {
+        hit.record.slug: Replaced(hit.record, _chain(oracle, hit.record)) for hit, coverage in over if coverage >= least
+    }
+    made = (_candidate(oracle, asked, *pair, is_last=is_last) for pair in now if pair[1] >= least)
+    kept = _keep(item for item in made if item is not None)
+    successors = _successors(oracle, asked, replaced.values(), {item.source.record.slug for item in kept})
+    was_best = any(coverage >= best for _, coverage in over)
+    kept = [*successors, *kept] if was_best else [*kept, *successors]
+    kept, pairs = _beside(oracle, asked, kept)
+    return _cite(oracle, kept, pairs), tuple(replaced.values())
+
+
+def _is_over(record: Summary) -> bool:
+    return record.effective_status in _OVER
+
+
+def _chain(oracle: Oracle, record: Summary) -> tuple[str, ...]:
+    return oracle.chains([record.slug]).get(record.slug, ())
+
+
+def _candidate(oracle: Oracle, asked: Question, hit: Hit, coverage: float, *, is_last: bool) -> _Candidate | None:
+    source = quotes.open_source(oracle, hit.record)
+    if source is None:
+        if not is_last:
+            raise _Moved
+        return None
+    if hit.record.path.endswith(".json"):
+        quote = quotes.quote_value(source, asked)
+    else:
+        quote = quotes.quote_lines(source, hit.first_line, hit.last_line, hit.snippet)
+    return None if quote is None else _Candidate(source, quote, coverage)
+
+
+def _keep(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+    kept: list[_Candidate] = []
+    for item in candidates:
+        mine = [other for other in kept if other.source.record.slug == item.source.record.slug]
+        overlaps = any(_overlap(other.quote, item.quote) for other in mine)
+        if len(kept) < MOST_CLAIMS and len(mine) < _MOST_OF_ONE and not overlaps:
+            kept.append(item)
+    return kept
+
+
+def _overlap(one: Quote, other: Quote) -> bool:
+    return one.lines[0] <= other.lines[1] and other.lines[0] <= one.lines[1] and one.place == other.place
+
+
+def _successors(oracle: Oracle, asked: Question, replaced: Iterable[Replaced], known: set[str]) -> list[_Candidate]:
+    """Return quotes of the records that stand at the end of a chain: what holds now in the place of what was found."""
+    found: dict[str, list[str]] = {}
+    for item in replaced:
+        if item.by and item.by[-1] not in known:
+            found.setdefault(item.by[-1], []).append(item.record.slug)
+    made = [_whole(oracle, asked, slug) for slug in found]
+    return [replace(item, stands_for=tuple(found[item.source.record.slug])) for item in made if item is not None]
+
+
+def _whole(oracle: Oracle, asked: Question, slug: str) -> _Candidate | None:
+    """Return the best quote of a record that holds."""
+    summary = query.summary(oracle.index.database.connect(), slug)
+    record = Summary.from_row(summary) if summary is not None else None
+    source = quotes.open_source(oracle, record) if record is not None and not _is_over(record) else None
+    quote = quotes.best_quote(source, asked) if source is not None else None
+    if source is None or quote is None:
+        return None
+    return _Candidate(source, quote, asked.coverage(f"{quote.text}\n{source.record.title}"))
+
+
+def _beside(oracle: Oracle, asked: Question, kept: list[_Candidate]) -> tuple[list[_Candidate], set[frozenset[str]]]:
+    """Put behind each claim what its record contradicts or is contradicted by; return the claims and the pairs of slugs."""
+    slugs = [item.source.record.slug for item in kept]
+    connection = oracle.index.database.connect()
+    edges = [*query.outgoing(connection, slugs, ["contradicts"]), *query.incoming(connection, slugs, ["contradicts"])]
+    pairs = {frozenset((source, target)) for source, _, target, _ in edges if source != target}
+    arranged: list[_Candidate] = []
+    for item in kept:
+        against = sorted({slug for pair in pairs if item.source.record.slug in pair for slug in pair})
+        for slug in dict.fromkeys((item.source.record.slug, *against)):
+            if all(slug != one.source.record.slug for one in arranged):
+                mine = [one for one in kept if one.source.record.slug == slug]
+                arranged += mine or filter(None, [_whole(oracle, asked, slug)])
+    return arranged, pairs
+
+
+def _cite(oracle: Oracle, kept: Sequence[_Candidate], pairs: set[frozenset[str]]) -> tuple[Cited, ...]:
+    checker = Checker(oracle, budget=ANSWER_BUDGET)
+    slugs = {f"c{number}": item.source.record.slug for number, item in enumerate(kept)}
+    checked = {item.source.record.slug: checker.check(item.source.record, item.source.document) for item in kept}
+    return tuple(
+        Cited(
+            handle,
+            item.source.record,
+            item.quote,
+            item.coverage,
+            checked[slugs[handle]],
+            tuple(other for other, slug in slugs.items() if frozenset((slug, slugs[handle])) in pairs),
+            item.stands_for,
+        )
+        for handle, item in zip(slugs, kept, strict=True)
+    )
+
+
+# No answer ------------------------------------------------------------------------------------------------------------
+
+
+def _nearest(found: Sequence[tuple[Hit, float]]) -> tuple[Near, ...]:
+    near: dict[str, Near] = {}
+    for hit, coverage in found:
+        if coverage <= 0:
+            continue
+        near.setdefault(hit.record.slug, Near(hit.record, (hit.first_line, hit.last_line), coverage))
+    return tuple(near.values())[:_NEAREST]
+
+
+def _searched(oracle: Oracle, filters: dict[str, str]) -> str:
+    number = len(oracle.records(filters))
+    where = [f"of the seat {filters['seat']}"] if "seat" in filters else []
+    where += [f"in project {filters['project']}"] if "project" in filters else []
+    facts = " and the facts" if filters.get("seat") in (None, "memory") else ""
+    return f"{number} records {' '.join(where)}".rstrip() + facts
+
+
+def _reason(asked: Question, replaced: Sequence[Replaced], searched: str) -> str:
+    if asked.unknown:
+        return f"no record names {', '.join(asked.unknown)} ({searched} were searched)"
+    if replaced:
+        names = ", ".join(item.record.slug for item in replaced)
+        return f"what was found no longer holds: {names} ({searched} were searched)"
+    return f"no record bears an answer ({searched} were searched)"
+
+
+def _absent(oracle: Oracle, asked: Question, filters: dict[str, str], error: NotInFederation) -> Reply:
+    """Return the answer for a project or seat that has no folder; what others know is named as nearest, not quoted."""
+    hits = oracle.search(asked.text, {}, limit=_HITS)
+    found = [(hit, asked.coverage(f"{hit.snippet}\n{hit.record.title}")) for hit in hits if not _is_over(hit.record)]
+    reason = error.sentence.removeprefix("not_in_federated_kb: ").rstrip(".")
+    project, seat = filters.get("project", ""), filters.get("seat", "")
+    return Reply(asked.text, replies.NOT_IN_FEDERATION, project, seat, nearest=_nearest(found), reason=reason)

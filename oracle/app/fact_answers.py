@@ -1,0 +1,130 @@
+"""Questions that a fact file answers: by a dotted key in the question, or by words that are the key's. App room; reads facts."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from oracle.app.replies import CitedFact
+from oracle.domain import timestamps
+from oracle.domain.slugs import check_name
+from oracle.domain.values import value
+from oracle.errors import InvalidName, InvalidRecord, NotInMemory, OracleError
+from oracle.store import facts, steps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from oracle.app.oracle import Oracle
+
+_KEY = re.compile(r"(?<![\w./@:-])[\w-]+(?:\.[\w-]+)+(?![\w/@])")
+_WORD = re.compile(r"[^\W_]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_MOST_LEAVES = 20_000
+_MOST_FACTS = 3
+_ENOUGH = 0.6
+"""Share of the question's own words that a key must hold when the question does not spell the key."""
+
+_ASKING = frozenset(
+    """a an and are as at be by can did do does find for from get give has have how i in is it its me my of on or our please say
+    set show tell that the there this to us value was we were what when where which who whose why will with you your""".split()
+)
+
+
+@value
+class _Leaf:
+    path: str
+    key: str
+    place: str
+    value: object
+    words: frozenset[str]
+    own: frozenset[str]
+    is_hidden: bool
+
+
+def find_facts(oracle: Oracle, question: str, *, project: str = "") -> tuple[CitedFact, ...]:
+    """Return the facts that a question asks for: those whose key it spells, else the few that its words name alone."""
+    spelled = [found for key in dict.fromkeys(_KEY.findall(question)) if (found := _look_up(oracle, key, project))]
+    return tuple(spelled) if spelled else _by_words(oracle, question, project)
+
+
+def _look_up(oracle: Oracle, key: str, project: str) -> CitedFact | None:
+    key = key.rstrip(".")
+    try:
+        fact = facts.find(oracle.root, key, project)
+    except (NotInMemory, InvalidName, InvalidRecord):
+        return None
+    _, _, rest = key.partition(".")
+    hides = any(facts.hides(part) for part in rest.split("."))
+    return _cite(oracle, fact.path, key, f"$.{rest}" if rest else "$", fact.value, is_hidden=hides)
+
+
+def _cite(oracle: Oracle, path: str, key: str, place: str, content: object, *, is_hidden: bool) -> CitedFact | None:
+    raw = steps.read(oracle.root.join(path))
+    if raw is None:
+        return None
+    shown = facts.veiled(content, is_secret=is_hidden)
+    moment = timestamps.from_mtime(oracle.clock.now_ns())
+    digest = hashlib.sha256(raw).hexdigest()
+    return CitedFact(f"k{key}", key, path, place, shown, digest, moment, is_hidden=shown != content)
+
+
+def _by_words(oracle: Oracle, question: str, project: str) -> tuple[CitedFact, ...]:
+    asked = frozenset(_words(question)) - _ASKING
+    scored = []
+    for leaf in _leaves(oracle, project):
+        named = leaf.words & asked
+        if leaf.own and leaf.own <= asked and len(named) > len(leaf.own) and len(named) >= _ENOUGH * len(asked):
+            scored.append((-len(named), leaf.path, leaf.key, leaf))
+    best = sorted(scored, key=lambda item: item[:3])[:_MOST_FACTS]
+    kept = [leaf for count, _, _, leaf in best if count == best[0][0]]
+    cited = [_cite(oracle, item.path, item.key, item.place, item.value, is_hidden=item.is_hidden) for item in kept]
+    return tuple(item for item in cited if item is not None)
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(_HUMP.sub(" ", text.replace("_", " ")))]
+
+
+def _leaves(oracle: Oracle, project: str) -> Iterator[_Leaf]:
+    number = 0
+    for path in _files(oracle, project):
+        try:
+            content = facts.load(oracle.root, path)
+        except OracleError:
+            continue
+        name = path.rpartition("/")[2].removesuffix(".json")
+        for leaf in _below(content, path, [name], is_secret=False):
+            number += 1
+            if number > _MOST_LEAVES:
+                return
+            yield leaf
+
+
+def _files(oracle: Oracle, project: str) -> Iterator[str]:
+    import os
+
+    if project:
+        folder = oracle.root.project(check_name(project, "project"))
+        place = oracle.root.join(folder)
+        names = sorted(os.listdir(place)) if os.path.isdir(place) else []
+        for name in names:
+            if name.endswith(".json") and not name.startswith(".") and oracle.root.contains(f"{place}/{name}"):
+                yield f"{folder}/{name}"
+    yield from (path for _, path in facts.fact_files(oracle.root))
+
+
+def _below(content: object, path: str, parts: list[str], *, is_secret: bool) -> Iterator[_Leaf]:
+    if isinstance(content, dict) and len(parts) < 32:
+        for key, item in content.items():
+            yield from _below(item, path, [*parts, str(key)], is_secret=facts.hides(str(key), is_secret=is_secret))
+    elif isinstance(content, list) and any(isinstance(item, dict | list) for item in content) and len(parts) < 32:
+        for index, item in enumerate(content):
+            yield from _below(item, path, [*parts, str(index)], is_secret=is_secret)
+    elif content is not None and len(parts) > 1:
+        named = (frozenset(_words(part)) - _ASKING for part in reversed(parts) if not part.isdecimal())
+        own = next((words for words in named if words), frozenset())
+        words = frozenset(_words(" ".join(parts)))
+        place = "$" + "".join(f"[{part}]" if part.isdecimal() else f".{part}" for part in parts[1:])
+        yield _Leaf(path, ".".join(parts), place, content, words, own, is_secret)

@@ -1,0 +1,78 @@
+"""Answers as people and programs read them: `oracle ask --now`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.cli.printing import emphasise, visible, visible_lines, write_out
+from oracle.errors import NotInFederation, NotInMemory
+
+if TYPE_CHECKING:
+    from oracle.app.liveness import Checked
+    from oracle.app.replies import Cited, CitedFact, Near, Reply
+    from oracle.cli.session import Call
+
+
+def answer_now(call: Call, question: str, *, project: str, seat: str, in_prose: bool) -> None:
+    """Answer from disk and print it. Raises NotInMemory or NotInFederation where there is no answer; JSON holds the reply."""
+    with call.oracle() as oracle:
+        reply = oracle.answer(question, project=project, seat=seat)
+        reply = oracle.synthesise(reply) if in_prose else reply
+        standing = oracle.standing() if call.as_json else {}
+    document = {**reply.as_json(), **standing}
+    if reply.status != "answered":
+        call.beside_error = document
+        raise _none(reply)
+    if call.as_json:
+        call.print_json(document)
+        return
+    write_out("\n".join(_paragraphs(reply)))
+    for item in reply.replaced:
+        by = f" by {', then '.join(item.by)}" if item.by else ""
+        call.note(f"not quoted: {item.record.slug} is {item.record.effective_status}{by}")
+
+
+def _none(reply: Reply) -> NotInMemory | NotInFederation:
+    kind = NotInFederation if reply.status == NotInFederation.code else NotInMemory
+    near = "; ".join(_near(item) for item in reply.nearest)
+    hint = f"Nearest, but no answer: {near}." if near else "Ask in other words, or ask a seat with --from."
+    return kind(f"{reply.status}: {reply.reason}.", hint=hint)
+
+
+def _near(item: Near) -> str:
+    return f"{item.record.path}:{item.lines[0]}-{item.lines[1]} ({item.record.title})"
+
+
+def _paragraphs(reply: Reply) -> list[str]:
+    prose = []
+    if reply.synthesis is not None and reply.synthesis.text:
+        dropped = f", {reply.synthesis.dropped} sentences dropped" if reply.synthesis.dropped else ""
+        head = emphasise(visible(f"synthesised by {reply.synthesis.command[0]}{dropped}"))
+        prose = [f"{head}\n    {_indented(reply.synthesis.text)}\n"]
+    return [*prose, *map(_fact, reply.facts), *map(_claim, reply.claims)]
+
+
+def _indented(text: str) -> str:
+    return visible_lines(text).replace("\n", "\n    ")
+
+
+def _fact(item: CitedFact) -> str:
+    return f"{emphasise(visible(f'[{item.handle}] {item.path}'))}\n    {_indented(f'{item.key} = {item.text}')}\n"
+
+
+def _claim(item: Cited) -> str:
+    record = item.record
+    place = f"{item.quote.path}:{item.quote.lines[0]}-{item.quote.lines[1]}"
+    about = ", ".join(filter(None, (record.kind, record.seat, record.sort_ts[:10], record.effective_status)))
+    marks = [f"[contradicts {', '.join(item.contradicts)}]"] if item.contradicts else []
+    marks += [f"[in the place of {', '.join(item.stands_for)}]"] if item.stands_for else []
+    marks += _marks(item.checked)
+    head = "  ".join(
+        [emphasise(visible(f"[{item.handle}] {place}")), visible(f"{record.title} ({about})"), *map(visible, marks)]
+    )
+    return f"{head}\n    {_indented(item.quote.text)}\n"
+
+
+def _marks(checked: Checked) -> list[str]:
+    names = [f"{item.named.name} {item.liveness.value}" for item in checked.worst_names]
+    return [f"[{'; '.join(names)}]"] if names else []

@@ -1,0 +1,423 @@
+"""Answers from disk: verbatim, current, side by side where records differ, and none where memory does not know."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from oracle.app import answer, evidence, liveness
+from oracle.app.oracle import Oracle
+from oracle.app.questions import names_in
+from oracle.app.replies import Reply
+from oracle.domain.records import Draft
+from oracle.errors import InvalidName, UsageError
+from tests.app.gitbox import GitBox
+from tests.test_corpora import SHARED, lay_out
+
+BUILDER = "projects/arena/builder"
+RETRY = "Webhooks are retried five times with exponential backoff, then parked in the dead letter queue."
+
+
+def put(root: Path, name: str, text: str) -> Path:
+    path = root / (name if name.endswith(".json") else f"{name}.md")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def fill(root: Path) -> None:
+    """Write records about other things, so that words weigh differently."""
+    topics = (
+        "lunch menu",
+        "printer paper",
+        "office plants",
+        "team photo",
+        "parking permits",
+        "coffee beans",
+        "old badges",
+    )
+    for number, topic in enumerate(topics):
+        put(root, f"{BUILDER}/note-{number}", f"# About {topic}\n\nWe talked about {topic} and when to order more.\n")
+
+
+@pytest.fixture
+def oracle(root: Path) -> Oracle:
+    fill(root)
+    put(
+        root,
+        f"{BUILDER}/retry",
+        f"---\nts: 2026-03-01T10:00:00Z\nkind: decision\nstatus: open\n---\n# Retries\n\n{RETRY}\n",
+    )
+    return Oracle.open(str(root))
+
+
+def assert_verbatim(root: Path, reply: Reply) -> None:
+    for item in reply.claims:
+        lines = (root / item.quote.path).read_bytes().decode("utf-8-sig", "replace")
+        first, last = item.quote.lines
+        if not item.quote.place:
+            there = lines.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+            assert item.quote.text in "\n".join(there[first - 1 : last])
+
+
+# What an answer is ----------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_is_the_records_own_words(root: Path, oracle: Oracle) -> None:
+    reply = oracle.answer("How often are webhooks retried?")
+    (claim,) = reply.claims
+    assert (reply.status, claim.handle) == ("answered", "f1")
+    assert claim.quote.text == RETRY
+    assert claim.quote.lines == (8, 8)
+    item = claim.as_json()
+    assert {key: item[key] for key in ("slug", "seat", "kind", "status", "ts", "project")} == {
+        "slug": f"{BUILDER}/retry",
+        "seat": "builder",
+        "kind": "decision",
+        "status": "open",
+        "ts": "2026-03-01T10:00:00.000000Z",
+        "project": "arena",
+    }
+    assert str(item["verified_at"]) > str(item["ts"])
+    assert reply.answer == f"[f1] {RETRY}"
+
+
+def test_an_answer_can_be_delivered(root: Path, oracle: Oracle) -> None:
+    put(root, "machine/network.json", json.dumps({"proxy": {"host": "10.0.0.7"}}))
+    put(
+        root,
+        f"{BUILDER}/old.json",
+        json.dumps({"title": "Dead letters", "body": "The dead letter queue\nis drained weekly."}),
+    )
+    reply = oracle.answer(
+        "How often are webhooks retried, who drains the dead letter queue, and what is network.proxy.host?"
+    )
+    assert len(reply.facts) == 1
+    assert {item.record.path.rpartition(".")[2] for item in reply.claims} == {"md", "json"}
+    checked = evidence.verify(oracle.root, "", json.loads(json.dumps(reply.as_json())))
+    assert checked.all_verified is True
+    assert checked.count == len(reply.claims) + 1
+
+
+def test_the_same_question_gets_the_same_answer(root: Path, oracle: Oracle) -> None:
+    for number in range(4):
+        put(root, f"{BUILDER}/twin-{number}", f"# Twin\n\n{RETRY}\n")
+    texts = {json.dumps(oracle.answer("webhooks retried?").as_json()["answer"]) for _ in range(3)}
+    with Oracle.open(str(root)) as again:
+        again.reconcile(rebuild=True)
+        texts.add(json.dumps(again.answer("webhooks retried?").as_json()["answer"]))
+    assert len(texts) == 1
+
+
+def test_a_heading_brings_what_it_stands_over(root: Path, oracle: Oracle) -> None:
+    put(root, f"{BUILDER}/zebra", "# Zebra protocol handshake\n\nThe third packet carries the key.\n")
+    (claim,) = oracle.answer("zebra protocol handshake").claims
+    assert claim.quote.text == "# Zebra protocol handshake\n\nThe third packet carries the key."
+
+
+@pytest.mark.parametrize("ends", ["\r\n", "\r"])
+def test_lines_of_other_ends_are_counted_alike(root: Path, oracle: Oracle, ends: str) -> None:
+    path = root / f"{BUILDER}/zebra.md"
+    path.write_bytes(ends.join(["# Zebra", "", "The zebra handshake takes", "three packets.", ""]).encode())
+    (claim,) = oracle.answer("zebra handshake packets", fresh=True).claims
+    assert (claim.quote.text, claim.quote.lines) == ("The zebra handshake takes\nthree packets.", (3, 4))
+
+
+def test_chinese(root: Path, oracle: Oracle) -> None:
+    put(root, f"{BUILDER}/zh", "# 写锁\n\n整个根目录只有一把写锁，由持有者写明进程号。\n")
+    put(root, f"{BUILDER}/zh2", "# 午饭\n\n今天中午吃面条，明天吃饺子。\n")
+    reply = oracle.answer("写锁有几把？谁写明进程号？")
+    assert [item.record.slug for item in reply.claims] == [f"{BUILDER}/zh"]
+    assert oracle.answer("数据仓库为什么选 Snowflake？").status == "not_in_memory_db"
+
+
+# What no longer holds, what contradicts -------------------------------------------------------------------------------
+
+
+def test_a_superseded_record_is_named_and_not_quoted(root: Path, oracle: Oracle) -> None:
+    put(
+        root,
+        f"{BUILDER}/new",
+        f"---\nsupersedes: {BUILDER}/retry\n---\n# Delivery attempts\n\nAttempts stop after the second failure.\n",
+    )
+    reply = oracle.answer("How often are webhooks retried with exponential backoff?")
+    assert [item.record.slug for item in reply.claims] == [f"{BUILDER}/new"]
+    assert reply.claims[0].stands_for == (f"{BUILDER}/retry",)
+    assert [(item.record.slug, item.by) for item in reply.replaced] == [(f"{BUILDER}/retry", (f"{BUILDER}/new",))]
+    assert RETRY not in reply.answer
+
+
+def test_a_chain_is_followed_to_its_end(root: Path, oracle: Oracle) -> None:
+    put(root, f"{BUILDER}/b", f"---\nsupersedes: {BUILDER}/retry\n---\nTwo attempts.\n")
+    put(root, f"{BUILDER}/c", f"---\nsupersedes: {BUILDER}/b\n---\nThree attempts.\n")
+    reply = oracle.answer("webhooks retried exponential backoff dead letter")
+    assert reply.claims[0].quote.text == "Three attempts."
+    assert reply.replaced[0].by == (f"{BUILDER}/b", f"{BUILDER}/c")
+
+
+def test_what_was_retired_without_a_successor_is_no_answer(root: Path, oracle: Oracle) -> None:
+    put(root, f"{BUILDER}/retry", f"---\nstatus: superseded\n---\n{RETRY}\n")
+    reply = oracle.answer("How often are webhooks retried with exponential backoff?", fresh=True)
+    assert reply.status == "not_in_memory_db"
+    assert "no longer holds" in reply.reason
+    assert f"{BUILDER}/retry" in reply.reason
+
+
+@pytest.mark.parametrize("newer_says", [True, False])
+def test_contradicting_records_stand_side_by_side(root: Path, oracle: Oracle, *, newer_says: bool) -> None:
+    """Whichever of the two was found, and whichever states the contradiction."""
+    other = "# Hooks\n\nNothing is attempted twice.\n"
+    if newer_says:
+        other = f"---\ncontradicts: {BUILDER}/retry\n---\n{other}"
+    else:
+        text = (root / f"{BUILDER}/retry.md").read_text()
+        put(root, f"{BUILDER}/retry", text.replace("kind:", f"contradicts: {BUILDER}/other\nkind:"))
+    put(root, f"{BUILDER}/other", other)
+    reply = oracle.answer("How often are webhooks retried with backoff?", fresh=True)
+    found = {item.record.slug: (item.handle, item.contradicts) for item in reply.claims}
+    assert found == {f"{BUILDER}/retry": ("f1", ("f2",)), f"{BUILDER}/other": ("f2", ("f1",))}
+    assert reply.confidence != "high"
+
+
+# Facts ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def machine(root: Path) -> Path:
+    content = {"proxy": {"host": "10.0.0.7", "ports": [80, 443]}, "DnsServers": ["1.1.1.1"], "a.b": {"c": 1}}
+    put(root, "machine/network.json", json.dumps(content))
+    put(
+        root,
+        "machine/credentials.json",
+        json.dumps({"keys": {"ACME_API_KEY": {"value": "s3cr3t-value", "source": ".env"}}}),
+    )
+    put(root, "projects/arena/dev_env.json", json.dumps({"python": {"version": "3.12"}}))
+    put(root, f"{BUILDER}/x", "x")
+    return root
+
+
+@pytest.mark.parametrize(
+    ("question", "key", "value"),
+    [
+        ("What is network.proxy.host?", "network.proxy.host", "10.0.0.7"),
+        ("network.proxy.ports.1 please", "network.proxy.ports.1", 443),
+        ("network.a.b.c", "network.a.b.c", 1),
+        ("Which host is the network proxy?", "network.proxy.host", "10.0.0.7"),
+        ("What are the dns servers of the network?", "network.DnsServers", ["1.1.1.1"]),
+        ("dev_env.python.version", "dev_env.python.version", "3.12"),
+        ("which python version in the dev env", "dev_env.python.version", "3.12"),
+    ],
+)
+def test_facts_are_answered_by_key(machine: Path, question: str, key: str, value: object) -> None:
+    with Oracle.open(str(machine)) as oracle:
+        (fact,) = oracle.answer(question, project="arena").facts
+        assert (fact.key, fact.value) == (key, value)
+        (item,) = fact.as_json()["evidence"]
+        assert item["file"] == ("projects/arena/dev_env.json" if key.startswith("dev") else "machine/network.json")
+        assert evidence.verify(oracle.root, "", {"claims": [fact.as_json()]}).all_verified is True
+
+
+@pytest.mark.parametrize(
+    "question", ["credentials.keys.ACME_API_KEY.value", "what is the value of keys ACME_API_KEY in credentials"]
+)
+def test_a_credential_is_never_told(machine: Path, question: str) -> None:
+    with Oracle.open(str(machine)) as oracle:
+        reply = oracle.answer(question)
+        assert "s3cr3t" not in json.dumps(reply.as_json())
+        assert any("ACME_API_KEY" in fact.key and fact.is_hidden for fact in reply.facts)
+
+
+@pytest.mark.parametrize(
+    "question", ["network.nothing.here", "Which colour is the proxy of the moon base network host garden?"]
+)
+def test_no_such_fact(machine: Path, question: str) -> None:
+    with Oracle.open(str(machine)) as oracle:
+        assert oracle.answer(question).facts == ()
+
+
+def test_facts_are_no_other_seats(machine: Path) -> None:
+    with Oracle.open(str(machine)) as oracle:
+        assert oracle.answer("network.proxy.host", seat="builder").facts == ()
+        assert len(oracle.answer("network.proxy.host", seat="memory").facts) == 1
+
+
+# No answer ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_name_that_no_record_holds_is_not_answered(root: Path, oracle: Oracle) -> None:
+    reply = oracle.answer("Are webhooks retried with exponential backoff by Kafka?")
+    assert (reply.status, reply.unknown) == ("not_in_memory_db", ("Kafka",))
+    assert reply.nearest[0].record.slug == f"{BUILDER}/retry"
+    assert "8 records and the facts were searched" in reply.reason
+
+
+def test_what_is_merely_near_is_not_quoted(root: Path, oracle: Oracle) -> None:
+    reply = oracle.answer("which zoning law governs rooftop antennas, times and permits")
+    assert (reply.status, reply.claims) == ("not_in_memory_db", ())
+    assert reply.as_json()["claims"] == []
+
+
+@pytest.mark.parametrize(("project", "seat"), [("nowhere", ""), ("", "builder-7"), ("arena", "qa")])
+def test_an_absent_seat_or_project(root: Path, oracle: Oracle, project: str, seat: str) -> None:
+    reply = oracle.answer("webhooks retried?", project=project, seat=seat)
+    assert (reply.status, reply.claims) == ("not_in_federated_kb", ())
+    assert (seat or project) in reply.reason
+    assert reply.nearest[0].record.slug == f"{BUILDER}/retry"
+
+
+def test_a_seat_that_knows_nothing_of_it(root: Path, oracle: Oracle) -> None:
+    put(root, "projects/arena/reviewer/x", "nothing of that sort")
+    assert oracle.answer("How often are webhooks retried?", seat="reviewer").status == "not_in_memory_db"
+
+
+def test_what_is_no_question(root: Path, oracle: Oracle) -> None:
+    with pytest.raises(UsageError):
+        oracle.answer(" \n")
+    with pytest.raises(InvalidName):
+        oracle.answer("x", project="../x")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Why was Svelte chosen over GraphQL?", ["Svelte", "GraphQL"]),
+        ("Why? Because of it", []),
+        ("在 SQLite 里为什么选 WAL？", ["SQLite", "WAL"]),
+        ('Who read "Gone Wind" on Monday?', []),
+        ("does utf8 or H264 work", ["utf8", "H264"]),
+    ],
+)
+def test_names_in_a_question(text: str, names: list[str]) -> None:
+    assert names_in(text) == names
+
+
+# Between index and answer ---------------------------------------------------------------------------------------------
+
+
+def edit(path: Path) -> None:
+    """Change a file so that neither its size nor its time tells."""
+    stat = path.stat()
+    path.write_text(path.read_text().replace("five", "nine"))
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+CHANGES = {
+    "edited": edit,
+    "emptied": lambda path: path.write_text(""),
+    "deleted": lambda path: path.unlink(),
+    "renamed": lambda path: path.rename(path.with_name("elsewhere.md")),
+    "replaced": lambda path: (path.unlink(), path.mkdir()),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("moment", ["searched", "chosen"])
+def test_what_changes_meanwhile_is_never_quoted_as_it_was(
+    root: Path, oracle: Oracle, monkeypatch: pytest.MonkeyPatch, change: str, moment: str
+) -> None:
+    path = root / f"{BUILDER}/retry.md"
+    done: list[str] = []
+
+    def meddle() -> None:
+        if not done:
+            done.append(change)
+            CHANGES[change](path)
+
+    search, check = Oracle.search, liveness.Checker.check
+
+    def searching(self: Oracle, *words: Any, **more: Any) -> Any:
+        hits = search(self, *words, **more)
+        meddle()
+        return hits
+
+    def checking(self: liveness.Checker, *words: Any) -> Any:
+        meddle()
+        return check(self, *words)
+
+    if moment == "searched":
+        monkeypatch.setattr(Oracle, "search", searching)
+    else:
+        monkeypatch.setattr(liveness.Checker, "check", checking)
+    reply = oracle.answer("How often are webhooks retried?")
+    assert done
+    assert RETRY not in reply.answer or change == "renamed"
+    assert all((root / item.quote.path).is_file() for item in reply.claims)
+    assert_verbatim(root, reply)
+
+
+# Liveness -------------------------------------------------------------------------------------------------------------
+
+
+def test_gone_names_are_flagged(root: Path, oracle: Oracle, tmp_path: Path) -> None:
+    box = GitBox(tmp_path / "repo")
+    box.write("src/kept.py", "x")
+    box.commit()
+    (root / ".clawseat").mkdir()
+    (root / ".clawseat/projects.json").write_text(json.dumps({"arena": {"repo_path": str(box.folder)}}))
+    put(root, f"{BUILDER}/zebra", "The zebra handshake is in src/gone.py and src/kept.py.\n")
+    (claim,) = oracle.answer("zebra handshake").claims
+    (item,) = claim.as_json()["evidence"]
+    assert item["liveness"] == "gone"
+    assert [(name["name"], name["liveness"]) for name in item["names"]] == [("src/gone.py", "gone")]
+    assert (
+        oracle.answer("How often are webhooks retried?").claims[0].as_json()["evidence"][0]["liveness"] == "unchecked"
+    )
+
+
+# Any text, any corpus -------------------------------------------------------------------------------------------------
+
+_opened: list[Oracle] = []
+
+
+def any_oracle(folders: pytest.TempPathFactory) -> Oracle:
+    if not _opened or not Path(_opened[0].root.path).is_dir():
+        root = folders.mktemp("questions")
+        fill(root)
+        put(root, f"{BUILDER}/zh", "写锁只有一把 `a_b` [[note-1]]")
+        put(root, "machine/network.json", json.dumps({"a": {"b": [1, {"c": None}]}}))
+        _opened[:] = [Oracle.open(str(root))]
+    return _opened[0]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@given(st.text(max_size=80) | st.sampled_from(["network.a.b.1.c", "-rf --", "a\0b", '"', "\ud800", "写锁", "x" * 9000]))
+def test_any_text_is_a_question(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    oracle = any_oracle(tmp_path_factory)
+    if not text.strip():
+        return
+    reply = oracle.answer(text)
+    assert (reply.status == "answered") == bool(reply.claims or reply.facts)
+    assert_verbatim(Path(oracle.root.path), reply)
+    json.dumps(reply.as_json())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["odd-real", "vault-en", "vault-en-foam"])
+def test_questions_over_other_peoples_documents(root: Path, name: str) -> None:
+    corpus = SHARED / "corpora" / name
+    if not corpus.is_dir():
+        pytest.skip(f"the corpus {name} is not at {corpus}; name its folder's parent with ORACLE_SHARED")
+    lay_out(corpus, root)
+    with Oracle.open(str(root)) as oracle:
+        titles = [item.title for item in oracle.records({})]
+        for title in [title for title in titles if title.strip() and zlib.crc32(title.encode()) % 9 == 0][:60]:
+            reply = oracle.answer(title)
+            assert_verbatim(root, reply)
+        assert oracle.answer("Which zeppelin regulations apply to Kzyzdrk?").status == "not_in_memory_db"
+
+
+def test_the_threshold_is_the_one_that_the_page_names() -> None:
+    page = (Path(__file__).parents[2] / "references/answers.md").read_text(encoding="utf-8")
+    assert f"{answer.THRESHOLD:.2f}" in page
+
+
+def test_memorys_own_records_answer_too(root: Path, oracle: Oracle) -> None:
+    oracle.write(Draft("decision", "arena", "Choose the zebra codec", body="The zebra codec is lossless."))
+    assert [item.record.seat for item in oracle.answer("zebra codec", seat="memory").claims] == ["memory"]

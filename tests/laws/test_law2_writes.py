@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.app.oracle import Oracle
+from oracle.app.routing import Lesson
+from oracle.domain.memories import Given
+from oracle.domain.packets import Request
 from oracle.domain.records import Draft, Evidence
 from oracle.errors import OracleError, OwnershipError
 from tests.laws.recorder import OPEN, PUT, Act, judge, recording
@@ -35,6 +38,9 @@ def use_everything(oracle: Oracle) -> None:
     oracle.write(Draft("plan", "arena", "rehearsed"), dry_run=True)
     oracle.write_many([Draft("task", "arena", f"T {number}", body="[[One]]") for number in range(3)])
     oracle.retire("projects/arena/builder/x", "over")
+    kept = oracle.remember(Given("preference", "Rule", "Always so.", edges=(("supports", first.slug),)))
+    lesson = oracle.reflect(Lesson("Go on", worked=("one step",), project="arena"))
+    oracle.refresh(lesson.memories, replacement=kept.memories[0])
     oracle.reconcile(full=True)
     oracle.reconcile(rebuild=True)
     reads: list[Callable[[], object]] = [
@@ -48,6 +54,10 @@ def use_everything(oracle: Oracle) -> None:
         lambda: oracle.search("one"),
         lambda: oracle.show(first.slug),
         lambda: oracle.fact("network.host"),
+        lambda: oracle.packet(Request("one", "executor", task_id="ARENA-1")),
+        lambda: oracle.packets(5),
+        lambda: oracle.memory(first.slug),
+        oracle.memories,
         oracle.status,
         oracle.problems,
         oracle.standing,

@@ -1,6 +1,7 @@
 """A second process for the rebuild of many records: it reads and links files, then prints one side of the projections.
 
-Requests and answers are marshalled tuples over pipes. The helper inherits no lock and ends when its input ends, so that a
+The first process reads too, whenever the second one has no answer ready. Requests and answers are marshalled tuples over
+pipes, an answer behind its length. The helper inherits no lock and ends when its input ends, so that a
 killed rebuild leaves nothing behind. Where no process can be started, everything is read in the first one.
 """
 
@@ -15,6 +16,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from queue import SimpleQueue
+from select import select
 from threading import Thread
 from typing import IO
 
@@ -30,7 +32,11 @@ Item = tuple[str, str, Stat]
 
 Batch = tuple[Patterns, list[Item]]
 
-_IN_FLIGHT = 2
+_IN_FLIGHT = 3
+_LENGTH = 8
+_PIPE = 1 << 20
+"""Bytes a pipe holds where the system lets it: an answer waits there while the first process is busy."""
+
 _PRINT = (
     "import sys; sys.path.insert(0, sys.argv[1]); from oracle.index.crew import print_links; print_links(sys.argv[2])"
 )
@@ -68,17 +74,18 @@ class Crew:
                         pipe.close()
 
     def read(self, batches: Iterable[Batch]) -> Iterator[Reading]:
-        """Yield the readings of all batches in order, a few of them being read ahead in the other process."""
+        """Yield the readings of all batches, those of the two processes mixed."""
         waiting: deque[Batch] = deque()
-        started = False
         for batch in batches:
-            if not started:
+            if self._process is None and not waiting:
                 self._start()
-                started = True
+            if len(waiting) == _IN_FLIGHT and not self._has_answered():
+                yield from read_batch(self._root, *batch)
+                continue
+            if len(waiting) == _IN_FLIGHT:
+                yield from self._answer(waiting.popleft())
             waiting.append(batch)
             self._ask(batch)
-            if len(waiting) > _IN_FLIGHT:
-                yield from self._answer(waiting.popleft())
         while waiting:
             yield from self._answer(waiting.popleft())
 
@@ -96,10 +103,15 @@ class Crew:
         wanted = [(path, slug, tuple(stat)) for path, slug, stat in items]
         self._requests.put(marshal.dumps((prefixes, patterns.component_suffixes, wanted)))
 
+    def _has_answered(self) -> bool:
+        if self._process is None or self._process.stdout is None:
+            return True
+        return bool(select([self._process.stdout], [], [], 0)[0])
+
     def _answer(self, batch: Batch) -> Iterator[Reading]:
         if self._process is not None and self._process.stdout is not None:
             try:
-                answer = marshal.load(self._process.stdout)  # noqa: S302 - our own process wrote it
+                answer = marshal.loads(_receive(self._process.stdout))  # noqa: S302 - our own process wrote it
             except (EOFError, ValueError, TypeError):
                 self.__exit__()
             else:
@@ -108,12 +120,30 @@ class Crew:
         yield from read_batch(self._root, *batch)
 
 
+def _receive(stream: IO[bytes]) -> bytes:
+    """Return one answer; the stream is not buffered, so that what waits in it can be seen from outside."""
+    length = int.from_bytes(_receive_bytes(stream, _LENGTH), "big")
+    return _receive_bytes(stream, length)
+
+
+def _receive_bytes(stream: IO[bytes], length: int) -> bytes:
+    pieces = []
+    while length > 0:
+        piece = stream.read(length)
+        if not piece:
+            raise EOFError
+        pieces.append(piece)
+        length -= len(piece)
+    return b"".join(pieces)
+
+
 def _feed(stream: IO[bytes], requests: SimpleQueue[bytes]) -> None:
     """Write requests as they come: in a thread, since both processes would wait if each wrote to a full pipe."""
     while request := requests.get():
+        rest = memoryview(request)
         try:
-            stream.write(request)
-            stream.flush()
+            while rest:
+                rest = rest[stream.write(rest) :]
         except (OSError, ValueError):
             return
 
@@ -155,6 +185,8 @@ def _launch(program: str, root: Root) -> subprocess.Popen[bytes] | None:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            bufsize=0,
+            pipesize=_PIPE,
         )
     except OSError:
         return None
@@ -167,7 +199,8 @@ def serve(path: str) -> None:
         prefixes, suffixes, items = request
         patterns = Patterns(None if prefixes is None else frozenset(prefixes), suffixes)
         batch = [(path, slug, Stat(*stat)) for path, slug, stat in items]
-        marshal.dump([tuple(found) for found in read_batch(root, patterns, batch)], sys.stdout.buffer)
+        answer = marshal.dumps([tuple(found) for found in read_batch(root, patterns, batch)])
+        sys.stdout.buffer.write(len(answer).to_bytes(_LENGTH, "big") + answer)
         sys.stdout.buffer.flush()
 
 

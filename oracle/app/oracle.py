@@ -180,12 +180,18 @@ class Oracle:
         return retrieve.list_records(self, filters, limit=limit, newest_first=newest_first, fresh=fresh)
 
     def search(
-        self, text: str, filters: Mapping[str, str] | None = None, *, limit: int = 10, fresh: bool = False
+        self,
+        text: str,
+        filters: Mapping[str, str] | None = None,
+        *,
+        limit: int = 10,
+        fresh: bool = False,
+        strict: bool = False,
     ) -> list[Hit]:
-        """Return the best passages for a person's words; retired records come last and say by what."""
+        """Return the best passages for a person's words; retired records come last and say by what, or not when `strict`."""
         from oracle.app import search
 
-        return search.search(self, text, filters or {}, limit=limit, fresh=fresh)
+        return search.search(self, text, filters or {}, limit=limit, fresh=fresh, strict=strict)
 
     def show(self, slug: str, *, first_line: int = 1, last_line: int = 0, fresh: bool = False) -> Shown:
         """Return lines of a record, read from disk now; `last_line` 0 means the end. Raises NotInMemory."""

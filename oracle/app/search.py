@@ -3,70 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from weakref import WeakKeyDictionary
 
 from oracle.app import naming
 from oracle.app.oracle import Oracle
-from oracle.app.passages import best_passage
+from oracle.app.ranking_pages import Shelf
+from oracle.app.ranking_question import understand
+from oracle.app.recall import Recall, lines_of
 from oracle.app.retrieve import check_filters, require_present
 from oracle.app.views import Hit, Shown, Summary
-from oracle.domain.values import replace
 from oracle.errors import NotInMemory, UsageError
-from oracle.index import fold, query
+from oracle.index import query
 from oracle.index.db import Connection
 from oracle.store import records
 
-_SPARE_HITS = 8
-"""Hits asked for beyond the limit, in case some files are gone since the index last looked."""
 
+def search(
+    oracle: Oracle, text: str, filters: Mapping[str, str], *, limit: int, fresh: bool, strict: bool = False
+) -> list[Hit]:
+    """Return up to `limit` passages of at most 700 characters from the files as they are now, retired records last.
 
-def search(oracle: Oracle, text: str, filters: Mapping[str, str], *, limit: int, fresh: bool) -> list[Hit]:
-    """Return up to `limit` hits with a snippet of at most 700 characters from the file as it is now."""
+    `strict` leaves retired records out.
+    """
     if limit < 1:
         raise UsageError(f"The limit {limit} is too small.", hint="Ask for 1 hit or more.")
     wanted = check_filters(filters)
-    expression = fold.match_expression(text)
-
-    def ask(connection: Connection) -> list[Hit]:
-        rows = query.search(connection, expression, wanted, limit=limit + _SPARE_HITS) if expression else []
-        hits: list[Hit] = []
-        for score, _, *row in rows:
-            hit = _read_hit(oracle, text, float(str(score)), Summary.from_row(row))
-            if hit is not None and len(hits) < limit:
-                chain = (
-                    tuple(slug for slug, _ in query.retirers(connection, hit.record.slug))
-                    if hit.record.retired_by
-                    else ()
-                )
-                hits.append(replace(hit, chain=chain))
-        return hits
-
-    hits = oracle.index.read(ask, fresh=fresh)
+    question = understand(text)
+    shelf = _shelf(oracle)
+    hits = oracle.index.read(
+        lambda connection: Recall(oracle, connection, question, wanted, shelf=shelf).hits(limit, strict=strict),
+        fresh=fresh,
+    )
     if not hits:
         require_present(oracle, wanted)
     return hits
 
 
-def _read_hit(oracle: Oracle, text: str, score: float, record: Summary) -> Hit | None:
-    """Read the record's file; None when it is gone since the index last looked."""
-    try:
-        raw = records.read(oracle.root.join(record.path))
-    except OSError:
-        return None
-    document = records.parse(record.path, raw)
-    if record.path.endswith(".json"):  # its body is put together from several values
-        return Hit(record, score, best_passage(document.body, text).text, 1, max(1, len(_lines_of(raw))))
-    if not document.body.strip():  # what was found stands in the frontmatter
-        passage = best_passage("\n".join(_lines_of(raw)), text)
-        return Hit(record, score, passage.text, passage.first_line, passage.last_line)
-    passage = best_passage(document.body, text)
-    shift = document.body_line - 1
-    return Hit(record, score, passage.text, passage.first_line + shift, passage.last_line + shift)
+_SHELVES: WeakKeyDictionary[Oracle, Shelf] = WeakKeyDictionary()
 
 
-def _lines_of(raw: bytes) -> list[str]:
-    """Return the lines of a file as they are counted everywhere, without their ends."""
-    lines = raw.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return lines[:-1] if lines[-1] == "" else lines
+def _shelf(oracle: Oracle) -> Shelf:
+    """Return the pages that an Oracle has read already."""
+    return _SHELVES.setdefault(oracle, Shelf())
 
 
 def show(oracle: Oracle, slug: str, *, first_line: int, last_line: int, fresh: bool) -> Shown:
@@ -90,7 +68,7 @@ def show(oracle: Oracle, slug: str, *, first_line: int, last_line: int, fresh: b
         raise NotInMemory(
             f"not_in_memory_db: {record.path} can't be read: {error.strerror}.", hint="Run `oracle doctor`."
         ) from error
-    lines = _lines_of(raw)
+    lines = lines_of(raw)
     last = min(last_line or len(lines), len(lines))
     if first_line < 1 or (lines and first_line > last):
         raise UsageError(

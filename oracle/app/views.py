@@ -40,6 +40,11 @@ class Summary:
             return "retired" if self.retired_how == "retires" else "superseded"
         return self.status
 
+    @property
+    def is_retired(self) -> bool:
+        """Tell whether the record no longer holds, by a newer record or by its own word."""
+        return bool(self.retired_by) or self.status in ("superseded", "retired")
+
     def as_json(self) -> dict[str, object]:
         """Return the JSON form; `status` is the effective one."""
         values: dict[str, object] = {name: getattr(self, name) for name in fields_of(self)}
@@ -64,7 +69,11 @@ def chain_json(chain: Sequence[str]) -> dict[str, object]:
 
 @value
 class Hit:
-    """A search hit: the record, its score (higher is better), the best passage and where it stands in the file."""
+    """A search hit: the record, its score (higher is better), the passage and where it stands in the file.
+
+    `coverage` is the share of the question's words that the passage, its headings and its title hold, rare words weighing
+    more: 0 to 1. `why` says in a few words what speaks for the hit, `parts` what each signal gave.
+    """
 
     record: Summary
     score: float
@@ -72,12 +81,40 @@ class Hit:
     first_line: int
     last_line: int
     chain: tuple[str, ...] = ()
+    coverage: float = 0.0
+    why: str = ""
+    parts: tuple[tuple[str, float], ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form with `lines` as "A:B"."""
-        lines = f"{self.first_line}:{self.last_line}"
-        values = {**self.record.as_json(), "lines": lines, "score": round(self.score, 4), "snippet": self.snippet}
+        values = {
+            **self.record.as_json(),
+            "lines": f"{self.first_line}:{self.last_line}",
+            "score": round(self.score, 4),
+            "coverage": round(self.coverage, 2),
+            "snippet": self.snippet,
+            "why": self.why,
+        }
         return {**values, **chain_json(self.chain)}
+
+    def as_answer(self) -> dict[str, object]:
+        """Return the JSON form of a hit of a batch: `lines` as [first, last], and no more of the record than a reader needs."""
+        record = self.record
+        return {
+            "slug": record.slug,
+            "path": record.path,
+            "lines": [self.first_line, self.last_line],
+            "title": record.title,
+            "seat": record.seat,
+            "kind": record.kind,
+            "ts": record.sort_ts,
+            "status": record.effective_status,
+            "score": round(self.score, 4),
+            "coverage": round(self.coverage, 2),
+            "snippet": self.snippet,
+            "why": self.why,
+            **chain_json(self.chain),
+        }
 
 
 @value

@@ -28,7 +28,7 @@ COMMANDS = {
     "retire": "writing:retire",
     "list": "reading:list_records",
     "timeline": "reading:timeline",
-    "search": "reading:search",
+    "search": "searching:search",
     "show": "reading:show",
     "get": "reading:get",
     "packet": "packets:packet",

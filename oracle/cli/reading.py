@@ -1,4 +1,4 @@
-"""Commands that read records and facts: list, timeline, search, show, get, status."""
+"""Commands that read records and facts: list, timeline, show, get, status."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from oracle.cli.options import (
     Until,
     begin,
 )
-from oracle.cli.printing import Table, emphasise, is_terminal, print_table, visible, visible_lines, write_out
+from oracle.cli.printing import Table, is_terminal, print_table, visible, visible_lines, write_out
 from oracle.cli.session import record_json, replaced_by, with_chains
 from oracle.errors import NotFound, NotInMemory, UsageError
 
@@ -33,11 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from oracle.app.oracle import Oracle
-    from oracle.app.views import Hit, Shown, Summary
+    from oracle.app.views import Shown, Summary
 
-_OF_THE_SHELL = frozenset("'\"\\$`&|;<>()*?[]{}!")
-_LONGEST_ECHO = 200
-"""Characters of what was looked for that a sentence repeats."""
 _HEADINGS = ("slug", "when", "kind", "seat", "status", "title", "replaced")
 
 
@@ -58,7 +55,7 @@ def list_records(
     fresh: Fresh = False,
 ) -> None:
     """List records, newest first."""
-    filters = _filters(
+    filters = filters_of(
         project=project, seat=seat, kind=kind, status=status, author=author, task=task, since=since, until=until
     )
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
@@ -90,7 +87,7 @@ def timeline(
     fresh: Fresh = False,
 ) -> None:
     """List records in the order they came, one line each."""
-    filters = _filters(
+    filters = filters_of(
         project=project, seat=seat, kind=kind, status=status, author=author, task=task, since=since, until=until
     )
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
@@ -103,7 +100,7 @@ def timeline(
         call.print_json({"records": [record_json(*item) for item in records], **standing})
         return
     rows = [
-        (record.sort_ts, record.kind, _seat(record), record.title, record.slug, mark(record, chain))
+        (record.sort_ts, record.kind, seat_of(record), record.title, record.slug, mark(record, chain))
         for record, chain in records
     ]
     if is_terminal(sys.stdout):
@@ -111,43 +108,6 @@ def timeline(
         print_table(Table(("when", "kind", "seat", "title", "slug", "replaced"), rows, faint, stacked=(3, 4, 5)))
     else:
         write_out("".join("\t".join(filter(None, map(visible, row))) + "\n" for row in rows))
-
-
-def search(
-    context: typer.Context,
-    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="Words in any language.")],
-    *,
-    project: Project = "",
-    seat: Seat = "",
-    kind: Kind = "",
-    status: Status = "",
-    author: Author = "",
-    task: Task = "",
-    since: Since = "",
-    until: Until = "",
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most N hits.", show_default=True)] = 10,
-    memory_dir: MemoryDir = None,
-    as_json: Json = False,
-    fresh: Fresh = False,
-) -> None:
-    """Find passages by words, best first, retired ones last."""
-    filters = _filters(
-        project=project, seat=seat, kind=kind, status=status, author=author, task=task, since=since, until=until
-    )
-    words = " ".join(text)
-    call = begin(context, memory_dir=memory_dir, as_json=as_json)
-    if not words.strip():
-        raise UsageError("Say what to look for.", hint="Give words, as in `oracle search retry policy`.")
-    with call.oracle("records") as oracle:
-        hits = oracle.search(words, filters, limit=limit, fresh=fresh)
-        if not hits:
-            hint = _known(oracle, filters) or "Try fewer words, or fewer filters."
-            raise NotInMemory(f"not_in_memory_db: nothing is found for {_cut(words)!r}.", hint=hint)
-        standing = oracle.standing() if call.as_json else {}
-    if call.as_json:
-        call.print_json({"records": [hit.as_json() for hit in hits], **standing})
-    else:
-        write_out("\n".join(map(_hit_text, hits)))
 
 
 def show(
@@ -269,7 +229,7 @@ def records_table(records: Sequence[tuple[Summary, Sequence[str]]]) -> Table:
             record.slug,
             record.sort_ts,
             record.kind,
-            _seat(record),
+            seat_of(record),
             record.effective_status,
             record.title,
             replaced_by(chain),
@@ -287,43 +247,23 @@ def mark(record: Summary, chain: Sequence[str]) -> str:
     return f"[{record.status}]" if record.status in ("superseded", "retired") else ""
 
 
-def _hit_text(hit: Hit) -> str:
-    record = hit.record
-    place = visible(_pasteable(f"{record.path}:{hit.first_line}-{hit.last_line}"))
-    about = visible(f"{record.title} ({record.kind}, {_seat(record)}, {record.sort_ts[:10]})")
-    snippet = visible_lines(hit.snippet).replace("\n", "\n    ")
-    head = "  ".join(filter(None, [emphasise(place), about, mark(record, hit.chain)]))
-    return f"{head}\n    {snippet}\n" if snippet.strip() else f"{head}\n"
-
-
-def _pasteable(place: str) -> str:
-    """Return a place as it may be given to `oracle show` in a shell: quoted where it holds blanks or what a shell reads."""
-    if not any(char.isspace() or char in _OF_THE_SHELL for char in place):
-        return place
-    from shlex import quote
-
-    return quote(place)
-
-
-def _seat(record: Summary) -> str:
+def seat_of(record: Summary) -> str:
+    """Return the seat of a record as it is printed."""
     return visible(record.seat) or "-"
 
 
-def _cut(words: str) -> str:
-    return words if len(words) <= _LONGEST_ECHO else f"{words[:_LONGEST_ECHO]}…"
-
-
-def _filters(**values: str) -> dict[str, str]:
+def filters_of(**values: str) -> dict[str, str]:
+    """Return the filters that were given."""
     return {name: value for name, value in values.items() if value}
 
 
 def _require_some(oracle: Oracle, found: Sequence[object], filters: dict[str, str]) -> None:
     if not found:
-        hint = _known(oracle, filters) or "See `oracle status`."
+        hint = known_words(oracle, filters) or "See `oracle status`."
         raise NotInMemory("not_in_memory_db: no record passes these filters.", hint=hint)
 
 
-def _known(oracle: Oracle, filters: dict[str, str]) -> str:
+def known_words(oracle: Oracle, filters: dict[str, str]) -> str:
     """Return what kinds or statuses records have, when one was asked for that none has."""
     from oracle.app import vocabulary
 

@@ -1,7 +1,8 @@
 """Search text: what is put into the full-text index and how a query is turned into a match expression.
 
-Width, case and form are folded (NFKC); runs of Chinese, Japanese and Korean characters become overlapping pairs, each run
-ending in its last character alone, so that one character is found as a prefix and a word as a phrase of pairs.
+Width, case and form are folded (NFKC, `ß` as `ss`); runs of Chinese, Japanese, Korean and of scripts that write no blanks
+(Thai, Lao, Burmese, Khmer, without their marks) become overlapping pairs, each run ending in its last character alone, so
+that one character is found as a prefix and a word as a phrase of pairs. An emoji becomes a word with its number.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
 _CJK = (
     "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 )
-_RUN = f"([{_CJK}]+)"  # milliseconds to compile: text and queries in ASCII don't ask for it
+RUN = f"([{_CJK}]+)"  # milliseconds to compile: text and queries in ASCII don't ask for it
 _WORD = r"[^\W_]+"
-_PHRASE_CJK = 4
-_STOP_WORDS = frozenset(
+_EMOJI = "[\u231a-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
+_MARKED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"
+PHRASE_CJK = 4
+STOP_WORDS = frozenset(
     [
         "a",
         "an",
@@ -82,7 +86,16 @@ def fold(text: str) -> str:
     """Return `text` as it goes into the index; ASCII text is returned as it is (the tokenizer folds its case)."""
     if text.isascii():
         return text
-    return compiled(_RUN).sub(_pairs, unicodedata.normalize("NFKC", text))
+    return compiled(RUN).sub(_pairs, compose(text))
+
+
+def compose(text: str) -> str:
+    """Return text in the form in which words are compared, its case kept; an emoji becomes a word of its own."""
+    text = unicodedata.normalize("NFKC", text).replace("ß", "ss").replace("ẞ", "ss")
+    text = compiled(_EMOJI).sub(lambda match: f" emoji{ord(match[0])} ", text)
+    if compiled(_MARKED).search(text):
+        text = "".join(char for char in text if not (char >= "\u0e00" and unicodedata.category(char) in ("Mn", "Mc")))
+    return text
 
 
 def _pairs(match: re.Match[str]) -> str:
@@ -103,38 +116,39 @@ def match_expression(query: str) -> str:
     """
     terms: dict[str, None] = {}
     stops: dict[str, None] = {}
-    for chunk in unicodedata.normalize("NFKC", query).replace("\0", " ").split():
-        for part in _split_scripts(_words(chunk)):
-            bucket = stops if len(part) == 1 and part[0].lower() in _STOP_WORDS else terms
+    for chunk in compose(query).replace("\0", " ").split():
+        for part in split_scripts(words_of(chunk)):
+            bucket = stops if len(part) == 1 and part[0].lower() in STOP_WORDS else terms
             bucket.update(dict.fromkeys(_expressions(part)))
     return " OR ".join(terms or stops)
 
 
 def terms_of(query: str) -> list[str]:
     """Return the words of a query as they stand in folded, lower-case text: Latin words, and pairs of CJK characters."""
-    words = _words(unicodedata.normalize("NFKC", query).lower())
-    terms = [part for word in words for part in (_split(word) or [word] if _is_run(word) else [word])]
-    return [term for term in dict.fromkeys(terms) if term not in _STOP_WORDS] or terms
+    words = words_of(compose(query).lower())
+    terms = [part for word in words for part in (_split(word) or [word] if is_run(word) else [word])]
+    return [term for term in dict.fromkeys(terms) if term not in STOP_WORDS] or terms
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
     """Return the runs of CJK characters and the words of letters and digits between them."""
     find = compiled(_WORD).findall
     if text.isascii():
         return find(text)
-    pieces = compiled(_RUN).split(text)  # between, run, between, …
+    pieces = compiled(RUN).split(text)  # between, run, between, …
     return [word for at, piece in enumerate(pieces) for word in ([piece] if at % 2 else find(piece))]
 
 
-def _is_run(word: str) -> bool:
-    return not word.isascii() and compiled(_RUN).match(word) is not None
+def is_run(word: str) -> bool:
+    """Tell whether a word is a run of characters that are written without blanks."""
+    return not word.isascii() and compiled(RUN).match(word) is not None
 
 
-def _split_scripts(words: list[str]) -> list[list[str]]:
+def split_scripts(words: list[str]) -> list[list[str]]:
     """Group neighbouring words of one chunk: Latin words together, each CJK run alone."""
     groups: list[list[str]] = []
     for word in words:
-        joins = groups and not _is_run(word) and not _is_run(groups[-1][0])
+        joins = groups and not is_run(word) and not is_run(groups[-1][0])
         if joins:
             groups[-1].append(word)
         else:
@@ -143,14 +157,15 @@ def _split_scripts(words: list[str]) -> list[list[str]]:
 
 
 def _expressions(part: list[str]) -> list[str]:
-    if not _is_run(part[0]):
-        return [_quote(" ".join(part))]
+    if not is_run(part[0]):
+        return [quote(" ".join(part))]
     run = part[0]
     if len(run) == 1:
-        return [f"{_quote(run)}*"]
+        return [f"{quote(run)}*"]
     pairs = _split(run)
-    return [_quote(" ".join(pairs))] if len(run) <= _PHRASE_CJK else [_quote(pair) for pair in pairs]
+    return [quote(" ".join(pairs))] if len(run) <= PHRASE_CJK else [quote(pair) for pair in pairs]
 
 
-def _quote(text: str) -> str:
+def quote(text: str) -> str:
+    """Return text as a string of FTS5's language."""
     return '"' + text.replace('"', " ") + '"'

@@ -104,7 +104,7 @@ def entities(connection: sqlite3.Connection, namespace: str, top: int) -> list[t
 
 def orphans(connection: sqlite3.Connection, project: str) -> list[Row]:
     """Return the records that no other record links to and that link to no other record."""
-    condition, values = _conditions({"project": project})
+    condition, values = conditions({"project": project})
     return connection.execute(
         f"SELECT {SUMMARY} FROM record WHERE {condition}"  # noqa: S608
         " AND NOT EXISTS (SELECT 1 FROM target JOIN edge ON target_id = target.id WHERE target.name = record.slug)"
@@ -116,7 +116,7 @@ def orphans(connection: sqlite3.Connection, project: str) -> list[Row]:
 
 def unresolved(connection: sqlite3.Connection, project: str) -> list[tuple[str, str, str, str, int, str]]:
     """Return the links to records that do not exist: (source slug, path, type, as written, line, slug it would have)."""
-    condition, values = _conditions({"record.project": project})
+    condition, values = conditions({"record.project": project})
     return connection.execute(
         "SELECT record.slug, record.path, reference.type, ref, line, target.name FROM reference"  # noqa: S608
         " JOIN record ON record.id = source_id JOIN target ON target.id = reference.target_id"
@@ -127,7 +127,7 @@ def unresolved(connection: sqlite3.Connection, project: str) -> list[tuple[str, 
 
 def listing(connection: sqlite3.Connection, filters: Mapping[str, str], *, limit: int, newest_first: bool) -> list[Row]:
     """Return the summaries of the records that pass `filters` (exact columns; since and until bound sort_ts)."""
-    condition, values = _conditions(filters)
+    condition, values = conditions(filters)
     order = "DESC" if newest_first else "ASC"
     return connection.execute(
         f"SELECT {SUMMARY} FROM record WHERE {condition} ORDER BY sort_ts {order}, slug {order} LIMIT ?",  # noqa: S608
@@ -141,7 +141,7 @@ def search(connection: sqlite3.Connection, expression: str, filters: Mapping[str
     The score is BM25 with the title weighted three times, higher is better; `expression` is FTS5's own language.
     """
     limit = min(limit, _MOST_ROWS)
-    condition, values = _conditions({f"record.{name}": value for name, value in filters.items()})
+    condition, values = conditions({f"record.{name}": value for name, value in filters.items()})
     inner = "SELECT rowid AS id, -bm25(passage, 3.0, 1.0) AS score FROM passage WHERE passage MATCH ?"
     if not values:
         inner += f" ORDER BY bm25(passage, 3.0, 1.0) LIMIT {4 * limit}"
@@ -156,6 +156,16 @@ def summary(connection: sqlite3.Connection, slug: str) -> Row | None:
     """Return the summary of one record, or None."""
     row: Row | None = connection.execute(f"SELECT {SUMMARY} FROM record WHERE slug = ?", (slug,)).fetchone()  # noqa: S608
     return row
+
+
+def summaries(connection: sqlite3.Connection, identifiers: Sequence[int]) -> list[Row]:
+    """Return the summaries of the records with these numbers, in their order."""
+    found: dict[object, Row] = {}
+    for start in range(0, len(identifiers), _CHUNK):
+        chunk = identifiers[start : start + _CHUNK]
+        rows = connection.execute(f"SELECT id, {SUMMARY} FROM record WHERE id IN ({_marks(chunk)})", chunk)  # noqa: S608
+        found.update((row[0], row[1:]) for row in rows)
+    return [found[identifier] for identifier in identifiers if identifier in found]
 
 
 def slug_meant(connection: sqlite3.Connection, name: str, suffix: str) -> str:
@@ -284,7 +294,8 @@ def totals(connection: sqlite3.Connection) -> dict[str, int]:
     return {name: int(connection.execute(statement).fetchone()[0]) for name, statement in tables.items()}
 
 
-def _conditions(filters: Mapping[str, str]) -> tuple[str, list[str]]:
+def conditions(filters: Mapping[str, str]) -> tuple[str, list[str]]:
+    """Return filters as SQL over the columns of `record`, with its values; no filter is "1"."""
     parts, values = ["1"], []
     for name, value in filters.items():
         if not value:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oracle.app.oracle import Oracle
-from oracle.app.passages import MAX_CHARACTERS, best_passage
+from oracle.domain.passages import MAX_CHARACTERS
 from oracle.domain.records import Draft
 from oracle.errors import NotInFederation, NotInMemory, UsageError
 from tests.laws.ledger import assert_like_rebuilt
@@ -87,16 +87,6 @@ def any_oracle(folders: pytest.TempPathFactory) -> Oracle:
     return _opened[0]
 
 
-@given(st.text(alphabet="ab \n.é中文x", max_size=3_000), st.text(alphabet="ab é中", max_size=20))
-def test_a_passage_is_short_whole_and_where_it_says(text: str, query: str) -> None:
-    passage = best_passage(text, query)
-    lines = text.split("\n")
-    assert len(passage.text) <= MAX_CHARACTERS
-    assert 1 <= passage.first_line <= passage.last_line <= max(1, len(lines))
-    stretch = "\n".join(lines[passage.first_line - 1 : passage.last_line])
-    assert passage.text == stretch or (passage.first_line == passage.last_line and passage.text in stretch)
-
-
 def test_a_hit_says_where_its_words_stand(root: Path) -> None:
     lines = ["---", "title: A note", "---", "", *(f"line {number}" for number in range(5, 400))]
     lines[299] = ""
@@ -105,7 +95,9 @@ def test_a_hit_says_where_its_words_stand(root: Path) -> None:
     put(root, f"{BUILDER}/x", "\n".join(lines))
     with Oracle.open(str(root)) as oracle:
         hit = oracle.search("needle")[0]
-        assert (hit.snippet, hit.first_line, hit.last_line) == ("the needle in question", 301, 301)
+        assert "the needle in question" in hit.snippet.split("\n")
+        assert hit.first_line <= 301 <= hit.last_line
+        assert len(hit.snippet) <= MAX_CHARACTERS
         shown = oracle.show(f"{BUILDER}/x", first_line=hit.first_line, last_line=hit.last_line)
         assert shown.text == hit.snippet
 

@@ -1,0 +1,86 @@
+"""A record's file as the ranking reads it: its passages, which words stand in which, who speaks, what days it names. Pure.
+
+A page is made of the bytes as they are on disk; the same bytes give the same page, so it may be kept for the next question.
+"""
+
+from __future__ import annotations
+
+from oracle.app.ranking_dates import Day, days_in
+from oracle.domain import passages
+from oracle.domain.compiling import compiled
+from oracle.domain.passages import Passage
+from oracle.index.tokens import tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SPEAKER = r"[^\w\n]{0,4}([^\W\d_][\w-]*(?: [^\W\d_][\w-]*)?)\W{0,3}[:：]"
+_HEAD = 300
+"""Characters at the head of a record in which the day it tells of may stand."""
+_KEPT_CHARACTERS = 20_000_000
+
+
+class Page:
+    """The passages of one file; `shift` is added to their lines, `postings` say in which passages a word stands, once each time."""
+
+    __slots__ = ("days", "headings", "lengths", "lines", "passages", "postings", "shift", "speakers", "title", "whole")
+
+    def __init__(self, text: str, title: str, *, shift: int = 0, whole: int = 0, dated: str = "") -> None:
+        self.lines = text.split("\n")
+        self.shift = shift
+        self.whole = whole
+        self.title = tokens(title)
+        self.passages = passages.cut(text)
+        self.postings: dict[str, list[int]] = {}
+        self.lengths: list[int] = []
+        self.headings: dict[tuple[str, ...], list[str]] = {}
+        self.speakers: list[str] = []
+        self.days: list[Day] = days_in(f"{dated}\n{title}\n{text[:_HEAD]}")
+        for number, passage in enumerate(self.passages):
+            self._take(number, passage)
+
+    def _take(self, number: int, passage: Passage) -> None:
+        words = tokens(passage.text)
+        self.lengths.append(len(words) or 1)
+        for word in words:
+            self.postings.setdefault(word, []).append(number)
+        if passage.headings not in self.headings:
+            self.headings[passage.headings] = tokens(" ".join(passage.headings))
+        speaks = None if passage.fenced or ":" not in passage.text[:60] else compiled(_SPEAKER).match(passage.text)
+        self.speakers.append(speaks[1].lower() if speaks else "")
+
+    def words(self) -> set[str]:
+        """Return the different words of the page, its title and its headings."""
+        found = set(self.postings)
+        found.update(self.title)
+        for words in self.headings.values():
+            found.update(words)
+        return found
+
+    def place(self, passage: Passage) -> tuple[int, int]:
+        """Return the first and the last line of a passage in the file."""
+        if self.whole:
+            return 1, self.whole
+        return passage.first_line + self.shift, passage.last_line + self.shift
+
+
+class Shelf:
+    """Pages kept for the next question, each for the bytes that it was made of, up to a number of characters."""
+
+    def __init__(self) -> None:
+        self._pages: dict[str, tuple[bytes, Page]] = {}
+        self._size = 0
+
+    def page(self, name: str, raw: bytes, make: Callable[[], Page]) -> Page:
+        """Return the page of these bytes."""
+        kept = self._pages.get(name)
+        if kept is not None and kept[0] == raw:
+            return kept[1]
+        page = make()
+        if self._size + len(raw) > _KEPT_CHARACTERS:
+            self._pages.clear()
+            self._size = 0
+        self._pages[name] = (raw, page)
+        self._size += len(raw)
+        return page

@@ -1,0 +1,93 @@
+"""A search as the ranking understands it: its words, the dates in it, the shape of the answer it asks for. No disk, no index."""
+
+from __future__ import annotations
+
+from oracle.app.ranking_dates import Day, days_in
+from oracle.domain.compiling import compiled
+from oracle.domain.values import value
+from oracle.index import fold
+from oracle.index.tokens import lower, pairs, tokens
+
+_POSSESSIVE = r"(?i)[’'](?:s|t|re|ll|ve|d|m)\b"
+_COMPOUND = r"[a-z]{2,}(?:-[a-z]{2,})+"
+_SINGLE = 0.3
+"""Weight of one character of a longer run: it says little, but finds other words for the same."""
+_FILLERS = frozenset(
+    """any been can could don didn doesn isn wasn aren weren won wouldn couldn shouldn hasn haven hadn he her his him into just
+    me my not no our she should so some than us very was would""".split()
+)
+"""Words that are looked for when nothing else is there, beside the stop words of the index."""
+_WIDE_FILLERS = "什么|怎么|怎样|为何|多少|哪些|哪个|哪里|是否|如何|为|么|吗|呢|吧|的|了"
+_LONGEST = 4_000
+"""Characters of a question that are read."""
+
+_SHAPES = (
+    ("time", r"\bwhen\b|\b(?:what|which) (?:year|month|day|date|time)\b|什么时候|何时|哪[年天]"),
+    ("number", r"\bhow (?:many|much|long|often|old|far)\b|多少|几[个次天]|多[久长大]"),
+    ("name", r"^\W*(?:who|whose|whom|where)\b|\bwhich (?:city|country|place|team|person)\b|谁|哪里"),
+)
+
+
+@value
+class Term:
+    """What is looked for: `tokens` in a row (mostly one); `expression` is for the full-text index, "" for the ranking alone."""
+
+    tokens: tuple[str, ...]
+    expression: str
+    weight: float
+
+
+@value
+class Question:
+    """The terms in the order of the question, the pairs of words that stand beside each other, dates, and answer shapes."""
+
+    text: str
+    terms: tuple[Term, ...]
+    days: tuple[Day, ...]
+    shapes: frozenset[str]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The single tokens that are looked for."""
+        return tuple(term.tokens[0] for term in self.terms if len(term.tokens) == 1)
+
+
+def understand(text: str) -> Question:
+    """Read a person's words; any text is a question, and one of punctuation alone has no terms."""
+    text = text[:_LONGEST].replace("\0", " ")
+    small = text.lower()
+    shapes = frozenset(name for name, pattern in _SHAPES if compiled(pattern).search(small))
+    return Question(text, tuple(_terms(text)), tuple(days_in(text)), shapes)
+
+
+def _terms(text: str) -> list[Term]:
+    wanted: dict[tuple[str, ...], Term] = {}
+    fillers: dict[tuple[str, ...], Term] = {}
+    for chunk in fold.compose(compiled(_POSSESSIVE).sub("", text)).split():
+        words = fold.words_of(chunk)
+        groups = [[word] for word in words] if compiled(_COMPOUND).fullmatch(chunk.strip(".,;:!?()")) else None
+        for part in groups or fold.split_scripts(words):
+            for term in _read(part):
+                is_filler = len(term.tokens) == 1 and term.tokens[0] in _ALL_FILLERS
+                bucket = fillers if is_filler else wanted
+                if term.tokens not in bucket or bucket[term.tokens].weight < term.weight:
+                    bucket[term.tokens] = term
+    return list((wanted or fillers).values())
+
+
+_ALL_FILLERS = fold.STOP_WORDS | _FILLERS
+
+
+def _read(part: list[str]) -> list[Term]:
+    """Return the terms of one run of characters or of the words between two blanks."""
+    if not fold.is_run(part[0]):
+        words = tuple(word for token in part for word in tokens(token))
+        return [Term(words, fold.quote(" ".join(part)), 1.0)] if words else []
+    run = lower(part[0])
+    if len(run) == 1:
+        return [Term((run,), f"{fold.quote(run)}*", 1.0)]
+    singles = [Term((char,), "", _SINGLE) for char in dict.fromkeys(run)]
+    if len(run) <= fold.PHRASE_CJK:
+        found = [Term((pair,), "", 1.0) for pair in pairs(run)]
+        return [Term((pairs(run)[0],), fold.quote(" ".join(pairs(run))), 1.0), *found[1:], *singles]
+    return [*(Term((pair,), fold.quote(pair), 1.0) for pair in pairs(run)), *singles]

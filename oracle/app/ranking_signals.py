@@ -1,0 +1,78 @@
+"""What speaks for a passage beside its words: who speaks, the day, the shape of an answer, words side by side. Pure.
+
+Each signal gives a share of the weight of the question's heaviest word, so that none outweighs two words that match.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from oracle.app.ranking_dates import nearness
+from oracle.domain.compiling import compiled
+from oracle.index.tokens import lower
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from oracle.app.ranking import Ranking, Scored
+
+_SPEAKER = 0.4
+_DAY = 0.8
+_SHAPE = 0.2
+_PAIR = 0.2
+_QUESTION = 0.15
+"""Share of its score that a passage loses which asks itself."""
+
+_SHAPES = {
+    "time": (
+        r"(?i)\b(?:yesterday|today|tonight|tomorrow|ago|(?:last|next|this) \w+|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d{4}"
+        r"|january|february|march|april|june|july|august|september|october|november|december|weekend|recently)\b|\d ?[年月日]"
+    ),
+    "number": (
+        r"(?i)\b(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|dozens?|hundreds?|first|second|third|fourth|fifth"
+        r"|once|twice|(?:a )?(?:couple|few)|several|(?:years?|months?|weeks?|days?|hours?|minutes?))\b|\d"
+        r"|[一二两三四五六七八九十百千]"
+    ),
+    "name": r"(?<=[a-z,] )[A-Z][a-z]+",
+}
+
+
+def add_cheap(ranking: Ranking, found: Sequence[Scored]) -> None:
+    """Add what costs no look at the text: the speaker named in the question, its dates against those of the record."""
+    words = set(ranking.question.words)
+    days = ranking.question.days
+    near: dict[int, float] = {}
+    for scored in found:
+        speaker = scored.page.speakers[scored.at]
+        if speaker and not words.isdisjoint(speaker.split()):
+            scored.add("speaker", _SPEAKER * ranking.heaviest)
+        if days:
+            if scored.source not in near:
+                near[scored.source] = nearness(days, scored.page.days)
+            scored.add("date", _DAY * near[scored.source] * ranking.heaviest)
+
+
+def add_close(ranking: Ranking, found: Sequence[Scored]) -> None:
+    """Add what needs the text: the shape of the answer, words of the question side by side, passages that only ask."""
+    shapes = [compiled(_SHAPES[name]) for name in sorted(ranking.question.shapes)]
+    pairs = _pairs(ranking)
+    for scored in found:
+        text = scored.page.passages[scored.at].text
+        if text.rstrip().endswith(("?", "？")):
+            scored.add("asks", -_QUESTION * scored.score)
+        if any(shape.search(text) for shape in shapes):
+            scored.add("shape", _SHAPE * ranking.heaviest)
+        if pairs:
+            small = lower(text)
+            scored.add("pairs", _PAIR * sum(weight for pair, weight in pairs if pair in small))
+
+
+def _pairs(ranking: Ranking) -> list[tuple[str, float]]:
+    """Return the neighbouring words of the question with the weight of the lighter of the two."""
+    singles = [
+        (term.tokens[0], weight)
+        for term, weight in zip(ranking.question.terms, ranking.weights, strict=True)
+        if len(term.tokens) == 1 and term.tokens[0].isascii()
+    ]
+    return [(f"{one} {two}", min(weight, other)) for (one, weight), (two, other) in pairwise(singles)]

@@ -1,0 +1,154 @@
+"""One question to one state of the index, in two stages: records that may hold the answer, then their passages.
+
+The index names the records; their files are read now, so what is ranked and shown is what stands on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from oracle.app.oracle import Oracle
+from oracle.app.ranking import Ranking, Scored, Statistics
+from oracle.app.ranking_pages import Page, Shelf
+from oracle.app.ranking_question import Question
+from oracle.app.views import Hit, Summary
+from oracle.domain.documents import Document
+from oracle.domain.passages import MAX_CHARACTERS, Passage, widen
+from oracle.index import candidates, query
+from oracle.index.db import Connection
+from oracle.store import records
+
+_CANDIDATES = 64
+"""Records whose files are read for a search."""
+_WORDS_SHOWN = 5
+
+
+class Recall:
+    """The records and pages that one question is asked of."""
+
+    def __init__(
+        self, oracle: Oracle, connection: Connection, question: Question, wanted: Mapping[str, str], *, shelf: Shelf
+    ) -> None:
+        self._oracle = oracle
+        self._connection = connection
+        self._question = question
+        self._wanted = wanted
+        self._shelf = shelf
+        self._records: list[Summary] = []
+        self._pages: list[Page] = []
+
+    def hits(self, limit: int, *, strict: bool = False) -> list[Hit]:
+        """Return up to `limit` passages, those of retired records last, or not at all when `strict`."""
+        if not self._question.terms:
+            return []
+        statistics = self._gather(max(_CANDIDATES, limit))
+        ranking = Ranking(self._question, self._pages, statistics, stem=candidates.stemmer().stems)
+        scored = ranking.score({})
+        scored += self._unscored({one.source for one in scored})
+        standing = [one for one in scored if not self._records[one.source].is_retired]
+        retired = [] if strict else [one for one in scored if self._records[one.source].is_retired]
+        return self._pick(ranking, [*standing, *retired], limit)
+
+    def _gather(self, limit: int) -> Statistics:
+        """Read the files of the candidates; one that is gone since the index last looked is left out."""
+        tokens = [token for term in self._question.terms for token in term.tokens]
+        stems = candidates.stemmer().stems(tokens)
+        frequencies = candidates.document_frequencies(self._connection, stems.values())
+        terms = {
+            term.expression: min(frequencies[stems[token]][0] for token in term.tokens)
+            for term in self._question.terms
+            if term.expression
+        }
+        condition = query.conditions({f"record.{name}": value for name, value in self._wanted.items()})
+        found = candidates.candidates(self._connection, list(terms.items()), condition, limit=limit)
+        for row in query.summaries(self._connection, [identifier for identifier, _ in found]):
+            record = Summary.from_row(row)
+            page = self._read(record)
+            if page is not None:
+                self._records.append(record)
+                self._pages.append(page)
+        return Statistics(candidates.size(self._connection), frequencies)
+
+    def _read(self, record: Summary) -> Page | None:
+        try:
+            raw = records.read(self._oracle.root.join(record.path))
+        except OSError:
+            return None
+        return self._shelf.page(record.path, raw, lambda: read_page(record, raw))
+
+    def _unscored(self, scored: set[int]) -> Iterable[Scored]:
+        """Return the first passage of each candidate whose passages hold no word: a field or the file's name holds it."""
+        return [Scored(source, page, 0, frozenset()) for source, page in enumerate(self._pages) if source not in scored]
+
+    def _pick(self, ranking: Ranking, scored: Sequence[Scored], limit: int) -> list[Hit]:
+        """Make hits of the best passages, each widened by its neighbours, no lines twice."""
+        worth = {(one.source, one.at): one.score for one in scored}
+        taken: dict[int, set[int]] = {}
+        found: list[Hit] = []
+        for one in scored:
+            used = taken.setdefault(one.source, set())
+            if one.at in used:
+                continue
+            passage, members = self._widen(one, worth, used)
+            used.update(members)
+            found.append(self._hit(ranking, one, passage, members))
+            if len(found) == limit:
+                break
+        return found
+
+    @staticmethod
+    def _widen(one: Scored, worth: Mapping[tuple[int, int], float], used: set[int]) -> tuple[Passage, range]:
+        page = one.page
+        if not page.passages:
+            return Passage(page.lines[0][:MAX_CHARACTERS], 1, 1), range(1)
+        return widen(
+            page.passages,
+            one.at,
+            page.lines,
+            worth=lambda at: worth.get((one.source, at), 0.0),
+            taken=used,
+        )
+
+    def _hit(self, ranking: Ranking, one: Scored, passage: Passage, members: range) -> Hit:
+        record = self._records[one.source]
+        terms = one.terms | ranking.covered(one.source, members)
+        first, last = one.page.place(passage)
+        chain = tuple(slug for slug, _ in query.retirers(self._connection, record.slug)) if record.retired_by else ()
+        return Hit(
+            record,
+            one.score,
+            passage.text,
+            first,
+            last,
+            chain,
+            coverage=ranking.coverage(terms),
+            why=self._why(ranking, one, terms, record),
+            parts=tuple(one.parts.items()),
+        )
+
+    def _why(self, ranking: Ranking, one: Scored, terms: Iterable[int], record: Summary) -> str:
+        """Say in a few words why this passage is shown."""
+        whole = [number for number in terms if self._question.terms[number].weight == 1]
+        heaviest = sorted(whole, key=lambda number: -ranking.weights[number])[:_WORDS_SHOWN]
+        words = ", ".join(" ".join(self._question.terms[number].tokens) for number in sorted(heaviest))
+        reasons = [f"words: {words}"] if words else []
+        reasons += [name for name in ("speaker", "date", "shape", "graph") if one.parts.get(name)]
+        if record.is_retired:
+            reasons.append(f"{record.effective_status}{f' by {record.retired_by}' if record.retired_by else ''}")
+        return "; ".join(reasons) or "a field of the record"
+
+
+def read_page(record: Summary, raw: bytes) -> Page:
+    """Cut a record's bytes into passages; when its body is empty, the frontmatter is what may hold the words."""
+    document: Document = records.parse(record.path, raw)
+    if record.path.endswith(".json"):  # its body is put together from several values
+        return Page(document.body, record.title, whole=max(1, len(lines_of(raw))), dated=record.ts)
+    if not document.body.strip():
+        return Page("\n".join(lines_of(raw)), record.title, dated=record.ts)
+    return Page(document.body, record.title, shift=document.body_line - 1, dated=f"{record.ts} {record.slug}")
+
+
+def lines_of(raw: bytes) -> list[str]:
+    """Return the lines of a file as they are counted everywhere, without their ends."""
+    lines = raw.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines

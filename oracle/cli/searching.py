@@ -1,0 +1,169 @@
+"""The command that finds passages: one search for a person, or a batch of them, a line of JSON each."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
+
+import typer
+
+from oracle.cli.options import (
+    Author,
+    Fresh,
+    Json,
+    Kind,
+    MemoryDir,
+    Project,
+    Seat,
+    Since,
+    Status,
+    Task,
+    Until,
+    begin,
+)
+from oracle.cli.printing import emphasise, visible, visible_lines, write_out
+from oracle.cli.reading import filters_of, known_words, mark, seat_of
+from oracle.errors import NotInMemory, OracleError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.app.oracle import Oracle
+    from oracle.app.views import Hit
+
+
+class _How(TypedDict):
+    limit: int
+    strict: bool
+    fresh: bool
+
+
+_OF_THE_SHELL = frozenset("'\"\\$`&|;<>()*?[]{}!")
+_LONGEST_ECHO = 200
+"""Characters of what was looked for that a sentence repeats."""
+
+
+def search(
+    context: typer.Context,
+    text: Annotated[list[str] | None, typer.Argument(metavar="TEXT...", help="Words in any language.")] = None,
+    *,
+    project: Project = "",
+    seat: Seat = "",
+    kind: Kind = "",
+    status: Status = "",
+    author: Author = "",
+    task: Task = "",
+    since: Since = "",
+    until: Until = "",
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most N hits.", show_default=True)] = 10,
+    strict: Annotated[bool, typer.Option("--strict", help="Leave out superseded and retired records.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each signal gave to a hit.")] = False,
+    stdin: Annotated[
+        bool, typer.Option("--stdin", help='Answer a batch: {"id", "query", "project"?} a line of standard input.')
+    ] = False,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+    fresh: Fresh = False,
+) -> None:
+    """Find passages by words, best first, retired ones last."""
+    filters = filters_of(
+        project=project, seat=seat, kind=kind, status=status, author=author, task=task, since=since, until=until
+    )
+    words = " ".join(text or [])
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    if stdin:
+        if words.strip():
+            raise UsageError("Words are given beside --stdin.", hint="Give them as lines of standard input, or alone.")
+        call.as_json = True
+        with call.oracle() as oracle:
+            _answer_lines(oracle, filters, limit=limit, strict=strict, explain=explain, fresh=fresh)
+        return
+    if not words.strip():
+        raise UsageError("Say what to look for.", hint="Give words, as in `oracle search retry policy`.")
+    with call.oracle("records") as oracle:
+        hits = oracle.search(words, filters, limit=limit, fresh=fresh, strict=strict)
+        if not hits:
+            hint = known_words(oracle, filters) or "Try fewer words, or fewer filters."
+            raise NotInMemory(f"not_in_memory_db: nothing is found for {_cut(words)!r}.", hint=hint)
+        standing = oracle.standing() if call.as_json else {}
+    if call.as_json:
+        call.print_json({"records": [{**hit.as_json(), **_signals(hit, explain)} for hit in hits], **standing})
+    else:
+        write_out("\n".join(_hit_text(hit, explain) for hit in hits))
+
+
+def _answer_lines(oracle: Oracle, filters: Mapping[str, str], *, explain: bool, **how: Unpack[_How]) -> None:
+    """Answer each line of standard input by one line; a line that can't be answered is answered by its error."""
+    for raw in sys.stdin.buffer:
+        if not raw.strip():
+            continue
+        answer: dict[str, object] = {}
+        try:
+            asked = _read_line(raw)
+            if "id" in asked:
+                answer["id"] = asked["id"]
+            hits = oracle.search(_query(asked), {**filters, **_project(asked)}, **how)
+            answer["hits"] = [{**hit.as_answer(), **_signals(hit, explain)} for hit in hits]
+        except OracleError as error:
+            answer.update(error.as_json())
+        write_out(json.dumps(answer, ensure_ascii=False) + "\n")
+        sys.stdout.flush()
+
+
+def _read_line(raw: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(
+            f"A line is not JSON: {error}.", hint='Write {"id": 1, "query": "words"} on one line.'
+        ) from error
+    if not isinstance(found, dict):
+        raise UsageError("A line is not a JSON object.", hint='Write {"id": 1, "query": "words"} on one line.')
+    return found
+
+
+def _query(asked: Mapping[str, Any]) -> str:
+    query = asked.get("query")
+    if not isinstance(query, str):
+        raise UsageError("A line has no query.", hint='Write the words as text: {"query": "words"}.')
+    return query
+
+
+def _project(asked: Mapping[str, Any]) -> dict[str, str]:
+    project = asked.get("project")
+    if project is not None and not isinstance(project, str):
+        raise UsageError("The project of a line is not text.", hint='Write {"query": "words", "project": "name"}.')
+    return {"project": project} if project else {}
+
+
+def _signals(hit: Hit, explain: bool) -> dict[str, object]:
+    return {"signals": {name: round(points, 3) for name, points in hit.parts}} if explain else {}
+
+
+def _hit_text(hit: Hit, explain: bool) -> str:
+    record = hit.record
+    place = visible(_pasteable(f"{record.path}:{hit.first_line}-{hit.last_line}"))
+    about = visible(f"{record.title} ({record.kind}, {seat_of(record)}, {record.sort_ts[:10]})")
+    snippet = visible_lines(hit.snippet).replace("\n", "\n    ")
+    head = "  ".join(filter(None, [emphasise(place), about, mark(record, hit.chain)]))
+    lines = [head]
+    if explain:
+        given = ", ".join(f"{name} {points:+.2f}" for name, points in hit.parts)
+        lines.append(visible(f"    score {hit.score:.2f} = {given or 'nothing'}; {hit.why}"))
+    if snippet.strip():
+        lines.append(f"    {snippet}")
+    return "\n".join(lines) + "\n"
+
+
+def _pasteable(place: str) -> str:
+    """Return a place as it may be given to `oracle show` in a shell: quoted where it holds blanks or what a shell reads."""
+    if not any(char.isspace() or char in _OF_THE_SHELL for char in place):
+        return place
+    from shlex import quote
+
+    return quote(place)
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= _LONGEST_ECHO else f"{words[:_LONGEST_ECHO]}…"

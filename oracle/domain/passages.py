@@ -1,0 +1,148 @@
+"""A Markdown text cut into passages: whole lines of one paragraph, list or fence, with the headings above them. Pure.
+
+A passage is at most `MAX_CHARACTERS` long, counted with one line feed a line, and never crosses the line of a fence. What is
+found is widened by its neighbours towards the limit, since a reader wants the lines around it.
+"""
+
+from __future__ import annotations
+
+from oracle.domain.compiling import compiled
+from oracle.domain.values import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+MAX_CHARACTERS = 700
+_FENCE = r" {0,3}(?:[-*+>] +|\d+[.)] +)?(`{3,}|~{3,})"
+_HEADING = r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$"
+
+
+@value
+class Passage:
+    """A run of lines, both numbers from 1 and inclusive; `headings` are those above it, the widest first."""
+
+    text: str
+    first_line: int
+    last_line: int
+    headings: tuple[str, ...] = ()
+    fenced: bool = False
+    is_heading: bool = False
+
+
+def cut(text: str) -> list[Passage]:
+    """Return the passages of a text in order; blank lines belong to none. A longer line is cut into pieces."""
+    lines = text.split("\n")
+    found: list[Passage] = []
+    headings: list[tuple[int, str]] = []
+    for first, last, kind in _blocks(lines):
+        above = tuple(title for _, title in headings)
+        if kind == "heading":
+            match = compiled(_HEADING).match(lines[first])
+            level, title = (len(match[1]), match[2]) if match else (1, "")
+            headings = [(depth, words) for depth, words in headings if depth < level]
+            above = tuple(words for _, words in headings)
+            headings.append((level, title))
+        found += _pieces(lines, first, last, above, kind)
+    return found
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield (first, last, kind) of the runs of lines, from 0 and inclusive: heading, fence or text."""
+    start = -1
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        end = _end_of_fence(lines, at) if "```" in line or "~~~" in line else -1
+        is_heading = end < 0 and "#" in line[:4] and compiled(_HEADING).match(line) is not None
+        if start >= 0 and (end >= 0 or is_heading or not line.strip()):
+            yield start, at - 1, "text"
+            start = -1
+        if end >= 0:
+            yield at, end, "fence"
+            at = end
+        elif is_heading:
+            yield at, at, "heading"
+        elif start < 0 and line.strip():
+            start = at
+        at += 1
+    if start >= 0:
+        yield start, len(lines) - 1, "text"
+
+
+def _end_of_fence(lines: Sequence[str], at: int) -> int:
+    """Return the line that closes the fence opened at `at`, or -1: one that is never closed is a line of text."""
+    opened = compiled(_FENCE).match(lines[at])
+    if opened is None or (opened[1][0] == "`" and "`" in lines[at][opened.end() :]):
+        return -1
+    mark = opened[1]
+    for number in range(at + 1, len(lines)):
+        line = lines[number].strip(" \t>")
+        if line.startswith(mark) and not line.strip(mark[0]):
+            return number
+    return -1
+
+
+def _pieces(lines: Sequence[str], first: int, last: int, headings: tuple[str, ...], kind: str) -> Iterator[Passage]:
+    """Cut a run of lines where it would grow over the limit."""
+    held: list[str] = []
+    size = 0
+    for number in range(first, last + 1):
+        line = lines[number]
+        if held and size + len(line) + 1 > MAX_CHARACTERS:
+            yield _passage(held, number - len(held), headings, kind)
+            held, size = [], 0
+        if len(line) >= MAX_CHARACTERS:
+            for at in range(0, len(line), MAX_CHARACTERS):
+                yield _passage([line[at : at + MAX_CHARACTERS]], number, headings, kind)
+        else:
+            held.append(line)
+            size += len(line) + 1
+    if held:
+        yield _passage(held, last + 1 - len(held), headings, kind)
+
+
+def _passage(lines: list[str], first: int, headings: tuple[str, ...], kind: str) -> Passage:
+    return Passage("\n".join(lines), first + 1, first + len(lines), headings, kind == "fence", kind == "heading")
+
+
+def widen(
+    passages: Sequence[Passage], at: int, lines: Sequence[str], *, worth: Callable[[int], float], taken: set[int]
+) -> tuple[Passage, range]:
+    """Return the passage `at` with the neighbours that fit, and the numbers of those that it holds.
+
+    The neighbour worth more is added first, none that is in `taken`, and none across the line of a fence. A
+    heading is taken with what lies beyond it, or not at all.
+    """
+    first = last = at
+    while True:
+        sides = [_next_text(passages, first, -1), _next_text(passages, last, 1)]
+        sides = [side for side in sides if _may_join(passages, side, at, taken)]
+        sides.sort(key=lambda side: (-worth(side), side < first))
+        for side in sides:
+            low, high = min(side, first), max(side, last)
+            start, end = passages[low].first_line, passages[high].last_line
+            if sum(map(len, lines[start - 1 : end])) + end - start + 1 <= MAX_CHARACTERS:
+                first, last = low, high
+                break
+        else:
+            break
+    if first == last:
+        return passages[at], range(at, at + 1)
+    start, end = passages[first].first_line, passages[last].last_line
+    text = "\n".join(lines[start - 1 : end])
+    return Passage(text, start, end, passages[at].headings, passages[at].fenced), range(first, last + 1)
+
+
+def _next_text(passages: Sequence[Passage], at: int, step: int) -> int:
+    """Return the nearest passage before or after that is no heading; a heading alone is not worth its lines."""
+    at += step
+    while 0 <= at < len(passages) and passages[at].is_heading:
+        at += step
+    return at
+
+
+def _may_join(passages: Sequence[Passage], side: int, at: int, taken: set[int]) -> bool:
+    if not 0 <= side < len(passages) or side in taken:
+        return False
+    return not any(passages[number].fenced for number in (side, at))

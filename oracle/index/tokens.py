@@ -1,0 +1,40 @@
+"""The words of a text as the ranking of passages compares them: what the full-text index makes of them, but for stems."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from oracle.domain.compiling import compiled
+from oracle.index import fold
+
+_WORD = r"[^\W_]+"
+_MARKS = "[\u0300-\u036f]"
+
+
+def lower(text: str) -> str:
+    """Return text in small letters, without the marks of Latin, Greek and Cyrillic letters."""
+    if text.isascii():
+        return text.lower()
+    parts = unicodedata.normalize("NFD", fold.compose(text).lower())
+    return unicodedata.normalize("NFC", compiled(_MARKS).sub("", parts))
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words of a text in order; of a run without blanks its pairs of characters, then its characters."""
+    text = lower(text)
+    if text.isascii():
+        return compiled(_WORD).findall(text)
+    found: list[str] = []
+    for at, piece in enumerate(compiled(fold.RUN).split(text)):
+        found += [*pairs(piece), *piece] if at % 2 else compiled(_WORD).findall(piece)
+    return found
+
+
+def pairs(run: str) -> list[str]:
+    """Return the overlapping pairs of characters of a run; none of a single character."""
+    return [run[at : at + 2] for at in range(len(run) - 1)]
+
+
+def is_wide(token: str) -> bool:
+    """Tell whether a token comes of a run without blanks."""
+    return not token.isascii() and compiled(fold.RUN).match(token) is not None

@@ -1,0 +1,152 @@
+"""Random-looking values assigned to a name such as `API_KEY` or `密码`. Domain room: pure."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from oracle.domain.secrets.opaque import UUID, Secret, compiled, is_random, is_worded
+from oracle.domain.secrets.places import starts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Span = tuple[int, int]
+    Check = Callable[[str], bool]
+
+
+_NAMES = ("pass", "pwd", "token", "secret", "key", "credential", "_auth")
+_CJK_NAMES = "密码|密碼|口令|密钥|秘钥|金鑰|私钥|令牌|权杖|凭证|凭据|授权码"
+_CJK = r"(?![密口秘令])[\u4e00-\u9fff]"  # a name that follows is looked at by itself
+_SUFFIX = r"(?P<suffix>(?>s?(?:[_.\-][A-Za-z0-9_.\-]{1,24}|[A-Z0-9][A-Za-z0-9_]{0,24})?))"
+_CLOSE = r"(?:\\?[\"'`]|\*\*|[\])]|&quot;|&#3[49];){0,3}+"
+_NOTE = r"(?:[ \t]?(?:\([^()\n\0]{1,24}\)|（[^（）\n\0]{1,24}）))?"
+_SEPARATOR = (
+    r"(?:(?:[ \t]*:[ \t]*&?(?:str|[Ss]tring|bytes|SecretStr|text)(?:[ \t]*\|[ \t]*\w{1,9})?)?"  # a type
+    r"[ \t]*(?:=>|:=|={1,3}|＝)[ \t]*"
+    r"|[ \t]*&(?:#61|#x3[dD]|equals|#58|#x3[aA]|colon);[ \t]*"  # entities of = and :
+    r"|[ \t]*[:：](?:\*\*)?\s{0,12}+(?:`{3}[a-z]{0,10}\n)?"
+    r"|[ \t]*\|[ \t]*|>"  # a table's cell, an element
+    r"|(?<=[\"'])[ \t]*,[ \t]*(?=[\"'])|\([ \t]*(?=[\"'])"  # a default, an argument
+    r"|,?\s{1,20}[\"']?value[\"']?[ \t]*[:=][ \t]*"  # `name: …` over `value: …`
+    r"|(?:[ \t]+[A-Za-z]{1,15}){0,3}?[ \t]+(?:is|was|to)[ \t]*:?[ \t]+"
+    rf"|(?:{_CJK}){{0,8}}?[ \t]*(?:(?:是|为|為|成)[ \t]*[:：]?|[:：＝=])[ \t]*"
+    r"|(?P<bare>[ \t]+))"
+)
+_UNIT = r"[!#$%*+\-./0-9?@A-Z^_a-z~]"
+_VALUE = (
+    r"(?:\*\*)?(?:&quot;|&#3[49];)?(?:[rbuf]{1,2}(?=[\"']))?(?=\\?[\"'`“‘「『]?(?:[^\s=\"'`\\\0]{0,48}?[0-9!#$%^*+?@~]|[A-Za-z_+/.&-]{16}|[a-z]{0,16}[A-Z]{1,16}[a-z]{1,16}[A-Z]))"
+    r"(?:\\?(?P<quote>[\"'`])(?P<quoted>(?:(?!\\?(?P=quote))[!-~]){4,512}+)\\?(?P=quote)"
+    r"|[“‘「『](?P<curly>[!-~]{4,512}+)[”’」』]"
+    rf"|[\"'`]?(?P<plain>(?:&(?=[\w&.-]*[0-9!#$%^*+?@~]))?{_UNIT}{{1,512}}+(?:[:&,;=]{{1,2}}(?![\w.-]{{1,40}}[=:]|quot;|#3[49];){_UNIT}{{1,512}}+){{0,4}}+={{0,2}})"
+    r"(?P<call>[(\[])?)"
+)
+_ASSIGNED = rf"(?:(?i:pass(?:word|wd|phrase|code|wort)?)|(?i:{'|'.join(_NAMES[1:])})|{_CJK_NAMES})"
+_ASSIGNMENT = _ASSIGNED + _SUFFIX + _CLOSE + _NOTE + _SEPARATOR + _VALUE
+
+_ABOUT = (  # what follows or precedes in names that hold no secret themselves
+    r"(?i)(?:hash|sha\d*|digest|fingerprint|checksum|thumbprint|ids?|counts?|name|len|length|size|types?|path|file|dir|url|uri|"
+    r"endpoint|expir\w*|ttl|limits?|policy|version|fields?|header|ref|arn|provider|scopes?|format|prefix|suffix|min|max|"
+    r"budget|usage|issuer|audience|label|alias|store|manager|mode|rotation|regex|pattern|column|table)\d*$"
+)
+_KEY_OF = (
+    r"(?i)(?:api|access|private|priv|secret|encrypt(?:ion)?|sign(?:ing)?|signature|master|auth|account|app|service|client|"
+    r"deploy|licen[cs]e|admin|hmac|aes|jwt|session|cookie|webhook|shared|ssh|storage)[_\-. ]?$"
+)
+_OPEN_KEY = (
+    r"(?:PUBLIC|PUB|PRIMARY|FOREIGN|CACHE|PARTITION|SORT|IDEMPOTENCY|OBJECT|ROW|GROUP|"
+    r"UNIQUE|INDEX|HASH|ROUTING|PUBLISHABLE)_$"
+)
+_PUBLIC = (
+    r"(?i)(?:publi[cs]h?(?:able)?|pub|cache|page|next|cursor|csrf|xsrf|idempotency|design|cancel(?:l?ation)?"
+    r"|(?<![A-Za-z])(?:max|num))[_\-. ]?$"
+)
+
+
+def find_assignments(text: str, lower: str) -> Iterator[Secret]:
+    """Find random-looking values given to names of secrets, in code, settings, tables and prose."""
+    is_random_here = cache(is_random)  # for this text only: no value outlives the call
+    for name in (*_NAMES, _CJK_NAMES):
+        done = 0
+        for at in _name_starts(lower, name):
+            found = compiled(_ASSIGNMENT).match(text, at) if at >= done else None
+            span = _assigned_span(found, name, is_random=is_random_here) if found else None
+            if span:
+                done = span[1]
+                yield Secret("assignment", *span)
+
+
+def _name_starts(lower: str, name: str) -> Iterator[int]:
+    if name is not _CJK_NAMES:
+        return starts(lower, name)
+    return iter(()) if lower.isascii() else (found.start() for found in compiled(name).finditer(lower))
+
+
+def _assigned_span(found: re.Match[str], name: str, *, is_random: Check) -> Span | None:
+    """Return the span of the value when both it and the name before it look like a secret's."""
+    group = "quoted" if found["quoted"] else "curly" if found["curly"] else "plain"
+    start, end = found.span(group)
+    value = found[group]
+    if group == "plain":
+        value = value.rstrip(".,;:?*")
+        end = start + len(value)
+        if found["call"] and (len(value) < 24 or is_worded(value)):
+            return None
+    before = found.string[max(0, found.start() - 24) : found.start()]
+    if not is_random(value) or not _names_secret(before, name, found["suffix"]):
+        return None
+    if found["bare"] and name is not _CJK_NAMES and not _may_follow_blank(before, found, value):
+        return None
+    if compiled(UUID).fullmatch(value) and name not in ("key", "secret", "pass"):
+        return None  # tokens of requests, sessions and continuations are mostly UUIDs that open nothing
+    if name == "key" and not compiled(_KEY_OF).search(before) and len(value) < 20:
+        return None
+    return start, end
+
+
+def _may_follow_blank(before: str, found: re.Match[str], value: str) -> bool:
+    """Say whether a name takes its value after a mere blank: an option, a line of .netrc, or `NAME_API_KEY`."""
+    if compiled(r"(?:^|\s)-{1,2}[\w-]*$|(?i:login|user)[ \t]+\S+\s+$").search(before):
+        return True
+    head = found[0].split(maxsplit=1)[0]
+    named = compiled(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?").fullmatch(head)
+    return bool(named and before[-1:] == "_" and len(value) >= 20 and any(map(str.isdigit, value)))
+
+
+def _names_secret(before: str, name: str, suffix: str) -> bool:
+    """Say whether the name around the word (24 characters before it, and what follows) is that of a secret."""
+    if compiled(_ABOUT).search(suffix) or compiled(_PUBLIC).search(before):
+        return False
+    if name == "key":
+        named = compiled(r"[A-Z0-9]_$").search(before) and not compiled(_OPEN_KEY).search(before)
+        return bool(named or compiled(_KEY_OF).search(before))
+    if name == "pass":
+        return not compiled(r"[a-z]$").search(before) or suffix == ""
+    return True
+
+
+def names_secret(name: str) -> bool:
+    """Tell whether a field of this name holds a credential, however harmless its value looks: `db_password`, `apiKey`, 口令.
+
+    Names of what is said about one are none: `token_count`, `password_policy`, `private_key_path`.
+    """
+    plain = compiled(r"(?<=[a-z0-9])(?=[A-Z])").sub("_", name)
+    if not plain.isascii() and compiled(_CJK_NAMES).search(plain):
+        return True
+    lower = plain.lower()
+    for word in _NAMES:
+        for at in starts(lower, word):
+            found = compiled(_ASSIGNED + _SUFFIX).fullmatch(plain, at)
+            if found and _is_a_name(plain[:at], lower[at : found.start("suffix")], found["suffix"], word):
+                return True
+    return False
+
+
+def _is_a_name(before: str, said: str, suffix: str, word: str) -> bool:
+    """Tell whether the word and what stands around it name a secret: `pass_rate`, `bypass` and `pwd` (a folder) don't."""
+    if said in ("pass", "pwd") and (suffix or before[-1:].isalnum()):
+        return False
+    if said == "pwd" and before.lower() in ("", "old_"):
+        return False
+    return _names_secret(before, word, suffix)

@@ -1,0 +1,152 @@
+"""Values whose place gives them away: key blocks, user-info of a URL, headers, cookies, command lines. Domain room: pure."""
+
+from __future__ import annotations
+
+import binascii
+
+from oracle.domain.secrets.opaque import MASK, Secret, compiled, is_credential, is_random, is_stopgap
+from oracle.domain.secrets.shapes import MARKERS, each
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Check = Callable[[str], bool]
+
+
+_BEGIN = r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+_END = r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+_GAP = r"(?:\s|\\[nr]|[>|\"'+,#*\\])*+"  # line ends as they are, escaped, quoted, in a comment or concatenated
+_KEY_LINES = (
+    rf"(?:{_GAP}(?:(?:Proc-Type|DEK-Info|Comment|Version|Hash|Charset):[^\n\\\0]{{1,100}}(?=\n|\\)))*+"
+    rf"(?:{_GAP}[A-Za-z0-9+/]{{16,}}+={{0,2}})++(?:{_GAP}=?[A-Za-z0-9+/]{{1,15}}={{0,2}}(?=\s*\n|\s*\Z|\\|\"))?"
+)
+
+
+def find_private_keys(text: str) -> Iterator[Secret]:
+    """Find key blocks, marker lines included; one without its END line stops after the last line of Base64."""
+    if "Private-Lines:" in text:  # the format of PuTTY
+        for found in each(text, ("Private-Lines:",), rf"Private-Lines: ?\d+(?P<v>{_KEY_LINES})"):
+            yield Secret("private-key", *found.span("v"))
+    if "PRIVATE KEY" not in text:
+        return
+    marks = list(compiled(rf"(?P<begin>{_BEGIN})|{_END}").finditer(text))
+    for at, mark in enumerate(marks):
+        if mark["begin"] is None:
+            continue
+        closing = marks[at + 1] if at + 1 < len(marks) and marks[at + 1]["begin"] is None else None
+        lines = compiled(_KEY_LINES).match(text, mark.end())
+        if closing and _is_key_body(text[mark.end() : closing.start()]):
+            yield Secret("private-key", mark.start(), closing.end())
+        elif lines and not is_stopgap(lines[0]):
+            yield Secret("private-key", mark.start(), lines.end())
+
+
+def _is_key_body(body: str) -> bool:
+    """Say whether the text between two marker lines is a key, elided or not, and not prose about one."""
+    if MASK in body or len(body) > 65_536 or compiled(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}").search(body):
+        return False
+    run = compiled(r"[A-Za-z0-9+/]{16,}").search(body)
+    return run is not None and not is_stopgap(run[0])
+
+
+_USERINFO = (
+    r"(?<=[A-Za-z0-9])://(?P<user>[^\s/:@?#\"'<>`\0]{0,100}):(?P<v>[!$-.0-;=@-_a-~]{1,200})@(?!sha\d+:)[\w\[$<{*%-]"
+)
+
+
+def find_userinfo(text: str) -> Iterator[Secret]:
+    """Find passwords in the user-info of URLs (RFC 3986, any scheme)."""
+    for found in each(text, ("://",), _USERINFO):
+        if found["v"] != found["user"] and _is_url_password(found["v"]):
+            yield Secret("url-password", *found.span("v"))
+
+
+_BASE64 = r"[A-Za-z0-9+/=_-]"
+_OPAQUE = r"[A-Za-z0-9._~+/-]{8,2000}+={0,2}"
+_BEARER = rf"(?i:bearer)[ \t]+[\"'`]?(?P<v>{_OPAQUE})"
+_BASIC = rf"(?i:basic)[ \t]+[\"'`]?(?P<v>{_BASE64}{{8,2000}}+)"
+_AUTHORIZATION = (
+    r"(?i:authorization)\\?[\"'`]?[ \t]*[:=][ \t]*\\?[\"'`]?(?:(?!(?i:basic|bearer)\b)[A-Za-z][\w-]{0,20}[ \t]+)?"
+    rf"(?P<v>{_OPAQUE})"
+)
+_CURL_USER = r"(?:-u|--user)[ =]?[\"']?[^\s:\"'@/]{1,60}:(?P<v>[!#-&(-;=?-_a-~]{4,200})"
+
+
+_COOKIE = r"cookie2?\\?[\"'`]?[ \t]*[:=][ \t]*\\?[\"'`]?(?P<pairs>[^\n\0\"'`]{20,4096}+)"
+_COOKIE_PAIR = r"(?<![\w.-])(?P<name>[\w.-]{1,64}+)=(?P<v>[A-Za-z0-9._~+/%:|!-]{20,2000}+={0,2})"
+_COMMANDS = (  # commands that take a password after `-p`
+    ("sshpass", r"(?i:sshpass)[ \t]+-p[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"),
+    ("docker login", r"(?i:docker login)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p(?:[ \t]+|=)?[\"']?(?P<v>[!#-&(-~]{6,200})"),
+    ("mysql", r"(?i:mysql(?:dump|admin|import|sh)?)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[\"']?(?P<v>[!#-&(-~]{6,200})"),
+    ("mariadb", r"(?i:mariadb(?:-dump|-admin)?)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[\"']?(?P<v>[!#-&(-~]{6,200})"),
+)
+
+
+def find_headers(text: str, lower: str) -> Iterator[Secret]:
+    """Find the credentials of HTTP authorization, in headers and in the options of curl."""
+    for literal, pattern, check in (
+        ("bearer", _BEARER, is_credential),
+        ("basic", _BASIC, _is_basic),
+        ("authorization", _AUTHORIZATION, is_credential),
+    ):
+        if literal in lower:
+            yield from _values("authorization", text, starts(lower, literal), pattern, check)
+    if "curl" in lower:
+        for option in ("-u", "--user"):
+            yield from _values("authorization", text, starts(text, option), _CURL_USER, _is_url_password)
+    yield from _find_cookies(text, lower)
+    for command, pattern in _COMMANDS:
+        if command in lower:
+            yield from _values("assignment", text, starts(lower, command), pattern, _is_url_password)
+
+
+def _find_cookies(text: str, lower: str) -> Iterator[Secret]:
+    """Find what opens a session among the pairs of a Cookie or Set-Cookie header (RFC 6265)."""
+    if "cookie" in lower:
+        for found in each(lower, ("cookie",), _COOKIE):
+            for pair in compiled(_COOKIE_PAIR).finditer(text, *found.span("pairs")):
+                if _is_session(pair["name"]) and is_random(pair["v"]):
+                    yield Secret("authorization", *pair.span("v"))
+
+
+def _is_session(name: str) -> bool:
+    """Say whether a cookie of this name may open a session: those of analytics and of forms don't."""
+    return not compiled(r"(?i)_+g[a-z]{1,4}(?:_|$)|_*(?:utm|fbp|csrf|xsrf)|.*(?:csrf|xsrf|consent)").match(name)
+
+
+def starts(text: str, literal: str) -> Iterator[int]:
+    """Yield where a literal stands, left to right."""
+    at = text.find(literal)
+    while at >= 0:
+        yield at
+        at = text.find(literal, at + len(literal))
+
+
+def _values(kind: str, text: str, starts: Iterator[int], pattern: str, check: Check) -> Iterator[Secret]:
+    done = 0
+    for at in starts:
+        found = compiled(pattern).match(text, at) if at >= done else None
+        if found and check(found["v"]):
+            yield Secret(kind, *found.span("v"))
+        if found:
+            done = found.end()
+
+
+_WORDS_IN_URL = r"^(?:[A-Z_]+|[a-z]{1,4}|[a-z]*(?:pass|secret|pwd|user|token|test|demo|guest|admin|root|host)[a-z]*)$"
+
+
+def _is_url_password(value: str) -> bool:
+    """Accept the password of a URL's user-info: anything of four characters that is not a stand-in or a port."""
+    if len(value) < 4 or any(value in marker for marker in MARKERS) or compiled(_WORDS_IN_URL).match(value):
+        return False
+    return not (is_stopgap(value) or compiled(r"(?i)\d{1,5}(?:[,;)\]].*)?$|.*passwor[dt]|[-.*x_]+$").match(value))
+
+
+def _is_basic(value: str) -> bool:
+    """Accept the credentials of HTTP Basic (RFC 7617): Base64 of `user:password`."""
+    try:
+        user, colon, password = binascii.a2b_base64(value + "==").decode("utf-8").partition(":")
+    except (ValueError, UnicodeDecodeError):
+        return False
+    return bool(colon) and user.isprintable() and user != password and _is_url_password(password)

@@ -1,0 +1,210 @@
+"""Token shapes that vendors publish, each found by its literal. Domain room: pure."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from oracle.domain.secrets.opaque import UUID, Secret, compiled, is_dense_token, is_token
+from oracle.domain.values import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Check = Callable[[str], bool]
+
+
+@value
+class _Rule:
+    """One shape: `pattern` is tried where one of `literals` stands; its group `v` (or all of it) is the value."""
+
+    kind: str
+    literals: tuple[str, ...]
+    pattern: str
+    check: Check = is_token
+    before: str = ""  # characters that belong to the value although they stand before the literal
+    shape: str = ""  # what the value grown by `before` must match
+
+
+_EDGE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
+_WORD = r"[A-Za-z0-9_-]"
+_ALNUM = r"[A-Za-z0-9]"
+_HEX = r"[0-9a-f]"
+
+
+def _prefixed(kind: str, prefixes: str, body: str, *, check: Check = is_token) -> _Rule:
+    """Build the rule of tokens that start with one of the space-separated prefixes."""
+    literals = tuple(prefixes.split())
+    start = "|".join(map(re.escape, literals))
+    return _Rule(kind, literals, f"{_EDGE}(?P<v>(?:{start}){body})", partial(_checked_body, literals, check))
+
+
+def _checked_body(prefixes: tuple[str, ...], check: Check, value: str) -> bool:
+    return check(value[max(len(p) for p in prefixes if value.startswith(p)) :])
+
+
+_DIGITS = "0123456789"
+_URLSAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+
+_RULES: tuple[_Rule, ...] = (
+    _prefixed("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", rf"{_ALNUM}{{20,}}+"),
+    _prefixed("github-token", "github_pat_", r"[A-Za-z0-9_]{22,}+"),
+    _prefixed(
+        "gitlab-token",
+        "glpat- gldt- glrt- glrtr- glptt- glcbt- glft- glimt- glagent- gloas- glsoat- glffct- glwt- GR1348941",
+        rf"{_WORD}{{16,}}+(?:\.[0-9a-z]{{2}}\.[0-9a-z]{{7,9}})?",
+    ),
+    _prefixed(
+        "slack-token",
+        "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xoxe. xapp-",
+        r"[A-Za-z0-9.%/+-]{10,}+",
+    ),
+    _Rule(
+        "slack-webhook",
+        ("hooks.slack.com/",),
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<v>[A-Za-z0-9/_-]{20,}+)",
+    ),
+    _prefixed("aws-access-key", "AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _prefixed("aws-bedrock-key", "ABSK", r"[A-Za-z0-9+/]{100,}+={0,2}"),
+    _prefixed("google-api-key", "AIza", rf"{_WORD}{{30,}}+"),
+    _prefixed("google-oauth", "ya29.", r"[A-Za-z0-9_.-]{20,}+"),
+    _prefixed("google-oauth", "GOCSPX-", rf"{_WORD}{{20,}}+"),
+    _prefixed("google-oauth", "1//0", rf"{_WORD}{{30,}}+"),
+    _prefixed("anthropic-key", "sk-ant-", rf"{_WORD}{{20,}}+"),
+    _prefixed("sk-api-key", "sk-proj- sk-svcacct- sk-admin- sk-or-v1- sk-lf-", rf"{_WORD}{{32,}}+"),
+    _prefixed("sk-api-key", "sk-", rf"{_WORD}{{20,}}+", check=is_dense_token),
+    _prefixed("stripe-key", "sk_live_ rk_live_ sk_test_ rk_test_ sk_prod_ rk_prod_", rf"{_ALNUM}{{10,}}+"),
+    _prefixed("stripe-key", "whsec_", r"[A-Za-z0-9+/]{20,}+={0,2}"),
+    _prefixed("npm-token", "npm_", rf"{_ALNUM}{{30,}}+"),
+    _prefixed("pypi-token", "pypi-AgE", rf"{_WORD}{{30,}}+"),
+    _prefixed("huggingface-token", "hf_ api_org_", rf"{_ALNUM}{{30,}}+"),
+    _Rule(
+        "telegram-token",
+        (":A",),
+        rf"(?<=[0-9]{{8}}):A{_WORD}{{30,40}}+",
+        before=_DIGITS,
+        shape=r"[0-9]{8,11}:.+",
+    ),
+    _Rule(
+        "discord-token",
+        (".",),
+        rf"(?<=[A-Za-z0-9_-]{{23}})\.{_WORD}{{6}}\.{_WORD}{{27,45}}+",
+        before=_URLSAFE,
+        shape=r"[MNO][^.]{22,28}\..+",
+    ),
+    _Rule("discord-webhook", ("/api/webhooks/",), rf"/api/webhooks/\d{{10,25}}/(?P<v>{_WORD}{{30,}}+)"),
+    _prefixed("discord-token", "mfa.", rf"{_WORD}{{60,}}+"),
+    _prefixed("sendgrid-key", "SG.", rf"{_WORD}{{16,}}+\.{_WORD}{{16,}}+"),
+    _prefixed("twilio-key", "SK", rf"{_HEX}{{32}}(?![A-Za-z0-9])"),
+    _Rule("mailgun-key", ("key-",), r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))key-[0-9a-z]{32}(?![A-Za-z0-9_-])"),
+    _prefixed("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", rf"{_HEX}{{32,}}+"),
+    _prefixed("linear-key", "lin_api_ lin_oauth_", rf"{_ALNUM}{{20,}}+"),
+    _prefixed("notion-token", "ntn_", rf"{_ALNUM}{{30,}}+"),
+    _prefixed("notion-token", "secret_", rf"{_ALNUM}{{32,}}+"),
+    _Rule("feishu-webhook", ("/open-apis/bot/",), rf"/open-apis/bot/(?:v2/)?hook/(?P<v>{_WORD}{{16,}}+)"),
+    _Rule("wecom-webhook", ("/cgi-bin/webhook/",), rf"/cgi-bin/webhook/\w+\?key=(?P<v>{UUID})"),
+    _Rule("teams-webhook", (".webhook.office.com/",), r"\.webhook\.office\.com/(?P<v>webhookb2/[\w@/-]{40,}+)"),
+    _Rule(
+        "azure-key",
+        ("AccountKey", "SharedAccessKey", "SharedSecret"),
+        r"(?:AccountKey|SharedAccessKey|SharedSecret)=(?P<v>[A-Za-z0-9+/]{20,}+={0,2})",
+    ),
+    _Rule("azure-key", ("Q~",), r"Q~[A-Za-z0-9_.~-]{28,40}+", before=_URLSAFE + ".~", shape=r".{3}\dQ~.+"),
+    _Rule("azure-sas", ("sig=",), r"(?<=[?&;])sig=(?P<v>[A-Za-z0-9%+/_-]{30,}+={0,2})"),
+    _Rule(
+        "jwt",
+        ("eyJ",),
+        rf"{_EDGE}(?P<v>eyJ{_WORD}{{8,}}+\.{_WORD}{{8,}}+\.{_WORD}{{8,}}+(?:\.{_WORD}{{8,}}+){{0,2}})",
+    ),
+    _prefixed("age-key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,}+"),
+    _prefixed("databricks-token", "dapi", rf"{_HEX}{{32}}(?:-\d)?(?![A-Za-z0-9])"),
+    _prefixed("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"[0-9a-fA-F]{32,}+"),
+    _prefixed("atlassian-token", "ATATT3 ATCTT3 ATBB", r"[A-Za-z0-9_=-]{24,}+"),
+    _prefixed("docker-token", "dckr_pat_ dckr_oat_", rf"{_WORD}{{20,}}+"),
+    _prefixed("doppler-token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"[A-Za-z0-9_.-]{30,}+"),
+    _prefixed("fly-token", "fm2_ fm1r_ fm1a_ fo1_", r"[A-Za-z0-9+/_-]{30,}+={0,2}"),
+    _prefixed("vault-token", "hvs. hvb. hvr.", rf"{_WORD}{{20,}}+"),
+    _Rule("terraform-token", (".atlasv1.",), rf"\.atlasv1\.{_WORD}{{30,}}+", before=_URLSAFE, shape=r".{10,20}\.atl.+"),
+    _prefixed("grafana-token", "glsa_ glc_", r"[A-Za-z0-9+/_]{30,}+={0,2}"),
+    _prefixed("newrelic-key", "NRAK- NRII- NRIQ- NRRA- NRJS-", r"[A-Za-z0-9-]{16,}+"),
+    _prefixed("sentry-token", "sntrys_ sntryu_", r"[A-Za-z0-9+/_=-]{40,}+"),
+    _prefixed("postman-key", "PMAK-", rf"{_HEX}{{20,}}+-{_HEX}{{20,}}+"),
+    _prefixed("pulumi-token", "pul-", rf"{_HEX}{{40}}(?![A-Za-z0-9])"),
+    _prefixed("supabase-key", "sbp_ sb_secret_", rf"{_WORD}{{20,}}+"),
+    _prefixed("square-token", "sq0atp- sq0csp-", rf"{_WORD}{{20,}}+"),
+    _prefixed("groq-key", "gsk_", rf"{_ALNUM}{{30,}}+"),
+    _prefixed("xai-key", "xai-", rf"{_ALNUM}{{40,}}+"),
+    _prefixed("replicate-token", "r8_", rf"{_ALNUM}{{30,}}+"),
+    _prefixed("perplexity-key", "pplx-", rf"{_ALNUM}{{30,}}+"),
+    _prefixed("tavily-key", "tvly-", rf"{_WORD}{{20,}}+", check=is_dense_token),
+    _prefixed("langsmith-key", "lsv2_pt_ lsv2_sk_", r"[0-9a-f_]{30,}+"),
+    _prefixed("figma-token", "figd_", rf"{_WORD}{{30,}}+"),
+    _Rule("airtable-token", ("pat",), rf"{_EDGE}(?P<v>pat{_ALNUM}{{14}}\.{_HEX}{{64}})"),
+    _prefixed("planetscale-token", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[A-Za-z0-9_.-]{30,}+"),
+    _prefixed("rubygems-key", "rubygems_", rf"{_HEX}{{40,}}+"),
+    _prefixed("contentful-token", "CFPAT-", rf"{_WORD}{{30,}}+"),
+    _prefixed("heroku-key", "HRKU-", rf"{_WORD}{{30,}}+"),
+    _prefixed("netlify-token", "nfp_", rf"{_ALNUM}{{30,}}+"),
+    _prefixed("brevo-key", "xkeysib- xsmtpsib-", r"[0-9a-fA-F]{40,}+(?:-[A-Za-z0-9]{10,20})?"),
+    _prefixed("alibaba-key", "LTAI", rf"{_ALNUM}{{12,26}}(?![A-Za-z0-9])"),
+    _prefixed("tencent-key", "AKID", rf"{_ALNUM}{{32,36}}(?![A-Za-z0-9])"),
+    _prefixed("onepassword-token", "ops_eyJ", rf"{_WORD}{{60,}}+"),
+)
+_LITERALS = tuple((literal, at) for at, rule in enumerate(_RULES) for literal in rule.literals)
+_DIGITS_OF = frozenset(_DIGITS)
+
+
+def each(text: str, literals: tuple[str, ...], pattern: str) -> Iterator[re.Match[str]]:
+    """Yield the matches that start at one of the literals, left to right for each literal, none within another."""
+    for literal in literals:
+        at = text.find(literal)
+        while at >= 0:
+            found = compiled(pattern).match(text, at)
+            if found:
+                yield found
+            at = text.find(literal, max(found.end() if found else 0, at + 1))
+
+
+def _long_words(text: str) -> str:
+    """Keep the words of which a part could be a token (15 characters and a digit or capital, or 30): prose has few."""
+    ascii_only = text if text.isascii() else text.encode("ascii", "replace").decode().replace("?", " ")
+    return " ".join([word for word in ascii_only.split() if len(word) >= 15 and _has_opaque_part(word)])
+
+
+def _has_opaque_part(word: str) -> bool:
+    parts = word.replace("/", " ").replace(".", " ").split()
+    return any(
+        len(part) >= 15 and (len(part) >= 30 or not _DIGITS_OF.isdisjoint(part) or not part.islower()) for part in parts
+    )
+
+
+def find_shapes(text: str) -> Iterator[Secret]:
+    """Find tokens of published shapes."""
+    words = _long_words(text)
+    if not words:
+        return
+    for rule in [_RULES[at] for at in dict.fromkeys([at for literal, at in _LITERALS if literal in words])]:
+        for found in each(text, rule.literals, rule.pattern):
+            start, end = found.span("v") if "v" in found.re.groupindex else found.span()
+            if rule.before:
+                start = _grow_left(text, start, rule.before)
+                if not compiled(rule.shape).fullmatch(text, start, end):
+                    continue
+            if rule.check(text[start:end]):
+                yield Secret(rule.kind, start, end)
+
+
+def _grow_left(text: str, start: int, characters: str) -> int:
+    limit = max(0, start - 40)
+    while start > limit and text[start - 1] in characters:
+        start -= 1
+    if text[start - 1 : start] == "\\" and text[start] in "nrt":
+        start += 1  # the letter belongs to an escaped line end
+    return start
+
+
+_KINDS = tuple(
+    dict.fromkeys((*(rule.kind for rule in _RULES), "private-key", "url-password", "authorization", "assignment"))
+)
+MARKERS = tuple(f"[REDACTED:{kind}]" for kind in _KINDS)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from oracle.app.ports import Clock
     from oracle.app.replies import Reply
     from oracle.app.resume import Resumed
+    from oracle.app.review import Remark
     from oracle.app.routing import Kept, Lesson, Seen
     from oracle.app.views import Hit, Shown, Summary, Written
     from oracle.domain.graph import Walk
@@ -252,6 +253,12 @@ class Oracle:
         from oracle.app import liveness
 
         return liveness.stale(self, project, fresh=fresh)
+
+    def review(self, project: str = "", *, fresh: bool = False) -> list[Remark]:
+        """Return what people should decide: near-duplicates, decisions on one topic, records whose subject was retired."""
+        from oracle.app import review
+
+        return review.review(self, project, fresh=fresh)
 
     def check(self) -> list[tuple[str, str]]:
         """Return (what, root-relative path) of everything that a full reconcile would change; nothing is changed."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from oracle.app import naming
+from oracle.app.likeness import near_duplicates
 from oracle.app.oracle import Oracle
 from oracle.app.views import Written
 from oracle.domain import secrets as secret_rules
@@ -20,8 +21,8 @@ from oracle.domain.records import RETIRING, Draft, Evidence
 from oracle.domain.slugs import SHARED, is_entity, project_of, slug_of
 from oracle.domain.values import fields_of, replace
 from oracle.errors import NotInMemory, OracleError, SecretFound, UsageError
-from oracle.index import fold, projections, query
-from oracle.index.db import Connection, Corrupt, immediate
+from oracle.index import projections
+from oracle.index.db import Corrupt, immediate
 from oracle.index.folders import expect_folder
 from oracle.index.rows import Writer
 from oracle.index.scan import stat_of
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 SECRET_POLICIES = ("refuse", "redact", "allow")
 _RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived_from")
 _LONG_FIELDS = ("title", "body", "detail", "evidence", "extra")
-_ALIKE = 0.5
-"""Share of common words (Jaccard) from which two records are called near-duplicates."""
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -65,7 +63,8 @@ def write_all(oracle: Oracle, drafts: Sequence[Draft], *, secrets: str, dry_run:
         _outcome(oracle, path, raw, redacted, (*warnings, *trouble))
         for (_, redacted, warnings), (path, raw) in zip(checked, created, strict=True)
     ]
-    return [_name_duplicates(oracle, draft, outcome) for (draft, *_), outcome in zip(checked, written, strict=True)]
+    named = [_name_duplicates(oracle, draft, outcome) for (draft, *_), outcome in zip(checked, written, strict=True)]
+    return [_remark(oracle, named[0])] if len(named) == 1 and not drafts[0].retires else named
 
 
 def retire(oracle: Oracle, slug: str, reason: str, *, seat: str, secrets: str, dry_run: bool) -> Written:
@@ -268,34 +267,25 @@ def _outcome(oracle: Oracle, path: str, raw: bytes, redacted: tuple[str, ...], w
 # -- near-duplicates -------------------------------------------------------------------------------------------------
 
 
+def _remark(oracle: Oracle, outcome: Written) -> Written:
+    """Add what people should decide about the new record: what says the same, or stands beside it undecided."""
+    from oracle.app.review import remarks_on
+
+    database = oracle.index.database
+    try:
+        found = remarks_on(oracle, database.connect(), outcome.slug) if database.is_ready() else []
+    except (OracleError, OSError, Corrupt):
+        return outcome  # the record stands; `oracle review` will tell
+    return replace(outcome, warnings=(*outcome.warnings, *(f"it {item.sentence}" for item in found)))
+
+
 def _name_duplicates(oracle: Oracle, draft: Draft, outcome: Written) -> Written:
     """Name the records that say nearly what a record retired by this one says: they may have to go with it."""
     retired = [slug for name in RETIRING for slug in getattr(draft, name)]
     if not retired or outcome.dry_run:
         return outcome
-    found = oracle.index.read(lambda connection: [slug for old in retired for slug in near_duplicates(connection, old)])
+    found = oracle.index.read(
+        lambda connection: [slug for old in retired for slug in near_duplicates(connection, oracle.root, old)]
+    )
     others = dict.fromkeys(slug for slug in found if slug != outcome.slug and slug not in retired)
     return replace(outcome, near_duplicates=tuple(others))
-
-
-def near_duplicates(connection: Connection, slug: str, limit: int = 5) -> list[str]:
-    """Return the records that hold and share at least half of their words with `slug`, most alike first."""
-    row = connection.execute(
-        "SELECT record.id, passage.title, passage.body FROM record JOIN passage ON passage.rowid = record.id WHERE slug = ?",
-        (slug,),
-    ).fetchone()
-    if row is None:
-        return []
-    words = set(fold.terms_of(f"{row[1]} {row[2]}"))
-    expression = fold.match_expression(row[1])
-    candidates = query.search(connection, expression, {}, limit=30) if expression else []
-    alike: list[tuple[float, str]] = []
-    for _, identifier, *summary in candidates:
-        if identifier == row[0] or summary[-2] is not None:
-            continue
-        title, body = connection.execute("SELECT title, body FROM passage WHERE rowid = ?", (identifier,)).fetchone()
-        others = set(fold.terms_of(f"{title} {body}"))
-        likeness = len(words & others) / max(1, len(words | others))
-        if likeness >= _ALIKE:
-            alike.append((-likeness, str(summary[0])))
-    return [name for _, name in sorted(alike)][:limit]

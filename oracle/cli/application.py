@@ -40,6 +40,7 @@ COMMANDS = {
     "orphans": "linking:orphans",
     "unresolved": "linking:unresolved",
     "stale": "checking:stale",
+    "review": "checking:review",
     "profile": "delivery:profile",
     "ask": "delivery:ask",
     "deliver": "delivery:deliver",

@@ -39,6 +39,28 @@ def stale(
     call.note(f"{found.looked_up} names looked up, {found.unchecked} unchecked")
 
 
+def review(
+    context: typer.Context,
+    *,
+    project: Project = "",
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+    fresh: Fresh = False,
+) -> None:
+    """List records that people should decide between."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle("remarks") as oracle:
+        found = oracle.review(project, fresh=fresh)
+        standing = oracle.standing() if call.as_json else {}
+    if call.as_json:
+        call.print_json({"remarks": [item.as_json() for item in found], **standing})
+        return
+    rows = [
+        (item.sort.value, f"{item.likeness:.2f}", item.record.slug, item.other.slug, item.sentence) for item in found
+    ]
+    print_table(Table(("what", "alike", "record", "other", "it"), rows, stacked=(2, 4)))
+
+
 def _warn_of_unregistered(call: Call, names: list[str]) -> None:
     if names:
         call.warn(

@@ -13,6 +13,7 @@ from oracle.app.liveness import ANSWER_BUDGET, Checker
 from oracle.app.questions import Question, read_question
 from oracle.app.quotes import Quote, Source
 from oracle.app.replies import Cited, CitedFact, Near, Replaced, Reply
+from oracle.app.retrieve import check_filters
 from oracle.app.views import Hit, Summary
 from oracle.domain.values import replace, value
 from oracle.errors import NotInFederation, UsageError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from oracle.app.oracle import Oracle
 
-THRESHOLD = 0.24
+THRESHOLD = 0.22
 """Coverage of the question that the best passage must reach; references/answers.md has what was measured."""
 
 _HITS, _FEW = 12, 4
@@ -34,8 +35,8 @@ MOST_CLAIMS = 5
 _MOST_OF_ONE = 2
 """Claims that one record may give."""
 
-_BESIDE_BEST = 0.6
-"""Share of the best claim's coverage that a further one must have."""
+_BESIDE_BEST = 0.5
+"""Share of the best coverage that a claim must have, but for the hit that the search puts first."""
 
 _OVER = ("superseded", "retired")
 _NEAREST = 3
@@ -68,20 +69,19 @@ def answer(oracle: Oracle, question: str, *, project: str = "", seat: str = "", 
 def _answer(oracle: Oracle, question: str, *, project: str, seat: str, fresh: bool, is_last: bool) -> Reply:
     filters = {name: text for name, text in (("project", project), ("seat", seat)) if text}
     facts = find_facts(oracle, question, project=project) if seat in ("", "memory") else ()
-    asked = read_question(oracle, question, fresh=fresh)
+    asked = read_question(oracle, question, check_filters(filters), fresh=fresh)
     try:
         hits = _search(oracle, question, filters)
     except NotInFederation as error:
         return _absent(oracle, asked, filters, error)
-    found = [(hit, asked.coverage(f"{hit.snippet}\n{hit.record.title}")) for hit in hits]
-    claims, replaced = _choose(oracle, asked, found, is_last=is_last)
+    claims, replaced = _choose(oracle, asked, hits, is_last=is_last)
     searched = _searched(oracle, filters)
     reply = Reply(question, replies.ANSWERED, project, seat, facts, claims, replaced, searched=searched)
     reply = _number(drop_changed(oracle, reply))
     if reply.facts or reply.claims:
         return reply
     reason = _reason(asked, replaced, searched)
-    return replace(reply, status=replies.NOT_IN_MEMORY, nearest=_nearest(found), unknown=asked.unknown, reason=reason)
+    return replace(reply, status=replies.NOT_IN_MEMORY, nearest=_nearest(hits), unknown=asked.unknown, reason=reason)
 
 
 def _search(oracle: Oracle, question: str, filters: Mapping[str, str]) -> list[Hit]:
@@ -121,23 +121,23 @@ def _stands(oracle: Oracle, fact: CitedFact) -> bool:
 
 
 def _choose(
-    oracle: Oracle, asked: Question, found: Sequence[tuple[Hit, float]], *, is_last: bool
+    oracle: Oracle, asked: Question, hits: Sequence[Hit], *, is_last: bool
 ) -> tuple[tuple[Cited, ...], tuple[Replaced, ...]]:
     """Return the claims and the records that no longer hold; nothing where memory does not bear an answer."""
-    now = [pair for pair in found if not _is_over(pair[0].record)]
-    over = [pair for pair in found if _is_over(pair[0].record)]
-    best = max((coverage for _, coverage in [*now[:_STRONGEST], *over]), default=0.0)
+    now = [hit for hit in hits if not _is_over(hit.record)]
+    over = [hit for hit in hits if _is_over(hit.record)]
+    best = max((hit.coverage for hit in [*now[:_STRONGEST], *over]), default=0.0)
     if asked.unknown or best < THRESHOLD:
         return (), ()
     least = max(THRESHOLD, _BESIDE_BEST * best)
     replaced = {
-        hit.record.slug: Replaced(hit.record, _chain(oracle, hit.record)) for hit, coverage in over if coverage >= least
+        hit.record.slug: Replaced(hit.record, _chain(oracle, hit.record)) for hit in over if hit.coverage >= least
     }
-    made = (_candidate(oracle, asked, *pair, is_last=is_last) for pair in now if pair[1] >= least)
+    bearing = [hit for hit in now if hit.coverage >= least or hit is now[0]]
+    made = (_candidate(oracle, asked, hit, is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)
-    successors = _successors(oracle, asked, replaced.values(), {item.source.record.slug for item in kept})
-    was_best = any(coverage >= best for _, coverage in over)
-    kept = [*successors, *kept] if was_best else [*kept, *successors]
+    was_best = any(hit.coverage >= best for hit in over)
+    kept = _with_successors(oracle, asked, kept, replaced.values(), is_first=was_best)
     kept, pairs = _beside(oracle, asked, kept)
     return _cite(oracle, kept, pairs), tuple(replaced.values())
 
@@ -150,7 +150,7 @@ def _chain(oracle: Oracle, record: Summary) -> tuple[str, ...]:
     return oracle.chains([record.slug]).get(record.slug, ())
 
 
-def _candidate(oracle: Oracle, asked: Question, hit: Hit, coverage: float, *, is_last: bool) -> _Candidate | None:
+def _candidate(oracle: Oracle, asked: Question, hit: Hit, *, is_last: bool) -> _Candidate | None:
     source = quotes.open_source(oracle, hit.record)
     if source is None:
         if not is_last:
@@ -160,7 +160,7 @@ def _candidate(oracle: Oracle, asked: Question, hit: Hit, coverage: float, *, is
         quote = quotes.quote_value(source, asked)
     else:
         quote = quotes.quote_lines(source, hit.first_line, hit.last_line, hit.snippet)
-    return None if quote is None else _Candidate(source, quote, coverage)
+    return None if quote is None else _Candidate(source, quote, hit.coverage)
 
 
 def _keep(candidates: Iterable[_Candidate]) -> list[_Candidate]:
@@ -177,14 +177,18 @@ def _overlap(one: Quote, other: Quote) -> bool:
     return one.lines[0] <= other.lines[1] and other.lines[0] <= one.lines[1] and one.place == other.place
 
 
-def _successors(oracle: Oracle, asked: Question, replaced: Iterable[Replaced], known: set[str]) -> list[_Candidate]:
-    """Return quotes of the records that stand at the end of a chain: what holds now in the place of what was found."""
-    found: dict[str, list[str]] = {}
-    for item in replaced:
-        if item.by and item.by[-1] not in known:
-            found.setdefault(item.by[-1], []).append(item.record.slug)
-    made = [_whole(oracle, asked, slug) for slug in found]
-    return [replace(item, stands_for=tuple(found[item.source.record.slug])) for item in made if item is not None]
+def _with_successors(
+    oracle: Oracle, asked: Question, kept: Sequence[_Candidate], over: Iterable[Replaced], *, is_first: bool
+) -> list[_Candidate]:
+    """Add what holds now in the place of what was found, the end of its chain, and say of each for what it stands."""
+    stands_for: dict[str, list[str]] = {}
+    for item in over:
+        if item.by:
+            stands_for.setdefault(item.by[-1], []).append(item.record.slug)
+    known = {item.source.record.slug for item in kept}
+    added = [found for slug in stands_for if slug not in known and (found := _whole(oracle, asked, slug)) is not None]
+    whole = [*added, *kept] if is_first else [*kept, *added]
+    return [replace(item, stands_for=tuple(stands_for.get(item.source.record.slug, ()))) for item in whole]
 
 
 def _whole(oracle: Oracle, asked: Question, slug: str) -> _Candidate | None:
@@ -195,7 +199,7 @@ def _whole(oracle: Oracle, asked: Question, slug: str) -> _Candidate | None:
     quote = quotes.best_quote(source, asked) if source is not None else None
     if source is None or quote is None:
         return None
-    return _Candidate(source, quote, asked.coverage(f"{quote.text}\n{source.record.title}"))
+    return _Candidate(source, quote, asked.share_in(f"{quote.text}\n{source.record.title}"))
 
 
 def _beside(oracle: Oracle, asked: Question, kept: list[_Candidate]) -> tuple[list[_Candidate], set[frozenset[str]]]:
@@ -235,12 +239,11 @@ def _cite(oracle: Oracle, kept: Sequence[_Candidate], pairs: set[frozenset[str]]
 # No answer ------------------------------------------------------------------------------------------------------------
 
 
-def _nearest(found: Sequence[tuple[Hit, float]]) -> tuple[Near, ...]:
+def _nearest(hits: Sequence[Hit]) -> tuple[Near, ...]:
     near: dict[str, Near] = {}
-    for hit, coverage in found:
-        if coverage <= 0:
-            continue
-        near.setdefault(hit.record.slug, Near(hit.record, (hit.first_line, hit.last_line), coverage))
+    for hit in hits:
+        if hit.coverage > 0:
+            near.setdefault(hit.record.slug, Near(hit.record, (hit.first_line, hit.last_line), hit.coverage))
     return tuple(near.values())[:_NEAREST]
 
 
@@ -263,8 +266,7 @@ def _reason(asked: Question, replaced: Sequence[Replaced], searched: str) -> str
 
 def _absent(oracle: Oracle, asked: Question, filters: dict[str, str], error: NotInFederation) -> Reply:
     """Return the answer for a project or seat that has no folder; what others know is named as nearest, not quoted."""
-    hits = oracle.search(asked.text, {}, limit=_HITS)
-    found = [(hit, asked.coverage(f"{hit.snippet}\n{hit.record.title}")) for hit in hits if not _is_over(hit.record)]
+    hits = [hit for hit in oracle.search(asked.text, {}, limit=_HITS) if not _is_over(hit.record)]
     reason = error.sentence.removeprefix("not_in_federated_kb: ").rstrip(".")
     project, seat = filters.get("project", ""), filters.get("seat", "")
-    return Reply(asked.text, replies.NOT_IN_FEDERATION, project, seat, nearest=_nearest(found), reason=reason)
+    return Reply(asked.text, replies.NOT_IN_FEDERATION, project, seat, nearest=_nearest(hits), reason=reason)

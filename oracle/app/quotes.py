@@ -94,14 +94,14 @@ def _behind_heading(lines: tuple[str, ...], first: int, last: int) -> int:
 
 
 def best_quote(source: Source, question: Question) -> Quote | None:
-    """Return the paragraph of a record that covers a question best, the first of equals; None for an empty record."""
+    """Return the paragraph of a record that holds most of a question's words, the first of equals; None for an empty record."""
     if source.record.path.endswith(".json"):
         return quote_value(source, question)
     best: tuple[float, Quote] | None = None
     for first, last in _paragraphs(source):
         text = "\n".join(source.lines[first - 1 : last])
         quote = quote_lines(source, first, last, text)
-        coverage = question.coverage(text)
+        coverage = question.share_in(text)
         if quote is not None and (best is None or coverage > best[0]):
             best = (coverage, quote)
     return best[1] if best else None
@@ -123,12 +123,12 @@ def _paragraphs(source: Source) -> Iterator[tuple[int, int]]:
 
 
 def quote_value(source: Source, question: Question) -> Quote | None:
-    """Return the text of a JSON record that covers a question best, with its place in the file."""
+    """Return the text of a JSON record that holds most of a question's words, with its place in the file."""
     try:
         content = json.loads(source.raw.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return None
-    found = [(question.coverage(text), place, text) for place, text in texts_in(content) if text.strip()]
+    found = [(question.share_in(text), place, text) for place, text in texts_in(content) if text.strip()]
     if not found:
         return None
     _, place, text = max(found, key=lambda item: item[0])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oracle.app import answer, evidence, liveness
+from oracle.app import answer, evidence, liveness, quotes
 from oracle.app.oracle import Oracle
 from oracle.app.questions import names_in
 from oracle.app.replies import Reply
@@ -119,7 +119,12 @@ def test_the_same_question_gets_the_same_answer(root: Path, oracle: Oracle) -> N
 def test_a_heading_brings_what_it_stands_over(root: Path, oracle: Oracle) -> None:
     put(root, f"{BUILDER}/zebra", "# Zebra protocol handshake\n\nThe third packet carries the key.\n")
     (claim,) = oracle.answer("zebra protocol handshake").claims
-    assert claim.quote.text == "# Zebra protocol handshake\n\nThe third packet carries the key."
+    assert claim.quote.text.endswith("The third packet carries the key.")
+    source = quotes.open_source(oracle, claim.record)
+    assert source is not None
+    quote = quotes.quote_lines(source, 1, 1, "# Zebra protocol handshake")
+    assert quote is not None
+    assert (quote.lines, quote.text) == ((1, 3), "# Zebra protocol handshake\n\nThe third packet carries the key.")
 
 
 @pytest.mark.parametrize("ends", ["\r\n", "\r"])

@@ -13,7 +13,7 @@ from oracle.app.oracle import Oracle
 from oracle.store.configuration import load_synthesizer
 
 BUILDER = "projects/arena/builder"
-QUESTION = "What happens to webhooks: retried, parked in a queue?"
+QUESTION = "Are webhooks retried, and parked?"
 
 
 @pytest.fixture

@@ -247,8 +247,14 @@ def _nearest(hits: Sequence[Hit]) -> tuple[Near, ...]:
     return tuple(near.values())[:_NEAREST]
 
 
-def _searched(oracle: Oracle, filters: dict[str, str]) -> str:
-    number = len(oracle.records(filters))
+def _searched(oracle: Oracle, filters: Mapping[str, str]) -> str:
+    wanted = check_filters(filters)
+    groups = query.counts(oracle.index.database.connect())
+    number = sum(
+        count
+        for project, seat, _, count, _ in groups
+        if wanted.get("project", project) == project and wanted.get("seat", seat) == seat
+    )
     where = [f"of the seat {filters['seat']}"] if "seat" in filters else []
     where += [f"in project {filters['project']}"] if "project" in filters else []
     facts = " and the facts" if filters.get("seat") in (None, "memory") else ""

@@ -9,17 +9,34 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from oracle.app.oracle import Oracle
 from oracle.app.ranking import Ranking, Scored, Statistics
+from oracle.app.ranking_links import (
+    Anchor,
+    Neighbour,
+    Relations,
+    entities_named,
+    find_anchors,
+    find_neighbours,
+    weigh_links,
+)
 from oracle.app.ranking_pages import Page, Shelf
 from oracle.app.ranking_question import Question
 from oracle.app.views import Hit, Summary
 from oracle.domain.documents import Document
 from oracle.domain.passages import MAX_CHARACTERS, Passage, widen
+from oracle.domain.relations import asks_for_links
 from oracle.index import candidates, query
 from oracle.index.db import Connection
 from oracle.store import records
 
 _CANDIDATES = 64
 """Records whose files are read for a search."""
+_NEIGHBOURS = 100
+"""Neighbours of what the question names whose files are read."""
+_NAMED_BY = 500
+"""Records that may hold a word by which a record is named; a fiftieth of a large Root."""
+_STRONG = 3
+"""Best matches by words whose neighbours are lifted."""
+_ABOVE_WORDS = 4
 _WORDS_SHOWN = 5
 
 
@@ -32,8 +49,10 @@ class Recall:
         self._oracle = oracle
         self._connection = connection
         self._question = question
-        self._wanted = wanted
+        self._condition = query.conditions({f"record.{name}": value for name, value in wanted.items()})
         self._shelf = shelf
+        self._counts: dict[str, int] = {}
+        self._sources: dict[int, int] = {}
         self._records: list[Summary] = []
         self._pages: list[Page] = []
 
@@ -41,33 +60,83 @@ class Recall:
         """Return up to `limit` passages, those of retired records last, or not at all when `strict`."""
         if not self._question.terms:
             return []
-        statistics = self._gather(max(_CANDIDATES, limit))
+        statistics, matched = self._look(max(_CANDIDATES, limit))
+        anchors = find_anchors(self._connection, self._question, self._rare(statistics))
+        neighbours = self._find_neighbours(anchors) if asks_for_links(self._question.text) else []
+        near = dict.fromkeys(neighbour.record for neighbour in neighbours)
+        named = entities_named(self._connection, self._question)
+        self._gather([*matched, *(anchor.record for anchor in anchors), *list(near)[:_NEIGHBOURS], *named])
         ranking = Ranking(self._question, self._pages, statistics, stem=candidates.stemmer().stems)
-        scored = ranking.score({})
+        scored = ranking.score(self._boosts(matched))
         scored += self._unscored({one.source for one in scored})
+        if neighbours:
+            scored = self._put_answers_first(ranking, scored, anchors, neighbours)
         standing = [one for one in scored if not self._records[one.source].is_retired]
         retired = [] if strict else [one for one in scored if self._records[one.source].is_retired]
         return self._pick(ranking, [*standing, *retired], limit)
 
-    def _gather(self, limit: int) -> Statistics:
-        """Read the files of the candidates; one that is gone since the index last looked is left out."""
+    def _look(self, limit: int) -> tuple[Statistics, list[int]]:
+        """Return how rare the words are, and the records that match them best."""
         tokens = [token for term in self._question.terms for token in term.tokens]
         stems = candidates.stemmer().stems(tokens)
         frequencies = candidates.document_frequencies(self._connection, stems.values())
-        terms = {
+        self._counts = {
             term.expression: min(frequencies[stems[token]][0] for token in term.tokens)
             for term in self._question.terms
             if term.expression
         }
-        condition = query.conditions({f"record.{name}": value for name, value in self._wanted.items()})
-        found = candidates.candidates(self._connection, list(terms.items()), condition, limit=limit)
-        for row in query.summaries(self._connection, [identifier for identifier, _ in found]):
+        found = candidates.candidates(self._connection, list(self._counts.items()), self._condition, limit=limit)
+        statistics = Statistics(candidates.size(self._connection), frequencies)
+        return statistics, [identifier for identifier, _ in found]
+
+    def _rare(self, statistics: Statistics) -> list[str]:
+        """Return the expressions of the rarest words, the rarest first: those that may name something."""
+        most = max(_NAMED_BY, statistics.records // 50)
+        return sorted((text for text, count in self._counts.items() if 0 < count <= most), key=self._counts.__getitem__)
+
+    def _gather(self, identifiers: Sequence[int]) -> None:
+        """Read the files of records; one that is gone since the index last looked is left out."""
+        wanted = [identifier for identifier in dict.fromkeys(identifiers) if identifier not in self._sources]
+        for identifier, *row in query.summaries(self._connection, wanted, self._condition):
             record = Summary.from_row(row)
             page = self._read(record)
             if page is not None:
+                self._sources[int(str(identifier))] = len(self._records)
                 self._records.append(record)
                 self._pages.append(page)
-        return Statistics(candidates.size(self._connection), frequencies)
+
+    def _find_neighbours(self, anchors: Sequence[Anchor]) -> list[Neighbour]:
+        self._gather([anchor.record for anchor in anchors])
+        pages = {identifier: self._pages[source] for identifier, source in self._sources.items()}
+        return find_neighbours(self._connection, anchors, lambda anchor: pages.get(anchor.record))
+
+    def _boosts(self, matched: Sequence[int]) -> dict[int, float]:
+        """Return what the links between the candidates give to each, as a share of the heaviest word."""
+        slugs = {self._records[source].slug: source for source in self._sources.values()}
+        edges = candidates.relations(self._connection, list(self._sources), list(slugs))
+        times = {identifier: self._records[source].sort_ts for identifier, source in self._sources.items()}
+        points = weigh_links(edges, strong=matched[:_STRONG], times=times)
+        return {self._sources[identifier]: value for identifier, value in points.items() if identifier in self._sources}
+
+    def _put_answers_first(
+        self, ranking: Ranking, scored: list[Scored], anchors: Sequence[Anchor], neighbours: Sequence[Neighbour]
+    ) -> list[Scored]:
+        """Lift the neighbours that answer over all that only holds the words, one passage of each."""
+        summaries = {identifier: self._records[source] for identifier, source in self._sources.items()}
+        pages = {identifier: self._pages[source] for identifier, source in self._sources.items()}
+        found = Relations(self._question, anchors, summaries, pages).answers(neighbours)
+        best: dict[int, Scored] = {}
+        for one in scored:
+            best.setdefault(one.source, one)
+        places = {(one.source, one.at): one for one in scored}
+        for identifier, fit, at in found:
+            source = self._sources[identifier]
+            one = places.get((source, at)) or best[source]
+            if at >= 0 and one.at != at:
+                one = Scored(source, self._pages[source], at, frozenset())
+                scored.append(one)
+            one.add("relation", (1 + fit) * _ABOVE_WORDS * (ranking.whole or 1))
+        return sorted(scored, key=lambda one: (-one.score, one.source, one.at))
 
     def _read(self, record: Summary) -> Page | None:
         try:
@@ -132,7 +201,7 @@ class Recall:
         heaviest = sorted(whole, key=lambda number: -ranking.weights[number])[:_WORDS_SHOWN]
         words = ", ".join(" ".join(self._question.terms[number].tokens) for number in sorted(heaviest))
         reasons = [f"words: {words}"] if words else []
-        reasons += [name for name in ("speaker", "date", "shape", "graph") if one.parts.get(name)]
+        reasons += [name for name in ("relation", "speaker", "date", "shape", "graph") if one.parts.get(name)]
         if record.is_retired:
             reasons.append(f"{record.effective_status}{f' by {record.retired_by}' if record.retired_by else ''}")
         return "; ".join(reasons) or "a field of the record"

@@ -114,3 +114,97 @@ def _matches(
 def size(connection: sqlite3.Connection) -> int:
     """Return the number of records."""
     return int(connection.execute("SELECT count(*) FROM record").fetchone()[0])
+
+
+def named(connection: sqlite3.Connection, keys: Sequence[str], rare: Sequence[str]) -> list[tuple[int, str, str]]:
+    """Return (id, slug, title) of records that a question may name: by the key of the slug, or a rare word in the title."""
+    found: dict[int, tuple[int, str, str]] = {}
+    for start in range(0, len(keys), _CHUNK):
+        chunk = keys[start : start + _CHUNK]
+        marks = ", ".join("?" * len(chunk))
+        rows = connection.execute(
+            f"SELECT id, slug, title FROM record WHERE key IN ({marks}) LIMIT 100",  # noqa: S608
+            chunk,
+        )
+        found.update((row[0], row) for row in rows)
+    if rare:
+        titles = " OR ".join(rare)
+        rows = connection.execute(
+            "SELECT record.id, slug, record.title FROM (SELECT rowid FROM passage WHERE passage MATCH ? ORDER BY rank LIMIT 50)"
+            " AS hit JOIN record ON record.id = hit.rowid",
+            (f"title : ({titles})",),
+        )
+        found.update((row[0], row) for row in rows)
+    return list(found.values())
+
+
+def entity_sources(connection: sqlite3.Connection, names: Sequence[str], limit: int) -> list[int]:
+    """Return the newest records that mention any of these entities."""
+    marks = ", ".join("?" * len(names))
+    rows = connection.execute(
+        "SELECT DISTINCT record.id FROM target JOIN edge ON target_id = target.id JOIN record ON record.id = source_id"  # noqa: S608
+        f" WHERE target.name IN ({marks}) ORDER BY sort_ts DESC LIMIT ?",
+        (*names, limit),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def neighbours(connection: sqlite3.Connection, record: int, slug: str, title: str) -> list[tuple[int, str, str, int]]:
+    """Return (id, edge type, snippet, 1 when the edge comes in) of the records at the other end of a record's links.
+
+    A record that names the title, of two words or more, without a link stands beside them, with type and snippet empty.
+    """
+    rows = connection.execute(
+        "SELECT other.id, edge.type, snippet, 0 FROM edge JOIN target ON target.id = target_id"
+        " JOIN record AS other ON other.slug = target.name WHERE source_id = ? LIMIT 400",
+        (record,),
+    ).fetchall()
+    rows += connection.execute(
+        "SELECT source_id, type, snippet, 1 FROM edge WHERE target_id = (SELECT id FROM target WHERE name = ?)"
+        " ORDER BY source_id DESC LIMIT 400",
+        (slug,),
+    ).fetchall()
+    if " " in title:
+        rows += connection.execute(
+            "SELECT rowid, '', '', 1 FROM passage WHERE passage MATCH ? ORDER BY rowid DESC LIMIT 100",
+            (f"body : {_phrase(title)}",),
+        ).fetchall()
+    return [row for row in rows if row[0] != record]
+
+
+def titled(connection: sqlite3.Connection, names: Iterable[str]) -> list[tuple[int, str]]:
+    """Return (id, name) of the records whose titles are these names, words and small letters."""
+    found: list[tuple[int, str]] = []
+    for name in names:
+        others = connection.execute(
+            "SELECT rowid, title FROM passage WHERE passage MATCH ? LIMIT 20", (f"title : ^ {_phrase(name)}",)
+        ).fetchall()
+        found += [(int(other), name) for other, title in others if len(title.split()) == len(name.split())]
+    return found
+
+
+def _phrase(text: str) -> str:
+    return '"' + text.replace('"', " ") + '"'
+
+
+def relations(
+    connection: sqlite3.Connection, records: Sequence[int], slugs: Sequence[str]
+) -> list[tuple[int, str, int, str]]:
+    """Return (source id, edge type, target id, "") of the edges between records.
+
+    Those of `supports` and `contradicts` that reach them from anywhere come again, with the source's time.
+    """
+    marks = ", ".join("?" * len(records))
+    inside = connection.execute(
+        "SELECT source_id, edge.type, other.id, '' FROM edge JOIN target ON target.id = target_id"  # noqa: S608
+        f" JOIN record AS other ON other.slug = target.name WHERE source_id IN ({marks}) AND other.id IN ({marks})",
+        (*records, *records),
+    ).fetchall()
+    outside = connection.execute(
+        "SELECT source_id, edge.type, other.id, source.sort_ts FROM target JOIN edge ON target_id = target.id"  # noqa: S608
+        " JOIN record AS other ON other.slug = target.name JOIN record AS source ON source.id = source_id"
+        f" WHERE target.name IN ({', '.join('?' * len(slugs))}) AND edge.type IN ('supports', 'contradicts')"
+        " AND source.retired_by IS NULL",
+        slugs,
+    ).fetchall()
+    return [*inside, *outside]

@@ -158,13 +158,19 @@ def summary(connection: sqlite3.Connection, slug: str) -> Row | None:
     return row
 
 
-def summaries(connection: sqlite3.Connection, identifiers: Sequence[int]) -> list[Row]:
-    """Return the summaries of the records with these numbers, in their order."""
+def summaries(
+    connection: sqlite3.Connection, identifiers: Sequence[int], condition: tuple[str, Sequence[str]]
+) -> list[Row]:
+    """Return (id, summary …) of the records with these numbers that meet a condition of `conditions`, in their order."""
+    where, values = condition
     found: dict[object, Row] = {}
     for start in range(0, len(identifiers), _CHUNK):
         chunk = identifiers[start : start + _CHUNK]
-        rows = connection.execute(f"SELECT id, {SUMMARY} FROM record WHERE id IN ({_marks(chunk)})", chunk)  # noqa: S608
-        found.update((row[0], row[1:]) for row in rows)
+        rows = connection.execute(
+            f"SELECT id, {SUMMARY} FROM record WHERE id IN ({_marks(chunk)}) AND {where}",  # noqa: S608
+            (*chunk, *values),
+        )
+        found.update((row[0], row) for row in rows)
     return [found[identifier] for identifier in identifiers if identifier in found]
 
 

@@ -1,0 +1,258 @@
+"""The graph in the ranking: records that a question names, what stands at the other end of their links, who contradicts whom.
+
+A question that names a record and asks who, what or which is answered by the records that it is linked with: those first
+whose linking sentence speaks of the relation asked for, of the kind of thing that is asked for, until the scores fall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from oracle.app.ranking_pages import Page
+from oracle.app.ranking_question import Question
+from oracle.app.views import Summary
+from oracle.domain import relations
+from oracle.domain.compiling import compiled
+from oracle.domain.links import reference_key
+from oracle.domain.slugs import entity
+from oracle.domain.values import value
+from oracle.index import candidates
+from oracle.index.db import Connection
+from oracle.index.fold import fold
+from oracle.index.tokens import lower, tokens
+
+_LONGEST_NAME = 8
+"""Words of a name that are looked for in a question."""
+_CUT = 0.55
+"""Share of the best score below which a neighbour is no answer."""
+_RARE = 6
+_FROM_ENTITY = 30
+_SUPPORTED, _CONTRADICTED, _NEAR_STRONG = 0.1, 0.6, 0.1
+"""What an edge gives or takes, in shares of the weight of the question's heaviest word."""
+_LINK = r"\[\[(?P<wiki>[^\[\]|\n]+)(?:\|(?P<alias>[^\[\]\n]+))?\]\]|\[(?P<text>[^\[\]\n]+)\]\((?P<place>[^()\s]+)\)"
+_MOST_LINKS = 60
+"""Links of a page that are followed by their words."""
+_SENTENCE = r"(?<=[.!?。！？])\s+|\n+"
+_NAMESPACES = ("taskid", "file", "component", "key", "project", "commit", "url")
+_NO_CUES = frozenset(
+    "list name names all every many most one other others people person team thing things kind also ever now currently".split()
+)
+
+
+@value
+class Anchor:
+    """A record that a question names, and the words by which it does."""
+
+    record: int
+    slug: str
+    title: str
+    words: tuple[str, ...]
+
+
+@value
+class Neighbour:
+    """A record at the other end of an anchor's link; `snippet` is the link's, `incoming` tells where it stands."""
+
+    record: int
+    anchor: Anchor
+    kind: str
+    snippet: str
+    incoming: bool
+
+
+def find_anchors(connection: Connection, question: Question, rare: Sequence[str]) -> list[Anchor]:
+    """Return the records whose title or name stands in the question, the longest names first; none inside another."""
+    words = tokens(question.text)
+    runs = {
+        reference_key("-".join(words[at : at + size]))
+        for size in range(1, _LONGEST_NAME + 1)
+        for at in range(len(words) - size + 1)
+    }
+    found: list[Anchor] = []
+    for record, slug, title in candidates.named(connection, sorted(runs - {""}), rare[:_RARE]):
+        names = (tokens(title), tokens(slug.rpartition("/")[2]))
+        name = max((tuple(name) for name in names if _stands_in(name, words)), key=len, default=())
+        if name and (len(name) > 1 or _is_name(name[0], question)):
+            found.append(Anchor(record, slug, title, name))
+    found.sort(key=lambda anchor: (-len(anchor.words), anchor.slug))
+    kept: list[Anchor] = []
+    for anchor in found:
+        if not any(len(other.words) > len(anchor.words) and _stands_in(anchor.words, other.words) for other in kept):
+            kept.append(anchor)
+    return kept[:4]
+
+
+def _stands_in(name: Sequence[str], words: Sequence[str]) -> bool:
+    size = len(name)
+    return size > 0 and any(list(words[at : at + size]) == list(name) for at in range(len(words) - size + 1))
+
+
+def _is_name(word: str, question: Question) -> bool:
+    """Tell whether a word alone may name a record: it has a capital in the question, not only at its head, or digits."""
+    if word not in question.words:
+        return False
+    return any(
+        lower(match[0]) == word and match.start() > 0 and not match[0].islower()
+        for match in compiled(r"[^\W_]+").finditer(question.text)
+    )
+
+
+def entities_named(connection: Connection, question: Question) -> list[int]:
+    """Return the newest records that mention an entity which the question names."""
+    names = [chunk.strip("?!,;:.()[]\"'`") for chunk in question.text.split()]
+    odd = [
+        name for name in names if compiled(r"[^\W_]").search(name) and compiled(r"[\d/._#-]|[a-z][A-Z]").search(name)
+    ]
+    if not odd:
+        return []
+    wanted = [entity(space, name) for name in odd[:10] for space in _NAMESPACES]
+    return candidates.entity_sources(connection, wanted, _FROM_ENTITY)
+
+
+def find_neighbours(
+    connection: Connection, anchors: Iterable[Anchor], page_of: Callable[[Anchor], Page | None]
+) -> list[Neighbour]:
+    """Return what stands at the other end of the anchors' links; a link that leads nowhere is followed by its words."""
+    found: list[Neighbour] = []
+    for anchor in anchors:
+        rows = candidates.neighbours(connection, anchor.record, anchor.slug, fold(anchor.title))
+        found += [Neighbour(other, anchor, kind, snippet, bool(incoming)) for other, kind, snippet, incoming in rows]
+        page = page_of(anchor)
+        for other, _ in candidates.titled(connection, _names_linked(page)) if page is not None else ():
+            if other != anchor.record:
+                found.append(Neighbour(other, anchor, "", "", incoming=False))
+    return found
+
+
+def _names_linked(page: Page) -> list[str]:
+    """Return the words of the links in a page: what is written in the brackets, and the last part of where they lead."""
+    names: dict[str, None] = {}
+    for match in compiled(_LINK).finditer("\n".join(page.lines)):
+        for part in (match["wiki"], match["alias"], match["text"], match["place"]):
+            name = (part or "").partition("#")[0].removesuffix(".md").rpartition("/")[2]
+            words = " ".join(tokens(name))
+            if words:
+                names[words] = None
+    return list(names)[:_MOST_LINKS]
+
+
+class Relations:
+    """Which of some neighbours answer a question, and where in their pages the link is spoken of."""
+
+    def __init__(
+        self, question: Question, anchors: Sequence[Anchor], summaries: Mapping[int, Summary], pages: Mapping[int, Page]
+    ) -> None:
+        self._summaries = summaries
+        self._pages = pages
+        self._anchors = {anchor.record for anchor in anchors}
+        named = {word for anchor in anchors for word in anchor.words}
+        words = [word for word in question.words if word not in named]
+        self._kinds: set[str] = set()
+        self._classes = {record: _classes_of(summary) for record, summary in summaries.items()}
+        known = {name for names in self._classes.values() for name in names}
+        self._asked = relations.asked(question.text, (word for word in words if word not in _NO_CUES))
+        if not self._asked.people:
+            self._kinds = {_singular(word) for word in words} & known
+            cues = (word for word in self._asked.cues if _singular(word) not in self._kinds)
+            self._asked = relations.asked(question.text, cues)
+
+    def answers(self, neighbours: Iterable[Neighbour]) -> list[tuple[int, float, int]]:
+        """Return (record, 0 to 1, passage or -1) of the neighbours that answer, best first, cut where the scores fall."""
+        best: dict[int, tuple[float, int]] = {}
+        for neighbour in neighbours:
+            if neighbour.record in self._anchors or neighbour.record not in self._pages:
+                continue
+            score, at = self._judge(neighbour)
+            before = best.get(neighbour.record, (0.0, -1))
+            best[neighbour.record] = (max(score, before[0]), at if score > before[0] or before[1] < 0 else before[1])
+        wanted = self._of_kind(best)
+        top = max((best[record][0] for record in wanted), default=0.0)
+        if top <= 0 and len(wanted) == len(best):
+            return []  # nothing says that these answer
+        found = [(record, *best[record]) for record in wanted if best[record][0] >= _CUT * top]
+        return sorted(found, key=lambda row: (-row[1], self._summaries[row[0]].slug))
+
+    def _judge(self, neighbour: Neighbour) -> tuple[float, int]:
+        """Return how well the sentences of a link speak of the relation, and the passage of the neighbour's page they are in."""
+        summary = self._summaries[neighbour.record]
+        target = (
+            (neighbour.anchor.title, neighbour.anchor.slug) if neighbour.incoming else (summary.title, summary.slug)
+        )
+        home = self._pages.get(neighbour.record if neighbour.incoming else neighbour.anchor.record)
+        kind = set(neighbour.kind.split("-"))
+        best, place = self._fit({*tokens(neighbour.snippet), *kind}), -1
+        spoken = -1.0
+        for at, words in _mentions(home, target) if home is not None else ():
+            score = self._fit({*words, *kind})
+            if score > spoken:
+                spoken, place = score, at
+        best = spoken if spoken >= 0 else best
+        return best, place if neighbour.incoming else -1
+
+    def _fit(self, words: set[str]) -> float:
+        return self._asked.fits(words) if self._asked.cues else 0.5
+
+    def _of_kind(self, records: Iterable[int]) -> list[int]:
+        """Return the records of the kind that is asked for; all of them when the question says no kind, or none is of it."""
+        records = list(records)
+        wanted = [record for record in records if self._kinds & self._classes[record]] if self._kinds else []
+        if not wanted and self._asked.people:
+            wanted = [record for record in records if relations.is_person(self._classes[record])]
+            wanted = wanted or [
+                record for record in records if relations.looks_like_a_person(self._summaries[record].title)
+            ]
+        return wanted or records
+
+
+def weigh_links(
+    edges: Iterable[tuple[int, str, int, str]], *, strong: Sequence[int], times: Mapping[int, str]
+) -> dict[int, float]:
+    """Return what the edges give to each record: support and strong neighbours a little, a newer contradiction takes.
+
+    `edges` are (source, type, target, the source's time or ""); `strong` are the best matches by words.
+    """
+    points: dict[int, float] = {}
+    supported: dict[int, int] = {}
+    for source, kind, target, moment in dict.fromkeys(edges):
+        if kind == "contradicts":
+            if (moment or times.get(source, "")) > times.get(target, ""):
+                points[target] = points.get(target, 0.0) - _CONTRADICTED
+        elif kind == "supports":
+            supported[target] = supported.get(target, 0) + (1 if moment else 0)
+        elif source in strong and target not in strong:
+            points[target] = max(points.get(target, 0.0), _NEAR_STRONG)
+        elif target in strong and source not in strong:
+            points[source] = max(points.get(source, 0.0), _NEAR_STRONG)
+    for target, number in supported.items():
+        points[target] = points.get(target, 0.0) + min(3, number) * _SUPPORTED
+    return points
+
+
+def _mentions(page: Page, target: tuple[str, str]) -> Iterable[tuple[int, list[str]]]:
+    """Yield (passage, words) of the sentences of a page that name a record, the words of their headings among them."""
+    title, slug = target
+    tail = slug.rpartition("/")[2]
+    names = {lower(title), lower(tail), lower(tail).replace("-", " ")} - {""}
+    for at, passage in enumerate(page.passages):
+        small = lower(passage.text)
+        if not any(name in small for name in names):
+            continue
+        for sentence in compiled(_SENTENCE).split(small):
+            if any(name in sentence for name in names):
+                yield at, [*tokens(sentence), *page.headings.get(passage.headings, ())]
+
+
+def _classes_of(record: Summary) -> frozenset[str]:
+    """Return the words that say what kind of thing a record is about: its kind, seat, folders, the first part of its name."""
+    parts = record.path.split("/")
+    head = parts[-1].replace("__", "--").split("--")
+    words = [record.kind, record.seat, *parts[2:-1], *(head[:-1] if len(head) > 1 else ())]
+    return frozenset(_singular(word) for part in words for word in tokens(part))
+
+
+def _singular(word: str) -> str:
+    if word in ("people", "persons"):
+        return "person"
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word

@@ -1,0 +1,88 @@
+"""Questions about the links of a record that they name: the neighbours that answer come first, whatever form the links have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from oracle.app.oracle import Oracle
+from oracle.app.ranking_links import weigh_links
+from oracle.domain import relations
+from tests.app.world import World
+
+
+def as_written(world: World, root: Path) -> dict[str, str]:
+    return world.write(root)
+
+
+def flattened(world: World, root: Path) -> dict[str, str]:
+    """All pages in one seat's folder, the kind in the name, Markdown links that resolve to no file."""
+    return {title: move(world, root, title, slug) for title, slug in world.write(root).items()}
+
+
+def move(world: World, root: Path, title: str, slug: str) -> str:
+    source = root / f"{slug}.md"
+    text = re.sub(
+        r"\[\[([^\]]+)\]\]",
+        lambda link: f"[{link[1]}]({world.kind_of(link[1])}/{link[1].lower().replace(' ', '-')})",
+        source.read_text(encoding="utf-8"),
+    )
+    new = f"projects/world/builder/{world.kind_of(title)}--{source.stem}"
+    (root / f"{new}.md").parent.mkdir(parents=True, exist_ok=True)
+    (root / f"{new}.md").write_text(text, encoding="utf-8")
+    source.unlink()
+    return new
+
+
+@pytest.mark.parametrize("lay_out", [as_written, flattened])
+def test_neighbours_that_answer_come_first(root: Path, lay_out: Callable[[World, Path], dict[str, str]]) -> None:
+    world = World(3, people=40, companies=16)
+    slugs = lay_out(world, root)
+    recalled = reciprocal = 0.0
+    questions = world.questions()
+    with Oracle.open(str(root)) as oracle:
+        for text, answers in questions:
+            found = list(dict.fromkeys(hit.record.slug for hit in oracle.search(text)))
+            wanted = {slugs[title] for title in answers}
+            recalled += len(wanted & set(found[:5])) / min(5, len(wanted))
+            reciprocal += next((1 / place for place, slug in enumerate(found, 1) if slug in wanted), 0.0)
+    assert recalled / len(questions) >= 0.97
+    assert reciprocal / len(questions) >= 0.95
+
+
+def test_a_question_that_asks_for_no_link_is_answered_by_its_words(root: Path) -> None:
+    world = World(3, people=40, companies=16)
+    slugs = world.write(root)
+    with Oracle.open(str(root)) as oracle:
+        company = world.companies[0]
+        assert oracle.search(company)[0].record.slug == slugs[company]
+        assert not any("relation" in hit.why for hit in oracle.search(f"Tell me about {company}"))
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "fits"),
+    [
+        ("Who invested in X?", "an early investor in x", 1.0),
+        ("Who invested in X?", "backed x at seed", relations.FAMILY),
+        ("Who invested in X?", "wrote about x", 0.0),
+        ("Who decided X?", "the decision x was hers", relations.FAMILY),
+        ("What is X blocked by?", "x waits for y", relations.FAMILY),
+        ("What replaced X?", "y supersedes x", relations.FAMILY),
+    ],
+)
+def test_a_relation_is_known_by_its_words_and_their_family(question: str, sentence: str, fits: float) -> None:
+    cues = [word for word in re.findall(r"\w+", question.lower()) if word not in {"who", "what", "in", "is", "by", "x"}]
+    assert relations.asked(question, cues).fits(set(sentence.split())) == fits
+
+
+def test_links_lift_what_is_supported_and_lower_what_a_newer_record_contradicts() -> None:
+    times = {1: "2026-01-01", 2: "2026-02-01", 3: "2026-03-01", 4: "2026-03-02"}
+    edges = [(2, "contradicts", 1, "2026-02-01"), (2, "contradicts", 3, "2026-02-01"), (4, "supports", 3, "2026-03-02")]
+    points = weigh_links(edges, strong=[], times=times)
+    assert points[1] < 0
+    assert points[3] > 0
+    assert set(points) == {1, 3}
+    assert weigh_links([(4, "references-record", 2, "")], strong=[2], times=times)[4] > 0

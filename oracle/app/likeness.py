@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 
 from oracle.domain.values import value
-from oracle.index import fold, query
+from oracle.index import alike, fold, query
 from oracle.store import records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from oracle.index.db import Connection
     from oracle.store.layout import Root
 
@@ -27,22 +29,26 @@ _MOST_CHARACTERS = 4_000
 _FEWEST = 5
 """Words that two records have in common at least, to be called alike."""
 
-_CANDIDATES, _ASKED = 30, 24
+_CANDIDATES, _ASKED = 10, 24
 
 
 @value
 class Words:
-    """What a record says, as sets: the words of its title, of its text, and of both."""
+    """What a record says, as sets: the words of its title, of its text, and of both; and those it is looked for by."""
 
     title: frozenset[str]
     body: frozenset[str]
     whole: frozenset[str]
+    telling: tuple[str, ...] = ()
 
 
 def words_of(title: str, body: str) -> Words:
     """Return the words of a title and a text; a link is no claim of the record that holds it."""
-    named, said = _stems(title), _stems(_LINK.sub(" ", body[:_MOST_CHARACTERS]))
-    return Words(named, said, named | said)
+    text = _LINK.sub(" ", body[:_MOST_CHARACTERS])
+    named, said = fold.terms_of(title), fold.terms_of(text)
+    longest = sorted(set(said), key=lambda word: (-len(word), word))[:_ASKED]
+    titled, stated = _stems(named), _stems(said)
+    return Words(titled, stated, titled | stated, tuple(dict.fromkeys((*named, *longest))))
 
 
 def words_in(root: Root, path: str, title: str) -> Words | None:
@@ -54,8 +60,8 @@ def words_in(root: Root, path: str, title: str) -> Words | None:
     return words_of(title, document.body)
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(term[: max(_STEM, len(term) - 3)] if term.isascii() else term for term in fold.terms_of(text))
+def _stems(words: Sequence[str]) -> frozenset[str]:
+    return frozenset(word[: max(_STEM, len(word) - 3)] if word.isascii() else word for word in words)
 
 
 def share(one: frozenset[str], other: frozenset[str]) -> float:
@@ -79,16 +85,15 @@ def near_duplicates(connection: Connection, root: Root, slug: str, limit: int = 
     words = words_in(root, str(row[1]), str(row[5])) if row is not None else None
     if row is None or words is None:
         return []
-    alike: list[tuple[float, str]] = []
-    for _, _, *summary in candidates(connection, str(row[5]), words):
+    near: list[tuple[float, str]] = []
+    for summary in candidates(connection, words):
         if summary[0] != slug and summary[-2] is None:
             other = words_in(root, str(summary[1]), str(summary[5]))
             found = likeness(words, other) if other is not None else 0.0
-            alike += [(-found, str(summary[0]))] if found >= ALIKE else []
-    return [name for _, name in sorted(alike)][:limit]
+            near += [(-found, str(summary[0]))] if found >= ALIKE else []
+    return [name for _, name in sorted(near)][:limit]
 
 
-def candidates(connection: Connection, title: str, words: Words) -> list[tuple[object, ...]]:
-    """Return (score, id, summary …) of the records that full text finds for a record's title and some of its words."""
-    expression = fold.match_expression(f"{title} {' '.join(sorted(words.body, key=len)[-_ASKED:])}")
-    return query.search(connection, expression, {}, limit=_CANDIDATES) if expression else []
+def candidates(connection: Connection, words: Words) -> list[tuple[object, ...]]:
+    """Return the summaries of the records that share rare words of a title and a text, those with the most first."""
+    return alike.sharing(connection, words.telling, _CANDIDATES)

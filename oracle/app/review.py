@@ -13,6 +13,7 @@ from oracle.app.retrieve import check_filters
 from oracle.app.views import Summary
 from oracle.domain.values import value
 from oracle.index import query
+from oracle.index.alike import MOST_OF_A_WORD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ SAME_TOPIC = 0.3
 _SAME_TITLE = 0.5
 _RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived-from")
 _RESTS_ON = ("supports", "extends", "derived-from")
-_RARE, _MOST_OF_A_WORD = 12, 60
-"""Rarest words of a record by which others are found, and records beyond which a word finds none."""
+_RARE = 12
+"""Rarest words of a record by which others are found."""
 
 
 class Sort(StrEnum):
@@ -95,8 +96,7 @@ def remarks_on(oracle: Oracle, connection: Connection, slug: str) -> list[Remark
     mine = _read(oracle.root, [Summary.from_row(row)] if row is not None else [])
     if not mine:
         return []
-    rows = candidates(connection, mine[0].record.title, mine[0].words)
-    near = [Summary.from_row(found[2:]) for found in rows]
+    near = [Summary.from_row(row) for row in candidates(connection, mine[0].words)]
     others = _read(oracle.root, [item for item in near if item.slug != slug and _holds(item)])
     related = {frozenset((slug, other)) for other in _neighbours(connection, slug)}
     pairs = (_compare(mine[0], other, related) for other in others)
@@ -159,7 +159,7 @@ def _sharing(items: Sequence[_Known]) -> list[tuple[int, int]]:
             having[word].append(number)
     pairs: set[tuple[int, int]] = set()
     for number, item in enumerate(items):
-        known = [word for word in item.words.whole if 1 < len(having[word]) <= _MOST_OF_A_WORD]
+        known = [word for word in item.words.whole if 1 < len(having[word]) <= MOST_OF_A_WORD]
         rarest = sorted(known, key=lambda word: (len(having[word]), word))[:_RARE]
         shared = Counter(other for word in rarest for other in having[word] if other != number)
         pairs.update((min(number, other), max(number, other)) for other, times in shared.items() if times > 1)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from oracle.app.routing import Kept, Lesson, Seen
     from oracle.app.views import Hit, Shown, Summary, Written
     from oracle.domain.graph import Walk
+    from oracle.app.scan_machine import Scanned
     from oracle.domain.memories import Given
     from oracle.domain.packets import Request
     from oracle.domain.records import Draft
@@ -208,6 +209,12 @@ class Oracle:
 
     def status(self, *, fresh: bool = False) -> dict[str, object]:
         """Return counts by project, seat and kind, the fact files and how fresh the index is."""
+    def reveal(self, key: str, project: str = "") -> Fact:
+        """Return the fact at a dotted key; the value of a credential is read from its file now. Raises NotInMemory."""
+        from oracle.app import scan_machine
+
+        return scan_machine.reveal(self, key, project)
+
         from oracle.app import retrieve
 
         return retrieve.status(self, fresh=fresh)
@@ -335,6 +342,21 @@ class Oracle:
         return doctor.repair(self)
 
     # -- memories --------------------------------------------------------------------------------------------------
+
+    # -- scans -----------------------------------------------------------------------------------------------------
+
+    def scan_machine(
+        self,
+        only: Sequence[str] = (),
+        *,
+        network: bool = False,
+        with_values: bool = False,
+        progress: Callable[[Scanned], None] | None = None,
+    ) -> list[Scanned]:
+        """Scan this machine into `machine/`. Raises UsageError for an unknown scanner."""
+        from oracle.app import scan_machine
+
+        return scan_machine.scan(self, only, network=network, with_values=with_values, progress=progress)
 
     def packet(self, request: Request) -> Routed:
         """Return the memories for an agent's next step. Raises UsageError, InvalidName, NotInFederation."""

@@ -228,20 +228,24 @@ def _note_entry(root: Root, item: Filed) -> Entry:
 
 
 def _merge_catalogue(oracle: Oracle, projects: list[Entry], notes: list[Entry]) -> None:
-    """Replace Memory's keys in `index.json` and keep every other; what is no JSON object is kept aside first."""
-    path, scratch = oracle.root.catalogue, oracle.root.scratch
-    catalogue, broken = _load_catalogue(path)
-    if broken:
-        files.replace(f"{path}.broken", broken, scratch=scratch)
     built = _built(oracle)
-    merged = {
-        **catalogue,
+    changes: Entry = {
         "last_built": built,
         "memory_notes": sorted(notes, key=lambda entry: str(entry["path"])),
         "memory_notes_count": len(notes),
         "memory_notes_updated_at": built,
         "projects": projects,
     }
+    merge_catalogue(oracle.root, changes)
+
+
+def merge_catalogue(root: Root, changes: Mapping[str, object]) -> None:
+    """Replace keys in `index.json` and keep every other; what is no JSON object is kept aside first. The caller holds the lock."""
+    path, scratch = root.catalogue, root.scratch
+    catalogue, broken = _load_catalogue(path)
+    if broken:
+        files.replace(f"{path}.broken", broken, scratch=scratch)
+    merged = {**catalogue, **changes}
     merged.setdefault("version", VERSION)
     text = json.dumps(merged, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
     files.replace(path, text.encode("utf-8", "replace"), scratch=scratch)

@@ -185,7 +185,7 @@ def get(
     """Print the fact at a dotted key."""
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     with call.oracle() as oracle:
-        fact = oracle.fact(key, project)
+        fact = oracle.reveal(key, project)
     if fact.legacy:
         call.warn(f"{fact.path} is of the old flat layout; machine/ wins once it has the file.")
     if call.as_json:

@@ -15,7 +15,7 @@ from oracle.errors import NotFound, NotInMemory, RootUnusable, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from oracle.app.oracle import Oracle
     from oracle.store.facts import Fact
@@ -116,20 +116,22 @@ def _say_no_root(mode: str, error: RootUnusable) -> int:
 
 
 def _key(oracle: Oracle, args: argparse.Namespace) -> int:
-    return _print_fact(oracle, args.key, args.project or "", indented=False)
+    read = oracle.reveal if args.key.startswith("credentials.keys.") else oracle.fact
+    return _print_fact(lambda: read(args.key, args.project or ""), args.key, indented=False)
 
 
 def _file(oracle: Oracle, args: argparse.Namespace) -> int:
     name = check_name(args.file.removeprefix("machine/").removesuffix(".json"), "fact file")
-    return _print_fact(oracle, f"{name}.{args.section}" if args.section else name, args.project or "", indented=True)
+    key = f"{name}.{args.section}" if args.section else name
+    return _print_fact(lambda: oracle.fact(key, args.project or ""), key, indented=True)
 
 
-def _print_fact(oracle: Oracle, key: str, project: str, *, indented: bool) -> int:
+def _print_fact(read: Callable[[], Fact], key: str, *, indented: bool) -> int:
     """Print the fact at a key, a lone text without quotes unless `indented`; null counts as not found."""
     from oracle.compat.rendering import print_json
 
     try:
-        fact = oracle.fact(key, project)
+        fact = read()
     except NotInMemory as error:
         reason = error.sentence.removeprefix(f"{error.code}: ")
         complain(f"error: {reason}" if reason.startswith("memory file") else f"not_found: {key}")

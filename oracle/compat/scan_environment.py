@@ -1,0 +1,62 @@
+"""`scan_environment`: scan the machine into `machine/*.json`. The flags, output and exit codes of the program that teams call."""
+
+from __future__ import annotations
+
+import argparse
+
+from oracle.app.oracle import Oracle
+from oracle.app.scan_machine import choose
+from oracle.compat.door import complain, emit, serve
+from oracle.errors import RootUnusable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.app.scan_machine import Scanned
+
+
+def run() -> int:
+    """Run the program on the process's arguments and return its exit code."""
+    return serve(main)
+
+
+def main(argv: list[str]) -> int:
+    """Scan; exit code 1 when a scanner failed, 2 for one that does not exist."""
+    args = _parser().parse_args(argv)
+    only = [name.strip() for name in args.only.split(",") if name.strip()]
+    with Oracle.open(args.output, warn=lambda line: complain(f"warning: {line}")) as oracle:
+        choose(only)
+        _make_root(oracle)
+        done = oracle.scan_machine(
+            only,
+            network=args.network,
+            with_values=args.with_secret_values,
+            progress=None if args.quiet else _say,
+        )
+    failed = [item for item in done if not item.ok]
+    if not args.quiet:
+        emit(f"scan complete: {len(done) - len(failed)}/{len(done)} scanners succeeded")
+    for item in failed:
+        complain(f"error: {item.name}: {item.error}")
+    return 1 if failed else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="scan_environment", description="Scan this machine into machine/*.json.")
+    parser.add_argument("--only", default="", metavar="A,B", help="these scanners instead of the usual ones")
+    parser.add_argument("--output", "--memory-dir", metavar="DIR", help="the Root")
+    parser.add_argument("--quiet", action="store_true", help="print nothing on standard output")
+    parser.add_argument("--with-secret-values", action="store_true", help="keep the values of credentials in the Root")
+    parser.add_argument("--network", action="store_true", help="let gh ask its hosts who is signed in")
+    return parser
+
+
+def _make_root(oracle: Oracle) -> None:
+    try:
+        oracle.root.require()
+    except RootUnusable:
+        oracle.init()
+        complain(f"note: made the Root {oracle.root.path}")
+
+
+def _say(item: Scanned) -> None:
+    emit(f"scanning {item.name}… {'✓' if item.ok else '✗'}")

@@ -51,6 +51,7 @@ COMMANDS = {
     "reconcile": "upkeep:reconcile",
     "doctor": "upkeep:doctor",
     "root": "upkeep:root",
+    "mcp": "serving:mcp",
 }
 """The module of this package and the function behind each command word."""
 

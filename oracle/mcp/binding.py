@@ -1,0 +1,38 @@
+"""For whom a server speaks: the seat and the project that were given when it was started. No client can change them."""
+
+from __future__ import annotations
+
+from oracle.domain.seats import MEMORY, require_writer
+from oracle.domain.slugs import check_name
+from oracle.domain.values import value
+from oracle.errors import OwnershipError, UsageError
+
+
+@value
+class Binding:
+    """The seat that writes, dispatches and delivers here, and the project in which it does, "" for any."""
+
+    root: str
+    seat: str = MEMORY
+    project: str = ""
+
+    def check(self) -> None:
+        """Raise InvalidName for a seat or a project that can't be one."""
+        check_name(self.seat, "seat")
+        if self.project:
+            check_name(self.project, "project")
+
+    def project_for(self, named: str) -> str:
+        """Return the project to write in. Raises OwnershipError outside the bound one, UsageError when there is none."""
+        if self.project and named not in ("", self.project):
+            raise OwnershipError(
+                f"This server is bound to the project {self.project} and writes nothing for {named[:128]}.",
+                hint="Leave the project out, or start a server with --project for the other one.",
+            )
+        if not (named or self.project):
+            raise UsageError("The project is missing.", hint="Name one, or start the server with --project.")
+        return named or self.project
+
+    def require_answerer(self, task_id: str) -> None:
+        """Raise OwnershipError unless the seat may write responses."""
+        require_writer(self.seat, f"responses/{check_name(task_id, 'task id')}.json")

@@ -1,0 +1,63 @@
+"""The pieces of which the schemas of tools are made: JSON Schema 2020-12, each with a description and an example."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+Schema = dict[str, object]
+
+
+def words(description: str, example: str) -> Schema:
+    """Return the schema of a text."""
+    return {"type": "string", "description": description, "examples": [example]}
+
+
+def choice(description: str, *options: str) -> Schema:
+    """Return the schema of one of a few words."""
+    return {"type": "string", "enum": list(options), "description": description, "examples": [options[0]]}
+
+
+def number(description: str, *, least: int, most: int, default: int) -> Schema:
+    """Return the schema of a whole number."""
+    bounds: Schema = {"minimum": least, "maximum": most, "default": default}
+    return {"type": "integer", "description": description, **bounds, "examples": [default or least]}
+
+
+def flag(description: str, *, default: bool) -> Schema:
+    """Return the schema of a yes or no."""
+    return {"type": "boolean", "description": description, "default": default, "examples": [not default]}
+
+
+def several(description: str, *example: object, item: Schema | None = None) -> Schema:
+    """Return the schema of a list, of texts unless `item` says of what."""
+    return {
+        "type": "array",
+        "items": item or {"type": "string"},
+        "description": description,
+        "examples": [list(example)],
+    }
+
+
+def record(properties: Mapping[str, Schema], *, required: Sequence[str] = (), closed: bool = True) -> Schema:
+    """Return the schema of an object."""
+    whole: Schema = {"type": "object", "properties": dict(properties), "additionalProperties": not closed}
+    return {**whole, "required": list(required)} if required else whole
+
+
+FILTERS = {
+    "project": words("Only this project; every project when left out.", "arena"),
+    "seat": words("Only what this seat wrote.", "planner"),
+    "kind": words("Only records of this kind, as decision, finding, task or plan.", "decision"),
+    "status": words("Only records of this status, as open or superseded.", "open"),
+    "author": words("Only records of this author.", "memory"),
+    "task": words("Only records that mention this task id.", "ARENA-228"),
+    "since": words("Not before this date or time (UTC).", "2026-04-27"),
+    "until": words("Not after this date or time (UTC).", "2026-04-30T18:00:00Z"),
+}
+FILTER_NAMES = tuple(FILTERS)
+
+RECORD = words(
+    "A record: its slug, its path, or the words of its title.", "projects/arena/decision/2026-04-27-retry-policy"
+)
+TYPES = several("Only edges of these types.", "references-task", "supersedes")
+TARGET_PROJECT = words("The project; that of the server when left out.", "arena")

@@ -1,0 +1,159 @@
+"""The server as the SDK wants it: tools, resources and prompts, each handed on to the desk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from oracle import __version__
+from oracle.errors import NotFound, OracleError
+from oracle.mcp import offering
+from oracle.mcp.results import NOTICE, cleaned
+from oracle.mcp.tools import TOOLS, Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.app.oracle import Oracle
+    from oracle.mcp.binding import Binding
+    from oracle.mcp.calling import Desk
+
+_NOT_FOUND = -32002
+"""What a client is told when a resource is not there: the specification's own number."""
+
+Found = TypeVar("Found")
+Context = Any
+"""What the SDK tells of a request; nothing here depends on it."""
+
+
+def make_server(desk: Desk) -> Server[dict[str, Any]]:
+    """Return a server whose calls the desk answers."""
+    handlers = Handlers(desk)
+    return Server(
+        "oracle",
+        version=__version__,
+        title="memory-oracle",
+        instructions=instructions(desk.binding),
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
+    )
+
+
+class Handlers:
+    """What is done for each request of the protocol."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        """List every tool."""
+        return types.ListToolsResult(tools=[describe(tool) for tool in TOOLS])
+
+    async def call_tool(self, _: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """Call a tool; what goes wrong in it is a result, that there is none an error of the protocol."""
+        try:
+            answer = await self._desk.call(params.name, params.arguments or {})
+        except KeyError as error:
+            raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name[:60]!r}.") from error
+        content: list[types.ContentBlock] = [types.TextContent(text=answer.text)]
+        return types.CallToolResult(content=content, structured_content=dict(answer.data), is_error=answer.is_error)
+
+    async def list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        """List the seats and the newest records."""
+        found = await self._read(lambda oracle: offering.places(oracle, self._desk.binding))
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(
+                    uri=item.uri, name=cleaned(item.name), description=item.about, mime_type=offering.MARKDOWN
+                )
+                for item in found
+            ]
+        )
+
+    async def list_templates(
+        self, _: Context, __: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """List what addresses look like."""
+        templates = [
+            types.ResourceTemplate(
+                uri_template=item.uri, name=item.name, description=item.about, mime_type=offering.MARKDOWN
+            )
+            for item in offering.TEMPLATES
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
+
+    async def read_resource(self, _: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        """Return what stands at an address."""
+        text = await self._read(lambda oracle: offering.read(oracle, self._desk.binding, params.uri))
+        contents = types.TextResourceContents(uri=params.uri, mime_type=offering.MARKDOWN, text=cleaned(text))
+        return types.ReadResourceResult(contents=[contents])
+
+    async def list_prompts(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        """List every prompt."""
+        return types.ListPromptsResult(prompts=[describe_prompt(prompt) for prompt in offering.PROMPTS])
+
+    async def get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        """Return the text of a prompt."""
+        try:
+            prompt = offering.find_prompt(params.name)
+            text = offering.fill(prompt, params.arguments or {}, self._desk.binding)
+        except OracleError as error:
+            raise _as_mcp_error(error) from error
+        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        return types.GetPromptResult(description=prompt.description, messages=[message])
+
+    async def _read(self, job: Callable[[Oracle], Found]) -> Found:
+        try:
+            return await self._desk.read(job)
+        except OracleError as error:
+            raise _as_mcp_error(error) from error
+
+
+def describe(tool: Tool) -> types.Tool:
+    """Return a tool as clients list it."""
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.schema,
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=tool.reads,
+            destructive_hint=tool.withdraws,
+            idempotent_hint=tool.repeats,
+            open_world_hint=False,
+        ),
+    )
+
+
+def describe_prompt(prompt: offering.Prompt) -> types.Prompt:
+    """Return a prompt as clients list it."""
+    arguments = [
+        types.PromptArgument(name=name, description=description, required=is_needed)
+        for name, description, is_needed in prompt.arguments
+    ]
+    return types.Prompt(name=prompt.name, title=prompt.title, description=prompt.description, arguments=arguments)
+
+
+def instructions(binding: Binding) -> str:
+    """Return what a client may tell its model about the server."""
+    where = f" of the project {binding.project}" if binding.project else ""
+    return (
+        f"The knowledge base of a team of coding agents. You are its seat {binding.seat}{where}. Before you decide, call `ask` "
+        "or `search`; quote with path and lines. What it does not hold is the error not_in_memory_db: say that it is not known, "
+        f"and invent nothing. {NOTICE}"
+    )
+
+
+def _as_mcp_error(error: OracleError) -> MCPError:
+    found: dict[str, Any] = cleaned(error.as_json())
+    number = _NOT_FOUND if isinstance(error, NotFound) else types.INVALID_PARAMS
+    return MCPError(number, found["error"]["message"], found)

@@ -1,0 +1,118 @@
+"""Start a server: over the standard streams of the process, or over HTTP on this machine behind a token."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import TYPE_CHECKING
+
+from oracle.errors import UsageError
+from oracle.mcp.binding import Binding
+from oracle.mcp.wire import Wire
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+    from mcp.server.lowlevel import Server
+
+    from oracle.mcp.calling import Desk
+
+HOST = "127.0.0.1"
+PATH = "/mcp"
+_LAST_PORT = 65535
+
+
+def serve_stdio(binding: Binding, wire: Wire) -> None:
+    """Serve one client on the wire until its end. Raises UsageError without the SDK."""
+    import asyncio
+    from io import TextIOWrapper
+
+    desk, server = _prepare(binding)
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    reader = anyio.wrap_file(TextIOWrapper(wire.reader, encoding="utf-8", errors="replace"))
+    writer = anyio.wrap_file(TextIOWrapper(wire.writer, encoding="utf-8", newline="\n"))
+
+    async def run() -> None:
+        async with stdio_server(reader, writer) as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    try:
+        asyncio.run(run())
+    finally:
+        desk.close()
+
+
+def listen(port: int) -> socket.socket:
+    """Return a socket that listens on this machine alone; port 0 is any free one. Raises UsageError for one that is taken."""
+    import socket
+
+    if port > _LAST_PORT:
+        raise UsageError(f"There is no port {port}.", hint=f"Choose one up to {_LAST_PORT}; 0 is any free one.")
+    try:
+        return socket.create_server((HOST, port))
+    except OSError as error:
+        raise UsageError(
+            f"The port {port} can't be listened at: {error.strerror}.",
+            hint="Choose another with --port; 0 is any free one.",
+        ) from error
+
+
+def serve_http(binding: Binding, door: socket.socket, token: str) -> None:
+    """Serve any number of clients that know the token, until a signal. Raises UsageError without the SDK."""
+    import asyncio
+
+    desk, server = _prepare(binding)
+    import uvicorn
+    from mcp.server.auth.provider import AccessToken
+    from mcp.server.auth.settings import AuthSettings
+    from pydantic import AnyHttpUrl
+
+    class Holder:
+        """Know the one token that there is."""
+
+        async def verify_token(self, token: str) -> AccessToken | None:
+            return AccessToken(token=token, client_id="oracle", scopes=[]) if is_same(token) else None
+
+    is_same = _comparer(token)
+    url = AnyHttpUrl(address(door))
+    auth = AuthSettings(issuer_url=url, resource_server_url=None)
+    app = server.streamable_http_app(streamable_http_path=PATH, host=HOST, auth=auth, token_verifier=Holder())
+    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5)
+    try:
+        asyncio.run(uvicorn.Server(config).serve(sockets=[door]))
+    finally:
+        desk.close()
+
+
+def address(door: socket.socket) -> str:
+    """Return the address that a client is given."""
+    return f"http://{HOST}:{door.getsockname()[1]}{PATH}"
+
+
+def _comparer(token: str) -> Callable[[str], bool]:
+    from hmac import compare_digest
+
+    return lambda given: compare_digest(given.encode("utf-8", "replace"), token.encode("ascii"))
+
+
+def _prepare(binding: Binding) -> tuple[Desk, Server[dict[str, object]]]:
+    """Load the SDK and everything that tools need; collecting garbage meanwhile would take a third of the time."""
+    gc.disable()
+    try:
+        from oracle.mcp.calling import Desk
+        from oracle.mcp.server import make_server
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("mcp", "mcp_types"):
+            raise
+        raise UsageError(
+            "The MCP server needs the package mcp, which is not installed.",
+            hint=f"Install it: {sys.executable} -m pip install 'mcp>=2.3,<3'.",
+        ) from error
+    desk = Desk(binding)
+    server = make_server(desk)
+    gc.freeze()
+    gc.enable()
+    return desk, server

@@ -1,0 +1,43 @@
+"""Take the standard streams away before anything else runs: JSON-RPC has them alone, whatever a library prints or reads.
+
+Imports nothing of the SDK, since already importing a library may print.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from dataclasses import dataclass
+from typing import BinaryIO
+
+_FIRST_FREE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """The two ends of the connection to the client, at descriptors that nobody else knows."""
+
+    reader: BinaryIO
+    writer: BinaryIO
+
+
+def take() -> Wire:
+    """Move the connection away from descriptors 0 and 1: what is read there is at its end, what is printed goes to stderr."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    reader, writer = (fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE) for number in (0, 1))
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(2 if _is_open(2) else nothing, 1)
+    if nothing >= _FIRST_FREE:
+        os.close(nothing)
+    return Wire(os.fdopen(reader, "rb"), os.fdopen(writer, "wb"))
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True

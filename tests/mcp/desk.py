@@ -1,0 +1,84 @@
+"""Clients of a server under test: in this process, or over the streams of one that was started."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import mcp
+from mcp.client.stdio import StdioServerParameters
+
+from oracle.mcp.binding import Binding
+from oracle.mcp.calling import Desk
+from oracle.mcp.server import make_server
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from oracle.cli.main import run; sys.exit(run())"
+
+Outcome = TypeVar("Outcome")
+
+
+def command(root: Path, *words: str, before: str = "") -> list[str]:
+    """Return the words that start `oracle mcp` of this checkout; `before` is Python that runs first."""
+    return [sys.executable, "-c", before + START, str(CHECKOUT), "mcp", "--memory-dir", str(root), *words]
+
+
+def parameters(root: Path, *words: str, before: str = "") -> StdioServerParameters:
+    first, *rest = command(root, *words, before=before)
+    return StdioServerParameters(command=first, args=rest)
+
+
+def visit(
+    root: Path, job: Callable[[mcp.Client], Awaitable[Outcome]], *, seat: str = "memory", project: str = ""
+) -> Outcome:
+    """Run a job with a client of a server in this process."""
+
+    async def run() -> Outcome:
+        desk = Desk(Binding(str(root), seat, project))
+        try:
+            async with mcp.Client(make_server(desk), mode="legacy") as client:
+                return await job(client)
+        finally:
+            desk.close()
+
+    return asyncio.run(run())
+
+
+class Result:
+    """What a tool gave: the data, the text, and whether it was an error."""
+
+    def __init__(self, raw: Any) -> None:
+        self.data: dict[str, Any] = raw.structured_content
+        (block,) = raw.content
+        self.text: str = block.text
+        self.is_error: bool = raw.is_error
+
+    @property
+    def code(self) -> str:
+        return str(self.data.get("error", {}).get("code", ""))
+
+    @property
+    def whole(self) -> str:
+        return self.text + json.dumps(self.data, ensure_ascii=False)
+
+
+def call(root: Path, tool: str, *, as_seat: str = "memory", bound: str = "", **given: Any) -> Result:
+    """Call one tool of a server in this process that is bound to a seat, and to a project when one is named."""
+
+    async def job(client: mcp.Client) -> Result:
+        return Result(await client.call_tool(tool, given))
+
+    return visit(root, job, seat=as_seat, project=bound)
+
+
+def put(root: Path, path: str, text: str) -> Path:
+    place = root / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
+    return place

@@ -1,0 +1,170 @@
+"""A server for several clients of this machine: behind a token, on the loopback address alone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import mcp
+import pytest
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+from oracle.errors import DiskFailure
+from oracle.store import tokens
+from oracle.store.layout import Root
+from tests.mcp.desk import Result, command, put
+from tests.mcp.test_stdio import HELLO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Served:
+    """A server that was started, its address and its token."""
+
+    def __init__(self, root: Path) -> None:
+        self.process = subprocess.Popen(
+            command(root, "--http", "--port", "0", "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        assert self.process.stdout
+        said = self.process.stdout.read1()
+        while not said.rstrip().endswith(b"}"):
+            said += self.process.stdout.read1()
+        told = json.loads(said)
+        self.url: str = told["url"]
+        self.token_file = Path(told["token_file"])
+        self.token = self.token_file.read_text(encoding="ascii").strip()
+
+    def post(self, **headers: str) -> int:
+        """Send the first message with these headers; return the status."""
+        usual = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        request = Request(self.url, json.dumps(HELLO).encode(), {**usual, **headers}, method="POST")  # noqa: S310
+        try:
+            with urlopen(request, timeout=60) as reply:  # noqa: S310
+                return int(reply.status)
+        except HTTPError as error:
+            return error.code
+
+    def end(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.communicate(timeout=60)
+        return self.process.returncode
+
+
+@pytest.fixture
+def served(root: Path) -> Iterator[Served]:
+    put(root, "projects/arena/planner/retry.md", "The upload retries five times. For ARENA-228.\n")
+    made = Served(root)
+    yield made
+    made.end()
+
+
+def test_clients_with_the_token_are_served_at_once(served: Served):
+    async def use(number: int) -> tuple[Result, Result]:
+        headers = {"Authorization": f"Bearer {served.token}"}
+        async with (
+            create_mcp_http_client(headers=headers) as http,
+            mcp.Client(streamable_http_client(served.url, http_client=http)) as client,
+        ):
+            given = {"kind": "decision", "project": "arena", "title": f"R {number}", "body": "For ARENA-228."}
+            return Result(await client.call_tool("search", {"query": "upload"})), Result(
+                await client.call_tool("write_record", given)
+            )
+
+    async def all_at_once() -> Any:
+        return await asyncio.gather(*(use(number) for number in range(6)))
+
+    for found, wrote in asyncio.run(all_at_once()):
+        assert "five times" in found.text
+        assert not wrote.is_error, wrote.text
+
+
+@pytest.mark.parametrize("scheme", ["", "Bearer ", "Bearer x", "Basic {}", "{}", "Bearer {}x", "Bearer \u00e9"])
+def test_nobody_else_is_served(served: Served, scheme: str):
+    headers = {"Authorization": scheme.format(served.token)} if scheme else {}
+    assert served.post(**headers) == 401
+
+
+def test_the_token_opens_and_a_page_from_elsewhere_does_not(served: Served):
+    headers = {"Authorization": f"Bearer {served.token}"}
+    assert served.post(**headers) == 200
+    assert served.post(**headers, Host="evil.example") == 421
+    assert served.post(**headers, Origin="https://evil.example") == 403
+
+
+def test_it_listens_on_the_loopback_address_alone(served: Served):
+    port = int(served.url.split(":")[2].split("/")[0])
+    assert served.url == f"http://127.0.0.1:{port}/mcp"
+    listening = Path("/proc/net/tcp")
+    if not listening.exists():
+        pytest.skip("only Linux tells where a process listens in /proc")
+    rows = [line.split() for line in listening.read_text().splitlines()[1:]]
+    addresses = {row[1].split(":")[0] for row in rows if row[3] == "0A" and int(row[1].split(":")[1], 16) == port}
+    assert addresses == {"0100007F"}
+
+
+def test_a_signal_ends_it_in_peace_and_a_taken_port_is_said(served: Served, root: Path):
+    port = served.url.split(":")[2].split("/")[0]
+    done = subprocess.run(
+        command(root, "--http", "--port", port), capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"The port {port} can't be listened at" in done.stderr
+    assert served.end() in (0, -signal.SIGTERM)
+
+
+# The token ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_token_is_private_and_stays(root: Path):
+    made = tokens.find_or_make(Root(str(root)))
+    place = root / "_state" / "mcp.token"
+    assert place.stat().st_mode & 0o777 == 0o600
+    assert tokens.find_or_make(Root(str(root))) == made
+    assert len(made) >= 43
+    assert [path.name for path in (root / "_state").iterdir() if path.name.startswith("new")] == []
+
+
+@pytest.mark.parametrize("spoil", ["readable", "short", "link", "binary"])
+def test_a_token_that_others_may_know_is_replaced(root: Path, tmp_path: Path, spoil: str):
+    made = tokens.find_or_make(Root(str(root)))
+    place = root / "_state" / "mcp.token"
+    if spoil == "readable":
+        place.chmod(0o644)
+    elif spoil == "link":
+        other = tmp_path / "other"
+        place.rename(other)
+        place.symlink_to(other)
+    else:
+        place.write_bytes(b"abc" if spoil == "short" else os.urandom(64) + b"\xff")
+    again = tokens.find_or_make(Root(str(root)))
+    assert again != made
+    assert not place.is_symlink()
+    assert place.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_token_that_cannot_be_made_is_an_error(root: Path):
+    tokens.find_or_make(Root(str(root)))
+    place = root / "_state" / "mcp.token"
+    place.unlink()
+    place.mkdir()
+    (place / "x").touch()
+    with pytest.raises(DiskFailure):
+        tokens.find_or_make(Root(str(root)))
+
+
+def test_a_free_port_is_free():
+    from oracle.mcp import serving
+
+    with serving.listen(0) as door:
+        assert door.getsockname()[0] == "127.0.0.1"
+        assert isinstance(door, socket.socket)

@@ -1,0 +1,192 @@
+"""A server of its own process: its wire, its start, many at once, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import mcp
+import pytest
+
+from oracle.app.oracle import Oracle
+from tests.mcp.desk import CHECKOUT, Result, command, parameters, put
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "a test", "version": "1"},
+    },
+}
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+SERVERS = 20
+
+
+class Raw:
+    """A server spoken to line by line."""
+
+    def __init__(self, words: list[str], **more: Any) -> None:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        self.process = subprocess.Popen(words, **{**pipes, **more})
+
+    def send(self, message: dict[str, Any]) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def receive(self) -> dict[str, Any]:
+        assert self.process.stdout
+        message: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return message
+
+    def call(self, number: int, tool: str, **given: Any) -> dict[str, Any]:
+        params = {"name": tool, "arguments": given}
+        self.send({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+        found: dict[str, Any] = self.receive()["result"]
+        return found
+
+    def end(self) -> tuple[bytes, bytes, int]:
+        out, err = self.process.communicate(timeout=60)
+        return out, err, self.process.returncode
+
+
+@pytest.fixture
+def arena(root: Path) -> Path:
+    put(root, "projects/arena/planner/retry.md", "The upload retries five times. For ARENA-228.\n")
+    return root
+
+
+def test_client_of_the_sdk_lists_and_calls(arena: Path):
+    async def job() -> tuple[list[str], Result, str]:
+        async with mcp.Client(parameters(arena, "--seat", "planner", "--project", "arena")) as client:
+            tools = [tool.name for tool in (await client.list_tools()).tools]
+            found = Result(await client.call_tool("search", {"query": "upload retries"}))
+            return tools, found, client.instructions or ""
+
+    tools, found, instructions = asyncio.run(job())
+    assert {"search", "write_record"} <= set(tools)
+    assert "five times" in found.text
+    assert "its seat planner of the project arena" in instructions
+
+
+NOISE = """
+import sys, os, builtins
+class Loud:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("mcp", "anyio", "jsonschema", "oracle.app.search"):
+            print("loud", name); os.write(1, b"raw noise\\n"); os.system("echo from a child")
+sys.meta_path.insert(0, Loud())
+"""
+
+
+def test_nothing_but_messages_reaches_standard_output(arena: Path):
+    server = Raw(command(arena, before=NOISE))
+    server.send(HELLO)
+    assert server.receive()["result"]["serverInfo"]["name"] == "oracle"
+    server.send(READY)
+    assert "five times" in server.call(2, "search", query="upload retries")["content"][0]["text"]
+    out, err, code = server.end()
+    assert (out, code) == (b"", 0)
+    for line in (b"loud mcp", b"loud oracle.app.search", b"raw noise", b"from a child"):
+        assert line in err
+
+
+def test_a_broken_line_is_answered_and_the_next_one_served(arena: Path):
+    server = Raw(command(arena))
+    server.send(HELLO)
+    server.receive()
+    server.send(READY)
+    assert server.process.stdin
+    server.process.stdin.write(b'{"jsonrpc": "2.0", "id": \xff\n')
+    found = server.call(2, "search", query="upload retries") if server.process.poll() is None else {}
+    assert "five times" in str(found)
+    assert server.end()[2] == 0
+
+
+def test_words_that_are_wrong_end_it_before_anything_is_served(arena: Path):
+    done = subprocess.run(
+        command(arena, "--seat", "../x"), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "seat" in done.stderr
+
+
+def test_without_the_sdk_it_says_what_to_install(arena: Path):
+    before = "import sys; sys.modules['mcp'] = None; sys.modules['mcp_types'] = None\n"
+    done = subprocess.run(
+        command(arena, before=before), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pip install" in done.stderr
+
+
+def test_a_server_imports_nothing_heavy_beside_the_sdk():
+    """The first reply comes when the SDK is loaded; whatever else is slow waits for the call that needs it."""
+
+    def loaded(code: str) -> set[str]:
+        show = "; import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+        words = [sys.executable, "-c", code + show]
+        done = subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True, check=True)
+        return set(done.stdout.split())
+
+    sdk = loaded("import mcp.server.lowlevel, mcp.server.stdio")
+    ours = loaded("import oracle.mcp.calling, oracle.mcp.server, oracle.mcp.serving, oracle.mcp.wire")
+    heavy = {"jsonschema", "rich", "typer", "libtmux", "frontmatter", "yaml", "hypothesis", "sqlite3"}
+    assert not (ours - sdk) & heavy
+
+
+def test_the_first_reply_costs_little_more_than_the_sdk(arena: Path):
+    """Compare processor times of one run, so that a busy machine changes nothing."""
+
+    def cost(words: list[str], said: bytes) -> float:
+        before = os.times()
+        subprocess.run(words, input=said, cwd=CHECKOUT, capture_output=True, check=True)
+        after = os.times()
+        return after.children_user + after.children_system - before.children_user - before.children_system
+
+    said = (json.dumps(HELLO) + "\n").encode()
+    sdk = min(cost([sys.executable, "-c", "import mcp.server.lowlevel, mcp.server.stdio"], b"") for _ in range(2))
+    assert min(cost(command(arena), said) for _ in range(2)) < 1.6 * sdk
+
+
+@pytest.mark.slow
+def test_twenty_servers_on_one_root_at_once(arena: Path):
+    """Each reads and writes while the others do; none waits for ever, and no word of SQLite's reaches a client."""
+
+    async def use(number: int) -> list[Result]:
+        async with mcp.Client(parameters(arena)) as client:
+            written = {"kind": "decision", "project": "arena", "title": f"Record {number}", "body": "For ARENA-228."}
+            calls = [
+                ("search", {"query": "upload retries"}),
+                ("write_record", written),
+                ("backlinks", {"target": "entity:taskid:ARENA-228"}),
+                ("ask", {"question": "How often are uploads retried?"}),
+                ("write_record", {**written, "title": f"Second {number}"}),
+                ("list_records", {"project": "arena", "limit": 100}),
+            ]
+            return [Result(await client.call_tool(name, given)) for name, given in calls]
+
+    async def all_at_once() -> list[list[Result]]:
+        return await asyncio.wait_for(asyncio.gather(*(use(number) for number in range(SERVERS))), 300)
+
+    answers = asyncio.run(all_at_once())
+    told = [
+        result.text
+        for results in answers
+        for result in results
+        if result.is_error and result.code != "not_in_memory_db"
+    ]
+    assert told == []
+    assert not [result for results in answers for result in results if "locked" in result.whole]
+    with Oracle.open(str(arena)) as oracle:
+        assert len(oracle.records({"project": "arena", "kind": "decision"})) == 2 * SERVERS
+        assert len(oracle.backlinks("entity:taskid:ARENA-228")) == 2 * SERVERS + 1
+        assert oracle.check() == []

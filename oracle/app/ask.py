@@ -206,6 +206,10 @@ def _carry_out(oracle: Oracle, team: Team, order: Order) -> Dispatched:
         task_id=name.task_id,
     )
     teams.note(oracle, "dispatch", {**_details(team, name), "kind": order.kind, "notifies": order.notifies})
+    if team.profile.role(order.source) == "memory":
+        from oracle.app import decision_log
+
+        decision_log.log_dispatch(oracle, team, replace(order, task_id=name.task_id))
     return Dispatched(name, todo, handoffs.path_of(team.folder, name))
 
 

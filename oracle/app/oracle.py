@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
+    from oracle.app import decision_log
     from oracle.app.ask import Dispatched, Order
     from oracle.app.complete import Acknowledged, Completion
     from oracle.app.completing import Delivered
+    from oracle.app.decisions import Resolution, Sent
     from oracle.app.deliver import Delivery
     from oracle.app.doctor import Check
     from oracle.app.handoffs import Handoffs, Story
@@ -209,6 +211,7 @@ class Oracle:
 
     def status(self, *, fresh: bool = False) -> dict[str, object]:
         """Return counts by project, seat and kind, the fact files and how fresh the index is."""
+
     def reveal(self, key: str, project: str = "") -> Fact:
         """Return the fact at a dotted key; the value of a credential is read from its file now. Raises NotInMemory."""
         from oracle.app import scan_machine
@@ -463,6 +466,34 @@ class Oracle:
         from oracle.app import notices
 
         return notices.notify(self, notice)
+
+    def send_decision(
+        self, raw: bytes, *, session: str = "", project: str = "", profile: str = "", notifies: bool = True
+    ) -> Sent:
+        """Check a decision payload and hand it to people. Raises InvalidRecord, UsageError, TaskAlreadyQueued."""
+        from oracle.app import decisions
+
+        return decisions.send(self, raw, session=session, project=project, profile=profile, notifies=notifies)
+
+    def resolve_decision(
+        self, project: str, decision_id: str, *, choice: str = "", by: str = "operator", reason: str = ""
+    ) -> Resolution:
+        """Write down what was decided, or the default in its time. Raises NotFound, Conflict, UsageError."""
+        from oracle.app import decisions
+
+        return decisions.resolve(self, project, decision_id, choice=choice, by=by, reason=reason)
+
+    def log_decision(self, entry: decision_log.Entry) -> dict[str, object]:
+        """Write an entry of the decision log; return it as the log shows it. Raises UsageError, and what `write` does."""
+        from oracle.app import decision_log
+
+        return decision_log.append(self, entry)
+
+    def decisions(self, project: str, *, limit: int = 50) -> list[dict[str, object]]:
+        """Return the last decisions of a project, the oldest first."""
+        from oracle.app import decision_log
+
+        return decision_log.read_log(self, project, limit=limit)
 
     def handoffs(self, project: str = "", state: str = "") -> Handoffs:
         """Return the handoffs of one project or of all. Raises UsageError, NoProfile."""

@@ -48,6 +48,7 @@ COMMANDS = {
     "resume": "delivery:resume",
     "log": "delivery:log",
     "hook": "delivery:hook",
+    "decision": "deciding:decision",
     "reconcile": "upkeep:reconcile",
     "doctor": "upkeep:doctor",
     "root": "upkeep:root",

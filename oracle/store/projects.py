@@ -22,6 +22,18 @@ def entry(root: Root, project: str, environ: Mapping[str, str]) -> Mapping[str, 
     return _entry(_load(environ.get("CLAWSEAT_REGISTRY_HOME") or f"{root.home}/.clawseat"), project)
 
 
+def names(root: Root, environ: Mapping[str, str]) -> list[str]:
+    """Return the projects that the registry names, whatever their status, sorted; none when it can't be read."""
+    content = _load(environ.get("CLAWSEAT_REGISTRY_HOME") or f"{root.home}/.clawseat")
+    projects = content.get("projects", content) if isinstance(content, dict) else content
+    found: list[object] = []
+    if isinstance(projects, dict):
+        found = [name for name in projects if name not in ("version", "schema_version")]
+    elif isinstance(projects, list):
+        found = [item.get("name") if isinstance(item, dict) else item for item in projects]
+    return sorted({name for name in found if isinstance(name, str) and name})
+
+
 def repository(root: Root, project: str, environ: Mapping[str, str]) -> str:
     """Return the folder of a project's repository, "" when none is registered or it is not there.
 

@@ -14,6 +14,7 @@ TEXT = (Path(__file__).resolve().parents[2] / "references" / "scripts.md").read_
 PROGRAMS = (
     *("query_memory", "memory_write", "extract_links", "scan_index", "memory_router"),
     *("dispatch_task", "complete_handoff", "memory_deliver", "verify_handoff", "audit_planner_closeout", "notify_seat"),
+    *("decision_payload", "decision_log"),
 )
 COMMON = {"--help", "--memory-dir"}
 

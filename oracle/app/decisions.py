@@ -1,0 +1,312 @@
+"""Decisions that people are asked for: check a payload, hand it over with a receipt, write down what was decided. App room.
+
+A payload that fails is never sent. A question is a dispatch receipt like any other, which carries the payload; the wake-up
+names its file. The answer is a completion receipt and one orphan record, each looked for before it is made.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from oracle.app import teams, wakeups
+from oracle.app.teams import Team, open_team
+from oracle.domain import decisions as rules
+from oracle.domain import handoffs as receipts
+from oracle.domain import timestamps
+from oracle.domain.decisions import ABORT, FRONT, WAIT, Payload
+from oracle.domain.handoffs import CONSUMED, Kind, Receipt, ReceiptName, new_receipt
+from oracle.domain.values import value
+from oracle.errors import Conflict, InvalidRecord, NotFound, SecretFound, UsageError
+from oracle.store import handoffs
+from oracle.store.handoffs import Outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.app.oracle import Oracle
+
+PAYLOAD = "decision_payload"
+DECISION = "decision"
+_LONGEST_EXCERPT = 200
+
+
+@value
+class Sent:
+    """A question to people as it stands on disk; `is_new` unless the same was handed over before."""
+
+    name: ReceiptName
+    receipt_path: str
+    is_new: bool
+    wake_up: wakeups.WakeUp = wakeups.WakeUp()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "decision_id": self.name.task_id,
+            "source": self.name.source,
+            "target": self.name.target,
+            "receipt": self.receipt_path,
+            "sent": self.is_new,
+            "wake_up": self.wake_up.as_json(),
+        }
+
+
+@value
+class Resolution:
+    """What was decided: `choice` "" while the default is to wait."""
+
+    decision_id: str
+    choice: str
+    label: str = ""
+    by: str = ""
+    record: str = ""
+    receipt_path: str = ""
+    is_new: bool = False
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        names: tuple[str, ...] = self._fields_  # type: ignore[attr-defined]
+        whole = {name: getattr(self, name) for name in names}
+        return {**whole, "record": self.record or None, "receipt_path": self.receipt_path or None}
+
+
+# Validate -------------------------------------------------------------------------------------------------------------
+
+
+def validate(raw: bytes) -> Payload:
+    """Return the payload that a file holds. Raises InvalidRecord with every fault, SecretFound for one that holds a secret."""
+    try:
+        content = json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InvalidRecord(f"The payload is not valid JSON: {error}.", hint="Mend the file.") from None
+    faults = _schema_faults(content)
+    payload = Payload(content if isinstance(content, dict) else {})
+    faults = faults or rules.find_faults(payload)
+    if faults:
+        raise InvalidRecord(
+            f"The payload is not valid: {'; '.join(faults)}. Nothing was sent.",
+            hint="See schemas/decision-payload.schema.json.",
+        )
+    _refuse_secrets(payload)
+    return payload
+
+
+def _schema_faults(content: object) -> list[str]:
+    """Return what a payload breaks of its schema, formats included, in the order of its fields."""
+    from jsonschema import Draft202012Validator, FormatChecker
+
+    from oracle.store import schemas
+
+    checker = FormatChecker(formats=("uuid",))
+    checker.checks("date-time")(_is_moment)
+    checked = Draft202012Validator(schemas.load("decision-payload"), format_checker=checker)
+    errors = sorted(checked.iter_errors(content), key=lambda error: list(map(str, error.absolute_path)))
+    return [f"{error.json_path.removeprefix('$.')}: {error.message[:160]}" for error in errors]
+
+
+def _is_moment(found: object) -> bool:
+    """Tell whether a text is a date with a time and an offset (RFC 3339); what is no text is another rule's business."""
+    if not isinstance(found, str):
+        return True
+    has_time = len(found) > len("2026-01-01T00:00:00") and found[10] in "Tt " and found[-1] != "\n"
+    has_offset = found[-1:] in ("Z", "z") or (found[-6:-5] in ("+", "-") and found[-3:-2] == ":")
+    return has_time and has_offset and timestamps.parse(found) is not None
+
+
+def _refuse_secrets(payload: Payload) -> None:
+    from oracle.domain import secrets
+
+    found = secrets.find_secrets(json.dumps(payload.fields, ensure_ascii=False))
+    if found:
+        kinds = ", ".join(dict.fromkeys(one.kind for one in found))
+        raise SecretFound(
+            f"The payload holds what looks like a secret ({kinds}). Nothing was sent.", hint="Take it out."
+        )
+
+
+# Send -----------------------------------------------------------------------------------------------------------------
+
+
+def send(
+    oracle: Oracle, raw: bytes, *, session: str = "", project: str = "", profile: str = "", notifies: bool = True
+) -> Sent:
+    """Check a payload and hand it over: receipt, then a wake-up that names it. The same again changes nothing.
+
+    Raises InvalidRecord, SecretFound, TaskAlreadyQueued for another payload of this id, UsageError, NoProfile.
+    """
+    payload = validate(raw)
+    team = _team(oracle, payload, session, project=project, profile=profile)
+    name = _name(team, payload, session)
+    due_at = payload.due_at
+    fields = {
+        "assigned_at": teams.stamp(oracle),
+        "correlation_id": receipts.correlation_id(team.project, name.task_id),
+        "due_at": timestamps.print_moment(due_at) if due_at else None,
+        "objective": payload.text("context"),
+        "task_kind": DECISION,
+        "title": f"Decision: {payload.text('context')}"[:120],
+        PAYLOAD: dict(payload.fields),
+    }
+    outcome = handoffs.publish(team.folder, new_receipt(Kind.DISPATCH, name, fields))
+    path = handoffs.path_of(team.folder, name)
+    if outcome is Outcome.ALREADY:
+        return Sent(name, path, is_new=False)
+    teams.note(oracle, "decision", {**_details(team, name), "severity": payload.text("severity")})
+    if not notifies:
+        return Sent(name, path, is_new=True)
+    entry = wakeups.owe(oracle, team, name, seat=name.target, text=_text(payload, name, path))
+    woken = wakeups.send(oracle, entry)
+    wakeups.warn_of(oracle, woken)
+    return Sent(name, path, is_new=True, wake_up=woken)
+
+
+def _team(oracle: Oracle, payload: Payload, session: str, *, project: str, profile: str) -> Team:
+    named = project or next((found for text in (session, payload.text("from_seat")) if (found := _project(text))), "")
+    if not named and not profile:
+        raise UsageError(
+            "Nothing tells which project this decision belongs to.", hint="Give --project, or --session PROJECT-koder."
+        )
+    return open_team(oracle, named, path=profile)
+
+
+def _project(text: str) -> str:
+    return rules.split_seat(text)[0]
+
+
+def _name(team: Team, payload: Payload, session: str) -> ReceiptName:
+    """Return the receipt's name. The front seat stands before the team, so that no profile need name it."""
+    source = rules.split_seat(payload.text("from_seat"))[1]
+    target = rules.split_seat(session or payload.text("to_seat") or FRONT)[1]
+    name = receipts.receipt_name(payload.text("decision_id").lower(), source, target)
+    for seat in (source, target):
+        if seat not in (FRONT, team.profile.heartbeat_owner):
+            team.profile.require_seat(seat)
+    if source == target:
+        raise UsageError(f"The seat {source} asks itself.", hint="Name the session of another seat.")
+    return name
+
+
+def _text(payload: Payload, name: ReceiptName, path: str) -> str:
+    excerpt = " ".join(payload.text("context").split())[:_LONGEST_EXCERPT]
+    choices = ", ".join((*payload.labels, payload.text("default_if_timeout")))
+    return (
+        f"DECISION_PAYLOAD {name.task_id} from {name.source} to {name.target}, {payload.text('severity')}: {excerpt}"
+        f" Read {path}. Choose of {choices}; without an answer within {payload.text('timeout_minutes')} min the last holds."
+    )
+
+
+def _details(team: Team, name: ReceiptName) -> dict[str, object]:
+    return {"project": team.project, "task_id": name.task_id, "source": name.source, "target": name.target}
+
+
+# Resolve --------------------------------------------------------------------------------------------------------------
+
+
+def resolve(
+    oracle: Oracle, project: str, decision_id: str, *, choice: str = "", by: str = teams.OPERATOR, reason: str = ""
+) -> Resolution:
+    """Write down what was decided; without a `choice` the default, once its time has come. The same again changes nothing.
+
+    A default of `wait` decides nothing and writes nothing. Raises NotFound, UsageError, Conflict for another decision.
+    """
+    team = open_team(oracle, project)
+    asked = _find(team, decision_id.lower())
+    payload = Payload(dict(asked.fields[PAYLOAD]))  # type: ignore[call-overload]
+    chosen = choice or _default(oracle, payload)
+    decider = by if choice else "timeout"
+    if chosen == WAIT:
+        return Resolution(asked.name.task_id, "")
+    if chosen not in payload.choices:
+        raise UsageError(f"{chosen!r} is no option.", hint=f"Choose one of {', '.join(payload.choices)}.")
+    name = asked.name.answered_by()
+    is_new = _settle(oracle, team, name, payload, chosen=chosen, decider=decider)
+    handoffs.consume(team.folder, asked.name)
+    path = handoffs.path_of(team.folder, name)
+    record = _record(oracle, team, payload, name, chosen=chosen, decider=decider, reason=reason)
+    if is_new:
+        teams.note(oracle, "decided", {**_details(team, name), "choice": chosen, "by": decider})
+    return Resolution(name.task_id, chosen, payload.label(chosen), decider, record, path, is_new)
+
+
+def _find(team: Team, decision_id: str) -> Receipt:
+    found = [
+        receipt
+        for name, suffix in _names(team.folder, decision_id)
+        if (receipt := handoffs.read(team.folder, name, suffix)) is not None
+        and isinstance(receipt.fields.get(PAYLOAD), dict)
+    ]
+    if not found:
+        raise NotFound(
+            f"No decision {decision_id} was asked for in {team.project}.",
+            hint="Its id is the `decision_id` of the payload; `oracle handoffs` lists what is open.",
+        )
+    return found[0]
+
+
+def _names(folder: str, decision_id: str) -> list[tuple[ReceiptName, str]]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    parsed = (receipts.parse_file_name(name) for name in names if name.startswith(f"{decision_id}__"))
+    return [one for one in parsed if one is not None and one[1] in ("", CONSUMED) and one[0].task_id == decision_id]
+
+
+def _default(oracle: Oracle, payload: Payload) -> str:
+    due_at = payload.due_at
+    if due_at is not None and teams.now(oracle) < due_at:
+        raise UsageError(
+            f"People may still answer until {timestamps.print_moment(due_at)}.",
+            hint="Give the choice with --choose, or wait.",
+        )
+    return payload.text("default_if_timeout")
+
+
+def _settle(oracle: Oracle, team: Team, name: ReceiptName, payload: Payload, *, chosen: str, decider: str) -> bool:
+    """Create the completion receipt; tell whether it is new. Raises Conflict when something else was decided."""
+    fields = {
+        "chosen_option_id": chosen,
+        "decided_by": decider,
+        "delivered_at": teams.stamp(oracle),
+        "status": "aborted" if chosen == ABORT else "completed",
+        "summary": payload.label(chosen),
+        "title": f"Decision: {payload.text('context')}"[:120],
+    }
+    found = handoffs.read(team.folder, name) or handoffs.read(team.folder, name, CONSUMED)
+    if found is not None and found.text("chosen_option_id") not in ("", chosen):
+        raise Conflict(
+            f"{name.task_id} was decided already: {found.text('chosen_option_id')}, by {found.text('decided_by')}.",
+            hint="Ask anew with a payload of another id.",
+        )
+    if found is not None and found.fields:
+        return False
+    return handoffs.complete(team.folder, new_receipt(Kind.COMPLETION, name, fields)) is Outcome.CREATED
+
+
+def _record(
+    oracle: Oracle, team: Team, payload: Payload, name: ReceiptName, *, chosen: str, decider: str, reason: str
+) -> str:
+    from oracle.app.once import write_once
+    from oracle.domain.records import Draft
+
+    title = f"Decided {chosen} ({payload.label(chosen)}) on {name.task_id}"[:200]
+    issue = payload.text("issue_id")
+    options = "\n".join(f"- {key}: {label}" for key, label in payload.labels.items())
+    because = f"\n\nReason: {reason}" if reason else ""
+    body = (
+        f"{payload.text('context')}\n\n{options}\n\n{payload.text('from_seat')} asked; {decider} decided for {chosen}"
+        f" ({payload.label(chosen)}).{because}\n"
+    )
+    extra = {
+        "decision_id": name.task_id,
+        "decision_type": "timeout" if decider == "timeout" else "choice",
+        "chosen_option_id": chosen,
+        "decided_by": decider,
+        "severity": payload.text("severity"),
+        "category": payload.text("category"),
+    }
+    task = issue if issue.startswith("#") else ""
+    draft = Draft(
+        DECISION, team.project, title, body=body, task_id=task, status="resolved", author=decider, extra=extra
+    )
+    return write_once(oracle, draft)

@@ -1,0 +1,111 @@
+"""The command `decision`: check, hand over and settle what people decide."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oracle.cli import completing
+from oracle.cli.options import Json, MemoryDir, Project, begin
+from oracle.cli.printing import visible, write_out
+from oracle.errors import UsageError
+
+if TYPE_CHECKING:
+    from oracle.app.decisions import Resolution, Sent
+    from oracle.cli.session import Call
+
+ACTIONS = ("validate", "send", "resolve")
+
+
+def decision(
+    context: typer.Context,
+    action: Annotated[
+        str,
+        typer.Argument(metavar="ACTION", help="validate, send or resolve.", autocompletion=completing.words(*ACTIONS)),
+    ],
+    decision_id: Annotated[str | None, typer.Argument(metavar="ID", help="resolve: the decision's id.")] = None,
+    *,
+    payload_file: Annotated[
+        str, typer.Option("--payload-file", metavar="FILE", help="validate, send: the payload; - is standard input.")
+    ] = "",
+    session: Annotated[
+        str, typer.Option("--session", metavar="NAME", help="send: the session of the seat, as in demo-koder.")
+    ] = "",
+    choose: Annotated[
+        str, typer.Option("--choose", metavar="OPTION", help="resolve: what was chosen; else the default, in its time.")
+    ] = "",
+    by: Annotated[str, typer.Option("--by", metavar="WHO", help="resolve: who chose.")] = "operator",
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="resolve: why.")] = "",
+    project: Project = "",
+    no_notify: Annotated[bool, typer.Option("--no-notify", help="Wake nobody.")] = False,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Hand a decision to people and record it."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    if action == "resolve":
+        _resolve(call, decision_id or "", project, choose=choose, by=by, reason=reason)
+        return
+    if action not in ACTIONS or decision_id:
+        raise UsageError(
+            f"`oracle decision {action}{' ID' if decision_id else ''}` is no command.",
+            hint="Write `oracle decision validate`, `send` or `resolve ID`.",
+        )
+    if not payload_file:
+        raise UsageError("Missing option '--payload-file'.", hint="Name the file of the payload; - is standard input.")
+    raw = read_file(payload_file)
+    if action == "send":
+        with call.oracle() as oracle:
+            _print_sent(call, oracle.send_decision(raw, session=session, project=project, notifies=not no_notify))
+        return
+    from oracle.app import decisions
+
+    payload = decisions.validate(raw)
+    call.print_json({"valid": True, "decision_id": payload.text("decision_id")}) if call.as_json else write_out("ok\n")
+
+
+def read_file(name: str) -> bytes:
+    """Return the bytes of a file or of standard input. Raises UsageError."""
+    if name == "-":
+        return sys.stdin.buffer.read() if sys.stdin else b""
+    try:
+        return Path(name).expanduser().read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"The file {name} can't be read: {reason}.", hint="Check the path.") from error
+
+
+def _print_sent(call: Call, sent: Sent) -> None:
+    if call.as_json:
+        call.print_json(sent.as_json())
+        return
+    write_out(
+        f"{'sent' if sent.is_new else 'already sent'} {visible(sent.name.task_id)} to {visible(sent.name.target)}\n"
+    )
+    call.note(f"receipt: {sent.receipt_path}")
+    if sent.wake_up.result == "sent":
+        call.note(f"woke {sent.wake_up.seat} in {sent.wake_up.detail}")
+
+
+def _resolve(call: Call, decision_id: str, project: str, *, choose: str, by: str, reason: str) -> None:
+    if not decision_id or not project:
+        missing = "'ID'" if not decision_id else "'--project'"
+        raise UsageError(f"Missing {missing}.", hint="Write `oracle decision resolve ID --project P --choose A`.")
+    with call.oracle() as oracle:
+        done = oracle.resolve_decision(project, decision_id, choice=choose, by=by, reason=reason)
+    _print_resolved(call, done)
+
+
+def _print_resolved(call: Call, done: Resolution) -> None:
+    if call.as_json:
+        call.print_json(done.as_json())
+    elif not done.choice:
+        write_out(f"{visible(done.decision_id)} waits: its default is to wait\n")
+    else:
+        write_out(
+            f"{visible(done.decision_id)}: {visible(done.choice)} ({visible(done.label)}), by {visible(done.by)}\n"
+        )
+        call.note(f"record: {done.record}")

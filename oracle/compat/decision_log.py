@@ -1,0 +1,77 @@
+"""`decision_log`: append a decision of a project, list the last ones, name the projects that are registered. Prints JSON."""
+
+from __future__ import annotations
+
+from oracle.compat.door import emit, serve
+from oracle.compat.teamwork import make_parser, open_oracle
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from oracle.app.oracle import Oracle
+
+
+def run() -> int:
+    """Run on the process's own arguments."""
+    return serve(main)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Append one decision, or list some; an empty argument is a wrong call (2)."""
+    args = _parser().parse_args(argv)
+    from oracle.compat.rendering import print_json
+
+    with open_oracle(args) as oracle:
+        emit(print_json(_COMMANDS[args.command](oracle, args)))
+    return 0
+
+
+def _append(oracle: Oracle, args: argparse.Namespace) -> object:
+    from oracle.app.decision_log import Entry
+
+    entry = Entry(
+        args.project,
+        args.task_id,
+        args.title,
+        args.detail,
+        seat=args.seat,
+        decision_type=args.decision_type,
+        reason=args.reason,
+        is_auto=not args.manual,
+    )
+    return oracle.log_decision(entry)
+
+
+def _list(oracle: Oracle, args: argparse.Namespace) -> object:
+    return oracle.decisions(args.project, limit=args.limit)
+
+
+def _projects(oracle: Oracle, _args: argparse.Namespace) -> object:
+    import os
+
+    from oracle.store import projects
+
+    return projects.names(oracle.root, os.environ)
+
+
+_COMMANDS = {"append": _append, "list": _list, "projects": _projects}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = make_parser("decision_log", "Append a decision, or list the last ones.")
+    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; else the one that the environment names")
+    commands = parser.add_subparsers(dest="command", required=True)
+    append = commands.add_parser("append", help="write a decision down")
+    for name in ("project", "task_id", "title", "detail"):
+        append.add_argument(name)
+    append.add_argument("--seat", default="planner", metavar="SEAT", help="who decided")
+    append.add_argument("--decision-type", default="auto", metavar="WORD")
+    append.add_argument("--reason", default="", metavar="TEXT", help="the detail unless given")
+    append.add_argument("--manual", action="store_true", help="a person decided")
+    listing = commands.add_parser("list", help="print the last decisions, the oldest first")
+    listing.add_argument("project")
+    listing.add_argument("--limit", type=int, default=50, metavar="N", help="0 is all")
+    commands.add_parser("projects", help="print the names of the registered projects")
+    return parser

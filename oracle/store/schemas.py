@@ -1,0 +1,24 @@
+"""The JSON Schemas of the formats, as they are shipped: beside the package in a checkout, inside it once installed. Read only."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from oracle.errors import DiskFailure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def load(name: str) -> dict[str, Any]:
+    """Return the schema `schemas/<name>.schema.json`. Raises DiskFailure when the installation lacks it."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for folder in (f"{os.path.dirname(package)}/schemas", f"{package}/_data/schemas"):
+        path = f"{folder}/{name}.schema.json"
+        if os.path.isfile(path):
+            with open(path, "rb") as stream:
+                content: dict[str, Any] = json.load(stream)
+            return content
+    raise DiskFailure(f"The schema {name} is not installed.", hint="Install the package again.")

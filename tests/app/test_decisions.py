@@ -1,0 +1,185 @@
+"""Decisions of people: what a payload may say, how it is handed over, what becomes of the answer."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from oracle.app import decisions
+from oracle.errors import Conflict, InvalidRecord, NotFound, SecretFound, TaskAlreadyQueued, UsageError
+
+if TYPE_CHECKING:
+    from tests.app.squad import Squad
+
+ID = "6f36a869-8ec8-4c85-99ff-295260d45468"
+
+
+def payload(**changes: Any) -> bytes:
+    whole = {
+        "decision_id": ID,
+        "created_at": "2026-04-27T18:30:00Z",
+        "from_seat": "demo-memory",
+        "severity": "HIGH",
+        "category": "merge",
+        "issue_id": "#12",
+        "context": "The branch touches the billing tables. Merge it today?",
+        "options": [
+            {"id": "A", "label": "merge today", "impact": "a freeze of one hour"},
+            {"id": "B", "label": "wait for the audit", "impact": "a week"},
+        ],
+        "default_if_timeout": "B",
+        "timeout_minutes": 60,
+        **changes,
+    }
+    return json.dumps({key: item for key, item in whole.items() if item != "absent"}).encode()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("decision_id", "not-a-uuid"),
+        ("created_at", "yesterday"),
+        ("created_at", "2026-04-27"),
+        ("created_at", "2026-04-27T18:30:00"),
+        ("created_at", "2026-13-45T18:30:00Z"),
+        ("from_seat", "install-memory\n"),
+        ("from_seat", "stranger"),
+        ("to_seat", "demo-memory"),
+        ("severity", ["HIGH"]),
+        ("severity", "high"),
+        ("category", "other"),
+        ("issue_id", "12"),
+        ("issue_id", "#12\n"),
+        ("context", ""),
+        ("context", "   "),
+        ("context", 5),
+        ("context", "x" * 501),
+        ("options", []),
+        ("options", [{"id": "A", "label": "x", "impact": ""}, {"id": "A", "label": "y", "impact": ""}]),
+        ("options", [{"id": "G", "label": "x", "impact": ""}]),
+        ("options", [{"id": "A", "label": "x" * 81, "impact": ""}]),
+        ("options", [{"id": "A", "label": "x", "impact": "", "cost": 1}]),
+        ("default_if_timeout", "C"),
+        ("timeout_minutes", True),
+        ("timeout_minutes", 0),
+        ("timeout_minutes", 1441),
+        ("supporting_docs", None),
+        ("supporting_docs", [5]),
+        ("chosen_option_id", "F"),
+        ("decided_by", 5),
+        ("decided_at", "2026-04-26T18:30:00Z"),
+        ("colour", "red"),
+        *(
+            (name, "absent")
+            for name in ("decision_id", "created_at", "options", "default_if_timeout", "timeout_minutes")
+        ),
+    ],
+)
+def test_payload_that_fails_is_named_and_never_sent(squad: Squad, field: str, value: object):
+    before = squad.snapshot()
+    with pytest.raises(InvalidRecord) as caught:
+        squad.oracle.send_decision(payload(**{field: value}))
+    assert field in caught.value.sentence
+    assert "Nothing was sent" in caught.value.sentence
+    assert (squad.recorder.lines(), squad.snapshot()) == ([], before)
+
+
+@pytest.mark.parametrize("raw", [b"", b"[]", b"{", b"\xff", b"[" * 100_000])
+def test_what_is_no_payload_is_refused(raw: bytes):
+    with pytest.raises(InvalidRecord):
+        decisions.validate(raw)
+
+
+@pytest.mark.parametrize("default", ["A", "B", "wait", "abort"])
+def test_every_default_that_is_allowed_passes(default: str):
+    assert decisions.validate(payload(default_if_timeout=default)).labels == {
+        "A": "merge today",
+        "B": "wait for the audit",
+    }
+
+
+def test_payload_with_a_secret_is_not_sent(squad: Squad):
+    secret = "q7Rk2Zp9Lx4V" + "m8Nw3Tb6"
+    with pytest.raises(SecretFound) as caught:
+        squad.oracle.send_decision(payload(context=f"Rotate API_KEY={secret}?"))
+    assert secret not in caught.value.sentence
+    assert squad.receipts() == set()
+
+
+def test_question_leaves_a_receipt_and_wakes_the_front_seat(squad: Squad):
+    sent = squad.oracle.send_decision(payload())
+    assert squad.receipts() == {f"{ID}__memory__koder.json"}
+    receipt = squad.receipt(f"{ID}__memory__koder.json")
+    assert receipt["kind"] == "dispatch"
+    assert receipt["decision_payload"]["options"][0]["label"] == "merge today"
+    assert receipt["notified_at"]
+    [line] = squad.recorder.lines()
+    assert line.startswith(f"koder\tDECISION_PAYLOAD {ID} from memory to koder, HIGH: The branch")
+    assert sent.receipt_path in line
+    assert squad.states() == {ID: "open"}
+
+
+def test_same_question_twice_is_one_and_another_of_its_id_is_refused(squad: Squad):
+    squad.oracle.send_decision(payload())
+    assert not squad.oracle.send_decision(payload()).is_new
+    assert len(squad.recorder.lines()) == 1
+    with pytest.raises(TaskAlreadyQueued):
+        squad.oracle.send_decision(payload(context="Another question?"))
+
+
+def test_question_that_wakes_nobody_waits(squad: Squad):
+    squad.recorder.away.add("koder")
+    assert squad.oracle.send_decision(payload()).wake_up.result == "waits"
+    assert squad.states() == {ID: "unnotified"}
+
+
+def test_choice_becomes_a_record(squad: Squad):
+    squad.oracle.send_decision(payload())
+    done = squad.oracle.resolve_decision("demo", ID, choice="A", by="Ada", reason="The audit passed.")
+    text = squad.oracle.show(done.record.split("memory/", 1)[1]).text
+    assert (done.choice, done.label, done.by, done.is_new) == ("A", "merge today", "Ada", True)
+    for words in ("Ada decided for A (merge today)", "The audit passed.", "decision_type: choice", 'task_id: "#12"'):
+        assert words in text
+    assert squad.states() == {ID: "consumed"}
+
+
+def test_deciding_twice_changes_nothing_and_deciding_otherwise_is_a_conflict(squad: Squad):
+    squad.oracle.send_decision(payload())
+    first = squad.oracle.resolve_decision("demo", ID, choice="A")
+    again = squad.oracle.resolve_decision("demo", ID, choice="A")
+    assert (again.record, again.is_new) == (first.record, False)
+    with pytest.raises(Conflict):
+        squad.oracle.resolve_decision("demo", ID, choice="B")
+    assert len(squad.oracle.records({"project": "demo", "kind": "decision"})) == 1
+
+
+@pytest.mark.parametrize(("default", "choice", "states"), [("B", "B", "consumed"), ("abort", "abort", "consumed")])
+def test_default_holds_once_its_time_has_come(squad: Squad, default: str, choice: str, states: str):
+    squad.oracle.send_decision(payload(default_if_timeout=default))
+    done = squad.oracle.resolve_decision("demo", ID)
+    assert (done.choice, done.by) == (choice, "timeout")
+    assert squad.states() == {ID: states}
+
+
+def test_default_does_not_hold_before(squad: Squad):
+    squad.oracle.send_decision(payload(created_at="2999-01-01T00:00:00Z"))
+    with pytest.raises(UsageError, match="People may still answer until 2999"):
+        squad.oracle.resolve_decision("demo", ID)
+
+
+def test_default_of_waiting_decides_nothing(squad: Squad):
+    squad.oracle.send_decision(payload(default_if_timeout="wait"))
+    assert squad.oracle.resolve_decision("demo", ID).choice == ""
+    assert squad.states() == {ID: "open"}
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [(("demo", ID.replace("6", "7")), NotFound), (("demo", "../x"), NotFound), (("demo", ID), UsageError)],
+)
+def test_what_can_not_be_resolved(squad: Squad, words: tuple[str, str], error: type[Exception]):
+    squad.oracle.send_decision(payload())
+    with pytest.raises(error):
+        squad.oracle.resolve_decision(*words, choice="D")

@@ -74,8 +74,9 @@ def label(text: str) -> str:
 
 def refusal(error: OracleError, beside: Mapping[str, object] | None = None) -> Answer:
     """Return the answer for an error: the object that every door gives, beside an empty listing where there is one."""
+    sentence = error.sentence.removeprefix(f"{error.code}: ")
     hint = f"\nhint: {error.hint}" if error.hint else ""
-    return Answer({**(beside or {}), **error.as_json()}, f"{error.code}: {error.sentence}{hint}", is_error=True)
+    return Answer({**(beside or {}), **error.as_json()}, f"{error.code}: {sentence}{hint}", is_error=True)
 
 
 def cleaned(item: Any) -> Any:  # noqa: ANN401

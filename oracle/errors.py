@@ -163,6 +163,20 @@ class DiskFailure(OracleError):
     exit_code = 70
 
 
+class AlreadyRunning(OracleError):
+    """A daemon serves this Root already; there is one a Root."""
+
+    code = "already_running"
+    exit_code = 75
+
+
+class DaemonFailed(OracleError):
+    """The daemon could not be started, or can't be reached."""
+
+    code = "daemon_failed"
+    exit_code = 70
+
+
 class LockTimeout(OracleError):
     """Another process held the write lock for longer than we may wait; the sentence names it."""
 

@@ -65,9 +65,9 @@ def finish_intents(oracle: Oracle, until: float = 0.0) -> None:
     end = until or time.monotonic() + QUIET_TIME
     try:
         found = inbox.read(oracle.root, teams.now_seconds(oracle))
-        for entry in _intents(oracle, found)[:QUIET_INTENTS]:
+        for entry in unattended(oracle, found)[:QUIET_INTENTS]:
             if time.monotonic() < end:
-                _finish(oracle, entry)
+                finish_intent(oracle, entry)
     except (OracleError, OSError) as error:
         oracle.warn(f"what others left undone could not be finished: {error}")
 
@@ -76,16 +76,17 @@ def resume(oracle: Oracle) -> Resumed:
     """Finish every intent of a dead process, try every wake-up now, and do the machine's part of half-done handoffs."""
     done: list[str] = []
     left: list[str] = []
-    found = inbox.read(oracle.root, teams.now_seconds(oracle))
-    for entry in _intents(oracle, found):
-        (done if (said := _finish(oracle, entry)) else left).append(said or f"{_words(entry)}: could not be finished")
-    for project in _projects(oracle):
-        done += _mend(oracle, project)
     now = teams.now_seconds(oracle)
+    for entry in inbox.read(oracle.root, now).poisoned:
+        inbox.revive(oracle.root, entry, now)
     found = inbox.read(oracle.root, now)
-    for entry in found.poisoned:
-        if entry.kind is Waits.WAKE:
-            inbox.revive(oracle.root, entry, now)
+    for entry in unattended(oracle, found):
+        (done if (said := finish_intent(oracle, entry)) else left).append(
+            said or f"{_words(entry)}: could not be finished"
+        )
+    for project in projects(oracle):
+        done += mend(oracle, project)
+    now = teams.now_seconds(oracle)
     for entry in inbox.read(oracle.root, now).waiting:
         if entry.kind is Waits.WAKE:
             outcome = wakeups.send_again(oracle, entry)
@@ -104,13 +105,13 @@ def _words(entry: Entry) -> str:
 # Intents --------------------------------------------------------------------------------------------------------------
 
 
-def _intents(oracle: Oracle, found: inbox.Inbox) -> list[Entry]:
+def unattended(oracle: Oracle, found: inbox.Inbox) -> list[Entry]:
     """Return the intents that nobody works on any more."""
     entries = [*found.waiting, *found.taken]
     return [one for one in entries if one.kind is Waits.INTENT and not intents.is_worked_on(oracle, one)]
 
 
-def _finish(oracle: Oracle, entry: Entry) -> str:
+def finish_intent(oracle: Oracle, entry: Entry) -> str:
     """Do the steps of an intent; return a sentence, "" when the disk or a lock refused and it has to wait."""
     inbox.take(oracle.root, entry, teams.now_seconds(oracle))
     try:
@@ -130,6 +131,14 @@ def _finish(oracle: Oracle, entry: Entry) -> str:
         return f"{_words(entry)}: dropped, {error.sentence}"
     inbox.finish(oracle.root, entry)
     return said
+
+
+def put_off(oracle: Oracle, entry: Entry, error: str) -> Entry:
+    """Let an entry that failed for no reason anybody foresaw wait; after five tries it is set aside (`oracle doctor`)."""
+    import random
+
+    chance = random.Random()  # noqa: S311 - jitter
+    return inbox.defer(oracle.root, entry, now=teams.now_seconds(oracle), error=error, chance=chance)
 
 
 def _carry_on(oracle: Oracle, entry: Entry) -> str:
@@ -154,13 +163,15 @@ def _carry_on(oracle: Oracle, entry: Entry) -> str:
 # Handoffs that stand half done ----------------------------------------------------------------------------------------
 
 
-def _projects(oracle: Oracle) -> list[str]:
+def projects(oracle: Oracle) -> list[str]:
+    """Return the projects that have a profile."""
     from oracle.store import profile
 
     return profile.projects(oracle.root)
 
 
-def _mend(oracle: Oracle, project: str) -> list[str]:
+def mend(oracle: Oracle, project: str) -> list[str]:
+    """Do the machine's part of a project's half-done handoffs; return a sentence for each thing done."""
     from oracle.app import handoffs
 
     try:

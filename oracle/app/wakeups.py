@@ -11,7 +11,8 @@ import os
 
 from oracle.app import teams
 from oracle.domain import handoffs as rules
-from oracle.domain.handoffs import CONSUMED, ReceiptName
+from oracle.domain import timestamps
+from oracle.domain.handoffs import CONSUMED, Receipt, ReceiptName
 from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.store import handoffs, inbox
@@ -20,6 +21,7 @@ from oracle.store.inbox import Entry, Kind
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from oracle.app.oracle import Oracle
     from oracle.app.teams import Team
@@ -47,19 +49,38 @@ class WakeUp:
 
 def owe(oracle: Oracle, team: Team, name: ReceiptName, *, seat: str, text: str, topic: str = "") -> Entry:
     """Put a wake-up into the inbox and return it. With a `topic` it stands for itself, and no receipt is amended."""
-    fields = {
+    entry = _entry(oracle, team, name, {"folder": "" if topic else team.folder, "seat": seat, "text": text}, topic)
+    inbox.add(oracle.root, entry)
+    return entry
+
+
+def owe_packet(oracle: Oracle, team: Team, name: ReceiptName, *, text: str) -> Entry:
+    """Owe a memory seat word of a packet, and return the entry as it stands: it may have been tried before.
+
+    It is owed until the seat was told this text since now, or the question is over.
+    """
+    fields = {"folder": team.folder, "seat": name.target, "text": text, "owed_at": teams.stamp(oracle)}
+    entry = _entry(oracle, team, name, fields, "packet")
+    inbox.add(oracle.root, entry)
+    found = (one for one in pending(oracle) if one.file_name == entry.file_name)
+    return next(found, entry)
+
+
+def told_at(receipt: Receipt, text: str) -> datetime | None:
+    """Return when the seat of a receipt was woken with just this text, None when it was not."""
+    return timestamps.parse(receipt.text("notified_at")) if receipt.text("notify_message") == text else None
+
+
+def _entry(oracle: Oracle, team: Team, name: ReceiptName, fields: dict[str, str], topic: str) -> Entry:
+    whole = {
         "project": team.project,
-        "folder": "" if topic else team.folder,
         "task_id": name.task_id,
         "source": name.source,
         "target": name.target,
-        "seat": seat,
-        "text": text,
+        **fields,
     }
-    subject = (team.project, name.task_id, name.source, name.target, seat, topic)
-    entry = Entry(Kind.WAKE, subject, fields, due_at=teams.now_seconds(oracle))
-    inbox.add(oracle.root, entry)
-    return entry
+    subject = (team.project, name.task_id, name.source, name.target, fields["seat"], topic)
+    return Entry(Kind.WAKE, subject, whole, due_at=teams.now_seconds(oracle))
 
 
 def send(oracle: Oracle, entry: Entry, *, patience: float | None = None) -> WakeUp:
@@ -108,7 +129,11 @@ def _is_owed(entry: Entry) -> bool:
         return True
     folder, name = _text(entry, "folder"), _name(entry)
     found = handoffs.read(folder, name)
-    if found is None or found.text("notified_at"):
+    owed_at = timestamps.parse(_text(entry, "owed_at"))
+    if found is None or (found.text("notified_at") and owed_at is None):
+        return False
+    told = told_at(found, _text(entry, "text"))
+    if owed_at is not None and told is not None and told >= owed_at:
         return False
     return handoffs.read(folder, name, CONSUMED) is None  # else its reader had it without being woken
 

@@ -241,6 +241,7 @@ class Piece(StrEnum):
     DISPATCH = "dispatch"
     CLAIM = "claim"
     CLAIM_EXPIRED = "claim_expired"
+    WITH_SEAT = "with_seat"
     CONSUMED = "consumed"
     RESPONSE = "response"
     COMPLETION = "completion"
@@ -257,6 +258,7 @@ class Step(StrEnum):
     OPEN = "open"
     CLAIMED = "claimed"
     CLAIM_EXPIRED = "claim-expired"
+    WITH_SEAT = "with-memory-seat"
     ANSWERED = "answered"
     DELIVERED = "delivered"
     UNANSWERED = "consumed-unanswered"
@@ -294,6 +296,7 @@ _STATES = {
     Step.OPEN: (Party.ANSWERER, "Read the dispatch and answer it.", 3 * _DAY),
     Step.CLAIMED: (Party.ANSWERER, "Finish the answer that was begun.", 3 * _DAY),
     Step.CLAIM_EXPIRED: (Party.ANSWERER, "Take the dispatch up again; whoever claimed it is gone.", _DAY),
+    Step.WITH_SEAT: (Party.ANSWERER, "With memory seat: it was woken with the packet and answers.", _DAY),
     Step.ANSWERED: (Party.ORACLE, "Write the completion receipt: the response is on disk.", _HOUR // 6),
     Step.DELIVERED: (Party.ORACLE, "Mark the dispatch as consumed: it is answered.", _HOUR // 6),
     Step.UNANSWERED: (Party.ANSWERER, "Answer again: the dispatch was consumed, yet no answer is on disk.", _DAY),
@@ -342,6 +345,8 @@ def _step_before_answer(present: frozenset[Piece]) -> Step:
         return Step.CONFLICT
     if Piece.CONSUMED in present:
         return Step.UNANSWERED
+    if Piece.WITH_SEAT in present:
+        return Step.WITH_SEAT
     if Piece.CLAIM in present:
         return Step.CLAIMED
     if Piece.CLAIM_EXPIRED in present:

@@ -17,7 +17,7 @@ from oracle.store.layout import Root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from typing import TypeVar
 
     from oracle.index.reports import Progress, Report
@@ -88,6 +88,33 @@ class Index:
             f"The index {self.root.database} can't be used: {trouble}.", hint="Run `oracle doctor`."
         ) from trouble
 
+    def follow(self, *, full: bool) -> None:
+        """Bring the index up to date for who is told of changes: every file is stat'ed with `full` alone.
+
+        Unlike a reader it never makes do with an index in memory or with one that is behind. Raises LockTimeout, DiskFailure,
+        TreeEmptied, RootUnusable.
+        """
+        try:
+            self._fresh_connection(fresh=full, is_told=True)
+        except sqlite3.DatabaseError as error:
+            self._recover(error)
+            self._fresh_connection(fresh=full, is_told=True)
+        if self._stale:
+            raise LockTimeout(self._stale, hint="Try again in a moment.")
+
+    def doubt(self, folders: Collection[str]) -> None:
+        """Have the next look compare these root-relative folders file by file: a file in them may have changed in place.
+
+        Raises LockTimeout, DiskFailure.
+        """
+        from oracle.index.folders import doubt_folders
+
+        with self.lock(READER_PATIENCE):
+            self.make_sound()
+            if self._database.is_ready():
+                with immediate(self._database.connect()) as connection:
+                    doubt_folders(connection, folders)
+
     def _ask(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool) -> T:
         """Run `work` on one state of the index: what another process builds anew meanwhile is not seen half done."""
         while True:
@@ -104,7 +131,7 @@ class Index:
         for path, reason in rows:
             self._warn(f"{path}: {reason} Nothing in it is known.")
 
-    def _fresh_connection(self, *, fresh: bool) -> sqlite3.Connection:
+    def _fresh_connection(self, *, fresh: bool, is_told: bool = False) -> sqlite3.Connection:
         self.root.require()
         self._stale = ""
         if os.path.islink(self.root.state) and not self._database.in_memory and not self.root.contains(self.root.state):
@@ -124,7 +151,8 @@ class Index:
         connection = self._database.connect()
         now_ns = self._now_ns()
         began = time.monotonic_ns()
-        look = scan.look(connection, self.root, now_ns=now_ns, full=fresh or self._is_full_look_due(connection, now_ns))
+        full = fresh or (not is_told and self._is_full_look_due(connection, now_ns))
+        look = scan.look(connection, self.root, now_ns=now_ns, full=full)
         if look.changed or look.gone or look.configuration:
             self._catch_up(look)
         elif look.touched or look.full:

@@ -12,6 +12,9 @@ from oracle.store.layout import Root
 SETTINGS = "config.toml"
 """What the owner of a Root switched on, root-relative."""
 
+_LONGEST = 31 * 86_400
+"""Seconds that a term may have."""
+
 _SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -64,6 +67,29 @@ def load_synthesizer(root: Root) -> tuple[str, ...]:
     if os.stat(root.join(SETTINGS)).st_mode & 0o022:
         raise UsageError(f"{SETTINGS} can be written by others, so its synthesizer is not run.", hint="chmod 600 it.")
     return tuple(words)
+
+
+def load_daemon(root: Root) -> dict[str, object]:
+    """Return what `[daemon]` in `config.toml` sets: `hold`, and `seat_bound` and `seat_lease` in seconds, as far as it is stated.
+
+    Raises UsageError for a key or a value that is none.
+    """
+    faults: dict[str, str] = {}
+    stated = _load(root, SETTINGS, faults.__setitem__).get("daemon", {})
+    if faults or not isinstance(stated, dict):
+        raise UsageError(
+            f"{SETTINGS}: {faults.get(SETTINGS, 'daemon is no table.')}", hint="Mend it; see references/daemon.md."
+        )
+    found: dict[str, object] = {}
+    for key, item in stated.items():
+        is_number = isinstance(item, int | float) and not isinstance(item, bool) and 1 <= item <= _LONGEST
+        if not (isinstance(item, bool) if key == "hold" else key in ("seat_bound", "seat_lease") and is_number):
+            raise UsageError(
+                f"{SETTINGS}: daemon.{key} = {item!r} is not understood.",
+                hint="There are hold (true or false), seat_bound and seat_lease (seconds, up to a month).",
+            )
+        found[key] = item if key == "hold" else float(item)
+    return found
 
 
 def _load(root: Root, path: str, report: Report) -> dict[str, object]:

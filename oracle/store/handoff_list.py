@@ -189,7 +189,7 @@ def _join(dispatch: _Files | None, completion: _Files | None, *, folder: str, no
     name = completion.name.answered_by() if completion else dispatch.name if dispatch else _NOBODY
     task_id, answerer = name.task_id, name.target
     asker = asked.reply_to if asked and not answered else name.source
-    pieces = _dispatch_pieces(dispatch, folder, now) if dispatch else set()
+    pieces = _dispatch_pieces(dispatch, folder, now, around.memory_seats) if dispatch else set()
     pieces |= _completion_pieces(completion) if completion else set()
     pieces |= _outer_pieces(task_id, answerer, around)
     last, woken = (answered, asker) if answered else (asked, answerer)
@@ -220,7 +220,7 @@ def _outer_pieces(task_id: str, answerer: str, around: Around) -> set[Piece]:
     return pieces | {Piece.CONFLICT} if task_id in around.conflicts else pieces
 
 
-def _dispatch_pieces(dispatch: _Files, folder: str, now: datetime) -> set[Piece]:
+def _dispatch_pieces(dispatch: _Files, folder: str, now: datetime, memory_seats: Collection[str]) -> set[Piece]:
     pieces = set()
     if "" in dispatch.times:
         pieces.add(Piece.DISPATCH)
@@ -228,8 +228,15 @@ def _dispatch_pieces(dispatch: _Files, folder: str, now: datetime) -> set[Piece]
         pieces.add(Piece.CONSUMED)
     if CLAIM in dispatch.times:
         lease = _read_lease(folder, dispatch.name)
-        pieces.add(Piece.CLAIM if lease and lease.until > now else Piece.CLAIM_EXPIRED)
+        pieces.add(_claim_piece(dispatch.name, lease, now, memory_seats))
     return pieces
+
+
+def _claim_piece(name: ReceiptName, lease: Lease | None, now: datetime, memory_seats: Collection[str]) -> Piece:
+    """Return what a claim says: a memory seat that holds its own question was handed it with a packet."""
+    if lease is None or lease.until <= now:
+        return Piece.CLAIM_EXPIRED
+    return Piece.WITH_SEAT if lease.holder == name.target and name.target in memory_seats else Piece.CLAIM
 
 
 def _read_lease(folder: str, name: ReceiptName) -> Lease | None:

@@ -276,6 +276,16 @@ def _take_over(folder: str, mine: Lease, now: datetime) -> Held | None:
     return None
 
 
+def pass_on(folder: str, lease: Lease, *, holder: str, until: datetime, now: datetime) -> bool:
+    """Give a claim to another holder, if it is still this one's; tell whether it was. Raises HandoffFailed."""
+    with _Failing(f"Passing on {lease.name.file_name}"), _folder_lock(folder):
+        found = read_claim(folder, lease.name)
+        if found is None or found.holder != lease.holder:
+            return False
+        steps.replace(path_of(folder, lease.name, CLAIM), _render_lease(Lease(lease.name, holder, until), now))
+    return True
+
+
 def release(folder: str, lease: Lease) -> None:
     """Give a claim back, if it is still this holder's. Raises HandoffFailed."""
     with _Failing(f"Releasing {lease.name.file_name}"), _folder_lock(folder):

@@ -1,4 +1,6 @@
-"""The inbox: what a hook set out to do and wake-ups that wait, one file each under `_state/inbox/`. Store room.
+"""The inbox: what a hook set out to do, wake-ups that wait and questions that failed, one file each under `_state/inbox/`.
+
+Store room.
 
 An entry is written before its work begins, so that whoever comes next can finish it. Its name is made of what it is about, so
 the same intent twice is one file. Whoever works on an entry takes it by a rename, which one of many wins.
@@ -36,14 +38,15 @@ LONGEST_DELAY = 600.0
 LEASE = 60.0
 """Seconds after which an entry that somebody took is free again: they are dead."""
 
-_NAME = re.compile(r"(?P<kind>intent|wake)-[0-9a-f]{24}\.json(?P<suffix>\.taken|\.poison)?")
+_NAME = re.compile(r"(?P<kind>intent|wake|query)-[0-9a-f]{24}\.json(?P<suffix>\.taken|\.poison)?")
 
 
 class Kind(StrEnum):
-    """What waits: a hook's delivery that was begun, or a wake-up to send."""
+    """What waits: a hook's delivery that was begun, a wake-up to send, a question that could not be taken up just now."""
 
     INTENT = "intent"
     WAKE = "wake"
+    QUERY = "query"
 
 
 @value
@@ -142,6 +145,12 @@ def read(root: Root, now: float) -> Inbox:
             groups[suffix].append(entry)
     waiting, taken, poisoned = (tuple(sorted(group, key=lambda one: one.due_at)) for group in groups.values())
     return Inbox(waiting, taken, poisoned, tuple(problems))
+
+
+def set_aside(root: Root) -> tuple[tuple[str, Entry], ...]:
+    """Return (path, entry) of everything that was given up; changes nothing."""
+    paths = [f"{root.inbox}/{name}.poison" for name, suffix in _names(root) if suffix == ".poison"]
+    return tuple((path, entry) for path in paths for entry in [_read(path, [])] if entry is not None)
 
 
 def _names(root: Root) -> Iterator[tuple[str, str]]:

@@ -117,6 +117,11 @@ class Root:
         return self.join("_state/oracle.db")
 
     @property
+    def vectors(self) -> str:
+        """`_state/vectors.db`: what the semantic extra made of the records' texts; outlives the index."""
+        return self.join("_state/vectors.db")
+
+    @property
     def lock(self) -> str:
         """`_state/lock`: the one write lock."""
         return self.join("_state/lock")
@@ -198,6 +203,26 @@ class Root:
     def inbox(self) -> str:
         """`_state/inbox/`: hook intents and wake-ups that wait for their time."""
         return self.join("_state/inbox")
+
+    @property
+    def daemon_lock(self) -> str:
+        """`_state/daemon.lock`: held by the one daemon of the Root."""
+        return self.join("_state/daemon.lock")
+
+    @property
+    def daemon_status(self) -> str:
+        """`_state/daemon.json`: what the daemon last said of itself."""
+        return self.join("_state/daemon.json")
+
+    @property
+    def daemon_log(self) -> str:
+        """`_state/daemon.log`: what the daemon did, one JSON line each."""
+        return self.join("_state/daemon.log")
+
+    @property
+    def probe(self) -> str:
+        """`_state/probe/`: where the daemon moves a file to see that its watcher sees."""
+        return self.join("_state/probe")
 
     @property
     def packets(self) -> str:

@@ -39,6 +39,9 @@ OTHERS = (
     (re.compile(r"(?<=superseded-)[0-9a-f]{12}"), "<digest>"),
     (re.compile(r"(?<=\t)\d+ s(?=\t)|(?<=for )\d+ s(?=;)|(?<=\"age_seconds\": )\d+"), "<age>"),
     (re.compile(r"exec \S+ -I -S \S+(?=/scripts/hooks/)"), "exec <python> -I -S <checkout>"),
+    (re.compile(r'"[^"\n]+"(?= "-m" "oracle\.daemon")'), "<python>"),
+    (re.compile(r"(?<=<string>)\S+(?=</string>\n\t\t<string>-m<)"), "<python>"),
+    (re.compile(r"memory-oracle-[0-9a-f]{8}"), "memory-oracle-<digest>"),
     (re.compile(r'(?<="version": ")' + re.escape(__version__)), "<version>"),
     (re.compile(rf"^oracle {re.escape(__version__)}$", re.MULTILINE), "oracle <version>"),
 )

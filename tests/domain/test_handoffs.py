@@ -34,18 +34,19 @@ NAME = ReceiptName("T1", "planner", "memory")
 # State ----------------------------------------------------------------------------------------------------------------
 
 # One row a state: the files that must be there (upper case) and those that must not (lower case); the rest is free.
-# d/D dispatch, k/K claim, e/E expired claim, x/X consumed, r/R response, c/C completion, a/A acked, p/P pending wake-up,
-# n/N notified, f/F conflict.
+# d/D dispatch, k/K claim, e/E expired claim, s/S claim of the memory seat, x/X consumed, r/R response, c/C completion, a/A acked,
+# p/P pending wake-up, n/N notified, f/F conflict.
 TABLE = [
     ("dxrcaf", Step.NONE, Party.NOBODY),
     ("Rca", Step.ANSWERED, Party.ORACLE),
     ("rcaF", Step.CONFLICT, Party.OPERATOR),
     ("Xrcaf", Step.UNANSWERED, Party.ANSWERER),
-    ("DKxrcaf", Step.CLAIMED, Party.ANSWERER),
-    ("DkExrcaf", Step.CLAIM_EXPIRED, Party.ANSWERER),
-    ("DkexrcafPn", Step.UNNOTIFIED, Party.ORACLE),
-    ("Dkexrcafp", Step.OPEN, Party.ANSWERER),
-    ("DkexrcafPN", Step.OPEN, Party.ANSWERER),
+    ("DSxrcaf", Step.WITH_SEAT, Party.ANSWERER),
+    ("DKsxrcaf", Step.CLAIMED, Party.ANSWERER),
+    ("DkEsxrcaf", Step.CLAIM_EXPIRED, Party.ANSWERER),
+    ("DkesxrcafPn", Step.UNNOTIFIED, Party.ORACLE),
+    ("Dkesxrcafp", Step.OPEN, Party.ANSWERER),
+    ("DkesxrcafPN", Step.OPEN, Party.ANSWERER),
     ("DC", Step.DELIVERED, Party.ORACLE),
     ("DcA", Step.DELIVERED, Party.ORACLE),
     ("dCaPnf", Step.UNNOTIFIED, Party.ORACLE),
@@ -55,9 +56,10 @@ TABLE = [
     ("dCapf", Step.CONSUMED, Party.ASKER),
     ("dCaPNf", Step.CONSUMED, Party.ASKER),
 ]
-LETTERS = dict(zip("dkexrcapnf", Piece.__members__.values(), strict=True)) | {
+LETTERS = dict(zip("dkesxrcapnf", Piece.__members__.values(), strict=True)) | {
     "k": Piece.CLAIM,
     "e": Piece.CLAIM_EXPIRED,
+    "s": Piece.WITH_SEAT,
     "x": Piece.CONSUMED,
     "r": Piece.RESPONSE,
     "c": Piece.COMPLETION,
@@ -76,7 +78,7 @@ def fits(pattern: str, pieces: tuple[Piece, ...]) -> bool:
 def test_the_table_names_every_file() -> None:
     assert set(LETTERS.values()) == set(Piece)
     assert {step for _, step, _ in TABLE} == set(Step)
-    assert len(COMBINATIONS) == 1024
+    assert len(COMBINATIONS) == 2048
 
 
 @pytest.mark.parametrize("pieces", COMBINATIONS, ids=lambda pieces: "+".join(pieces) or "nothing")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from os.path import isdir
 
-from oracle.app.doctor import content, ground, index, machine, places
+from oracle.app.doctor import content, desk, ground, index, machine, places
 from oracle.app.doctor.checks import Check, error, in_order, passed
 from oracle.app.doctor.patient import Examination, Patient
 from oracle.app.oracle import Oracle
@@ -36,6 +36,7 @@ _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
     ("facts", "every fact file holds JSON", content.check_facts),
     ("configuration", "every configuration file can be used", content.check_configuration),
     ("journal", "every line of events.log is an event", content.check_journal),
+    ("set aside", "nothing was given up", desk.check_set_aside),
     ("clock", "right, as far as the records tell", ground.check_clock),
     ("times", "nothing was changed in the future", ground.check_mtimes),
     ("flock", "the file system locks", machine.check_flock),

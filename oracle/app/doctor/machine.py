@@ -44,7 +44,7 @@ def check_flock(patient: Patient) -> Iterator[Check]:
                 "flock", f"the file system of {patient.root.path} ({kind or 'unknown'}) knows no flock: {reason}", fix
             )
             return
-    if kind.startswith(_REMOTE):
+    if is_remote(kind):
         yield warning(
             "flock",
             f"{patient.root.path} is on {kind}: locks of other machines may not be seen, and SQLite's log needs shared memory",
@@ -63,6 +63,11 @@ def _try_flock(path: str) -> str:
     finally:
         os.close(handle)
     return ""
+
+
+def is_remote(kind: str) -> bool:
+    """Tell whether a kind of file system shows what other machines, or the host, write: its changes are not told here."""
+    return kind.startswith(_REMOTE)
 
 
 def file_system_of(path: str, mounts: str = "/proc/mounts") -> str:

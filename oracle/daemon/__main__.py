@@ -1,0 +1,39 @@
+"""Serve a Root without the command line around it: what `oracle daemon start`, systemd and launchd run."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+
+from oracle.app.oracle import Oracle
+from oracle.daemon.serve import Daemon
+from oracle.errors import OracleError
+
+
+def main(words: list[str] | None = None) -> int:
+    """Serve until told to stop; warnings and errors also go to standard error."""
+    parser = argparse.ArgumentParser(prog="python -m oracle.daemon", description="Serve a Root until told to stop.")
+    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; else as for every command")
+    parser.add_argument("--hold", action="store_true", help="keep questions open that nobody answers")
+    given = parser.parse_args(words)
+    try:
+        daemon = Daemon(Oracle.open(given.memory_dir).root, hold=given.hold)
+        daemon.log.addHandler(echo(logging.WARNING))
+        daemon.run()
+    except OracleError as error:
+        sys.stderr.write(f"{error.sentence}\n" + (f"hint: {error.hint}\n" if error.hint else ""))
+        return error.exit_code
+    return 0
+
+
+def echo(level: int) -> logging.Handler:
+    """Return a handler that prints lines for a person on standard error."""
+    handler = logging.StreamHandler()
+    handler.setLevel(level)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    return handler
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""Start, stop and ask the daemon of a Root from another process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from typing import TYPE_CHECKING
+
+from oracle.daemon.serve import LAST_STEP
+from oracle.domain import timestamps
+from oracle.errors import AlreadyRunning, DaemonFailed, LockTimeout
+from oracle.store import daemon as store
+from oracle.store import daemon_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import IO
+
+    from oracle.store.layout import Root
+
+STARTS_WITHIN = 30.0
+"""Seconds that a daemon gets to take its lock and say how it is."""
+
+SILENT_AFTER = 60.0
+"""Seconds without a word after which a daemon that runs is called silent."""
+
+_POLL = 0.05
+
+
+def command(root: Root, *, hold: bool) -> list[str]:
+    """Return the words that serve a Root, without the command line around them: it needs less memory."""
+    return [sys.executable, "-m", "oracle.daemon", "--memory-dir", root.path, *(["--hold"] if hold else [])]
+
+
+def start(root: Root, *, hold: bool) -> int:
+    """Start the daemon in the background and return its process id once it serves. Raises AlreadyRunning, DaemonFailed."""
+    root.require()
+    if store.is_running(root):
+        raise AlreadyRunning(
+            f"A daemon serves {root.path} already (process {store.holder(root) or 'unknown'}).",
+            hint="See `oracle daemon status`; end it with `oracle daemon stop`.",
+        )
+    with tempfile.TemporaryFile() as said:
+        child = subprocess.Popen(
+            command(root, hold=hold),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            cwd="/",
+            start_new_session=True,
+        )
+        _wait(lambda: child.poll() is not None or _serves(root, child.pid), STARTS_WITHIN)
+        if child.poll() is not None or not _serves(root, child.pid):
+            raise DaemonFailed(f"The daemon did not start: {_last_line(said)}", hint=f"See {root.daemon_log}.")
+    return child.pid
+
+
+def _serves(root: Root, pid: int) -> bool:
+    return store.holder(root) == pid and store.read_status(root).get("pid") == pid
+
+
+def _last_line(said: IO[bytes]) -> str:
+    said.seek(0)
+    lines = said.read().decode("utf-8", "replace").strip().splitlines()
+    spoken = [line for line in lines if not line.startswith("hint: ")]
+    return spoken[-1] if spoken else "it said nothing."
+
+
+def stop(root: Root) -> int:
+    """End the daemon after its last step; return its process id, 0 when none runs. Raises LockTimeout, DaemonFailed."""
+    pid = store.holder(root)
+    if not store.is_running(root):
+        return 0
+    if not pid:
+        raise DaemonFailed(f"The daemon of {root.path} does not say which process it is.", hint="Look for it with ps.")
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except ProcessLookupError:
+        return pid
+    if not _wait(lambda: not store.is_running(root), LAST_STEP + 5):
+        raise LockTimeout(
+            f"The daemon (process {pid}) has not ended yet.", hint="It finishes its last step; look again."
+        )
+    return pid
+
+
+def _wait(is_met: Callable[[], bool], seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while not is_met():
+        if time.monotonic() >= end:
+            return False
+        time.sleep(_POLL)
+    return True
+
+
+def status(root: Root) -> dict[str, object]:
+    """Return what the daemon last said of itself, with `running` and `age_seconds`; what ran before is told as such."""
+    said, running = store.read_status(root), store.is_running(root)
+    if running and said.get("pid") != store.holder(root):
+        said = {"pid": store.holder(root)}  # what its predecessor said
+    written = timestamps.parse(str(said.get("written_at", "")))
+    age = max(0.0, time.time() - written.timestamp()) if written is not None else None
+    uptime = said.get("uptime_seconds")
+    if running and age is not None and isinstance(uptime, int | float):
+        said = {**said, "uptime_seconds": round(uptime + age, 3)}
+    is_silent = running and age is not None and age > SILENT_AFTER
+    return {"running": running, "silent": is_silent, "age_seconds": None if age is None else round(age, 3), **said}
+
+
+def logs(root: Root, lines: int) -> list[dict[str, object]]:
+    """Return the last lines of the log, the oldest first."""
+    return list(daemon_log.read(root))[-lines:] if lines > 0 else list(daemon_log.read(root))

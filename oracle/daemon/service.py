@@ -1,0 +1,107 @@
+"""The unit by which systemd or launchd starts the daemon with the session of its user."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import plistlib
+import sys
+from typing import TYPE_CHECKING
+
+from oracle.daemon.control import command
+from oracle.domain.values import value
+from oracle.errors import UsageError
+from oracle.store import steps
+from oracle.store.layout import choose_root
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.store.layout import Root
+
+SYSTEMD, LAUNCHD = "systemd", "launchd"
+
+
+@value
+class Unit:
+    """A file to write, and the command by which its manager takes it up."""
+
+    path: str
+    text: str
+    enable: str
+
+
+def unit(root: Root, *, hold: bool, manager: str, environ: Mapping[str, str]) -> Unit:
+    """Return the unit for a Root; another Root than the user's own has one of its own. Raises UsageError."""
+    name = _name(root)
+    words = command(root, hold=hold)
+    home = environ.get("HOME") or os.path.expanduser("~")
+    if manager == SYSTEMD:
+        folder = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
+        return Unit(
+            f"{folder}/systemd/user/{name}.service",
+            _systemd(root, words),
+            f"systemctl --user daemon-reload && systemctl --user enable --now {name}.service",
+        )
+    if manager == LAUNCHD:
+        path = f"{home}/Library/LaunchAgents/{name}.plist"
+        return Unit(path, _launchd(name, words), f"launchctl bootstrap gui/{os.getuid()} {path}")
+    raise UsageError(f"{manager!r} starts no services.", hint=f"Write {SYSTEMD} or {LAUNCHD}.")
+
+
+def own_manager() -> str:
+    """Return what starts services on this machine."""
+    return LAUNCHD if sys.platform == "darwin" else SYSTEMD
+
+
+def install(made: Unit) -> bool:
+    """Write a unit; tell whether it was not there as it is. Raises DiskFailure."""
+    data = made.text.encode("utf-8", "surrogateescape")
+    if steps.read(made.path) == data:
+        return False
+    steps.replace(made.path, data)
+    return True
+
+
+def _name(root: Root) -> str:
+    if root.path == choose_root(None, {key: item for key, item in os.environ.items() if key != "ORACLE_ROOT"}):
+        return "memory-oracle"
+    return f"memory-oracle-{hashlib.sha256(os.fsencode(root.path)).hexdigest()[:8]}"
+
+
+def _systemd(root: Root, words: list[str]) -> str:
+    line = " ".join(map(_systemd_word, words))
+    return f"""[Unit]
+Description=memory-oracle for {root.path.replace("%", "%%")}
+
+[Service]
+Type=exec
+ExecStart={line}
+ExecReload=/bin/kill -HUP $MAINPID
+Restart=on-failure
+RestartSec=5
+RestartPreventExitStatus=2 75
+TimeoutStopSec=75
+
+[Install]
+WantedBy=default.target
+"""
+
+
+def _systemd_word(word: str) -> str:
+    """Quote a word as systemd reads it: `%` and `$` stand for themselves when doubled."""
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return f'"{escaped}"'
+
+
+def _launchd(name: str, words: list[str]) -> str:
+    content = {
+        "Label": name,
+        "ProgramArguments": words,
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "ThrottleInterval": 5,
+        "ExitTimeOut": 75,
+        "ProcessType": "Background",
+    }
+    return plistlib.dumps(content, sort_keys=False).decode()

@@ -1,0 +1,172 @@
+"""Be told by the operating system what changes under a Root; where it can't tell, say why. The only door to watchfiles."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from oracle.app import resume, teams
+from oracle.app.doctor.machine import file_system_of, is_remote
+from oracle.errors import OracleError
+from oracle.store.daemon import PROBE
+from oracle.store.layout import RECORD_TREES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from oracle.app.oracle import Oracle
+    from oracle.store.layout import Root
+
+STEP_MS, DEBOUNCE_MS = 100, 400
+"""Milliseconds without a change after which, and at the latest after which, changes are told."""
+
+_WAKE_MS = 5_000
+_RECORDS = (".md", ".json")
+
+
+@dataclass(slots=True)
+class Changes:
+    """What changed since the last look: whether records did, folders with a file edited in place, whether the desk has work."""
+
+    records: bool = False
+    edited: set[str] = field(default_factory=set)
+    desk: bool = False
+    probe: bool = False
+
+    def add(self, root: Root, path: str, *, is_edit: bool) -> None:
+        """Sort one change in. Claims, locks and files on their way to their name are nobody's news."""
+        inside = path.removeprefix(root.path + "/")
+        name = path.rpartition("/")[2]
+        if inside.startswith(tuple(f"{tree}/" for tree in RECORD_TREES)) or inside in RECORD_TREES:
+            self.records = True
+            if is_edit and name.endswith(_RECORDS) and name[0] != ".":
+                self.edited.add(inside.rpartition("/")[0])
+        elif path.startswith(root.probe):
+            self.probe = self.probe or name == PROBE
+        elif name[0] != "." and name.endswith((".json", ".consumed", ".toml")):
+            self.desk = True
+
+
+class Watcher:
+    """A thread that listens and rings when something changed; `fault` says why it does not listen (any more)."""
+
+    def __init__(self, root: Root, ring: Callable[[], None]) -> None:
+        self._root = root
+        self._ring = ring
+        self._lock = threading.Lock()
+        self._changes = Changes()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.paths: tuple[str, ...] = ()
+        self.fault = ""
+
+    @property
+    def is_listening(self) -> bool:
+        """Tell whether the thread listens, as far as it knows."""
+        return self._thread is not None and self._thread.is_alive() and not self.fault
+
+    def start(self, paths: Iterable[str]) -> None:
+        """Listen to these folders and all below them, from now on."""
+        self.stop()
+        self.paths, self.fault = tuple(paths), ""
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._listen, args=(self.paths, self._stop), name="watcher", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop listening."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(_WAKE_MS / 1000)
+            self._thread = None
+
+    def take(self) -> Changes:
+        """Return what changed since the last call."""
+        with self._lock:
+            found, self._changes = self._changes, Changes()
+        return found
+
+    def _listen(self, paths: tuple[str, ...], stop: threading.Event) -> None:
+        try:
+            from watchfiles import Change, watch
+
+            for batch in watch(
+                *paths,
+                watch_filter=None,
+                debounce=DEBOUNCE_MS,
+                step=STEP_MS,
+                rust_timeout=_WAKE_MS,
+                stop_event=stop,
+                raise_interrupt=False,
+                force_polling=False,
+                ignore_permission_denied=True,
+            ):
+                with self._lock:
+                    for change, path in batch:
+                        self._changes.add(self._root, path, is_edit=change is Change.modified)
+                self._ring()
+        except ImportError:
+            self.fault = "watchfiles is not installed"
+        except (OSError, RuntimeError) as error:  # RuntimeError is what its native part raises
+            self.fault = _why(error)
+        if not stop.is_set():
+            self.fault = self.fault or "it ended by itself"
+            self._ring()
+
+
+def _why(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    if "limit" in text.lower() or getattr(error, "errno", 0) in (24, 28):
+        return f"the system has no watch left to give (fs.inotify.max_user_watches or max_user_instances): {text}"
+    return text or type(error).__name__
+
+
+def why_deaf(root: Root) -> str:
+    """Return why changes below the Root are not told by the system, "" when they are as far as its file system says."""
+    kind = file_system_of(root.path)
+    if is_remote(kind):
+        return f"{root.path} is on {kind}, which does not tell of what others change"
+    return ""
+
+
+def folders_to_watch(oracle: Oracle) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the folders whose changes matter, those that are there and those that are not yet.
+
+    They are records, inbox, task trees, profiles and the probe; one that lies below another goes with it.
+    """
+    root = oracle.root
+    wanted = [
+        *map(root.join, RECORD_TREES),
+        root.inbox,
+        root.probe,
+        root.tasks,
+        root.profiles,
+        *handoff_folders(oracle),
+    ]
+    there = [path for path in wanted if os.path.isdir(path)]
+    outer = [path for path in dict.fromkeys(wanted) if not any(path.startswith(other + "/") for other in there)]
+    return tuple(path for path in outer if path in there), tuple(path for path in outer if path not in there)
+
+
+def handoff_folders(oracle: Oracle) -> list[str]:
+    """Return the folder of receipts of each project whose profile can be read."""
+    found = []
+    for project in resume.projects(oracle):
+        try:
+            found.append(teams.open_team(oracle, project).folder)
+        except OracleError:  # the desk names it
+            continue
+    return found
+
+
+def signature(paths: Collection[str]) -> tuple[tuple[str, int], ...]:
+    """Return what changes when a name in one of these folders does."""
+    found = []
+    for path in paths:
+        try:
+            found.append((path, os.stat(path).st_mtime_ns))
+        except OSError:
+            found.append((path, 0))
+    return tuple(found)

@@ -5,6 +5,8 @@ The receipt is the fact. Every step looks first whether it is done, so that the 
 
 from __future__ import annotations
 
+import os
+
 from oracle.app import completing, intents, resume, teams, wakeups
 from oracle.app.teams import Team, open_team
 from oracle.domain import handoffs as rules
@@ -140,6 +142,7 @@ def _keep_rules(oracle: Oracle, team: Team, order: Order) -> None:
         )
     if team.profile.role(order.source) == "memory" and role == "builder":
         _keep_peers(oracle, team, order)
+    _warn_of_no_workflow(oracle, team, order)
     if role == "builder" and not order.stacks:
         _refuse_stacking(oracle, team, order)
 
@@ -157,6 +160,18 @@ def _keep_peers(oracle: Oracle, team: Team, order: Order) -> None:
         f" Nothing was dispatched. For the operator: task {order.task_id}, {order.title or order.objective[:120]}.",
         hint=f"Add a planner to the seats of {team.profile.path}, or let the operator dispatch with --source operator.",
     )
+
+
+def _warn_of_no_workflow(oracle: Oracle, team: Team, order: Order) -> None:
+    """Say how to make the workflow.md of a planner's task, which holds the state of its chain and comes first."""
+    if order.target in team.profile.planners and order.kind == TASK:
+        from oracle.store import workflows
+
+        if not os.path.exists(workflows.workflow_file(team.profile.tasks_root, order.task_id)):
+            oracle.warn(
+                f"{order.task_id} has no workflow.md; make it first with"
+                f" `oracle task create {order.task_id} --project {team.project}`"
+            )
 
 
 def _refuse_stacking(oracle: Oracle, team: Team, order: Order) -> None:

@@ -33,11 +33,13 @@ if TYPE_CHECKING:
     from oracle.app.review import Remark
     from oracle.app.routing import Kept, Lesson, Seen
     from oracle.app.views import Hit, Shown, Summary, Written
+    from oracle.app.workflow import Changed
     from oracle.domain.graph import Walk
     from oracle.app.scan_machine import Scanned
     from oracle.domain.memories import Given
     from oracle.domain.packets import Request
     from oracle.domain.records import Draft
+    from oracle.domain.workflows import Step
     from oracle.index.fresh import Index
     from oracle.index.reports import Progress, Report
     from oracle.store.facts import Fact
@@ -494,6 +496,32 @@ class Oracle:
         from oracle.app import decision_log
 
         return decision_log.read_log(self, project, limit=limit)
+
+    def create_task(
+        self, project: str, task_id: str, *, template: str = "brief-driven", steps: Sequence[Step] = ()
+    ) -> tuple[str, bool]:
+        """Make a task's workflow.md and STATUS.md; return (its folder, whether the workflow is new). Raises UsageError."""
+        from oracle.app import workflow
+
+        return workflow.create_task(self, project, task_id, template=template, steps=steps)
+
+    def pending_steps(self, project: str, role: str) -> list[tuple[str, str]]:
+        """Return (task id, step) of every step that a role may begin now."""
+        from oracle.app import workflow
+
+        return workflow.list_pending(self, project, role)
+
+    def update_step(self, project: str, task_id: str, step: str, *, status: str) -> Changed:
+        """Change the status of one step and wake whom it names. Raises UsageError, NotFound."""
+        from oracle.app import workflow
+
+        return workflow.update_step(self, project, task_id, step, status=status)
+
+    def supersede_old_tasks(self, project: str, *, days: float = 3.0) -> list[tuple[str, str]]:
+        """Supersede open tasks older than `days` that nobody delivered; return (seat, task id) of each."""
+        from oracle.app import workflow
+
+        return workflow.supersede_old(self, project, days=days)
 
     def handoffs(self, project: str = "", state: str = "") -> Handoffs:
         """Return the handoffs of one project or of all. Raises UsageError, NoProfile."""

@@ -49,6 +49,7 @@ COMMANDS = {
     "log": "delivery:log",
     "hook": "delivery:hook",
     "decision": "deciding:decision",
+    "task": "workflow:task",
     "serve": "daemon:serve",
     "daemon": "daemon:daemon",
     "metrics": "daemon:metrics",

@@ -15,6 +15,7 @@ PROGRAMS = (
     *("query_memory", "memory_write", "extract_links", "scan_index", "memory_router"),
     *("dispatch_task", "complete_handoff", "memory_deliver", "verify_handoff", "audit_planner_closeout", "notify_seat"),
     *("decision_payload", "decision_log"),
+    "agent_admin",
 )
 COMMON = {"--help", "--memory-dir"}
 

@@ -1,0 +1,113 @@
+"""The command `task`: a task's workflow and its steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oracle.cli import completing
+from oracle.cli.options import Json, MemoryDir, begin
+from oracle.cli.printing import Table, print_table, visible, write_out
+from oracle.errors import UsageError
+
+if TYPE_CHECKING:
+    from oracle.cli.session import Call
+
+ACTIONS = ("create", "list-pending", "update-status", "auto-supersede")
+_WORDS = {"create": ("ID",), "list-pending": (), "update-status": ("ID", "STEP", "STATUS"), "auto-supersede": ()}
+
+
+def task(
+    context: typer.Context,
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="ACTION",
+            help="create, list-pending, update-status or auto-supersede.",
+            autocompletion=completing.words(*ACTIONS),
+        ),
+    ],
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID [STEP STATUS]]", help="The task; update-status: its step.")
+    ] = None,
+    *,
+    project: Annotated[
+        str, typer.Option("--project", metavar="P", help="The project.", autocompletion=completing.projects)
+    ],
+    template: Annotated[
+        str, typer.Option("--workflow-template", metavar="NAME", help="create: what the workflow follows.")
+    ] = "brief-driven",
+    owner_role: Annotated[str, typer.Option("--owner-role", metavar="ROLE", help="list-pending: whose steps.")] = "",
+    age_days: Annotated[
+        float, typer.Option("--age-days", metavar="N", min=0, help="auto-supersede: older than N days.")
+    ] = 3.0,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Make a task's workflow, or go on with it."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    given = words or []
+    _check(action, given, owner_role)
+    if action == "create":
+        _create(call, project, given[0], template)
+    elif action == "list-pending":
+        _list_pending(call, project, owner_role)
+    elif action == "update-status":
+        _update(call, project, given)
+    else:
+        _supersede(call, project, age_days)
+
+
+def _check(action: str, words: list[str], owner_role: str) -> None:
+    if action not in _WORDS:
+        raise UsageError(f"`oracle task {action}` is no command.", hint=f"Write one of {', '.join(ACTIONS)}.")
+    if len(words) != len(_WORDS[action]):
+        form = " ".join(("oracle task", action, *_WORDS[action], "--project P"))
+        raise UsageError(
+            f"`oracle task {action}` takes {len(_WORDS[action])} words, not {len(words)}.", hint=f"Write `{form}`."
+        )
+    if action == "list-pending" and not owner_role:
+        raise UsageError("Missing option '--owner-role'.", hint="Say whose steps, as in --owner-role builder.")
+
+
+def _create(call: Call, project: str, task_id: str, template: str) -> None:
+    with call.oracle() as oracle:
+        folder, is_new = oracle.create_task(project, task_id, template=template)
+    if call.as_json:
+        call.print_json({"task_id": task_id, "folder": folder, "made": is_new})
+        return
+    write_out(f"{visible(folder)}\n")
+    if not is_new:
+        call.note("its workflow.md was there and was left as it is")
+
+
+def _list_pending(call: Call, project: str, role: str) -> None:
+    with call.oracle() as oracle:
+        found = oracle.pending_steps(project, role)
+    if call.as_json:
+        call.print_json({"steps": [{"task_id": task_id, "step": step} for task_id, step in found]})
+        return
+    print_table(Table(("task", "step"), found))
+
+
+def _update(call: Call, project: str, words: list[str]) -> None:
+    task_id, step, status = words
+    with call.oracle() as oracle:
+        done = oracle.update_step(project, task_id, step, status=status)
+    if call.as_json:
+        call.print_json(done.as_json())
+        return
+    write_out(f"{visible(done.task_id)}\t{visible(done.step.name)}\t{visible(done.step.status)}\n")
+    if not done.is_new:
+        call.note("it was so already; nothing was changed")
+
+
+def _supersede(call: Call, project: str, days: float) -> None:
+    with call.oracle() as oracle:
+        found = oracle.supersede_old_tasks(project, days=days)
+    if call.as_json:
+        call.print_json({"superseded": [{"seat": seat, "task_id": task_id} for seat, task_id in found]})
+        return
+    print_table(Table(("seat", "task"), found))
+    call.note(f"{len(found)} superseded")

@@ -1,0 +1,79 @@
+"""`agent_admin task`: make a task's workflow, list what a role may begin, change a step, supersede old tasks. 0, else 1."""
+
+from __future__ import annotations
+
+from oracle.compat.door import emit, report, serve
+from oracle.compat.teamwork import make_parser, open_oracle
+from oracle.errors import OracleError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from oracle.app.oracle import Oracle
+
+STATUSES = ("pending", "in_progress", "done", "blocked")
+
+
+def run() -> int:
+    """Run on the process's own arguments."""
+    return serve(main)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Do one thing to the tasks of a project; 1 when it may not be done."""
+    args = _parser().parse_args(argv)
+    try:
+        with open_oracle(args) as oracle:
+            _COMMANDS[args.command](oracle, args)
+    except OracleError as error:
+        report(error)
+        return 1
+    return 0
+
+
+def _create(oracle: Oracle, args: argparse.Namespace) -> None:
+    folder, _ = oracle.create_task(args.project, args.task_id, template=args.workflow_template)
+    emit(folder)
+
+
+def _list_pending(oracle: Oracle, args: argparse.Namespace) -> None:
+    for task_id, step in oracle.pending_steps(args.project, args.owner_role):
+        emit(f"{task_id}\t{step}")
+
+
+def _update(oracle: Oracle, args: argparse.Namespace) -> None:
+    done = oracle.update_step(args.project, args.task_id, args.step, status=args.status)
+    emit(f"{done.task_id}\t{done.step.name}\t{done.step.status}")
+
+
+def _supersede(oracle: Oracle, args: argparse.Namespace) -> None:
+    found = oracle.supersede_old_tasks(args.project, days=args.age_days)
+    for seat, task_id in found:
+        emit(f"superseded\t{seat}\t{task_id}")
+    emit(f"AUTO_SUPERSEDE project={args.project} count={len(found)}")
+
+
+_COMMANDS = {"create": _create, "list-pending": _list_pending, "update-status": _update, "auto-supersede": _supersede}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = make_parser("agent_admin", "Look after the workflows of tasks.")
+    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; else the one that the environment names")
+    areas = parser.add_subparsers(dest="area", required=True, metavar="task")
+    commands = areas.add_parser("task", help="workflows and their steps").add_subparsers(dest="command", required=True)
+    create = commands.add_parser("create", help="make workflow.md and STATUS.md unless they are there")
+    create.add_argument("task_id")
+    create.add_argument("--workflow-template", default="brief-driven", metavar="NAME")
+    listing = commands.add_parser("list-pending", help="print the steps that a role may begin")
+    listing.add_argument("--owner-role", required=True, metavar="ROLE")
+    update = commands.add_parser("update-status", help="change the status of a step")
+    update.add_argument("task_id")
+    update.add_argument("step", help="its name or its number")
+    update.add_argument("status", choices=STATUSES)
+    old = commands.add_parser("auto-supersede", help="supersede open tasks that nobody delivered")
+    old.add_argument("--age-days", type=float, default=3.0, metavar="N")
+    for command in (create, listing, update, old):
+        command.add_argument("--project", required=True, metavar="P")
+    return parser

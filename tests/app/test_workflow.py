@@ -1,0 +1,144 @@
+"""Workflows on disk: made once, changed step by step by many at once, and telling whom they name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from oracle.app.oracle import Oracle
+from oracle.domain.workflows import Step
+from oracle.errors import InvalidName, NotFound, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.app.squad import Squad
+
+STEPS = (
+    Step(1, "build", owner_role="builder", notify_on_done=("planner", "memory"), notify_on_blocked=("reviewer",)),
+    Step(2, "multi", owner_role="reviewer", prereq=("build",)),
+)
+
+
+@pytest.fixture
+def chain(squad: Squad) -> Squad:
+    squad.oracle.create_task("demo", "T1", steps=STEPS)
+    return squad
+
+
+def test_task_is_made_once_and_left_as_it_is(squad: Squad):
+    folder, is_new = squad.oracle.create_task("demo", "T1")
+    assert (folder, is_new) == (str(squad.tasks / "T1"), True)
+    assert squad.text("T1/workflow.md") == "# Workflow: T1\n\nworkflow_template: brief-driven\n\nsteps: []\n"
+    assert squad.text("T1/STATUS.md").startswith("# Status: T1\n\nstatus: pending\n")
+    (squad.tasks / "T1" / "workflow.md").write_text("mine", encoding="utf-8")
+    (squad.tasks / "T1" / "STATUS.md").write_text("status: done\n", encoding="utf-8")
+    assert squad.oracle.create_task("demo", "T1")[1] is False
+    assert squad.text("T1/workflow.md") == "mine"
+    assert "## dispatch log" in squad.text("T1/STATUS.md")
+
+
+@pytest.mark.parametrize("task_id", ["..", "../x", "a/b", "", ".hidden"])
+def test_names_from_outside_are_checked(squad: Squad, task_id: str):
+    with pytest.raises(InvalidName):
+        squad.oracle.create_task("demo", task_id)
+    with pytest.raises(InvalidName):
+        squad.oracle.update_step("demo", task_id, "a", status="done")
+
+
+def test_steps_that_can_not_be_followed_are_not_written(squad: Squad):
+    with pytest.raises(UsageError, match="wait for each other"):
+        squad.oracle.create_task("demo", "T1", steps=(Step(1, "a", prereq=("b",)), Step(2, "b", prereq=("a",))))
+    assert squad.text("T1/workflow.md") == ""
+
+
+def test_step_in_dashes_waits_for_its_prerequisite(squad: Squad):
+    squad.oracle.create_task("demo", "T1")
+    (squad.tasks / "T1" / "workflow.md").write_text(
+        "## Step 1: build\nowner_role: builder\nstatus: pending\n\n"
+        "## Step 2: multi\nowner_role: builder\nstatus: pending\nprereq:\n  - build\n",
+        encoding="utf-8",
+    )
+    assert squad.oracle.pending_steps("demo", "builder") == [("T1", "build")]
+
+
+def test_one_bad_workflow_hides_no_other(chain: Squad):
+    for task_id, content in (("T0", b"## Step 1: a\nprereq: [x]\n"), ("T2", b"\xff\xfe## Step 1: a")):
+        (chain.tasks / task_id).mkdir()
+        (chain.tasks / task_id / "workflow.md").write_bytes(content)
+    (chain.tasks / "T3" / "workflow.md").mkdir(parents=True)
+    assert chain.oracle.pending_steps("demo", "builder") == [("T1", "build")]
+    assert any("T0 can't be followed" in line for line in chain.warnings)
+
+
+def test_step_goes_on_and_tells_whom_it_names(chain: Squad):
+    assert chain.oracle.update_step("demo", "T1", "build", status="in_progress").wake_ups == ()
+    done = chain.oracle.update_step("demo", "T1", "1", status="done")
+    assert [one.seat for one in done.wake_ups] == ["planner", "memory"]
+    assert chain.recorder.woken() == [("planner", "T1"), ("memory", "T1")]
+    assert chain.oracle.pending_steps("demo", "reviewer") == [("T1", "multi")]
+    assert "status: in_progress" in chain.text("T1/STATUS.md")
+    assert "step 1 (build) is done" in chain.text("T1/STATUS.md")
+    assert not chain.oracle.update_step("demo", "T1", "build", status="done").is_new
+    assert len(chain.recorder.lines()) == 2
+
+
+def test_blocked_step_tells_others(chain: Squad):
+    chain.oracle.update_step("demo", "T1", "build", status="in_progress")
+    chain.oracle.update_step("demo", "T1", "build", status="blocked")
+    assert chain.recorder.woken() == [("reviewer", "T1")]
+    assert "status: blocked" in chain.text("T1/STATUS.md")
+
+
+def test_wake_up_that_fails_waits(chain: Squad):
+    chain.recorder.away.update(("planner", "memory"))
+    chain.oracle.update_step("demo", "T1", "build", status="in_progress")
+    chain.oracle.update_step("demo", "T1", "build", status="done")
+    assert len(chain.inbox().waiting) == 2
+
+
+def test_step_that_is_begun_early_is_a_warning(chain: Squad):
+    chain.oracle.update_step("demo", "T1", "multi", status="in_progress")
+    assert any("multi was begun before build is done" in line for line in chain.warnings)
+
+
+def test_refused_change_writes_nothing(chain: Squad):
+    before = chain.snapshot()
+    with pytest.raises(UsageError):
+        chain.oracle.update_step("demo", "T1", "build", status="done")
+    with pytest.raises(NotFound):
+        chain.oracle.update_step("demo", "T9", "build", status="done")
+    assert chain.snapshot() == before
+
+
+def test_project_without_profile_has_workflows_too(root: Path):
+    with Oracle.open(str(root)) as oracle:
+        oracle.create_task("other", "T1", steps=STEPS)
+        oracle.update_step("other", "T1", "build", status="in_progress")
+        assert oracle.update_step("other", "T1", "build", status="done").wake_ups == ()
+        assert oracle.pending_steps("other", "reviewer") == [("T1", "multi")]
+
+
+def test_planner_task_without_workflow_is_a_warning(squad: Squad):
+    squad.ask("T1", source="memory", target="planner", kind="task")
+    assert any("`oracle task create T1 --project demo`" in line for line in squad.warnings)
+    squad.warnings.clear()
+    squad.oracle.create_task("demo", "T2")
+    squad.ask("T2", source="memory", target="planner", kind="task")
+    squad.ask("Q-1", source="builder", target="planner", kind="query")
+    assert squad.warnings == []
+
+
+def test_old_tasks_that_nobody_delivered_are_superseded(squad: Squad):
+    squad.ask("T1", target="builder", kind="task")
+    squad.ask("T2", target="builder", kind="task", stacks=True)
+    squad.ask("T3", target="reviewer", kind="task")
+    squad.complete("T2", "builder", "planner")
+    later = squad.open(4 * 86400)
+    assert squad.oracle.supersede_old_tasks("demo") == []
+    assert later.supersede_old_tasks("demo") == [("builder", "T1"), ("reviewer", "T3")]
+    assert later.supersede_old_tasks("demo") == []
+    assert "## [superseded] T1" in squad.text("builder/TODO.md")
+    assert "superseded" in squad.text("TASKS.md")
+    assert "builder superseded T1" in squad.text("STATUS.md")

@@ -16,6 +16,7 @@ PROGRAMS = (
     *("dispatch_task", "complete_handoff", "memory_deliver", "verify_handoff", "audit_planner_closeout", "notify_seat"),
     *("decision_payload", "decision_log"),
     "agent_admin",
+    *("archive_merged_dispatches", "check_compact_marker", "wave_count_since_compact"),
 )
 COMMON = {"--help", "--memory-dir"}
 

@@ -1,0 +1,48 @@
+"""`archive_merged_dispatches`: move what was merged out of a MEMORY.md. 0 · 1 still too long after `--commit` · 2 an error."""
+
+from __future__ import annotations
+
+from oracle.compat.door import emit, report, serve
+from oracle.compat.teamwork import make_parser, open_oracle
+from oracle.errors import OracleError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+TOO_LONG, FAILED = 1, 2
+
+
+def run() -> int:
+    """Run on the process's own arguments."""
+    return serve(main)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Rehearse, or move with `--commit`; prints JSON."""
+    args = _parser().parse_args(argv)
+    from oracle.app import compacting
+    from oracle.compat.rendering import print_json
+
+    try:
+        with open_oracle(args) as oracle:
+            done = compacting.archive_merged(oracle, args.memory_path, period=args.default_period, commit=args.commit)
+    except OracleError as error:
+        report(error)
+        return FAILED
+    emit(print_json(done))
+    return TOO_LONG if args.commit and not done["within_200_lines"] else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = make_parser(
+        "archive_merged_dispatches", "Move what was merged out of a MEMORY.md into archives beside it."
+    )
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--dry-run", action="store_true", help="change nothing, which is what happens by default")
+    mode.add_argument("--commit", action="store_true", help="move it")
+    parser.add_argument("--memory-path", default="", metavar="FILE", help="else CLAWSEAT_MEMORY_MD, else ./MEMORY.md")
+    parser.add_argument("--default-period", default="", metavar="YYYY_MM", help="for what has no date; else this month")
+    parser.add_argument("--memory-dir", metavar="DIR", help="the Root, whose home is looked through")
+    return parser

@@ -1,0 +1,34 @@
+"""`wave_count_since_compact`: how many waves were closed since the planner was condensed? Prints whether that is enough."""
+
+from __future__ import annotations
+
+from oracle.compat.door import emit, serve
+from oracle.compat.teamwork import make_parser
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+
+def run() -> int:
+    """Run on the process's own arguments."""
+    return serve(main)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Count; a file that is not there is a wrong call (2)."""
+    args = _parser().parse_args(argv)
+    from oracle.app import compacting
+    from oracle.domain.compaction import waves_since
+
+    count = waves_since(compacting.read_text(args.status_file))
+    emit(f"triggered={str(count >= args.threshold).lower()} waves_since={count}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = make_parser("wave_count_since_compact", "Count the waves since the planner was condensed.")
+    parser.add_argument("--status-file", required=True, metavar="FILE")
+    parser.add_argument("--threshold", required=True, type=int, metavar="N")
+    return parser

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from oracle.app.resume import Resumed
     from oracle.app.review import Remark
     from oracle.app.routing import Kept, Lesson, Seen
+    from oracle.app.scan_machine import Scanned
+    from oracle.app.scan_project import ProjectScan
     from oracle.app.views import Hit, Shown, Summary, Written
     from oracle.app.workflow import Changed
     from oracle.domain.graph import Walk
@@ -359,6 +361,16 @@ class Oracle:
         progress: Callable[[Scanned], None] | None = None,
     ) -> list[Scanned]:
         """Scan this machine into `machine/`. Raises UsageError for an unknown scanner."""
+    def scan_project(
+        self, project: str, repository: str = "", *, depth: str = "shallow", commit: bool = False, force: bool = False
+    ) -> ProjectScan:
+        """Scan a project's repository; write its facts when they are committed. Raises NotFound, UsageError, InvalidName."""
+        from oracle.app import scan_project
+
+        return scan_project.scan_project(self, project, repository, depth=depth, commit=commit, force=force)
+
+    # -- memories --------------------------------------------------------------------------------------------------
+
         from oracle.app import scan_machine
 
         return scan_machine.scan(self, only, network=network, with_values=with_values, progress=progress)

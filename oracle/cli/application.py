@@ -53,6 +53,7 @@ COMMANDS = {
     "serve": "daemon:serve",
     "daemon": "daemon:daemon",
     "metrics": "daemon:metrics",
+    "scan": "scanning:scan",
     "reconcile": "upkeep:reconcile",
     "doctor": "upkeep:doctor",
     "root": "upkeep:root",

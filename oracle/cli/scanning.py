@@ -1,0 +1,107 @@
+"""Commands that look at what is there: scan, project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oracle.cli import completing
+from oracle.cli.options import Json, MemoryDir, begin
+from oracle.cli.printing import Table, print_table, visible
+from oracle.errors import UsageError
+
+if TYPE_CHECKING:
+    from oracle.cli.session import Call
+
+DEPTHS = "shallow|medium|deep"
+
+
+def scan(
+    context: typer.Context,
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="WHAT", help="machine or project.", autocompletion=completing.words("machine", "project")
+        ),
+    ],
+    *,
+    only: Annotated[
+        str, typer.Option("--only", metavar="A,B", help="machine: these scanners, not the usual ones.")
+    ] = "",
+    network: Annotated[bool, typer.Option("--network", help="machine: let gh ask its hosts who is signed in.")] = False,
+    with_values: Annotated[
+        bool, typer.Option("--with-secret-values", help="machine: keep the values of credentials in the Root.")
+    ] = False,
+    project: Annotated[
+        str, typer.Option("--project", metavar="P", help="project: whose facts.", autocompletion=completing.projects)
+    ] = "",
+    repo: Annotated[
+        str, typer.Option("--repo", metavar="DIR", help="project: the repository (default: the registered one).")
+    ] = "",
+    depth: Annotated[
+        str,
+        typer.Option(
+            "--depth",
+            metavar=DEPTHS,
+            help="project: how much is looked at (default shallow).",
+            autocompletion=completing.words(*DEPTHS.split("|")),
+        ),
+    ] = "",
+    commit: Annotated[bool, typer.Option("--commit", help="project: write what is new.")] = False,
+    force: Annotated[bool, typer.Option("--force-commit", help="project: write what is new or has changed.")] = False,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Scan this machine, or a project's repository, into facts."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    of_machine = only or network or with_values
+    of_project = project or repo or depth or commit or force
+    if action == "machine" and not of_project:
+        _scan_machine(
+            call, [name.strip() for name in only.split(",") if name.strip()], network=network, values=with_values
+        )
+    elif action == "project" and project and not of_machine:
+        _scan_project(call, project, repo, depth or "shallow", commit=commit, force=force)
+    else:
+        raise UsageError(
+            "The words of `oracle scan` don't fit together.",
+            hint="Write `oracle scan machine [--only A,B]` or `oracle scan project --project P`.",
+        )
+
+
+def _scan_machine(call: Call, only: list[str], *, network: bool, values: bool) -> None:
+    with call.oracle() as oracle:
+        done = oracle.scan_machine(only, network=network, with_values=values)
+    if call.as_json:
+        call.print_json({"scanners": {item.name: item.as_json() for item in done}})
+    else:
+        print_table(
+            Table(("scanner", "file", "failed"), [(item.name, item.path, item.error) for item in done], stacked=(1,))
+        )
+    if not all(item.ok for item in done):
+        raise typer.Exit(1)
+
+
+def _scan_project(call: Call, project: str, repo: str, depth: str, *, commit: bool, force: bool) -> None:
+    with call.oracle() as oracle:
+        path = str(Path(repo).expanduser().absolute()) if repo else ""
+        found = oracle.scan_project(project, path, depth=depth, commit=commit, force=force)
+    if call.as_json:
+        rows = {
+            kind: {"path": found.paths[kind], "outcome": found.outcomes.get(kind, ""), "record": record}
+            for kind, record in found.records.items()
+        }
+        call.print_json({"project": found.project, "repo": found.repository, "depth": depth, "kinds": rows})
+    else:
+        outcomes = [(kind, found.outcomes.get(kind, "not written"), found.paths[kind]) for kind in found.records]
+        print_table(Table(("kind", "outcome", "file"), outcomes, stacked=(2,)))
+        if not found.outcomes:
+            call.note("nothing was written; --commit writes, --json shows what")
+    changed = found.those("changed")
+    if changed:
+        call.warn(
+            f"{', '.join(map(visible, changed))}: left as it is, since it says something else; --force-commit replaces"
+        )
+        raise typer.Exit(1)

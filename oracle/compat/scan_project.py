@@ -1,0 +1,85 @@
+"""`scan_project`: scan a repository into `projects/<p>/*.json`. The flags, output and exit codes of the program that teams call."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from oracle.app.oracle import Oracle
+from oracle.compat.door import complain, emit, serve
+from oracle.compat.rendering import print_json
+from oracle.errors import NotFound, RootUnusable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.app.scan_project import ProjectScan
+
+FAILED = 1
+
+
+def run() -> int:
+    """Run the program on the process's arguments and return its exit code."""
+    return serve(main)
+
+
+def main(argv: list[str]) -> int:
+    """Scan; exit code 1 for no repository, or for files that say something else and were left as they are."""
+    args = _parser().parse_args(argv)
+    with Oracle.open(args.memory_dir, warn=lambda line: complain(f"warning: {line}")) as oracle:
+        is_dry = not (args.commit or args.force_commit)
+        if not is_dry and Path(args.repo).is_dir():
+            _make_root(oracle)
+        try:
+            found = oracle.scan_project(
+                args.project, args.repo, depth=args.depth, commit=args.commit, force=args.force_commit
+            )
+        except NotFound as error:
+            complain(f"error: {error.sentence}")
+            return FAILED
+    if is_dry:
+        emit(print_json(_rehearsed(found)))
+        return 0
+    return _tell(found, is_quiet=args.quiet)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="scan_project", description="Scan a repository into facts about its project.")
+    parser.add_argument("--project", required=True)
+    parser.add_argument("--repo", required=True, metavar="DIR")
+    parser.add_argument("--depth", choices=("shallow", "medium", "deep"), default="shallow")
+    parser.add_argument(
+        "--commit", action="store_true", help="write what is new (default: print what would be written)"
+    )
+    parser.add_argument("--force-commit", action="store_true", help="write what is new, and what has changed")
+    parser.add_argument("--memory-dir", metavar="DIR", help="the Root")
+    parser.add_argument("--quiet", action="store_true", help="say nothing of files that were written")
+    return parser
+
+
+def _make_root(oracle: Oracle) -> None:
+    try:
+        oracle.root.require()
+    except RootUnusable:
+        oracle.init()
+        complain(f"note: made the Root {oracle.root.path}")
+
+
+def _rehearsed(found: ProjectScan) -> dict[str, object]:
+    return {
+        "dry_run": True,
+        "project": found.project,
+        "repo": found.repository,
+        "depth": found.depth,
+        "files": {f"{kind}.json": record for kind, record in found.records.items()},
+    }
+
+
+def _tell(found: ProjectScan, *, is_quiet: bool) -> int:
+    written, changed = found.those("written"), found.those("changed")
+    if not is_quiet:
+        for path in written:
+            complain(f"wrote: {path}")
+        emit(f"scan complete: {found.project} depth={found.depth} ({len(written)} files)")
+    for path in changed:
+        complain(f"error: {path} says something else; --force-commit replaces it")
+    return FAILED if changed else 0

@@ -1,0 +1,169 @@
+"""How a project leaves the desk: `deploy`, `ci`, `env_templates`."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+
+from oracle.scan import formats, words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from oracle.scan.manifests import Manifest
+    from oracle.scan.walk import Tree
+
+    Content = dict[str, object]
+
+_MOST, _MOST_FILES = 100, 50
+_WORKFLOWS = (".github/workflows", ".gitea/workflows", ".forgejo/workflows")
+_SERVICES = {
+    ".circleci/config.yml": "circleci",
+    ".buildkite/pipeline.yml": "buildkite",
+    ".github/dependabot.yml": "dependabot",
+    ".github/dependabot.yaml": "dependabot",
+}
+_INSTRUCTION = re.compile(r"(?i)^\s*(FROM|EXPOSE|WORKDIR)[ \t]+([^\n]{1,300})", re.MULTILINE)
+
+
+def detect_deploy(tree: Tree, _: Sequence[Manifest]) -> Content:
+    """Return how the project is shipped: images, services, clusters, infrastructure, platforms."""
+    yamls = [
+        path
+        for path in tree.named("*.yaml", "*.yml")
+        if path.startswith(("k8s/", "kubernetes/", "deploy/", "manifests/", "charts/")) or "/k8s/" in path
+    ]
+    platforms: dict[str, list[str]] = {}
+    for path in tree.named(*words.PLATFORMS):
+        name = path.rpartition("/")[2]
+        platform = next(one for pattern, one in words.PLATFORMS.items() if fnmatchcase(name, pattern))
+        platforms.setdefault(platform, []).append(path)
+    return {
+        "dockerfiles": [
+            _dockerfile(tree, path)
+            for path in tree.named("Dockerfile", "Dockerfile.*", "*.Dockerfile", "Containerfile")[:_MOST_FILES]
+        ],
+        "compose": [_compose(tree, path) for path in tree.named("docker-compose*.y*ml", "compose*.y*ml")[:_MOST_FILES]],
+        "kubernetes": [found for path in yamls[:_MOST_FILES] for found in _cluster_objects(tree, path)][:_MOST],
+        "helm_charts": [path.rpartition("/")[0] or "." for path in tree.named("Chart.yaml")][:_MOST],
+        "terraform": sorted({path.rpartition("/")[0] or "." for path in tree.named("*.tf")})[:_MOST],
+        "platforms": {name: paths[:5] for name, paths in sorted(platforms.items())},
+        "release_files": tree.named(
+            "Makefile", "release-please-config.json", ".releaserc*", "lerna.json", "nx.json", "turbo.json"
+        )[:20],
+    }
+
+
+def _dockerfile(tree: Tree, path: str) -> Content:
+    """Return what a Dockerfile builds upon and exposes; variables and arguments, which may hold anything, are left out."""
+    stated = [(found[1].upper(), found[2].split()) for found in _INSTRUCTION.finditer(tree.text(path) or "")]
+    images = [[word for word in rest if not word.startswith("--")] for name, rest in stated if name == "FROM"]
+    stages = {image[2] for image in images if len(image) > 2 and image[1].upper() == "AS"}
+    return {
+        "path": path,
+        "base_images": list(dict.fromkeys(image[0] for image in images if image and image[0] not in stages)),
+        "stages": sorted(stages),
+        "ports": [port for name, rest in stated if name == "EXPOSE" for port in rest][:_MOST],
+    }
+
+
+def _compose(tree: Tree, path: str) -> Content:
+    """Return the services of a compose file with image and ports; of their environment only the names."""
+    document = formats.table(next(iter(formats.yaml(tree.text(path))), None))
+    services = {}
+    for name, stated in list(formats.table(document.get("services")).items())[:_MOST]:
+        service = formats.table(stated)
+        ports = service.get("ports")
+        environment = service.get("environment")
+        named = (
+            list(environment)
+            if isinstance(environment, dict)
+            else [line.partition("=")[0] for line in formats.texts(environment)]
+        )
+        services[name] = {
+            "image": service.get("image") if isinstance(service.get("image"), str) else None,
+            "builds": "build" in service,
+            "ports": [str(port) for port in ports if isinstance(port, str | int)] if isinstance(ports, list) else [],
+            "environment": sorted(str(one) for one in named)[:_MOST],
+        }
+    return {"path": path, "services": services}
+
+
+def _cluster_objects(tree: Tree, path: str) -> list[Content]:
+    """Return kind and name of the objects that a manifest of Kubernetes describes."""
+    found: list[Content] = []
+    for document in formats.yaml(tree.text(path)):
+        kind, name = formats.dig(document, "kind"), formats.dig(document, "metadata", "name")
+        if isinstance(kind, str) and formats.dig(document, "apiVersion"):
+            found.append({"path": path, "kind": kind, "name": name if isinstance(name, str) else ""})
+    return found
+
+
+def detect_ci(tree: Tree, _: Sequence[Manifest]) -> Content:
+    """Return what runs when somebody pushes: services, workflows with triggers, jobs and the actions that they use."""
+    workflows = [path for path in tree.below(*_WORKFLOWS) if path.endswith((".yml", ".yaml"))]
+    systems: dict[str, list[str]] = {"github actions": workflows[:_MOST]} if workflows else {}
+    for path in tree.files:
+        if path in _SERVICES:
+            systems.setdefault(_SERVICES[path], []).append(path)
+    for path in tree.named(*words.CI_FILES):
+        name = path.rpartition("/")[2]
+        system = next(one for pattern, one in words.CI_FILES.items() if fnmatchcase(name, pattern))
+        systems.setdefault(system, []).append(path)
+    return {
+        "systems": {name: paths[:20] for name, paths in sorted(systems.items())},
+        "workflows": [_workflow(tree, path) for path in workflows[:_MOST_FILES]],
+        "gitlab": _gitlab(tree) if tree.has(".gitlab-ci.yml") else None,
+        "circleci_jobs": _circle(tree) if tree.has(".circleci/config.yml") else [],
+    }
+
+
+def _workflow(tree: Tree, path: str) -> Content:
+    """Return a workflow of GitHub Actions. YAML 1.1 reads its `on` as true."""
+    document = formats.table(next(iter(formats.yaml(tree.text(path))), None))
+    triggers = document.get("on", document.get("True"))
+    jobs = formats.table(document.get("jobs"))
+    steps = [step for job in jobs.values() for step in formats.dig(job, "steps") or [] if isinstance(step, dict)]
+    return {
+        "path": path,
+        "name": document.get("name") if isinstance(document.get("name"), str) else "",
+        "triggers": sorted(map(str, triggers)) if isinstance(triggers, dict | list) else formats.texts(triggers),
+        "jobs": list(jobs)[:_MOST],
+        "runs_on": sorted({one for job in jobs.values() for one in formats.texts(formats.dig(job, "runs-on"))}),
+        "uses": sorted({step["uses"] for step in steps if isinstance(step.get("uses"), str)})[:_MOST],
+    }
+
+
+def _gitlab(tree: Tree) -> Content:
+    """Return stages and jobs of a .gitlab-ci.yml; what begins with a dot is a template, what is a setting no job."""
+    document = formats.table(next(iter(formats.yaml(tree.text(".gitlab-ci.yml"))), None))
+    jobs = [
+        name
+        for name, job in document.items()
+        if isinstance(job, dict)
+        and not name.startswith(".")
+        and ("script" in job or "trigger" in job or "extends" in job)
+    ]
+    return {"stages": formats.texts(document.get("stages")), "jobs": jobs[:_MOST]}
+
+
+def _circle(tree: Tree) -> list[str]:
+    document = next(iter(formats.yaml(tree.text(".circleci/config.yml"))), None)
+    return list(formats.table(formats.dig(document, "jobs")))[:_MOST]
+
+
+def detect_env_templates(tree: Tree, _: Sequence[Manifest]) -> Content:
+    """Return the variables that templates of environment files name; their values, which may be real ones, are left out."""
+    files = []
+    for path in tree.named(*words.ENV_TEMPLATES)[:_MOST_FILES]:
+        variables, _wrong = formats.dotenv(tree.text(path))
+        files.append(
+            {
+                "path": path,
+                "variables": [
+                    {"name": name, "has_default": bool(value)} for name, value in list(variables.items())[:300]
+                ],
+            }
+        )
+    return {"files": files}

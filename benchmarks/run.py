@@ -246,7 +246,7 @@ def bench_search(bench: Bench) -> list[Row]:
         ours, base = pairs(
             lambda: oracle.search(words), lambda: connection.execute(statement, (expression,)).fetchall(), 15
         )
-    return [compare("search of five common words in 100,000 ÷ bare FTS5 OR", ours, base, "≤ 1.2")]
+    return [compare("search of five common words in 100,000 ÷ bare FTS5 OR", ours, base, "≤ 0.7")]
 
 
 def bench_memory(bench: Bench) -> list[Row]:
@@ -324,8 +324,10 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
     print(table(rows, scale))
     if args.write:
-        (HERE / "RESULTS.md").write_text(
-            f"# Results\n\n`make bench` on a shared machine.\n\n{table(rows, scale)}", encoding="utf-8"
+        results = HERE / "RESULTS.md"
+        _, mark, others = results.read_text(encoding="utf-8").partition("\n## ")  # what other benchmarks wrote
+        results.write_text(
+            f"# Results\n\n`make bench` on a shared machine.\n\n{table(rows, scale)}{mark}{others}", encoding="utf-8"
         )
 
 

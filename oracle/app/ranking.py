@@ -17,11 +17,13 @@ from oracle.domain.values import value
 from oracle.index.tokens import is_wide, tokens
 
 _K1, _B = 1.2, 0.4
-_TITLE, _HEADING = 0.5, 0.3
-_BEFORE, _AFTER, _FARTHER = 0.4, 0.25, 0.08
+_TITLE, _HEADING = 0.7, 0.3
+_BEFORE, _AFTER, _FARTHER = 0.4, 0.18, 0.12
 """Weights of the words of the passages beside: the one before, the one after, those two before and after."""
 _RECORD = 0.25
 """Weight of the record's own score."""
+_NAME = 0.4
+"""Weight of the name of one who speaks: others say it too, and what its bearer says is lifted by itself."""
 _CLOSE_LOOK = 120
 """Passages that are looked at closely for what costs more than counting words."""
 
@@ -101,10 +103,14 @@ class Ranking:
         passages = sum(len(page.passages) for page in self._pages) or 1
         here = Counter(number for counts in self._counts for terms in counts.values() for number in terms)
         everywhere = max(passages, self._statistics.records * passages / max(1, len(self._pages)))
+        speakers = {word for page in self._pages for name in set(page.speakers) for word in name.split()}
         weights = []
         for number, term in enumerate(self.question.terms):
             times = min(self._statistics.frequencies.get(key, (0, 0))[1] for key in self._keys[number])
-            weights.append(term.weight * (_rareness(here[number], passages) + _rareness(times, everywhere)) / 2)
+            rare = _rareness(here[number], passages)
+            if term.expression or len(term.tokens[0]) > 1:  # the index does not count the characters of a longer run
+                rare = (rare + _rareness(times, everywhere)) / 2
+            weights.append(term.weight * rare * (_NAME if term.tokens[0] in speakers else 1.0))
         return weights
 
     def score(self, boost: Mapping[int, float]) -> list[Scored]:
@@ -142,8 +148,11 @@ class Ranking:
         return scores
 
     def _rareness_of_record(self, number: int) -> float:
+        term = self.question.terms[number]
+        if term.weight < 1:
+            return 0.0
         count = min(self._statistics.frequencies.get(key, (0, 0))[0] for key in self._keys[number])
-        return self.question.terms[number].weight * _rareness(count, self._statistics.records)
+        return _rareness(count, self._statistics.records)
 
     def _score_page(self, source: int, page: Page, average: float) -> Iterable[Scored]:
         counts = self._counts[source]

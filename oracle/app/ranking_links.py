@@ -33,7 +33,7 @@ _LINK = r"\[\[(?P<wiki>[^\[\]|\n]+)(?:\|(?P<alias>[^\[\]\n]+))?\]\]|\[(?P<text>[
 _MOST_LINKS = 60
 """Links of a page that are followed by their words."""
 _SENTENCE = r"(?<=[.!?。！？])\s+|\n+"
-_NAMESPACES = ("taskid", "file", "component", "key", "project", "commit", "url")
+_NAMESPACES = ("taskid", "file", "component", "key", "commit")
 _NO_CUES = frozenset(
     "list name names all every many most one other others people person team thing things kind also ever now currently".split()
 )
@@ -98,7 +98,7 @@ def _is_name(word: str, question: Question) -> bool:
 
 
 def entities_named(connection: Connection, question: Question) -> list[int]:
-    """Return the newest records that mention an entity which the question names."""
+    """Return records that mention an entity which the question names."""
     names = [chunk.strip("?!,;:.()[]\"'`") for chunk in question.text.split()]
     odd = [
         name for name in names if compiled(r"[^\W_]").search(name) and compiled(r"[\d/._#-]|[a-z][A-Z]").search(name)

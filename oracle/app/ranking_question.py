@@ -10,14 +10,18 @@ from oracle.index.tokens import lower, pairs, tokens
 
 _POSSESSIVE = r"(?i)[’'](?:s|t|re|ll|ve|d|m)\b"
 _COMPOUND = r"[a-z]{2,}(?:-[a-z]{2,})+"
-_SINGLE = 0.3
+_SINGLE = 0.4
 """Weight of one character of a longer run: it says little, but finds other words for the same."""
 _FILLERS = frozenset(
     """any been can could don didn doesn isn wasn aren weren won wouldn couldn shouldn hasn haven hadn he her his him into just
     me my not no our she should so some than us very was would""".split()
 )
 """Words that are looked for when nothing else is there, beside the stop words of the index."""
-_WIDE_FILLERS = "什么|怎么|怎样|为何|多少|哪些|哪个|哪里|是否|如何|为|么|吗|呢|吧|的|了"
+_WIDE_FILLERS = (
+    "为什么|为何|什么|怎么样|怎么|怎样|如何|哪个|哪些|哪里|哪种|哪一|多少|多久|几个|是否|能不能|是不是|有没有|可不可以|我们|你们|他们|时候|的话"
+    "|一个|这个|那个|这些|那些|[吗呢吧啊的了着过么]"
+)
+"""What a Chinese question is made with, and what between two words makes pairs that are no words."""
 _LONGEST = 4_000
 """Characters of a question that are read."""
 
@@ -84,6 +88,14 @@ def _read(part: list[str]) -> list[Term]:
         words = tuple(word for token in part for word in tokens(token))
         return [Term(words, fold.quote(" ".join(part)), 1.0)] if words else []
     run = lower(part[0])
+    if len(run) > fold.PHRASE_CJK:
+        rest = [piece for piece in compiled(_WIDE_FILLERS).split(run) if piece]
+        if rest and rest != [run]:
+            return [term for piece in rest for term in _read_run(piece)]
+    return _read_run(run)
+
+
+def _read_run(run: str) -> list[Term]:
     if len(run) == 1:
         return [Term((run,), f"{fold.quote(run)}*", 1.0)]
     singles = [Term((char,), "", _SINGLE) for char in dict.fromkeys(run)]

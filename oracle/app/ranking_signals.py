@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from oracle.app.ranking import Ranking, Scored
 
 _SPEAKER = 0.4
-_DAY = 0.8
+_DAY = 1.0
 _SHAPE = 0.2
-_PAIR = 0.2
-_QUESTION = 0.15
+_PAIR = 0.3
+_QUESTION = 0.1
 """Share of its score that a passage loses which asks itself."""
 
 _SHAPES = {

@@ -24,6 +24,7 @@ from oracle.app.views import Hit, Summary
 from oracle.domain.documents import Document
 from oracle.domain.passages import MAX_CHARACTERS, Passage, widen
 from oracle.domain.relations import asks_for_links
+from oracle.domain.values import replace
 from oracle.index import candidates, query
 from oracle.index.db import Connection
 from oracle.store import records
@@ -73,7 +74,11 @@ class Recall:
             scored = self._put_answers_first(ranking, scored, anchors, neighbours)
         standing = [one for one in scored if not self._records[one.source].is_retired]
         retired = [] if strict else [one for one in scored if self._records[one.source].is_retired]
-        return self._pick(ranking, [*standing, *retired], limit)
+        hits = self._pick(ranking, [*standing, *retired], limit)
+        first = self._records[scored[0].source] if scored else None
+        if hits and first is not None and first.is_retired:
+            hits[0] = replace(hits[0], instead_of=first.slug)
+        return hits
 
     def _look(self, limit: int) -> tuple[Statistics, list[int]]:
         """Return how rare the words are, and the records that match them best."""
@@ -112,8 +117,7 @@ class Recall:
 
     def _boosts(self, matched: Sequence[int]) -> dict[int, float]:
         """Return what the links between the candidates give to each, as a share of the heaviest word."""
-        slugs = {self._records[source].slug: source for source in self._sources.values()}
-        edges = candidates.relations(self._connection, list(self._sources), list(slugs))
+        edges = candidates.relations(self._connection, list(self._sources))
         times = {identifier: self._records[source].sort_ts for identifier, source in self._sources.items()}
         points = weigh_links(edges, strong=matched[:_STRONG], times=times)
         return {self._sources[identifier]: value for identifier, value in points.items() if identifier in self._sources}

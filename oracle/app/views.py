@@ -72,7 +72,8 @@ class Hit:
     """A search hit: the record, its score (higher is better), the passage and where it stands in the file.
 
     `coverage` is the share of the question's words that the passage, its headings and its title hold, rare words weighing
-    more: 0 to 1. `why` says in a few words what speaks for the hit, `parts` what each signal gave.
+    more: 0 to 1. `why` says in a few words what speaks for the hit, `parts` what each signal gave. `instead_of` is the retired
+    record that would have come first by its words; the first hit alone has it.
     """
 
     record: Summary
@@ -84,6 +85,7 @@ class Hit:
     coverage: float = 0.0
     why: str = ""
     parts: tuple[tuple[str, float], ...] = ()
+    instead_of: str = ""
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form with `lines` as "A:B"."""
@@ -95,6 +97,8 @@ class Hit:
             "snippet": self.snippet,
             "why": self.why,
         }
+        if self.instead_of:
+            values["instead_of"] = self.instead_of
         return {**values, **chain_json(self.chain)}
 
     def as_answer(self) -> dict[str, object]:
@@ -113,6 +117,7 @@ class Hit:
             "coverage": round(self.coverage, 2),
             "snippet": self.snippet,
             "why": self.why,
+            **({"instead_of": self.instead_of} if self.instead_of else {}),
             **chain_json(self.chain),
         }
 

@@ -87,6 +87,8 @@ def search(
             hint = known_words(oracle, filters) or "Try fewer words, or fewer filters."
             raise NotInMemory(f"not_in_memory_db: nothing is found for {_cut(words)!r}.", hint=hint)
         standing = oracle.standing() if call.as_json else {}
+    if hits[0].instead_of:
+        call.warn(f"{hits[0].instead_of} would come first, but no longer holds.")
     if call.as_json:
         call.print_json({"records": [{**hit.as_json(), **_signals(hit, explain)} for hit in hits], **standing})
     else:

@@ -18,6 +18,10 @@ ROWS = 40_000
 
 _CHUNK = 400
 _ALL_OF = 5
+_OF_ENTITIES = (
+    "'references-task', 'references-commit', 'references-file', 'references-url', 'references-key', 'references-project',"
+    " 'references-component'"
+)
 _MOST_ROWS = 1 << 31
 """Rows asked for at most: SQLite takes no number beyond 64 bits."""
 
@@ -139,11 +143,11 @@ def named(connection: sqlite3.Connection, keys: Sequence[str], rare: Sequence[st
 
 
 def entity_sources(connection: sqlite3.Connection, names: Sequence[str], limit: int) -> list[int]:
-    """Return the newest records that mention any of these entities."""
+    """Return records that mention any of these entities, those that the index took last first."""
     marks = ", ".join("?" * len(names))
     rows = connection.execute(
-        "SELECT DISTINCT record.id FROM target JOIN edge ON target_id = target.id JOIN record ON record.id = source_id"  # noqa: S608
-        f" WHERE target.name IN ({marks}) ORDER BY sort_ts DESC LIMIT ?",
+        f"SELECT DISTINCT source_id FROM target CROSS JOIN edge ON target_id = target.id WHERE name IN ({marks})"  # noqa: S608
+        " ORDER BY source_id DESC LIMIT ?",
         (*names, limit),
     )
     return [int(row[0]) for row in rows]
@@ -187,24 +191,24 @@ def _phrase(text: str) -> str:
     return '"' + text.replace('"', " ") + '"'
 
 
-def relations(
-    connection: sqlite3.Connection, records: Sequence[int], slugs: Sequence[str]
-) -> list[tuple[int, str, int, str]]:
+def relations(connection: sqlite3.Connection, records: Sequence[int]) -> list[tuple[int, str, int, str]]:
     """Return (source id, edge type, target id, "") of the edges between records.
 
     Those of `supports` and `contradicts` that reach them from anywhere come again, with the source's time.
     """
     marks = ", ".join("?" * len(records))
     inside = connection.execute(
-        "SELECT source_id, edge.type, other.id, '' FROM edge JOIN target ON target.id = target_id"  # noqa: S608
-        f" JOIN record AS other ON other.slug = target.name WHERE source_id IN ({marks}) AND other.id IN ({marks})",
-        (*records, *records),
+        "SELECT source_id, edge.type, other.id, '' FROM edge CROSS JOIN target ON target.id = target_id"  # noqa: S608
+        " CROSS JOIN record AS other ON other.slug = target.name"
+        f" WHERE source_id IN ({marks}) AND edge.type NOT IN ({_OF_ENTITIES})",
+        records,
     ).fetchall()
     outside = connection.execute(
-        "SELECT source_id, edge.type, other.id, source.sort_ts FROM target JOIN edge ON target_id = target.id"  # noqa: S608
-        " JOIN record AS other ON other.slug = target.name JOIN record AS source ON source.id = source_id"
-        f" WHERE target.name IN ({', '.join('?' * len(slugs))}) AND edge.type IN ('supports', 'contradicts')"
-        " AND source.retired_by IS NULL",
-        slugs,
+        "SELECT source_id, edge.type, other.id, source.sort_ts FROM record AS other"  # noqa: S608
+        " CROSS JOIN target ON target.name = other.slug CROSS JOIN edge ON target_id = target.id"
+        " CROSS JOIN record AS source ON source.id = source_id"
+        f" WHERE other.id IN ({marks}) AND edge.type IN ('supports', 'contradicts') AND source.retired_by IS NULL",
+        records,
     ).fetchall()
-    return [*inside, *outside]
+    known = set(records)
+    return [*(row for row in inside if row[2] in known), *outside]

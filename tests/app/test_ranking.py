@@ -1,0 +1,147 @@
+"""What a search makes of a question, and which passage comes first for which reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.app.oracle import Oracle
+from oracle.app.ranking_dates import Day, days_in, nearness
+from oracle.app.ranking_question import understand
+from oracle.domain.records import Draft
+
+BUILDER = "projects/arena/builder"
+
+
+def put(root: Path, name: str, text: str) -> Path:
+    path = root / f"{BUILDER}/{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def first(root: Path, query: str) -> str:
+    with Oracle.open(str(root)) as oracle:
+        hits = oracle.search(query)
+        return hits[0].record.slug.rpartition("/")[2] if hits else ""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("What's Melanie's plan?", "melanie plan"),
+        ("is it the", "is it the"),
+        ("ARENA-228 retries", "arena-228 retries"),
+        ("a second-factor lock", "second factor lock"),
+        ("步骤", "步骤"),
+        ("为什么节点重启", "节点 点重 重启"),
+        ("为什么", "为什 什么"),
+        ("", ""),
+    ],
+)
+def test_the_words_of_a_question(text: str, words: str) -> None:
+    assert " ".join("-".join(term.tokens) for term in understand(text).terms if term.weight == 1) == words
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_question(text: str) -> None:
+    for term in understand(text).terms:
+        assert all(term.tokens)
+        assert term.weight > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("on 8 May, 2023", [Day(2023, 5, 8)]),
+        ("May 8th 2023", [Day(2023, 5, 8)]),
+        ("in June", [Day(0, 6, 0)]),
+        ("you may go in 2022", [Day(2022, 0, 0)]),
+        ("2026-04-27T10:00", [Day(2026, 4, 27)]),
+        ("2026年4月27日", [Day(2026, 4, 27)]),
+        ("99 Marches", []),
+    ],
+)
+def test_dates(text: str, days: list[Day]) -> None:
+    assert days_in(text) == days
+
+
+def test_a_record_of_the_days_after_is_nearly_as_good_as_one_of_the_day() -> None:
+    asked = [Day(2023, 5, 8)]
+    near = [nearness(asked, [day]) for day in (Day(2023, 5, 8), Day(2023, 5, 10), Day(2023, 5, 30), Day(2022, 5, 8))]
+    assert near == sorted(near, reverse=True)
+    assert len(set(near)) == 4
+
+
+def test_an_answer_beside_the_words_is_found(root: Path) -> None:
+    put(root, "a", "**Ann:** How often do you swim in the lake?\n\n**Bob:** Three times a week.\n")
+    put(root, "b", "A lake is deep.\n")
+    with Oracle.open(str(root)) as oracle:
+        assert "Three times a week" in oracle.search("how often does Bob swim in the lake")[0].snippet
+
+
+def test_the_speaker_that_is_named_comes_first(root: Path) -> None:
+    filler = "\n\n".join(f"**Cid:** {'word ' * 120}{number}" for number in range(4))
+    put(root, "a", f"**Ann:** I swim in the lake.\n\n{filler}\n\n**Bob:** I swim in the lake.\n")
+    with Oracle.open(str(root)) as oracle:
+        assert oracle.search("where does Bob swim")[0].snippet.endswith("**Bob:** I swim in the lake.")
+
+
+def test_the_day_that_is_named_comes_first(root: Path) -> None:
+    for day in ("2026-03-01", "2026-04-01", "2026-05-01"):
+        put(root, day, f"---\nts: {day}\n---\nThe deploy failed.\n")
+    assert first(root, "why did the deploy fail on April 1, 2026?") == "2026-04-01"
+
+
+def test_several_passages_of_a_record_may_be_hits_and_no_line_twice(root: Path) -> None:
+    put(root, "a", "\n\n".join(f"The needle number {number}. {'hay ' * 150}" for number in range(5)))
+    with Oracle.open(str(root)) as oracle:
+        hits = oracle.search("needle")
+    lines = [line for hit in hits for line in range(hit.first_line, hit.last_line + 1)]
+    assert len(hits) > 1
+    assert len(lines) == len(set(lines))
+
+
+def test_coverage_is_the_share_of_the_words_that_are_there(root: Path) -> None:
+    put(root, "a", "The needle is in the barn.\n")
+    with Oracle.open(str(root)) as oracle:
+        assert oracle.search("needle barn")[0].coverage == pytest.approx(1)
+        assert oracle.search("needle zeppelin airship")[0].coverage < 0.5
+
+
+def test_what_a_newer_record_contradicts_comes_after_it(root: Path) -> None:
+    with Oracle.open(str(root)) as oracle:
+        old = oracle.write(Draft("decision", "arena", "Needle size", body="The needle is needle thin. Needle."))
+        new = oracle.write(
+            Draft("decision", "arena", "Second look", body="The needle is thick, all told.", contradicts=(old.slug,))
+        )
+        assert [hit.record.slug for hit in oracle.search("needle")] == [new.slug, old.slug]
+
+
+def test_a_retired_record_that_would_have_won_is_named_and_left_out_when_strict(root: Path) -> None:
+    with Oracle.open(str(root)) as oracle:
+        old = oracle.write(Draft("decision", "arena", "Needle", body="needle needle"))
+        new = oracle.write(Draft("decision", "arena", "Thread", body="No needle any more.", supersedes=(old.slug,)))
+        hits = oracle.search("needle")
+        assert [hit.record.slug for hit in hits] == [new.slug, old.slug]
+        assert hits[0].instead_of == old.slug
+        assert "superseded by" in hits[1].why
+        strict = oracle.search("needle", strict=True)
+        assert [hit.record.slug for hit in strict] == [new.slug]
+
+
+def test_what_changed_after_the_look_is_never_quoted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edited = put(root, "edited", "The needle is red.\n")
+    deleted = put(root, "deleted", "The needle is blue.\n")
+    renamed = put(root, "renamed", "The needle is green.\n")
+    with Oracle.open(str(root)) as oracle:
+        assert len(oracle.search("needle")) == 3
+        monkeypatch.setattr(type(oracle.index), "_fresh_connection", lambda index, fresh: index.database.connect())
+        edited.write_text("Nothing here.\n", encoding="utf-8")
+        deleted.unlink()
+        renamed.rename(renamed.with_name("other.md"))
+        snippets = [hit.snippet for hit in oracle.search("needle")]
+    assert not any("needle" in snippet for snippet in snippets)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING
 
@@ -10,45 +9,47 @@ from oracle.domain.secrets import find_secrets
 from oracle.store.facts import HIDDEN, hides
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from oracle.app.replies import CitedFact
     from oracle.store.facts import Fact
 
-LEAST_TELLING = 16
-"""Characters from which a value has a fingerprint: that of a short one could be tried out."""
-_DIGITS = 12
+_ABOUT_SECRETS = frozenset(("fingerprint", "sources", "oauth_sources", "problems", "reason"))
+"""Keys of a scan of credentials whose values say something about them; there are more in `store.facts`."""
 
 
 def veiled_fact(key: str, fact: Fact) -> object:
     """Return the value of a fact with every credential in it described instead of told."""
-    parts = [*fact.path.removesuffix(".json").split("/")[-1:], *key.split(".")[1:]]
-    is_secret = False
-    for part in parts:
-        is_secret = hides(part, is_secret=is_secret)
-    return _veiled(fact.value, key, fact.path, is_secret=is_secret)
+    return _veiled(fact.value, key, fact.path, is_secret=_is_secret(key, fact.path))
 
 
 def veiled_claim(item: CitedFact) -> dict[str, object]:
     """Return the claim of a fact that an answer cites, its value described when it is a credential's."""
     claim = item.as_json()
-    parts = [item.path.removesuffix(".json").rpartition("/")[2], *item.key.split(".")[1:]]
-    is_secret = False
-    for part in parts:
-        is_secret = hides(part, is_secret=is_secret)
-    shown = _veiled(item.value, item.key, item.path, is_secret=is_secret)
+    shown = _veiled(item.value, item.key, item.path, is_secret=_is_secret(item.key, item.path))
     if shown == item.value:
         return claim
-    return {
-        **claim,
-        "value": shown,
-        "statement": f"{item.key} = {json.dumps(shown, ensure_ascii=False)}",
-        "evidence": [],
-    }
+    told = json.dumps(shown, ensure_ascii=False)
+    return {**claim, "value": shown, "statement": f"{item.key} = {told}", "evidence": []}
+
+
+def _is_secret(key: str, path: str) -> bool:
+    """Tell whether a dotted key leads to something secret: by the name of the file or any part of the way."""
+    parts: Sequence[str] = [path.rpartition("/")[2].removesuffix(".json"), *key.split(".")[1:]]
+    is_secret = False
+    for part in parts:
+        is_secret = _hides(part, is_secret=is_secret)
+    return is_secret
+
+
+def _hides(key: str, *, is_secret: bool) -> bool:
+    return key not in _ABOUT_SECRETS and hides(key, is_secret=is_secret)
 
 
 def _veiled(content: object, name: str, source: str, *, is_secret: bool) -> object:
     if isinstance(content, dict):
         return {
-            key: _veiled(item, f"{name}.{key}", source, is_secret=hides(str(key), is_secret=is_secret))
+            key: _veiled(item, f"{name}.{key}", source, is_secret=_hides(str(key), is_secret=is_secret))
             for key, item in content.items()
         }
     if isinstance(content, list):
@@ -61,8 +62,8 @@ def _veiled(content: object, name: str, source: str, *, is_secret: bool) -> obje
 
 
 def _described(text: str, name: str, source: str) -> dict[str, object]:
+    from oracle.scan.credentials import fingerprint
+
     found: dict[str, object] = {"credential": name, "source": source, "length": len(text)}
-    if len(text) >= LEAST_TELLING:
-        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        found["fingerprint"] = f"sha256:{digest[:_DIGITS]}"
-    return found
+    digest = fingerprint(text)
+    return {**found, "fingerprint": digest} if digest else found

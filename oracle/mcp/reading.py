@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 LONGEST_SHOWN = 40_000
 """Characters of a record that one answer holds; the rest is asked for by its lines."""
 _MOST_EDGES = 500
+_PLACE = re.compile(r"(.+\.(?:md|json)):(\d{1,9})(?:[-:](\d{1,9}))?")
 _STATUS = {"": "", "retires": "retired"}
 
 
@@ -39,7 +41,10 @@ def search(oracle: Oracle, _: Binding, *, query: str, limit: int = 5, strict: bo
 
 
 def show(oracle: Oracle, _: Binding, *, record: str, first_line: int = 1, last_line: int = 0) -> Answer:
-    """Read a record's own lines."""
+    """Read a record's own lines; a place as a search names it, PATH:FIRST-LAST, will do."""
+    place = _PLACE.fullmatch(record)
+    if place and (first_line, last_line) == (1, 0):
+        record, first_line, last_line = place[1], int(place[2]), int(place[3] or place[2])
     shown = oracle.show(record, first_line=first_line, last_line=last_line)
     text, last = _cut(shown.text, shown.first_line)
     data = {**shown.as_json(), "text": text, "lines": f"{shown.first_line}:{last}"}

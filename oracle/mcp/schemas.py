@@ -57,7 +57,8 @@ FILTERS = {
 FILTER_NAMES = tuple(FILTERS)
 
 RECORD = words(
-    "A record: its slug, its path, or the words of its title.", "projects/arena/decision/2026-04-27-retry-policy"
+    "A record: its slug, its path or a place in it (PATH:16-18), or the words of its title.",
+    "projects/arena/decision/2026-04-27-retry-policy",
 )
 TYPES = several("Only edges of these types.", "references-task", "supersedes")
 TARGET_PROJECT = words("The project; that of the server when left out.", "arena")

@@ -24,23 +24,25 @@ _LAST_PORT = 65535
 
 
 def serve_stdio(binding: Binding, wire: Wire) -> None:
-    """Serve one client on the wire until its end. Raises UsageError without the SDK."""
+    """Serve one client on the wire until its end or SIGTERM; what was asked is answered first. Raises UsageError without the SDK."""
     import asyncio
-    from io import TextIOWrapper
+    import signal
 
     desk, server = _prepare(binding)
-    import anyio
     from mcp.server.stdio import stdio_server
 
-    reader = anyio.wrap_file(TextIOWrapper(wire.reader, encoding="utf-8", errors="replace"))
-    writer = anyio.wrap_file(TextIOWrapper(wire.writer, encoding="utf-8", newline="\n"))
+    from oracle.mcp.lines import open_lines
 
     async def run() -> None:
+        reader, writer = open_lines(wire)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, reader.end)
         async with stdio_server(reader, writer) as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
     try:
         asyncio.run(run())
+    except* BrokenPipeError:  # the client is gone, and nobody is left to tell
+        pass
     finally:
         desk.close()
 
@@ -63,7 +65,9 @@ def listen(port: int) -> socket.socket:
 def serve_http(binding: Binding, door: socket.socket, token: str) -> None:
     """Serve any number of clients that know the token, until a signal. Raises UsageError without the SDK."""
     import asyncio
+    import signal
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends in peace, then raises again what it was told
     desk, server = _prepare(binding)
     import uvicorn
     from mcp.server.auth.provider import AccessToken

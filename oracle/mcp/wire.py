@@ -9,17 +9,16 @@ import fcntl
 import os
 import sys
 from dataclasses import dataclass
-from typing import BinaryIO
 
 _FIRST_FREE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """The two ends of the connection to the client, at descriptors that nobody else knows."""
+    """The descriptors of the connection to the client, which nobody else knows."""
 
-    reader: BinaryIO
-    writer: BinaryIO
+    reader: int
+    writer: int
 
 
 def take() -> Wire:
@@ -32,7 +31,7 @@ def take() -> Wire:
     os.dup2(2 if _is_open(2) else nothing, 1)
     if nothing >= _FIRST_FREE:
         os.close(nothing)
-    return Wire(os.fdopen(reader, "rb"), os.fdopen(writer, "wb"))
+    return Wire(reader, writer)
 
 
 def _is_open(number: int) -> bool:

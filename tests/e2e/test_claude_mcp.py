@@ -86,6 +86,7 @@ def test_client_searches_asks_and_writes(tmp_path: Path, root: Path):
     for is_error, text in (searched, asked):
         assert not is_error, text
         assert "five times, with jitter" in text
+        assert "```text\\n" in text, "record text reaches the model in a fence"
     (path,) = (root / "projects/arena/decision").glob("*jitter-stays.md")
     assert str(path) in wrote[1]
     assert "keep the jitter" in path.read_text(encoding="utf-8")

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from oracle.mcp import offering
-from oracle.mcp.credentials import LEAST_TELLING
 from oracle.mcp.reading import LONGEST_SHOWN
 from oracle.mcp.server import describe
 from oracle.mcp.tools import TOOLS, Tool
+from oracle.scan.credentials import LEAST_TELLING
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PAGE = (CHECKOUT / "references" / "mcp.md").read_text(encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -109,6 +110,56 @@ def test_a_broken_line_is_answered_and_the_next_one_served(arena: Path):
     found = server.call(2, "search", query="upload retries") if server.process.poll() is None else {}
     assert "five times" in str(found)
     assert server.end()[2] == 0
+
+
+def test_what_was_asked_before_the_input_ended_is_answered(arena: Path):
+    """As a shell does it: every line at once, then the end."""
+    written = {"kind": "decision", "project": "arena", "title": "Piped", "body": "For ARENA-228."}
+    calls = [
+        ("search", {"query": "upload"}),
+        ("write_record", written),
+        ("ask", {"question": "How often does it retry?"}),
+    ]
+    messages = [HELLO, READY] + [
+        {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": name, "arguments": given}}
+        for number, (name, given) in enumerate(calls, 2)
+    ]
+    said = "".join(json.dumps(message) + "\n" for message in messages).encode()
+    done = subprocess.run(command(arena), input=said, capture_output=True, check=True, timeout=60)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {answer["id"] for answer in answers if "result" in answer} == {1, 2, 3, 4}
+
+
+def test_a_request_that_was_taken_back_is_not_waited_for(arena: Path):
+    messages = [HELLO, READY, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
+    gone = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
+    said = "".join(json.dumps(message) + "\n" for message in [*messages, gone, {"jsonrpc": "2.0"}]).encode()
+    done = subprocess.run(command(arena), input=said, capture_output=True, check=True, timeout=30)
+    assert json.loads(done.stdout.splitlines()[0])["id"] == 1
+
+
+def test_a_client_that_is_gone_ends_it_without_a_word(arena: Path):
+    server = Raw(command(arena))
+    server.send(HELLO)
+    server.receive()
+    server.send(READY)
+    assert server.process.stdout
+    server.process.stdout.close()
+    server.send({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+    assert server.process.wait(timeout=60) == 0
+    assert server.process.stderr
+    assert server.process.stderr.read() == b""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_a_signal_ends_it_while_the_client_is_silent(arena: Path, number: int, code: int):
+    server = Raw(command(arena))
+    server.send(HELLO)
+    server.receive()
+    server.process.send_signal(number)
+    assert server.process.wait(timeout=60) == code
+    assert server.process.stderr
+    assert server.process.stderr.read() == b""
 
 
 def test_words_that_are_wrong_end_it_before_anything_is_served(arena: Path):

@@ -188,6 +188,14 @@ def test_a_long_record_comes_in_parts(root: Path):
     assert seen == lines
 
 
+def test_a_place_that_a_search_names_can_be_shown(arena: Path):
+    (hit,) = call(arena, "search", query="upload retry").data["records"]
+    place = f"{hit['path']}:{hit['lines'].replace(':', '-')}"
+    assert place in call(arena, "search", query="upload retry").text
+    shown = call(arena, "show", record=place).data
+    assert (shown["lines"], POLICY in shown["text"], shown["total_lines"]) == (hit["lines"], True, 6)
+
+
 def test_what_ask_gives_can_be_delivered_and_holds(tmp_path: Path):
     squad = Squad(tmp_path)
     put(squad.path, "projects/demo/planner/retry.md", f"---\ntitle: Retry\n---\n\n```\n{POLICY}\n```\n{POLICY}\n")
@@ -381,6 +389,14 @@ def test_a_fingerprint_tells_values_apart_and_a_short_one_has_none(root: Path):
     assert value["a"]["fingerprint"] == value["b"]["fingerprint"] != value["c"]["fingerprint"]
     assert "fingerprint" not in value["pin"]
     assert value["a"]["credential"] == "credentials.a"
+
+
+def test_what_a_scan_says_about_a_credential_is_told(root: Path):
+    known = {"value": None, "source": "/home/a/.env", "length": 40, "fingerprint": "sha256:0123456789ab"}
+    scan = {"sources": ["/home/a/.env"], "keys": {"ACME_API_KEY": known}, "problems": [{"line": 3, "reason": "odd"}]}
+    put(root, "machine/credentials.json", json.dumps(scan))
+    assert call(root, "get_fact", key="credentials").data["value"] == scan
+    assert call(root, "get_fact", key="credentials.keys.ACME_API_KEY.fingerprint").data["value"] == known["fingerprint"]
 
 
 def test_a_plain_fact_is_told(arena: Path):

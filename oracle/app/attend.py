@@ -215,18 +215,25 @@ def _hand_over(oracle: Oracle, asked: Asked, lease: Lease, terms: Terms, reply: 
     text = f"{name.task_id} from {name.source} waits for {seat}. Read {path}; it says how to answer."
     told = _told_at(asked, text)
     now = teams.now_seconds(oracle)
+    patience = terms.seat_bound + MOST_LEASES * terms.seat_lease
+    if 0 < told <= now - terms.seat_lease and now - since >= patience and not terms.hold:
+        return _give_up(oracle, asked, reply, f"{seat} was woken and has not answered for {now - since:.0f} s")
     reason, due = "", now
     if told + terms.seat_lease <= now:
         reason, due = _wake(oracle, asked, text, is_first=not told)
         told = _told_at(asked, text)
     if told + terms.seat_lease > now:
         return _pass_on(oracle, asked, lease, told + terms.seat_lease)
-    bound = terms.seat_bound + (MOST_LEASES * terms.seat_lease if reason.startswith(_THERE) or told else 0)
-    if not terms.hold and now - since >= bound:
-        why = f"{seat} was not reached in {now - since:.0f} s ({reason})"
-        _deliver(oracle, asked, {**reply.as_json(), "asked_seat": seat, "seat_silent": why})
-        return Attended("unanswered", detail=why)
+    bound = patience if told or reason.startswith(_THERE) else terms.seat_bound
+    if now - since >= bound and not terms.hold:
+        return _give_up(oracle, asked, reply, f"{seat} was not reached in {now - since:.0f} s ({reason})")
     return Attended("waits", due if terms.hold else min(due, since + bound), reason)
+
+
+def _give_up(oracle: Oracle, asked: Asked, reply: Reply, why: str) -> Attended:
+    """Deliver that memory does not know, what was searched, and that its seat was silent."""
+    _deliver(oracle, asked, {**reply.as_json(), "asked_seat": asked.name.target, "seat_silent": why})
+    return Attended("unanswered", detail=why)
 
 
 def _keep_packet(oracle: Oracle, asked: Asked, reply: Reply, path: str) -> float:

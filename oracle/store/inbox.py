@@ -149,7 +149,7 @@ def read(root: Root, now: float) -> Inbox:
 
 def set_aside(root: Root) -> tuple[tuple[str, Entry], ...]:
     """Return (path, entry) of everything that was given up; changes nothing."""
-    paths = [f"{root.inbox}/{name}.poison" for name, suffix in _names(root) if suffix == ".poison"]
+    paths = [f"{root.inbox}/{name}" for name, suffix in _names(root) if suffix == ".poison"]
     return tuple((path, entry) for path in paths for entry in [_read(path, [])] if entry is not None)
 
 

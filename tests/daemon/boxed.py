@@ -1,0 +1,151 @@
+"""A daemon for tests: a real process on real files, whose machine can be made to fail while it runs.
+
+Faults are files in a folder: as long as one is there, the machine has that fault. `die-at-<point>` kills the process with SIGKILL
+right after that step. What a daemon does every ten seconds it does here every half second.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from oracle.app import attend, completing, deliver
+from oracle.app.oracle import Oracle
+from oracle.daemon import attempts, clerk, ground, keeper, listening, watching
+from oracle.daemon.serve import Daemon
+from oracle.store import files, handoffs, inbox, packets, responses
+from tests.app.squad import Recorder
+
+POINTS: dict[str, tuple[Any, str]] = {
+    "claim": (handoffs, "claim"),
+    "packet": (packets, "keep_question"),
+    "intent": (inbox, "add"),
+    "response": (responses, "put"),
+    "receipt": (handoffs, "complete"),
+    "consumed": (handoffs, "consume"),
+    "told": (completing, "_tell"),
+    "delivered": (deliver, "deliver"),
+    "woken": (handoffs, "amend"),
+    "passed-on": (handoffs, "pass_on"),
+}
+QUICK = {
+    (listening, "PROBE_EVERY"): 0.5,
+    (listening, "PROBE_WITHIN"): 0.4,
+    (listening, "POLL_EVERY"): 0.1,
+    (listening, "LISTEN_AGAIN"): 1.0,
+    (ground, "STATUS_EVERY"): 0.3,
+    (ground, "SOON"): 0.1,
+    (keeper, "LOOK_EVERY"): 0.5,
+    (clerk, "LOOK_EVERY"): 0.5,
+    (clerk, "MEND_EVERY"): 0.2,
+    (attempts, "FIRST_REST"): 0.1,
+    (attempts, "LONGEST_REST"): 0.3,
+    (inbox, "FIRST_DELAY"): 0.05,
+}
+
+
+class Faults:
+    """What the machine suffers from."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def has(self, name: str) -> bool:
+        return (self.folder / name).exists()
+
+    def now_ns(self) -> int:
+        """Be the clock: ahead by the seconds in the file `clock`."""
+        try:
+            ahead = float((self.folder / "clock").read_text(encoding="ascii") or 0)
+        except (OSError, ValueError):
+            ahead = 0.0
+        return time.time_ns() + int(ahead * 1e9)
+
+
+def inject(faults: Faults) -> None:
+    """Put the faults between the program and the machine."""
+    spoil_disk(faults)
+    spoil_listening(faults)
+    spoil_questions(faults)
+    for point, (module, name) in POINTS.items():
+        if faults.has(f"die-at-{point}"):
+            setattr(module, name, _dying(getattr(module, name)))
+    for (module, name), seconds in QUICK.items():
+        setattr(module, name, seconds)
+
+
+def spoil_disk(faults: Faults) -> None:
+    write, access = files._write_all, os.access
+
+    def write_all(handle: int, data: bytes) -> None:
+        for name, number in (("full", errno.ENOSPC), ("read-only", errno.EROFS)):
+            if faults.has(name):
+                raise OSError(number, os.strerror(number))
+        write(handle, data)
+
+    def may(path: Any, mode: int, **named: Any) -> bool:
+        return access(path, mode, **named) and not (mode == os.W_OK and faults.has("read-only"))
+
+    files._write_all, os.access = write_all, may
+
+
+def spoil_listening(faults: Faults) -> None:
+    sort = watching.Changes.add
+
+    def add(self: Any, *args: Any, **named: Any) -> None:
+        if not faults.has("deaf"):
+            sort(self, *args, **named)
+
+    watching.Changes.add = add  # type: ignore[method-assign]
+    if faults.has("no-watches"):
+        import watchfiles
+
+        def watch(*_: Any, **__: Any) -> Any:
+            raise OSError(errno.ENOSPC, "OS file watch limit reached.")
+
+        watchfiles.watch = watch
+    if faults.has("network"):
+        watching.file_system_of = lambda _: "nfs4"
+
+
+def spoil_questions(faults: Faults) -> None:
+    attend_to = attend.attend_to
+
+    def attend_badly(oracle: Any, asked: Any, terms: Any) -> Any:
+        if faults.has(f"bad-{asked.name.task_id}"):
+            raise KeyError("nobody thought of this")
+        return attend_to(oracle, asked, terms)
+
+    attend.attend_to = attend_badly
+
+
+def _dying(call: Any) -> Any:
+    def called(*args: Any, **named: Any) -> Any:
+        call(*args, **named)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    return called
+
+
+def main(root: str, folder: str) -> None:
+    faults = Faults(Path(folder))
+    recorder = Recorder(Path(folder) / "woken.log")
+    inject(faults)
+
+    class Seats(Recorder):
+        """Seats that are away as long as a file says so."""
+
+        def wake(self, names: Any, text: str, **named: Any) -> Any:
+            self.away = {path.name.removeprefix("away-") for path in Path(folder).glob("away-*")}
+            return super().wake(names, text, **named)
+
+    Daemon(Oracle.open(root).root, clock=faults, waker=Seats(recorder.path)).run()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,153 @@
+"""Start, watch and end daemons of a test."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from oracle.app import handoffs
+from oracle.store import daemon as store
+from oracle.store import daemon_log
+from tests.app.squad import Squad
+from tests.wake.stage import until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+KNOWN = (
+    "---\ntitle: Retry policy\nkind: decision\n---\n# Retry policy\n\n"
+    "We chose exponential backoff with at most five tries for webhooks.\n"
+)
+ASKED = "Which retry policy did we choose for webhooks?"
+UNKNOWN = "What is the flux ratio of zeppelins over Zanzibar?"
+
+
+class Served:
+    """A team whose Root is served by a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.squad = Squad(folder)
+        self.squad.oracle.init()
+        self.root = self.squad.oracle.root
+        self.faults = folder / "faults"
+        self.faults.mkdir()
+        self.said = folder / "said.txt"
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.put("projects/demo/builder/retry.md", KNOWN)
+
+    # -- the process -----------------------------------------------------------------------------------------------
+
+    def start(self, *, waits: bool = True) -> subprocess.Popen[bytes]:
+        with self.said.open("ab") as stream:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "tests.daemon.boxed", self.root.path, str(self.faults)],
+                cwd=CHECKOUT,
+                stdout=stream,
+                stderr=stream,
+            )
+        self.processes.append(process)
+        if waits:
+            self.until(lambda: self.status().get("pid") == process.pid and self.status().get("watching"), "it serves")
+        return process
+
+    def stop(self) -> int:
+        process = self.processes[-1]
+        process.send_signal(signal.SIGTERM)
+        return process.wait(30)
+
+    def kill(self) -> None:
+        self.processes[-1].kill()
+        self.processes[-1].wait(30)
+
+    def close(self) -> None:
+        for process in self.processes:
+            process.kill()
+            process.wait(30)
+
+    # -- what it did -----------------------------------------------------------------------------------------------
+
+    def until(self, is_met: Callable[[], object], what: str) -> None:
+        until(is_met, f"{what}; it said: {self.said.read_text()[-2000:]} {self.lines()[-5:]}", seconds=60)
+
+    def status(self) -> dict[str, Any]:
+        return store.read_status(self.root)
+
+    def lines(self) -> list[dict[str, Any]]:
+        return list(daemon_log.read(self.root))
+
+    def said_of(self, *words: str) -> list[str]:
+        """Return the messages of the log in which all of these words stand."""
+        messages = [str(line["message"]) for line in self.lines()]
+        return [message for message in messages if all(word in message for word in words)]
+
+    def until_said(self, *words: str) -> None:
+        self.until(lambda: self.said_of(*words), f"the log says {words}")
+
+    def knows(self, name: str) -> bool:
+        """Tell whether the index of the daemon holds a record; nobody else brings it up to date."""
+        import sqlite3
+
+        try:
+            with sqlite3.connect(f"file:{self.root.database}?mode=ro", uri=True) as connection:
+                return bool(connection.execute("SELECT 1 FROM record WHERE path = ?", (name,)).fetchone())
+        except sqlite3.Error:
+            return False
+
+    def text_of(self, name: str) -> str:
+        import sqlite3
+
+        with sqlite3.connect(f"file:{self.root.database}?mode=ro", uri=True) as connection:
+            row = connection.execute("SELECT title FROM record WHERE path = ?", (name,)).fetchone()
+        return str(row[0]) if row else ""
+
+    # -- what others do --------------------------------------------------------------------------------------------
+
+    def put(self, name: str, text: str) -> Path:
+        """Put a file under its name as a seat does: whole, by a rename."""
+        path = Path(self.root.path) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = path.with_name(f".{path.name}.new")
+        new.write_text(text, encoding="utf-8")
+        new.rename(path)
+        return path
+
+    def fault(self, name: str, content: str = "") -> None:
+        new = self.faults / f".{name}"
+        new.write_text(content, encoding="ascii")
+        new.rename(self.faults / name)
+
+    def heal(self, name: str) -> None:
+        (self.faults / name).unlink()
+
+    def ask(self, task_id: str, question: str) -> None:
+        self.squad.ask(task_id, objective=question, kind="query", notifies=False)
+
+    def is_answered(self, task_id: str) -> bool:
+        return f"{task_id}__memory__planner.json" in self.squad.receipts()
+
+    def state(self) -> str:
+        """Return the state of the only handoff; unlike `oracle handoffs` this sends and finishes nothing itself."""
+        (listed,) = handoffs.list_all(self.squad.open()).items
+        return listed.handoff.state.step.value
+
+    def woken(self) -> list[tuple[str, str]]:
+        """Return (seat, text) of each wake-up."""
+        path = self.faults / "woken.log"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        return [(seat, text) for seat, text in (line.split("\t") for line in lines)]
+
+    def response(self, task_id: str) -> dict[str, Any]:
+        return json.loads((Path(self.root.responses) / f"{task_id}.json").read_bytes())
+
+    def open_files(self) -> int:
+        return sum(1 for _ in Path(f"/proc/{self.processes[-1].pid}/fd").iterdir())
+
+    def cpu_seconds(self) -> float:
+        words = Path(f"/proc/{self.processes[-1].pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,196 @@
+"""The parts of the daemon by themselves: attempts, log, keeper's intervals, metrics, units."""
+
+from __future__ import annotations
+
+import json
+import logging
+import plistlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from oracle.daemon import service
+from oracle.daemon.attempts import FIRST_REST, LONGEST_REST, Attempts
+from oracle.daemon.keeper import LONGEST, LOOK_EVERY, SHARE, Keeper
+from oracle.daemon.metrics import render
+from oracle.daemon.numbers import Numbers
+from oracle.daemon.watching import Changes
+from oracle.errors import DiskFailure, LockTimeout
+from oracle.store import daemon as store
+from oracle.store import daemon_log
+from oracle.store.layout import Root
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Listener(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
+@pytest.fixture
+def heard() -> Listener:
+    return Listener()
+
+
+@pytest.fixture
+def attempts(heard: Listener) -> Attempts:
+    log = logging.Logger("test")
+    log.addHandler(heard)
+    made = Attempts(log, Numbers(), clock=lambda: made.now)  # type: ignore[attr-defined]
+    made.now = 0.0  # type: ignore[attr-defined]
+    return made
+
+
+def failing(error: Exception):
+    def work() -> None:
+        raise error
+
+    return work
+
+
+def test_a_fault_is_heard_once_until_it_changes_or_ends(attempts: Attempts, heard: Listener) -> None:
+    for number in range(3):
+        full = DiskFailure(f"/m/_state/new.{number}.7 could not be written: the disk is full.")
+        assert attempts.run("index", failing(full)) is full
+    attempts.run("index", failing(LockTimeout("The lock is held by process 7 (x, for 3 s).")))
+    attempts.run("index", failing(LockTimeout("The lock is held by process 9 (x, for 5 s).")))
+    assert attempts.run("index", lambda: None) is None
+    assert attempts.run("index", lambda: None) is None
+    heads = [message.split(":")[0:2] for message in heard.messages]
+    assert len(heads) == 3
+    assert heard.messages[-1] == "index: works again"
+
+
+def test_what_nobody_foresaw_is_kept_from_the_others(attempts: Attempts, heard: Listener) -> None:
+    assert isinstance(attempts.run("one", failing(ZeroDivisionError("x"))), ZeroDivisionError)
+    assert attempts.run("other", lambda: None) is None
+    assert heard.messages == ["one: ZeroDivisionError: x"]
+
+
+def test_an_item_rests_longer_each_time(attempts: Attempts) -> None:
+    rests = []
+    for _ in range(8):
+        attempts.run("index", failing(OSError("x")))
+        rests.append(attempts.rest_of("index"))
+    assert rests == sorted(rests)
+    assert (rests[0], rests[-1]) == (FIRST_REST, LONGEST_REST)
+    attempts.now = LONGEST_REST  # type: ignore[attr-defined]
+    assert not attempts.rests("index")
+
+
+def test_a_warning_is_heard_once(attempts: Attempts, heard: Listener) -> None:
+    for number in range(4):
+        attempts.warn(f"planner was not woken (try {number})")
+    assert len(heard.messages) == 1
+
+
+def test_the_log_rotates_and_reads_back_in_order(root: Path) -> None:
+    (root / "_state").mkdir()
+    log = logging.Logger("daemon")
+    handler = daemon_log.JsonLines(Root(str(root)))
+    handler.maxBytes = 2000
+    log.addHandler(handler)
+    for number in range(100):
+        log.info("line %d", number, extra={"event": "test", "fields": {"number": number}})
+    found = [entry["number"] for entry in daemon_log.read(Root(str(root)))]
+    assert found == list(range(100 - len(found), 100))
+    assert 20 < len(found) < 100
+    names = {path.name for path in (root / "_state").iterdir()}
+    assert names == {"daemon.log", *(f"daemon.log.{number}" for number in range(1, daemon_log.MOST_FILES + 1))}
+    assert {path.stat().st_mode & 0o777 for path in (root / "_state").iterdir()} == {0o600}
+
+
+def test_a_line_that_could_not_be_written_is_written_later(root: Path) -> None:
+    log = logging.Logger("daemon")
+    log.addHandler(daemon_log.JsonLines(Root(str(root))))
+    log.error("the disk is full")
+    (root / "_state").mkdir()
+    log.info("it works again")
+    messages = [json.loads(line)["message"] for line in (root / "_state/daemon.log").read_text().splitlines()]
+    assert messages == ["the disk is full", "it works again"]
+
+
+@pytest.mark.parametrize(
+    ("cost", "watched", "polled"), [(0.0, LOOK_EVERY, LOOK_EVERY), (0.5, 0.5 / SHARE, LOOK_EVERY), (9.0, LONGEST, 90.0)]
+)
+def test_every_file_is_looked_at_as_often_as_it_may_cost(cost: float, watched: float, polled: float) -> None:
+    keeper = Keeper(lambda: None, Numbers(), logging.Logger("test"))  # type: ignore[arg-type,return-value]
+    keeper._cost = cost
+    assert (keeper.every(is_watched=True), keeper.every(is_watched=False)) == (watched, polled)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_edit", "found"),
+    [
+        ("projects/p/builder/a.md", True, Changes(records=True, edited={"projects/p/builder"})),
+        ("projects/p/builder/a.md", False, Changes(records=True)),
+        ("projects/p/builder/.a.md.swp", True, Changes(records=True)),
+        ("_state/inbox/wake-1.json", False, Changes(desk=True)),
+        ("_state/probe/alive", False, Changes(probe=True)),
+        ("tasks/p/patrol/handoffs/Q__a__b.json", False, Changes(desk=True)),
+        ("tasks/p/patrol/handoffs/Q__a__b.json.claim", False, Changes()),
+        ("tasks/p/patrol/handoffs/.receipts.lock", False, Changes()),
+        ("tasks/p/memory/TODO.md", False, Changes()),
+    ],
+)
+def test_a_change_is_whose_news_it_is(path: str, is_edit: bool, found: Changes) -> None:
+    changes = Changes()
+    changes.add(Root("/m"), f"/m/{path}", is_edit=is_edit)
+    assert changes == found
+
+
+def test_metrics_are_lines_that_prometheus_reads() -> None:
+    numbers = Numbers()
+    numbers.count("looks", 3)
+    numbers.note_lag(0.25)
+    numbers.say("watching", {"mode": "watching", "folders": ["a", "b"]})
+    text = render({"running": True, **numbers.as_json()})
+    assert 'memory_oracle_events_total{kind="looks"} 3\n' in text
+    assert 'memory_oracle_lag_seconds{quantile="0.99"} 0.25\n' in text
+    assert "memory_oracle_watched_folders 2\n" in text
+    assert (
+        text.count("# TYPE ")
+        == text.count("# HELP ")
+        == len({line.split("{")[0].split()[0] for line in text.splitlines() if line[0] != "#"})
+    )
+    assert render({"running": False, **numbers.as_json()}).splitlines()[-1] == "memory_oracle_up 0"
+
+
+def test_a_systemd_unit_quotes_what_systemd_would_expand() -> None:
+    made = service.unit(Root('/m/100% "$x'), hold=True, manager="systemd", environ={"HOME": "/h"})
+    (line,) = [line for line in made.text.splitlines() if line.startswith("ExecStart=")]
+    assert line.endswith('"/m/100%% \\"$$x" "--hold"')
+    assert made.path.startswith("/h/.config/systemd/user/memory-oracle-")
+
+
+def test_a_launchd_plist_holds_the_words_as_they_are(tmp_path: Path) -> None:
+    made = service.unit(Root("/m/a & b"), hold=False, manager="launchd", environ={"HOME": str(tmp_path)})
+    assert plistlib.loads(made.text.encode())["ProgramArguments"][-2:] == ["--memory-dir", "/m/a & b"]
+    assert service.install(made)
+    assert not service.install(made)
+
+
+def test_two_instances_exclude_each_other_and_name_the_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    from oracle.errors import AlreadyRunning
+
+    monkeypatch.setattr(store, "PATIENCE", 0.0)
+    known = Root(str(root))
+    assert not store.is_running(known)
+    with store.Instance(known) as first:
+        assert first.is_current
+        assert store.is_running(known)
+        with pytest.raises(AlreadyRunning, match=str(os.getpid())):
+            store.Instance(known).__enter__()
+        os.unlink(known.daemon_lock)  # noqa: PTH108
+        assert not first.is_current
+        first.renew()
+        assert first.is_current
+    assert not store.is_running(known)

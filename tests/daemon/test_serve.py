@@ -1,0 +1,308 @@
+"""Serve a Root with real processes: follow files, answer, hand over, stop, live through faults and deaths."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from oracle.app import teams
+from oracle.app.oracle import Oracle
+from oracle.domain.handoffs import receipt_name
+from oracle.store import handoffs
+from tests.daemon.boxed import POINTS
+from tests.daemon.running import ASKED, UNKNOWN, Served
+from tests.laws.ledger import assert_like_rebuilt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NEW = "projects/demo/builder/new.md"
+NAME = receipt_name("Q-1", "planner", "memory")
+
+
+# Following ------------------------------------------------------------------------------------------------------------
+
+
+def follow(served: Served) -> None:
+    """Create, edit in place, rename and delete, and see each in the index."""
+    path = served.put(NEW, "# First title\n")
+    served.until(lambda: served.knows(NEW), "a new file is known")
+    with path.open(
+        "a", encoding="utf-8"
+    ) as stream:  # as an editor that writes in place: the folder's time stands still
+        stream.write("\nARENA-228\n")
+        stream.seek(0)
+    path.write_text("# Second title\n\nARENA-228\n", encoding="utf-8")
+    served.until(lambda: served.text_of(NEW) == "Second title", "an edit in place is known")
+    moved = path.rename(path.with_name("moved.md"))
+    served.until(lambda: served.knows("projects/demo/builder/moved.md") and not served.knows(NEW), "a rename is known")
+    moved.unlink()
+    served.until(lambda: not served.knows("projects/demo/builder/moved.md"), "a deletion is known")
+
+
+def test_what_changes_is_indexed_and_its_lag_measured(served: Served) -> None:
+    served.start()
+    assert served.status()["watching"]["mode"] == "watching"
+    follow(served)
+    served.until(lambda: served.status()["lag_seconds"]["count"] >= 3, "lags are counted")
+    assert served.status()["lag_seconds"]["p99"] >= served.status()["lag_seconds"]["p50"] >= 0
+    assert served.stop() == 0
+    with Oracle.open(served.root.path) as oracle:
+        assert_like_rebuilt(oracle)
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"), [("no-watches", "no watch left"), ("network", "is on nfs4"), ("deaf", "did not see")]
+)
+def test_where_nobody_tells_it_polls_and_says_why_once(served: Served, fault: str, reason: str) -> None:
+    served.fault(fault)
+    served.start()
+    served.until(lambda: served.status()["watching"].get("mode") == "polling", "it polls")
+    follow(served)
+    assert len(served.said_of("polling", reason)) == 1
+
+
+def test_a_watcher_that_went_deaf_is_listened_to_again(served: Served) -> None:
+    served.start()
+    served.fault("deaf")
+    served.until(lambda: served.status()["watching"]["mode"] == "polling", "it was found deaf")
+    served.heal("deaf")
+    served.until(lambda: served.status()["watching"]["mode"] == "watching", "it hears again")
+    follow(served)
+
+
+# Questions ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_disk_answers_is_delivered_at_once(served: Served) -> None:
+    served.start()
+    served.ask("Q-1", ASKED)
+    served.until(lambda: served.is_answered("Q-1"), "it is answered")
+    response = served.response("Q-1")
+    assert response["all_verified"] is True
+    assert "five tries" in response["answer"]
+    served.until(lambda: [seat for seat, _ in served.woken()] == ["planner"], "the planner is woken")
+    assert [event["holder"] for event in served.squad.oracle.events() if event["event"] == "claim"] == ["oracle"]
+
+
+def test_the_rest_goes_to_the_memory_seat_with_a_packet(served: Served) -> None:
+    served.start()
+    served.ask("Q-1", UNKNOWN)
+    packet = Path(served.root.packets, "Q-1.md")
+    served.until(lambda: served.state() == "with-memory-seat", "the seat has it")
+    assert UNKNOWN in packet.read_text(encoding="utf-8")
+    ((seat, text),) = served.woken()
+    assert seat == "memory"
+    assert str(packet) in text
+    served.squad.deliver("Q-1", "Nobody knows.")
+    assert served.state() in ("consumed", "unnotified")
+
+
+def test_a_seat_that_is_not_there_is_answered_for_after_the_bound(served: Served) -> None:
+    Path(served.root.path, "config.toml").write_text("[daemon]\nseat_bound = 1\n", encoding="utf-8")
+    served.fault("away-memory")
+    served.start()
+    served.ask("Q-1", UNKNOWN)
+    served.until(lambda: served.is_answered("Q-1"), "it is answered for the seat")
+    response = served.response("Q-1")
+    assert response["answer"] == response["status"] == "not_in_memory_db"
+    assert response["searched"]
+    assert "was not reached" in response["seat_silent"]
+
+
+def test_sighup_reads_the_configuration_again_and_a_wrong_one_changes_nothing(served: Served) -> None:
+    served.fault("away-memory")
+    process = served.start()
+    served.ask("Q-1", UNKNOWN)
+    served.until(lambda: served.state() == "claimed", "it waits for the seat")
+    config = Path(served.root.path, "config.toml")
+    config.write_text("[daemon]\nseat_bound = 'x'\n", encoding="utf-8")
+    process.send_signal(signal.SIGHUP)
+    served.until_said("configuration", "is not understood")
+    config.write_text("[daemon]\nseat_bound = 1\n", encoding="utf-8")
+    process.send_signal(signal.SIGHUP)
+    served.until(lambda: served.is_answered("Q-1"), "the new bound holds")
+
+
+def test_a_lease_that_runs_out_is_taken_over(served: Served) -> None:
+    served.ask("Q-1", ASKED)
+    now = teams.now(served.squad.oracle)
+    handoffs.claim(str(served.squad.folder), NAME, holder="somebody", now=now, lease=timedelta(minutes=9))
+    served.start()
+    served.until(lambda: served.status()["counts"].get("questions_held"), "the lease is respected")
+    assert not served.is_answered("Q-1")
+    served.fault("clock", "600")
+    served.until(lambda: served.is_answered("Q-1"), "the lease was taken over")
+    served.until_said("the clock jumped by +600")
+
+
+def test_an_item_that_always_fails_is_set_aside_and_hides_no_other(served: Served) -> None:
+    served.fault("bad-Q-1")
+    served.start()
+    served.ask("Q-1", ASKED)
+    served.ask("Q-2", ASKED)
+    served.until(lambda: served.is_answered("Q-2"), "the other is answered")
+    served.until_said("Q-1", "set aside after 5 tries")
+    (check,) = [check for check in served.squad.oracle.doctor() if check.name == "set aside"]
+    assert "nobody thought of this" in check.detail
+    assert len(served.said_of("question demo Q-1: KeyError")) == 1
+    served.heal("bad-Q-1")
+    served.squad.oracle.resume()
+    served.until(lambda: served.is_answered("Q-1"), "it is tried again when it is asked for")
+
+
+# Processes ------------------------------------------------------------------------------------------------------------
+
+
+def test_one_daemon_serves_a_root(served: Served) -> None:
+    first = served.start()
+    second = served.start(waits=False)
+    assert second.wait(30) != 0
+    assert "AlreadyRunning" in served.said.read_text()
+    assert first.poll() is None
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_told_to_stop_it_ends_with_0(served: Served, number: int) -> None:
+    process = served.start()
+    process.send_signal(number)
+    assert process.wait(30) == 0
+    assert served.said_of("stopped")
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("question", [ASKED, UNKNOWN], ids=["known", "unknown"])
+def test_killed_at_any_step_the_next_one_finishes(served: Served, point: str, question: str) -> None:
+    served.fault(f"die-at-{point}")
+    process = served.start(waits=False)
+    served.ask("Q-1", question)
+
+    def is_through() -> bool:
+        return process.poll() is not None or served.state() in ("consumed", "with-memory-seat")
+
+    served.until(is_through, "it died, or never came to that step")
+    served.kill()
+    (served.faults / f"die-at-{point}").unlink()
+    served.start()
+    wanted = "consumed" if question == ASKED else "with-memory-seat"
+    served.until(lambda: served.state() == wanted, "the next one finished")
+    served.until(lambda: served.woken(), "somebody is woken")
+    assert [text.split(" ")[0] for _, text in served.woken()] == ["Q-1"]
+    if question == ASKED:
+        assert served.squad.responses() == {"Q-1.json"}
+
+
+# Faults ---------------------------------------------------------------------------------------------------------------
+
+
+def vanish(served: Served) -> Callable[[], None]:
+    aside = Path(served.root.path + ".aside")
+    Path(served.root.path).rename(aside)
+    return lambda: aside.rename(served.root.path) and None
+
+
+def unmount(served: Served) -> Callable[[], None]:
+    back = vanish(served)
+    Path(served.root.path).mkdir()
+
+    def mount() -> None:
+        assert not any(Path(served.root.path).iterdir()), "something was made in an empty mount point"
+        Path(served.root.path).rmdir()
+        back()
+
+    return mount
+
+
+def flag(name: str) -> Callable[[Served], Callable[[], None]]:
+    def begin(served: Served) -> Callable[[], None]:
+        served.fault(name)
+        return lambda: served.heal(name)
+
+    return begin
+
+
+def delete_state(served: Served) -> Callable[[], None]:
+    shutil.rmtree(served.root.state)
+    return lambda: None
+
+
+def delete_index(served: Served) -> Callable[[], None]:
+    for suffix in ("", "-wal", "-shm"):
+        Path(served.root.database + suffix).unlink(missing_ok=True)
+    return lambda: None
+
+
+def spoil_index(served: Served) -> Callable[[], None]:
+    delete_index(served)
+    Path(served.root.database).write_bytes(b"no database at all" * 400)
+    return lambda: None
+
+
+def jump(seconds: str) -> Callable[[Served], Callable[[], None]]:
+    def begin(served: Served) -> Callable[[], None]:
+        served.fault("clock", seconds)
+        return lambda: None
+
+    return begin
+
+
+FAULTS = {
+    "full disk": (flag("full"), "root: ", "the disk is full"),
+    "read-only Root": (flag("read-only"), "root: ", "read-only"),
+    "vanished Root": (vanish, "root: ", "is gone"),
+    "empty mount point": (unmount, "root: ", "is gone"),
+    "_state deleted": (delete_state, "_state was deleted", ""),
+    "index deleted": (delete_index, "the index was deleted", ""),
+    "index spoiled": (spoil_index, "The index was damaged", ""),
+    "clock ahead": (jump("86400"), "the clock jumped by +86400", ""),
+    "clock back": (jump("-86400"), "the clock jumped by -86400", ""),
+}
+
+
+LASTING = ("full disk", "read-only Root", "vanished Root", "empty mount point")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_one_line_no_spin_and_over_when_its_cause_is(served: Served, fault: str) -> None:
+    begin, head, tail = FAULTS[fault]
+    served.start()
+    served.put(NEW, "# One\n")
+    served.until(lambda: served.knows(NEW), "it follows")
+    before = served.open_files()
+    end = begin(served)
+    if fault in LASTING:
+        served.until(Idleness(served).is_idle, "it rests: a second in which it used less than a fifth of a core")
+        end()
+        served.until_said("root: works again")
+    later = "projects/demo/builder/later.md"
+    served.put(later, "# Later\n")
+    served.until(lambda: served.knows(later), "it follows again")
+    served.ask("Q-1", ASKED)
+    served.until(lambda: served.is_answered("Q-1"), "it answers again")
+    served.until_said(head, tail)
+    assert len(served.said_of(head, tail)) == 1
+    assert served.processes[-1].poll() is None
+    assert served.open_files() <= before + 4
+    assert served.stop() == 0
+
+
+class Idleness:
+    """Watches what the daemon uses of the processor, a second at a time."""
+
+    def __init__(self, served: Served) -> None:
+        self.served = served
+        self.began = (time.monotonic(), served.cpu_seconds())
+
+    def is_idle(self) -> bool:
+        now = (time.monotonic(), self.served.cpu_seconds())
+        elapsed, used = now[0] - self.began[0], now[1] - self.began[1]
+        if elapsed < 1.0:
+            return False
+        self.began = now
+        return used < elapsed / 5

@@ -24,7 +24,7 @@ _LAST_PORT = 65535
 
 
 def serve_stdio(binding: Binding, wire: Wire) -> None:
-    """Serve one client on the wire until its end or SIGTERM; what was asked is answered first. Raises UsageError without the SDK."""
+    """Serve one client on the wire until its end or SIGTERM, and answer what was asked. Raises UsageError without the SDK."""
     import asyncio
     import signal
 

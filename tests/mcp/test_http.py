@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -18,9 +17,6 @@ import pytest
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from oracle.errors import DiskFailure
-from oracle.store import tokens
-from oracle.store.layout import Root
 from tests.mcp.desk import Result, command, put
 from tests.mcp.test_stdio import HELLO
 
@@ -120,46 +116,6 @@ def test_a_signal_ends_it_in_peace_and_a_taken_port_is_said(served: Served, root
     assert (done.returncode, done.stdout) == (2, "")
     assert f"The port {port} can't be listened at" in done.stderr
     assert served.end() == 0
-
-
-# The token ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_token_is_private_and_stays(root: Path):
-    made = tokens.find_or_make(Root(str(root)))
-    place = root / "_state" / "mcp.token"
-    assert place.stat().st_mode & 0o777 == 0o600
-    assert tokens.find_or_make(Root(str(root))) == made
-    assert len(made) >= 43
-    assert [path.name for path in (root / "_state").iterdir() if path.name.startswith("new")] == []
-
-
-@pytest.mark.parametrize("spoil", ["readable", "short", "link", "binary"])
-def test_a_token_that_others_may_know_is_replaced(root: Path, tmp_path: Path, spoil: str):
-    made = tokens.find_or_make(Root(str(root)))
-    place = root / "_state" / "mcp.token"
-    if spoil == "readable":
-        place.chmod(0o644)
-    elif spoil == "link":
-        other = tmp_path / "other"
-        place.rename(other)
-        place.symlink_to(other)
-    else:
-        place.write_bytes(b"abc" if spoil == "short" else os.urandom(64) + b"\xff")
-    again = tokens.find_or_make(Root(str(root)))
-    assert again != made
-    assert not place.is_symlink()
-    assert place.stat().st_mode & 0o777 == 0o600
-
-
-def test_a_token_that_cannot_be_made_is_an_error(root: Path):
-    tokens.find_or_make(Root(str(root)))
-    place = root / "_state" / "mcp.token"
-    place.unlink()
-    place.mkdir()
-    (place / "x").touch()
-    with pytest.raises(DiskFailure):
-        tokens.find_or_make(Root(str(root)))
 
 
 def test_a_free_port_is_free():

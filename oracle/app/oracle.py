@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from oracle.app.views import Hit, Shown, Summary, Written
     from oracle.app.workflow import Changed
     from oracle.domain.graph import Walk
-    from oracle.app.scan_machine import Scanned
     from oracle.domain.memories import Given
     from oracle.domain.packets import Request
     from oracle.domain.records import Draft
@@ -213,15 +212,14 @@ class Oracle:
 
         return facts.find(self.root, key, project)
 
-    def status(self, *, fresh: bool = False) -> dict[str, object]:
-        """Return counts by project, seat and kind, the fact files and how fresh the index is."""
-
     def reveal(self, key: str, project: str = "") -> Fact:
         """Return the fact at a dotted key; the value of a credential is read from its file now. Raises NotInMemory."""
         from oracle.app import scan_machine
 
         return scan_machine.reveal(self, key, project)
 
+    def status(self, *, fresh: bool = False) -> dict[str, object]:
+        """Return counts by project, seat and kind, the fact files and how fresh the index is."""
         from oracle.app import retrieve
 
         return retrieve.status(self, fresh=fresh)
@@ -348,8 +346,6 @@ class Oracle:
 
         return doctor.repair(self)
 
-    # -- memories --------------------------------------------------------------------------------------------------
-
     # -- scans -----------------------------------------------------------------------------------------------------
 
     def scan_machine(
@@ -361,6 +357,10 @@ class Oracle:
         progress: Callable[[Scanned], None] | None = None,
     ) -> list[Scanned]:
         """Scan this machine into `machine/`. Raises UsageError for an unknown scanner."""
+        from oracle.app import scan_machine
+
+        return scan_machine.scan(self, only, network=network, with_values=with_values, progress=progress)
+
     def scan_project(
         self, project: str, repository: str = "", *, depth: str = "shallow", commit: bool = False, force: bool = False
     ) -> ProjectScan:
@@ -370,10 +370,6 @@ class Oracle:
         return scan_project.scan_project(self, project, repository, depth=depth, commit=commit, force=force)
 
     # -- memories --------------------------------------------------------------------------------------------------
-
-        from oracle.app import scan_machine
-
-        return scan_machine.scan(self, only, network=network, with_values=with_values, progress=progress)
 
     def packet(self, request: Request) -> Routed:
         """Return the memories for an agent's next step. Raises UsageError, InvalidName, NotInFederation."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from oracle.app import decision_log
+    from oracle.app.acks import Sign
     from oracle.app.ask import Dispatched, Order
     from oracle.app.complete import Acknowledged, Completion
     from oracle.app.completing import Delivered
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
     from oracle.app.deliver import Delivery
     from oracle.app.doctor import Check
     from oracle.app.handoffs import Handoffs, Story
+    from oracle.app.integrating import Integrated
     from oracle.app.liveness import Stale
     from oracle.app.notices import Notice, Notified
     from oracle.app.packets import Routed
     from oracle.app.ports import Clock
+    from oracle.app.rehearsing import Rehearsal
     from oracle.app.replies import Reply
     from oracle.app.resume import Resumed
     from oracle.app.review import Remark
@@ -530,6 +533,41 @@ class Oracle:
         from oracle.app import workflow
 
         return workflow.supersede_old(self, project, days=days)
+
+    def check_ack(
+        self,
+        project: str,
+        task_id: str,
+        *,
+        target: str = "",
+        remote: str = "origin",
+        branch: str = "",
+        fetch: bool = False,
+    ) -> list[Sign]:
+        """Return the four signs by which a dispatch is known to be acknowledged. Writes nothing."""
+        from oracle.app import acks
+
+        return acks.check(self, project, task_id, target=target, remote=remote, branch=branch, fetch=fetch)
+
+    def integrate(
+        self, project: str, task_id: str, *, lane: str, commit: str = "", reason: str = "", notifies: bool = True
+    ) -> Integrated:
+        """Take a lane for a commit that passed outside of the main line. Raises NotFound, UsageError, Blocked."""
+        from oracle.app import integrating
+
+        return integrating.integrate(self, project, task_id, lane=lane, commit=commit, reason=reason, notifies=notifies)
+
+    def rehearse(self, project: str, *, task_id: str = "", notifies: bool = True) -> Rehearsal:
+        """Begin a rehearsal of the chain. Raises Blocked without a planner."""
+        from oracle.app import rehearsing
+
+        return rehearsing.rehearse(self, project, task_id=task_id, notifies=notifies)
+
+    def verify_rehearsal(self, project: str, *, task_id: str = "") -> tuple[str, list[Sign]]:
+        """Return (the rehearsal's id, what was looked for and whether it is there). Raises NotFound."""
+        from oracle.app import rehearsing
+
+        return rehearsing.verify(self, project, task_id=task_id)
 
     def handoffs(self, project: str = "", state: str = "") -> Handoffs:
         """Return the handoffs of one project or of all. Raises UsageError, NoProfile."""

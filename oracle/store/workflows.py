@@ -35,6 +35,13 @@ def create(tasks_root: str, task_id: str, workflow: str) -> bool:
     return is_new
 
 
+def write_brief(tasks_root: str, task_id: str, text: str) -> str:
+    """Write a task's brief.md unless it is there; return its path."""
+    path = f"{folder_of(tasks_root, task_id)}/brief.md"
+    steps.create_once(path, _encode(text))
+    return path
+
+
 def read(tasks_root: str, task_id: str) -> str:
     """Return a task's workflow. Raises NotFound with the command that makes one."""
     path = workflow_file(tasks_root, task_id)

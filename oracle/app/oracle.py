@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from oracle.app.notices import Notice, Notified
     from oracle.app.packets import Routed
     from oracle.app.ports import Clock
+    from oracle.app.projects import Registered
     from oracle.app.rehearsing import Rehearsal
     from oracle.app.replies import Reply
     from oracle.app.resume import Resumed
@@ -371,6 +372,30 @@ class Oracle:
         from oracle.app import scan_project
 
         return scan_project.scan_project(self, project, repository, depth=depth, commit=commit, force=force)
+
+    def add_project(self, name: str, stated: Mapping[str, str]) -> Registered:
+        """Register a project, or change what is stated of it. Raises UsageError, InvalidName, InvalidRecord."""
+        from oracle.app import projects
+
+        return projects.add(self, name, stated)
+
+    def archive_project(self, name: str) -> Registered:
+        """Say that a project is over; its records stay. Raises NotFound."""
+        from oracle.app import projects
+
+        return projects.archive(self, name)
+
+    def project(self, name: str) -> Registered:
+        """Return a registered project. Raises NotFound."""
+        from oracle.app import projects
+
+        return projects.find(self, name)
+
+    def projects(self, *, with_archived: bool = False) -> list[Registered]:
+        """Return the registered projects, by name."""
+        from oracle.app import projects
+
+        return projects.list_all(self, with_archived=with_archived)
 
     # -- memories --------------------------------------------------------------------------------------------------
 

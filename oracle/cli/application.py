@@ -57,6 +57,7 @@ COMMANDS = {
     "daemon": "daemon:daemon",
     "metrics": "daemon:metrics",
     "scan": "scanning:scan",
+    "project": "scanning:project",
     "serve": "daemon:serve",
     "daemon": "daemon:daemon",
     "metrics": "daemon:metrics",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,10 +10,11 @@ import typer
 
 from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, begin
-from oracle.cli.printing import Table, print_table, visible
+from oracle.cli.printing import Table, print_table, visible, write_out
 from oracle.errors import UsageError
 
 if TYPE_CHECKING:
+    from oracle.app.projects import Registered
     from oracle.cli.session import Call
 
 DEPTHS = "shallow|medium|deep"
@@ -105,3 +107,77 @@ def _scan_project(call: Call, project: str, repo: str, depth: str, *, commit: bo
             f"{', '.join(map(visible, changed))}: left as it is, since it says something else; --force-commit replaces"
         )
         raise typer.Exit(1)
+
+
+def project(
+    context: typer.Context,
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="ACTION",
+            help="add, list, show or archive.",
+            autocompletion=completing.words("add", "list", "show", "archive"),
+        ),
+    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The project.", autocompletion=completing.projects)] = "",
+    *,
+    repo: Annotated[str, typer.Option("--repo", metavar="DIR", help="add: the project's repository.")] = "",
+    seat: Annotated[
+        str,
+        typer.Option("--seat", metavar="SEAT", help="add: its first seat (memory).", autocompletion=completing.seats),
+    ] = "",
+    tool: Annotated[str, typer.Option("--tool", metavar="TOOL", help="add: the tool of that seat.")] = "",
+    template: Annotated[
+        str, typer.Option("--template", metavar="NAME", help="add: the template it was made from.")
+    ] = "",
+    session: Annotated[str, typer.Option("--tmux", metavar="NAME", help="add: the tmux session of that seat.")] = "",
+    everything: Annotated[bool, typer.Option("--all", help="list: also those that are over.")] = False,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Register projects, and say which are over."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    stated = {
+        "repo_path": str(Path(repo).expanduser().absolute()) if repo else "",
+        "primary_seat": seat,
+        "primary_seat_tool": tool,
+        "template_name": template,
+        "tmux_name": session,
+    }
+    is_listing = action == "list"
+    if (
+        action not in ("add", "list", "show", "archive")
+        or bool(name) is is_listing
+        or (any(stated.values()) and action != "add")
+        or (everything and not is_listing)
+    ):
+        raise UsageError(
+            "The words of `oracle project` don't fit together.",
+            hint="Write `oracle project list`, or `add`, `show` or `archive` with a name.",
+        )
+    with call.oracle() as oracle:
+        if is_listing:
+            _print_projects(call, oracle.projects(with_archived=everything))
+            return
+        if action == "add":
+            found = oracle.add_project(name, stated)
+        else:
+            found = oracle.project(name) if action == "show" else oracle.archive_project(name)
+    if call.as_json:
+        call.print_json(found.as_json())
+    elif action == "show":
+        print_table(Table(("what", "value"), [(key, _told(item)) for key, item in found.as_json().items()]))
+    else:
+        write_out(f"{visible(found.name)}\t{found.outcome}\n")
+
+
+def _print_projects(call: Call, found: list[Registered]) -> None:
+    if call.as_json:
+        call.print_json({"projects": [item.as_json() for item in found]})
+        return
+    rows = [(item.name, item.status, item.repository or str(item.entry.get("repo_path") or "")) for item in found]
+    print_table(Table(("project", "status", "repository"), rows))
+
+
+def _told(item: object) -> str:
+    return item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)

@@ -9,7 +9,7 @@ from oracle.store.layout import Root, choose_home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 _MOST_BYTES = 4 << 20  # of a registry; a larger one is none
 
@@ -19,19 +19,35 @@ def entry(root: Root, project: str, environ: Mapping[str, str]) -> Mapping[str, 
 
     It is `~/.clawseat/projects.json` in the home that holds the Root; `CLAWSEAT_REGISTRY_HOME` names another folder.
     """
-    return _entry(_load(environ.get("CLAWSEAT_REGISTRY_HOME") or f"{root.home}/.clawseat"), project)
+    return entries(_load(folder(root, environ))).get(project, {})
+
+
+def folder(root: Root, environ: Mapping[str, str]) -> str:
+    """Return the folder of the registry that belongs to a Root."""
+    return environ.get("CLAWSEAT_REGISTRY_HOME") or f"{root.home}/.clawseat"
 
 
 def names(root: Root, environ: Mapping[str, str]) -> list[str]:
     """Return the projects that the registry names, whatever their status, sorted; none when it can't be read."""
-    content = _load(environ.get("CLAWSEAT_REGISTRY_HOME") or f"{root.home}/.clawseat")
+    return sorted(entries(_load(folder(root, environ))))
+
+
+def entries(content: object) -> dict[str, dict[str, object]]:
+    """Return the entries of a registry by name, in any of its shapes: `{"projects": …}`, a list, or name to entry.
+
+    A list may hold names alone; of two entries of one name the first that says more counts.
+    """
     projects = content.get("projects", content) if isinstance(content, dict) else content
-    found: list[object] = []
+    found: dict[str, dict[str, object]] = {}
     if isinstance(projects, dict):
-        found = [name for name in projects if name not in ("version", "schema_version")]
-    elif isinstance(projects, list):
-        found = [item.get("name") if isinstance(item, dict) else item for item in projects]
-    return sorted({name for name in found if isinstance(name, str) and name})
+        found = {name: {"name": name, **item} for name, item in projects.items() if isinstance(item, dict)}
+    listed = sorted(projects, key=lambda item: not isinstance(item, dict)) if isinstance(projects, list) else []
+    for item in listed:
+        named = item if isinstance(item, dict) else {"name": item}
+        name = named.get("name")
+        if isinstance(name, str) and name:
+            found.setdefault(name, named)
+    return found
 
 
 def repository(root: Root, project: str, environ: Mapping[str, str]) -> str:
@@ -46,8 +62,8 @@ def repository(root: Root, project: str, environ: Mapping[str, str]) -> str:
     mine = choose_home(environ)
     stated = environ.get("CLAWSEAT_REGISTRY_HOME")
     places = {stated: mine} if stated else {f"{root.home}/.clawseat": root.home, f"{mine}/.clawseat": mine}
-    for folder, home in places.items():
-        found = _entry(_load(folder), project).get("repo_path")
+    for place, home in places.items():
+        found = entries(_load(place)).get(project, {}).get("repo_path")
         path = _expand(found, home) if isinstance(found, str) else ""
         if path and os.path.isdir(path):
             return path
@@ -72,13 +88,3 @@ def _load(folder: str) -> object:
             return json.loads(stream.read(_MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         return None
-
-
-def _entry(content: object, project: str) -> Mapping[str, object]:
-    """Return a project's entry of a registry in any of its shapes: `{"projects": …}`, a list, or name to entry."""
-    projects = content.get("projects", content) if isinstance(content, dict) else content
-    if isinstance(projects, dict):
-        found = projects.get(project)
-        return found if isinstance(found, dict) else {}
-    entries: Sequence[object] = projects if isinstance(projects, list) else ()
-    return next((item for item in entries if isinstance(item, dict) and item.get("name") == project), {})

@@ -16,7 +16,7 @@ from oracle.app.ranking_question import Question
 from oracle.domain.values import value
 from oracle.index.tokens import is_wide, tokens
 
-_K1, _B = 1.2, 0.4
+_K1, _B = 1.2, 0.5
 _TITLE, _HEADING = 0.7, 0.3
 _BEFORE, _AFTER, _FARTHER = 0.4, 0.18, 0.12
 """Weights of the words of the passages beside: the one before, the one after, those two before and after."""

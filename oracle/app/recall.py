@@ -74,7 +74,8 @@ class Recall:
             scored = self._put_answers_first(ranking, scored, anchors, neighbours)
         standing = [one for one in scored if not self._records[one.source].is_retired]
         retired = [] if strict else [one for one in scored if self._records[one.source].is_retired]
-        hits = self._pick(ranking, [*standing, *retired], limit)
+        hits = self._pick(ranking, standing, limit)
+        hits += self._pick(ranking, retired, limit - len(hits))
         first = self._records[scored[0].source] if scored else None
         if hits and first is not None and first.is_retired:
             hits[0] = replace(hits[0], instead_of=first.slug)
@@ -154,20 +155,30 @@ class Recall:
         return [Scored(source, page, 0, frozenset()) for source, page in enumerate(self._pages) if source not in scored]
 
     def _pick(self, ranking: Ranking, scored: Sequence[Scored], limit: int) -> list[Hit]:
-        """Make hits of the best passages, each widened by its neighbours, no lines twice."""
+        """Make hits of the best passages, each widened by its neighbours, no lines twice; half of them of different records."""
         worth = {(one.source, one.at): one.score for one in scored}
         taken: dict[int, set[int]] = {}
         found: list[Hit] = []
+        rest: list[Scored] = []
         for one in scored:
-            used = taken.setdefault(one.source, set())
-            if one.at in used:
-                continue
-            passage, members = self._widen(one, worth, used)
-            used.update(members)
-            found.append(self._hit(ranking, one, passage, members))
             if len(found) == limit:
                 break
+            used = taken.get(one.source)
+            if used is not None and limit - len(found) <= limit // 2 - len(taken):
+                rest.append(one)
+            elif used is None or one.at not in used:
+                found.append(self._take(ranking, one, worth, taken.setdefault(one.source, set())))
+        found += [
+            self._take(ranking, one, worth, taken[one.source])
+            for one in rest[: limit - len(found)]
+            if one.at not in taken[one.source]
+        ]
         return found
+
+    def _take(self, ranking: Ranking, one: Scored, worth: Mapping[tuple[int, int], float], used: set[int]) -> Hit:
+        passage, members = self._widen(one, worth, used)
+        used.update(members)
+        return self._hit(ranking, one, passage, members)
 
     @staticmethod
     def _widen(one: Scored, worth: Mapping[tuple[int, int], float], used: set[int]) -> tuple[Passage, range]:

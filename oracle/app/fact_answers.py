@@ -56,8 +56,10 @@ def _look_up(oracle: Oracle, key: str, project: str) -> CitedFact | None:
     except (NotInMemory, InvalidName, InvalidRecord):
         return None
     _, _, rest = key.partition(".")
-    hides = any(facts.hides(part) for part in rest.split("."))
-    return _cite(oracle, fact.path, key, f"$.{rest}" if rest else "$", fact.value, is_hidden=hides)
+    is_hidden = False
+    for part in key.split("."):
+        is_hidden = facts.hides(part, is_secret=is_hidden)
+    return _cite(oracle, fact.path, key, f"$.{rest}" if rest else "$", fact.value, is_hidden=is_hidden)
 
 
 def _cite(oracle: Oracle, path: str, key: str, place: str, content: object, *, is_hidden: bool) -> CitedFact | None:
@@ -95,7 +97,7 @@ def _leaves(oracle: Oracle, project: str) -> Iterator[_Leaf]:
         except OracleError:
             continue
         name = path.rpartition("/")[2].removesuffix(".json")
-        for leaf in _below(content, path, [name], is_secret=False):
+        for leaf in _below(content, path, [name], is_secret=facts.hides(name)):
             number += 1
             if number > _MOST_LEAVES:
                 return

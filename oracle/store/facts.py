@@ -155,7 +155,8 @@ def search(root: Root, term: str, only: list[str]) -> list[dict[str, str]]:
         if only and label not in only and label.removeprefix("machine/") not in only:
             continue
         try:
-            found += _matches(load(root, path), "", folded, label, is_secret=False)
+            is_secret = hides(label.rpartition("/")[2])
+            found += _matches(load(root, path), "", folded, label, is_secret=is_secret)
         except (InvalidRecord, RecursionError):
             continue
     return found

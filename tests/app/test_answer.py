@@ -201,7 +201,9 @@ def machine(root: Path) -> Path:
     put(
         root,
         "machine/credentials.json",
-        json.dumps({"keys": {"ACME_API_KEY": {"value": "s3cr3t-value", "source": ".env"}}}),
+        json.dumps(
+            {"keys": {"ACME_API_KEY": {"value": "s3cr3t-value", "source": ".env"}}, "acme": {"value": "s3cr3t-2"}}
+        ),
     )
     put(root, "projects/arena/dev_env.json", json.dumps({"python": {"version": "3.12"}}))
     put(root, f"{BUILDER}/x", "x")
@@ -230,13 +232,24 @@ def test_facts_are_answered_by_key(machine: Path, question: str, key: str, value
 
 
 @pytest.mark.parametrize(
-    "question", ["credentials.keys.ACME_API_KEY.value", "what is the value of keys ACME_API_KEY in credentials"]
+    ("question", "name"),
+    [
+        ("credentials.keys.ACME_API_KEY.value", "ACME_API_KEY"),
+        ("what is the value of keys ACME_API_KEY in credentials", "ACME_API_KEY"),
+        ("credentials.acme.value", "acme"),
+    ],
 )
-def test_a_credential_is_never_told(machine: Path, question: str) -> None:
+def test_a_credential_is_never_told(machine: Path, question: str, name: str) -> None:
     with Oracle.open(str(machine)) as oracle:
         reply = oracle.answer(question)
         assert "s3cr3t" not in json.dumps(reply.as_json())
-        assert any("ACME_API_KEY" in fact.key and fact.is_hidden for fact in reply.facts)
+        assert any(name in fact.key and fact.is_hidden for fact in reply.facts)
+
+
+def test_where_a_credential_lies_is_told(machine: Path) -> None:
+    with Oracle.open(str(machine)) as oracle:
+        (fact,) = oracle.answer("credentials.keys.ACME_API_KEY.source").facts
+        assert fact.value == ".env"
 
 
 @pytest.mark.parametrize(

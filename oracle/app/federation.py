@@ -188,7 +188,7 @@ def search_everything(
                 "value": redact(hit.snippet)[0][:MAX_VALUE],
                 "match": "record",
             }
-            for hit in oracle.search(term, {"project": project}, limit=MAX_HITS, fresh=fresh)
+            for hit in oracle.search(term, {"project": project}, limit=MAX_HITS, fresh=fresh, lexical=True)
         ]
     return found
 

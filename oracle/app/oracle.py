@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from oracle.app.decisions import Resolution, Sent
     from oracle.app.deliver import Delivery
     from oracle.app.doctor import Check
+    from oracle.app.embedding import Embedded
     from oracle.app.handoffs import Handoffs, Story
     from oracle.app.integrating import Integrated
     from oracle.app.liveness import Stale
@@ -198,11 +199,21 @@ class Oracle:
         limit: int = 10,
         fresh: bool = False,
         strict: bool = False,
+        lexical: bool = False,
     ) -> list[Hit]:
-        """Return the best passages for a person's words; retired records come last and say by what, or not when `strict`."""
+        """Return the best passages for a person's words; retired records come last and say by what, or not when `strict`.
+
+        `lexical` goes by words alone, whatever vectors there are.
+        """
         from oracle.app import search
 
-        return search.search(self, text, filters or {}, limit=limit, fresh=fresh, strict=strict)
+        return search.search(self, text, filters or {}, limit=limit, fresh=fresh, strict=strict, lexical=lexical)
+
+    def embed(self, project: str = "", *, seconds: float = 0.0, progress: Progress | None = None) -> Embedded:
+        """Make the vectors that a search by meaning needs, for at most `seconds` (0: all). Raises UsageError, NotInFederation."""
+        from oracle.app import embedding
+
+        return embedding.embed(self, project, seconds=seconds, progress=progress)
 
     def show(self, slug: str, *, first_line: int = 1, last_line: int = 0, fresh: bool = False) -> Shown:
         """Return lines of a record, read from disk now; `last_line` 0 means the end. Raises NotInMemory."""

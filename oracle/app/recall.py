@@ -29,12 +29,18 @@ from oracle.index import candidates, query
 from oracle.index.db import Connection
 from oracle.store import records
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.app.ranking_semantic import Nearness
+
 _CANDIDATES = 64
 """Records whose files are read for a search."""
 _NEIGHBOURS = 100
 """Neighbours of what the question names whose files are read."""
 _NAMED_BY = 500
 """Records that may hold a word by which a record is named; a fiftieth of a large Root."""
+_NEAR, _NEAR_PATHS = 24, 200
+"""Records that are looked at for their meaning alone, and among how many of the nearest those that pass the filters."""
 _STRONG = 3
 """Best matches by words whose neighbours are lifted."""
 _ABOVE_WORDS = 4
@@ -45,13 +51,22 @@ class Recall:
     """The records and pages that one question is asked of."""
 
     def __init__(
-        self, oracle: Oracle, connection: Connection, question: Question, wanted: Mapping[str, str], *, shelf: Shelf
+        self,
+        oracle: Oracle,
+        connection: Connection,
+        question: Question,
+        wanted: Mapping[str, str],
+        *,
+        shelf: Shelf,
+        nearness: Nearness | None = None,
     ) -> None:
         self._oracle = oracle
         self._connection = connection
         self._question = question
         self._condition = query.conditions({f"record.{name}": value for name, value in wanted.items()})
         self._shelf = shelf
+        self._nearness = nearness
+        self._within = f"projects/{wanted['project']}/" if "project" in wanted else ""
         self._counts: dict[str, int] = {}
         self._sources: dict[int, int] = {}
         self._records: list[Summary] = []
@@ -67,9 +82,12 @@ class Recall:
         near = dict.fromkeys(neighbour.record for neighbour in neighbours)
         named = entities_named(self._connection, self._question)
         self._gather([*matched, *(anchor.record for anchor in anchors), *list(near)[:_NEIGHBOURS], *named])
+        by_words = len(self._pages)
+        self._gather(self._near_in_meaning())
         ranking = Ranking(self._question, self._pages, statistics, stem=candidates.stemmer().stems)
         scored = ranking.score(self._boosts(matched))
-        scored += self._unscored({one.source for one in scored})
+        scored = self._add_meaning(ranking, scored)
+        scored += self._unscored(set(range(by_words)) - {one.source for one in scored})
         if neighbours:
             scored = self._put_answers_first(ranking, scored, anchors, neighbours)
         standing = [one for one in scored if not self._records[one.source].is_retired]
@@ -94,6 +112,24 @@ class Recall:
         found = candidates.candidates(self._connection, list(self._counts.items()), self._condition, limit=limit)
         statistics = Statistics(candidates.size(self._connection), frequencies)
         return statistics, [identifier for identifier, _ in found]
+
+    def _near_in_meaning(self) -> list[int]:
+        """Return the records that hold the passages nearest in meaning, whatever their words."""
+        if self._nearness is None:
+            return []
+        from oracle.index.vectors import record_ids
+
+        paths = self._nearness.nearest(self._within, _NEAR_PATHS)
+        rows = query.summaries(self._connection, record_ids(self._connection, paths), self._condition)
+        return [int(str(row[0])) for row in rows[:_NEAR]]
+
+    def _add_meaning(self, ranking: Ranking, scored: list[Scored]) -> list[Scored]:
+        if self._nearness is None:
+            return scored
+        from oracle.app.ranking_semantic import add_meaning
+
+        titles = [record.title for record in self._records]
+        return add_meaning(self._nearness, ranking, scored, zip(titles, self._pages, strict=True))
 
     def _rare(self, statistics: Statistics) -> list[str]:
         """Return the expressions of the rarest words, the rarest first: those that may name something."""
@@ -150,9 +186,9 @@ class Recall:
             return None
         return self._shelf.page(record.path, raw, lambda: read_page(record, raw))
 
-    def _unscored(self, scored: set[int]) -> Iterable[Scored]:
+    def _unscored(self, sources: Iterable[int]) -> Iterable[Scored]:
         """Return the first passage of each candidate whose passages hold no word: a field or the file's name holds it."""
-        return [Scored(source, page, 0, frozenset()) for source, page in enumerate(self._pages) if source not in scored]
+        return [Scored(source, self._pages[source], 0, frozenset()) for source in sorted(sources)]
 
     def _pick(self, ranking: Ranking, scored: Sequence[Scored], limit: int) -> list[Hit]:
         """Make hits of the best passages, each widened by its neighbours, no lines twice; half of them of different records."""
@@ -217,6 +253,8 @@ class Recall:
         words = ", ".join(" ".join(self._question.terms[number].tokens) for number in sorted(heaviest))
         reasons = [f"words: {words}"] if words else []
         reasons += [name for name in ("relation", "speaker", "date", "shape", "graph") if one.parts.get(name)]
+        if one.parts.get("meaning", 0.0) > one.score / 2:
+            reasons.insert(0, "meaning")
         if record.is_retired:
             reasons.append(f"{record.effective_status}{f' by {record.retired_by}' if record.retired_by else ''}")
         return "; ".join(reasons) or "a field of the record"

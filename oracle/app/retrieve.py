@@ -60,7 +60,17 @@ def status(oracle: Oracle, *, fresh: bool) -> dict[str, object]:
             },
         }
 
-    return oracle.index.read(count, fresh=fresh)
+    return {**oracle.index.read(count, fresh=fresh), **_embedded(oracle)}
+
+
+def _embedded(oracle: Oracle) -> dict[str, object]:
+    """Return how much of the records has vectors, where the semantic extra made any."""
+    if not os.path.exists(oracle.root.vectors):
+        return {}
+    from oracle.app.embedding import embedded
+
+    done = embedded(oracle)
+    return {"embedded": done.as_json()} if done is not None else {}
 
 
 def check_filters(filters: Mapping[str, str]) -> dict[str, str]:

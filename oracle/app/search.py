@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from weakref import WeakKeyDictionary
 
@@ -17,26 +18,50 @@ from oracle.index import query
 from oracle.index.db import Connection
 from oracle.store import records
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.app.ranking_semantic import Nearness
+
 
 def search(
-    oracle: Oracle, text: str, filters: Mapping[str, str], *, limit: int, fresh: bool, strict: bool = False
+    oracle: Oracle,
+    text: str,
+    filters: Mapping[str, str],
+    *,
+    limit: int,
+    fresh: bool,
+    strict: bool = False,
+    lexical: bool = False,
 ) -> list[Hit]:
     """Return up to `limit` passages of at most 700 characters from the files as they are now, retired records last.
 
-    `strict` leaves retired records out.
+    `strict` leaves retired records out; `lexical` ranks by words alone, although there are vectors.
     """
     if limit < 1:
         raise UsageError(f"The limit {limit} is too small.", hint="Ask for 1 hit or more.")
     wanted = check_filters(filters)
     question = understand(text)
     shelf = _shelf(oracle)
-    hits = oracle.index.read(
-        lambda connection: Recall(oracle, connection, question, wanted, shelf=shelf).hits(limit, strict=strict),
-        fresh=fresh,
-    )
+    nearness = None if lexical else _nearness(oracle, text)
+
+    def look(connection: Connection) -> list[Hit]:
+        recall = Recall(oracle, connection, question, wanted, shelf=shelf, nearness=nearness)
+        return recall.hits(limit, strict=strict)
+
+    hits = oracle.index.read(look, fresh=fresh)
     if not hits:
         require_present(oracle, wanted)
     return hits
+
+
+def _nearness(oracle: Oracle, text: str) -> Nearness | None:
+    """Ask the vectors, when there are any and the extra that reads them; nothing of it is imported before."""
+    if not os.path.exists(oracle.root.vectors):
+        return None
+    from oracle.app.ranking_semantic import meaning_of
+
+    meaning = meaning_of(oracle)
+    return meaning.ask(text) if meaning is not None else None
 
 
 _SHELVES: WeakKeyDictionary[Oracle, Shelf] = WeakKeyDictionary()

@@ -61,6 +61,7 @@ COMMANDS = {
     "serve": "daemon:serve",
     "daemon": "daemon:daemon",
     "metrics": "daemon:metrics",
+    "embed": "embedding:embed",
     "reconcile": "upkeep:reconcile",
     "doctor": "upkeep:doctor",
     "root": "upkeep:root",

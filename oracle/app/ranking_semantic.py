@@ -1,0 +1,166 @@
+"""Search by meaning: how near a question's vector is to those of records' stretches, beside the words. Needs the semantic extra.
+
+Every language has a direction of its own that says nothing about meaning, and some passages lie near all questions. So the mean
+of the passages of a language is taken off them, and what all questions of a language have in common off the question.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from weakref import WeakKeyDictionary
+
+from oracle.app.embedding_model import Model, find_model
+from oracle.app.oracle import Oracle
+from oracle.app.ranking import Scored
+from oracle.domain.stretches import Stretch, is_wide, stretches
+from oracle.index.vectors import Damaged, Everything, Vectors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy import bool_, float32
+    from numpy.typing import NDArray
+
+    from oracle.app.ranking import Ranking
+    from oracle.app.ranking_pages import Page
+
+    Numbers = NDArray[float32]
+
+SIGNAL = "meaning"
+LEAST = 0.15
+"""Nearness that says nothing: two deviations of passages that have nothing to do with a question."""
+
+_FEW = 200
+"""Passages of a language from which their own mean counts as much as that of all."""
+_WEIGHT = 1.0
+"""What the nearest of all passages gets, as a share of the score of the best by words."""
+_RECORD = 0.2
+"""Share of a passage's points that come from the nearest passage of its record."""
+
+
+class Meaning:
+    """The vectors of a Root in memory, ready to be asked."""
+
+    def __init__(self, model: Model, everything: Everything, meta: Mapping[str, bytes]) -> None:
+        import numpy
+
+        self._numpy = numpy
+        self._model = model
+        vectors = numpy.frombuffer(everything.data, "<f2").astype(numpy.float32).reshape(-1, model.dimension)
+        self._vectors = self._centre(vectors, numpy.frombuffer(everything.wide, numpy.uint8).astype(bool))
+        self._rows = {digest: row for row, digest in enumerate(everything.hashes)}
+        self._paths = [path for path, _ in everything.places]
+        self._places = numpy.array([row for _, row in everything.places], dtype=numpy.int64)
+        self._neutral = {name: numpy.frombuffer(meta[name], "<f4") for name in ("latin", "wide")}
+
+    def _centre(self, vectors: Numbers, wide: NDArray[bool_]) -> Numbers:
+        if not len(vectors):
+            return vectors
+        whole = vectors.mean(axis=0)
+        for group in (wide, ~wide):
+            number = int(group.sum())
+            if number:
+                vectors[group] -= (vectors[group].sum(axis=0) + _FEW * whole) / (number + _FEW)
+        vectors /= self._numpy.maximum(self._numpy.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
+        return vectors
+
+    def ask(self, text: str) -> Nearness:
+        """Return how near each stretch is to a question."""
+        question = self._model.encode([text])[0] - self._neutral["wide" if is_wide(text) else "latin"]
+        question /= max(float(self._numpy.linalg.norm(question)), 1e-6)
+        return Nearness(self, self._vectors @ question.astype(self._numpy.float32))
+
+    def nearest(self, scores: Numbers, within: str, limit: int) -> list[str]:
+        """Return the paths of the records that hold the nearest stretches, the nearest first; all begin with `within`."""
+        if not len(self._places):
+            return []
+        found = scores[self._places]
+        if within:
+            inside = self._numpy.fromiter((path.startswith(within) for path in self._paths), bool, len(self._paths))
+            found = self._numpy.where(inside, found, -2.0)
+        most = min(len(found), 8 * limit)
+        near = self._numpy.argpartition(-found, most - 1)[:most]
+        order = near[self._numpy.argsort(-found[near], kind="stable")]
+        return list(dict.fromkeys(self._paths[at] for at in order if found[at] >= LEAST))[:limit]
+
+    def row(self, text: str) -> int:
+        """Return the number of the vector of a text, -1 when it has none yet."""
+        return self._rows.get(digest(text), -1)
+
+
+class Nearness:
+    """One question's nearness to every stretch: -1 to 1, 0 for what has nothing to do with it."""
+
+    def __init__(self, meaning: Meaning, scores: Numbers) -> None:
+        self._meaning = meaning
+        self._scores = scores
+
+    def nearest(self, within: str, limit: int) -> list[str]:
+        """Return the paths of records that may hold the answer, the nearest first; all begin with `within`."""
+        return self._meaning.nearest(self._scores, within, limit)
+
+    def of(self, stretches: Iterable[Stretch]) -> list[tuple[Stretch, float]]:
+        """Return those of a record's stretches that are near at all, with their nearness."""
+        rows = [(stretch, self._meaning.row(stretch.text)) for stretch in stretches]
+        near = [(stretch, float(self._scores[row])) for stretch, row in rows if row >= 0]
+        return [(stretch, score) for stretch, score in near if score >= LEAST]
+
+    @property
+    def best(self) -> float:
+        """How near the nearest of all stretches is."""
+        return float(self._scores.max()) if len(self._scores) else 0.0
+
+
+def add_meaning(
+    nearness: Nearness, ranking: Ranking, scored: Sequence[Scored], records: Iterable[tuple[str, Page]]
+) -> list[Scored]:
+    """Add the nearness of passages to their scores, and passages that hold no word but are near; best first.
+
+    `records` are (title, page) in the order of the numbers that passages have as their `source`.
+    """
+    places = {(one.source, one.at): one for one in scored}
+    unit = max((one.score for one in scored), default=0.0) or ranking.whole or 1.0
+    share = _WEIGHT * unit / max(nearness.best, 1e-6)
+    for source, (title, page) in enumerate(records):
+        found = nearness.of(stretches(title, page.passages))
+        best = max((near for _, near in found), default=0.0)
+        for stretch, near in found:
+            points = share * ((1 - _RECORD) * near + _RECORD * best)
+            for at in range(stretch.first, stretch.last + 1):
+                if page.passages and not page.passages[at].is_heading:
+                    one = places.setdefault((source, at), Scored(source, page, at, frozenset()))
+                    one.add(SIGNAL, points)
+    return sorted(places.values(), key=lambda one: (-one.score, one.source, one.at))
+
+
+def digest(text: str) -> bytes:
+    """Return the name under which the vector of a text is kept."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+_KEPT: WeakKeyDictionary[Oracle, tuple[tuple[int, int, int], Meaning | None]] = WeakKeyDictionary()
+
+
+def meaning_of(oracle: Oracle) -> Meaning | None:
+    """Return the vectors of an Oracle's Root, read anew when they changed; None when there are none that can be used."""
+    vectors = Vectors(oracle.root)
+    state = vectors.state()
+    kept = _KEPT.get(oracle)
+    if kept is None or kept[0] != state:
+        kept = _KEPT[oracle] = (state, _load(oracle, vectors))
+    return kept[1]
+
+
+def _load(oracle: Oracle, vectors: Vectors) -> Meaning | None:
+    try:
+        meta = vectors.meta()
+        model = find_model() if meta else None
+        if model is None or meta["model"] != model.name.encode():
+            return None
+        return Meaning(model, vectors.everything(), meta)
+    except Damaged as error:
+        oracle.warn(f"The vectors can't be used ({error}); the search is by words alone.")
+        return None
+    finally:
+        vectors.close()

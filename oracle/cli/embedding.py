@@ -1,0 +1,32 @@
+"""The command of the semantic extra: make the vectors by which a search finds what is meant, beside what is written."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from oracle.cli.options import Json, MemoryDir, Project, begin
+from oracle.cli.printing import write_out
+
+
+def embed(
+    context: typer.Context,
+    *,
+    project: Project = "",
+    seconds: Annotated[
+        float, typer.Option("--seconds", metavar="N", min=0, help="Stop after N seconds; go on another time.")
+    ] = 0.0,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Make the vectors that a search by meaning needs (semantic extra)."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle() as oracle:
+        done = oracle.embed(project, seconds=seconds, progress=call.waiting.report)
+    if call.as_json:
+        call.print_json(done.as_json())
+        return
+    rest = "" if done.is_complete else f", {done.begun} begun; run it again for the rest"
+    made = "1 passage" if done.made == 1 else f"{done.made} passages"
+    write_out(f"{made} embedded; {done.whole} of {done.records} records are whole{rest}\n")

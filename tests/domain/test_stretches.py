@@ -1,0 +1,42 @@
+"""Stretches: every passage but headings in one, never across a heading, each with its title and headings before it."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.domain.passages import MAX_CHARACTERS, cut
+from oracle.domain.stretches import is_wide, stretches
+
+TEXT = "# Retries\n\nFive times.\n\nThen never.\n\n## Why\n\nThe peer is slow.\n"
+
+
+def test_a_stretch_begins_with_title_and_headings_and_ends_where_they_change():
+    found = stretches("Retries", cut(TEXT))
+    assert [stretch.text for stretch in found] == [
+        "Retries\nFive times.\nThen never.",
+        "Retries > Why\nThe peer is slow.",
+    ]
+    assert [(stretch.first, stretch.last) for stretch in found] == [(1, 2), (4, 4)]
+
+
+def test_a_record_without_text_is_its_title():
+    assert [stretch.text for stretch in stretches("Retries", cut(""))] == ["Retries"]
+    assert [stretch.text for stretch in stretches("Retries", cut("# Only a heading"))] == ["Retries"]
+
+
+@given(st.text(alphabet="#` \nab錯", max_size=3000))
+def test_every_passage_but_headings_is_in_one_stretch(text):
+    passages = cut(text)
+    held = [number for one in stretches("t", passages) for number in range(one.first, one.last + 1)]
+    texts = [number for number, passage in enumerate(passages) if not passage.is_heading]
+    assert [number for number in held if passages and not passages[number].is_heading] == texts
+    for one in stretches("t", passages):
+        size = sum(len(passages[number].text) for number in range(one.first, one.last + 1)) if passages else 0
+        assert one.first == one.last or size < 2 * MAX_CHARACTERS
+
+
+def test_a_text_is_wide_when_a_fifth_of_its_letters_is():
+    assert is_wide("为什么选择 PostgreSQL？")
+    assert not is_wide("The 数据库 is PostgreSQL, since the team knows how to run it in production")
+    assert not is_wide("")

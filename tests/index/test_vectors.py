@@ -1,0 +1,87 @@
+"""The file of vectors: kept by the hash of a text, whatever becomes of records and index; another model starts anew."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+
+import pytest
+
+from oracle.index.vectors import Damaged, Made, Vectors
+from oracle.store.layout import Root
+
+META = {"model": b"m 1"}
+PATH = "projects/p/decision/a.md"
+
+
+@pytest.fixture
+def vectors(root):
+    made = Vectors(Root(str(root)))
+    made.begin(META)
+    yield made
+    made.close()
+
+
+def test_nothing_is_there_before_the_first(root):
+    vectors = Vectors(Root(str(root)))
+    assert (vectors.meta(), vectors.is_there(), vectors.state()) == ({}, False, (0, 0, 0))
+    assert list(root.iterdir()) == []
+
+
+def test_the_file_is_its_owners_alone(root, vectors):
+    assert stat.S_IMODE((root / "_state/vectors.db").stat().st_mode) == 0o600
+
+
+def test_vectors_come_back_in_order_with_the_records_that_hold_them(vectors):
+    vectors.keep([Made(b"1", False, b"aa"), Made(b"2", True, b"bb"), Made(b"1", False, b"cc")])
+    vectors.place(PATH, b"file", [b"2"], is_whole=False)
+    vectors.place("projects/p/decision/b.md", b"file", [b"1", b"2"], is_whole=True)
+    found = vectors.everything()
+    assert (found.hashes, found.wide, found.data) == ((b"1", b"2"), b"\0\1", b"aabb")
+    assert sorted(found.places) == [(PATH, 1), ("projects/p/decision/b.md", 0), ("projects/p/decision/b.md", 1)]
+    assert vectors.sources()[PATH] == (b"file", False)
+    assert vectors.known([b"1", b"3"]) == {b"1"}
+
+
+def test_forgetting_a_record_drops_what_no_other_holds(vectors):
+    vectors.keep([Made(b"1", False, b"aa"), Made(b"2", False, b"bb")])
+    vectors.place(PATH, b"f", [b"1", b"2"], is_whole=True)
+    vectors.place("projects/p/decision/b.md", b"f", [b"2"], is_whole=True)
+    vectors.forget([PATH])
+    assert vectors.everything().hashes == (b"2",)
+
+
+def test_the_same_model_goes_on_and_another_starts_anew(vectors):
+    vectors.keep([Made(b"1", False, b"aa")])
+    vectors.begin(META)
+    assert vectors.count() == 1
+    vectors.begin({"model": b"m 2"})
+    assert (vectors.count(), vectors.meta()["model"]) == (0, b"m 2")
+
+
+def test_a_file_that_is_no_database_is_made_anew_by_begin_alone(root):
+    path = root / "_state/vectors.db"
+    path.parent.mkdir()
+    path.write_bytes(b"no database at all" * 100)
+    vectors = Vectors(Root(str(root)))
+    with pytest.raises(Damaged):
+        vectors.meta()
+    vectors.begin(META)
+    assert vectors.count() == 0
+    vectors.close()
+
+
+def test_vectors_of_another_version_count_as_none(root, vectors):
+    vectors.close()
+    with sqlite3.connect(root / "_state/vectors.db") as connection:
+        connection.execute("UPDATE meta SET value = 'x' WHERE key = 'version'")
+    connection.close()
+    assert vectors.meta() == {}
+
+
+def test_the_state_changes_with_what_others_write(root, vectors):
+    before = vectors.state()
+    other = Vectors(Root(str(root)))
+    other.keep([Made(bytes([number]), False, b"a" * 4096) for number in range(9)])
+    other.close()
+    assert vectors.state() != before

@@ -79,7 +79,10 @@ class Ranking:
         beginnings = tuple(key[:-1] if len(key) > 2 else key for key in singles if not is_wide(key))
         words: set[str] = set()
         for page in self._pages:
-            words.update(word for word in page.words() if word in singles or word.startswith(beginnings))
+            found = page.words()
+            words.update(found & singles.keys())
+            if beginnings:
+                words.update(word for word in found if word.startswith(beginnings))
         wide = {word for word in words if is_wide(word)}
         stems = stem(words - wide) | {word: word for word in wide}
         return {word: singles[key] for word, key in stems.items() if key in singles}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from oracle.app import decision_log
     from oracle.app.acks import Sign
     from oracle.app.ask import Dispatched, Order
+    from oracle.app.compact_check import Verdict
     from oracle.app.complete import Acknowledged, Completion
     from oracle.app.completing import Delivered
     from oracle.app.decisions import Resolution, Sent
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     from oracle.app.integrating import Integrated
     from oracle.app.liveness import Stale
     from oracle.app.notices import Notice, Notified
+    from oracle.app.ownership import Judged
     from oracle.app.packets import Routed
+    from oracle.app.peers import Listed
     from oracle.app.ports import Clock
     from oracle.app.projects import Registered
     from oracle.app.rehearsing import Rehearsal
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from oracle.app.scan_project import ProjectScan
     from oracle.app.views import Hit, Shown, Summary, Written
     from oracle.app.workflow import Changed
+    from oracle.app.workspaces import Stale as StaleWorkspace
     from oracle.domain.graph import Walk
     from oracle.domain.memories import Given
     from oracle.domain.packets import Request
@@ -604,6 +608,36 @@ class Oracle:
         from oracle.app import rehearsing
 
         return rehearsing.verify(self, project, task_id=task_id)
+
+    def peer_deliveries(self, project: str) -> list[Listed]:
+        """Return what peers delivered to a project, and the records that were made of it."""
+        from oracle.app import peers
+
+        return peers.list_peers(self, project)
+
+    def record_peer_delivery(self, project: str, peer: str, *, task_id: str = "", summary: str = "") -> str:
+        """Write the record of a peer's delivery, once; return its path. Raises NotFound, UsageError, and what `write` does."""
+        from oracle.app import peers
+
+        return peers.synthesise(self, project, peer, task_id=task_id, summary=summary)
+
+    def check_ownership(self, repo: str, *, seat: str = "memory", staged: bool = False) -> list[Judged]:
+        """Return each changed file of a repository, judged by who may change it. Raises UsageError."""
+        from oracle.app import ownership
+
+        return ownership.check(self, repo, seat=seat, staged=staged)
+
+    def check_workspaces(self, *, workspace: str = "", project: str = "", repo: str = "") -> list[StaleWorkspace]:
+        """Return the workspaces that were rendered from an older state of the repository."""
+        from oracle.app import workspaces
+
+        return workspaces.check(self, workspace=workspace, project=project, repo=repo)
+
+    def check_compaction(self, project: str, *, since: str = "", facts: Sequence[str] = ()) -> Verdict:
+        """Return what of this turn is not on disk yet. Raises UsageError, NoProfile."""
+        from oracle.app import compact_check
+
+        return compact_check.check(self, project, since=since, facts=facts)
 
     def handoffs(self, project: str = "", state: str = "") -> Handoffs:
         """Return the handoffs of one project or of all. Raises UsageError, NoProfile."""

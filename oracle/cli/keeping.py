@@ -1,0 +1,161 @@
+"""Commands that keep a team in order: ownership, compact-check, workspace, peers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oracle.cli import completing
+from oracle.cli.options import Json, MemoryDir, Project, Since, begin
+from oracle.cli.printing import Table, print_table, visible, write_out
+from oracle.errors import OwnershipError, UsageError
+
+if TYPE_CHECKING:
+    from oracle.app.ownership import Judged
+    from oracle.cli.session import Call
+
+TeamOf = Annotated[str, typer.Option("--project", metavar="P", help="The project.", autocompletion=completing.projects)]
+Check = Annotated[
+    str, typer.Argument(metavar="check", help="Change nothing.", autocompletion=completing.words("check"))
+]
+
+
+def _require_check(command: str, action: str) -> None:
+    if action != "check":
+        raise UsageError(f"`oracle {command} {action}` is no command.", hint=f"Write `oracle {command} check`.")
+
+
+def ownership(
+    context: typer.Context,
+    action: Check,
+    *,
+    staged: Annotated[bool, typer.Option("--staged", help="What is in the index.")] = False,
+    repo: Annotated[str, typer.Option("--repo", metavar="DIR", help="The repository; else this folder's.")] = ".",
+    seat: Annotated[
+        str,
+        typer.Option(
+            "--seat",
+            metavar="SEAT",
+            envvar="ORACLE_SEAT",
+            help="Who changed it (default memory).",
+            autocompletion=completing.seats,
+        ),
+    ] = "memory",
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Tell whether a seat may commit its changes."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    _require_check("ownership", action)
+    with call.oracle() as oracle:
+        found = oracle.check_ownership(repo, seat=seat, staged=staged)
+    wrong = [item for item in found if not item.is_allowed]
+    if call.as_json:
+        call.print_json({"seat": seat, "ok": not wrong, "files": [item.as_json() for item in found]})
+    else:
+        print_table(Table(("verdict", "path", "line", "what", "text"), [row for item in found for row in _rows(item)]))
+    if wrong:
+        raise typer.Exit(OwnershipError.exit_code)
+
+
+def _rows(item: Judged) -> list[tuple[str, ...]]:
+    if not item.changes:
+        return [("ok" if item.is_allowed else "no", item.path, "", "", item.why)]
+    return [
+        ("ok" if one.is_allowed else "no", item.path, str(one.line), one.sort.value, one.text) for one in item.changes
+    ]
+
+
+def compact_check(
+    context: typer.Context,
+    *,
+    project: TeamOf,
+    since: Since = "",
+    fact: Annotated[
+        list[str] | None, typer.Option("--fact", metavar="TEXT", help="A fact that must be on disk; repeatable.")
+    ] = None,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Tell whether the conversation may be compacted."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    with call.oracle() as oracle:
+        oracle.root.require()
+        found = oracle.check_compaction(project, since=since, facts=fact or ())
+    if call.as_json:
+        call.print_json(found.as_json())
+    else:
+        write_out("".join(f"{visible(line)}\n" for line in (*found.missing, found.line)))
+    if found.missing:
+        raise typer.Exit(1)
+
+
+def workspace(
+    context: typer.Context,
+    action: Check,
+    *,
+    folder: Annotated[
+        str, typer.Option("--workspace", metavar="DIR", help="The folder that an agent starts in; else this one.")
+    ] = "",
+    repo: Annotated[str, typer.Option("--repo", metavar="DIR", help="The ClawSeat repository.")] = "",
+    project: Project = "",
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Tell whether workspaces are older than the repository."""
+    from oracle.app.workspaces import STALE
+
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    _require_check("workspace", action)
+    with call.oracle() as oracle:
+        found = oracle.check_workspaces(workspace=folder, project=project, repo=repo)
+    if call.as_json:
+        call.print_json({"stale": [item.as_json() for item in found]})
+    elif found:
+        write_out("".join(f"{STALE} {visible(item.page)}\n" for item in found))
+        call.note(f"run `{found[0].command}`")
+    if found:
+        raise typer.Exit(1)
+
+
+def peers(
+    context: typer.Context,
+    action: Annotated[
+        str, typer.Argument(metavar="ACTION", help="list or record.", autocompletion=completing.words("list", "record"))
+    ],
+    peer: Annotated[str | None, typer.Argument(metavar="PEER", help="record: who delivered.")] = None,
+    task_id: Annotated[str | None, typer.Argument(metavar="TASK", help="record: which task, of several.")] = None,
+    *,
+    project: TeamOf,
+    summary: Annotated[
+        str, typer.Option("--summary", metavar="TEXT", help="record: what follows from it, in your own words.")
+    ] = "",
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """List what peers delivered, or record one of it."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    if action == "record" and peer:
+        _record(call, project, peer, task_id or "", summary)
+        return
+    if action != "list" or peer:
+        raise UsageError(
+            f"`oracle peers {action}` is no command.", hint="Write `oracle peers list` or `record PEER [TASK]`."
+        )
+    with call.oracle() as oracle:
+        found = oracle.peer_deliveries(project)
+    if call.as_json:
+        call.print_json({"deliveries": [item.as_json() for item in found]})
+        return
+    rows = [
+        (item.delivery.peer, item.delivery.task_id, item.delivery.said("verdict"), item.record, item.delivery.folder)
+        for item in found
+    ]
+    print_table(Table(("peer", "task", "verdict", "record", "folder"), rows, stacked=(3, 4)))
+
+
+def _record(call: Call, project: str, peer: str, task_id: str, summary: str) -> None:
+    with call.oracle() as oracle:
+        path = oracle.record_peer_delivery(project, peer, task_id=task_id, summary=summary)
+    call.print_json({"record": path}) if call.as_json else write_out(f"{visible(path)}\n")

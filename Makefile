@@ -11,6 +11,7 @@ BIN := $(VENV)/bin
 PYTHON ?=
 CANDIDATES := $(if $(PYTHON),$(PYTHON),python3 python3.14 python3.13 python3.12 python3.11)
 WORKERS ?= 2
+SOAK_SECONDS ?= 600
 
 # Through the environment, so that a folder's name may hold spaces and quotes.
 export CORPUS
@@ -22,6 +23,7 @@ help:
 	@echo 'make test      run all tests'
 	@echo 'make check     formatting, lint, types, import rules'
 	@echo 'make bench     measure speed and memory'
+	@echo 'make soak      serve a Root under load for SOAK_SECONDS (600), killing the daemon at random; nothing may be lost'
 	@echo 'make clean     remove what these made, .venv included'
 
 .PHONY: install
@@ -41,6 +43,10 @@ check: $(INSTALLED)
 .PHONY: bench
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/run.py
+
+.PHONY: soak
+soak: $(INSTALLED)
+	$(BIN)/python benchmarks/soak.py --seconds $(SOAK_SECONDS)
 
 .PHONY: demo
 demo: $(INSTALLED)

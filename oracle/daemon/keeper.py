@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from oracle.domain import timestamps
-from oracle.errors import DiskFailure
+from oracle.errors import DiskFailure, LockTimeout
 from oracle.index import lag
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ SHARE = 1 / 400
 LONGEST = 600.0
 """Seconds after which every file is stat'ed whatever it costs."""
 
-_SMALL_CACHE_KIB = 4_096
+PATIENCE, LONGEST_WAIT = 0.25, 30.0
+"""Seconds that the lock is waited for before what others indexed is looked at, and after which it is worth a line of the log."""
 
 
 class Keeper:
@@ -42,6 +43,7 @@ class Keeper:
         self._edited: set[str] = set()
         self._seen_ns = time.time_ns()
         self._was_there = False
+        self._waited = 0.0
         self._version = (-1, -1)
 
     def close(self) -> None:
@@ -72,14 +74,17 @@ class Keeper:
             return
         oracle = self._opened()
         self._name_missing(oracle)
-        if self._edited and not is_full:
-            oracle.index.doubt(self._edited)
         began = time.thread_time()  # on a busy machine a stat waits for others, which costs nobody anything
-        oracle.index.follow(full=is_full)
+        is_done = oracle.index.follow(full=is_full, doubted=self._edited, patience=PATIENCE)
         if oracle.index.database.in_memory:
             self.close()
             raise DiskFailure(f"{oracle.root.path} could not be written: it is read-only.", hint="Make it writable.")
+        if not is_done:
+            self._measure(oracle)  # who holds the lock indexes too
+            self._wait_for_lock(oracle)
+            return
         self._edited.clear()
+        self._waited = 0.0
         self._looked = time.monotonic()
         if is_full:
             self._stated = self._looked
@@ -87,6 +92,14 @@ class Keeper:
             self._numbers.count("full_stats")
         self._numbers.count("looks")
         self._measure(oracle)
+
+    def _wait_for_lock(self, oracle: Oracle) -> None:
+        """Have the next turn come at once, and say so when others have held the lock for long."""
+        self._looked = float("-inf")
+        self._waited += PATIENCE
+        if self._waited >= LONGEST_WAIT:
+            self._waited = 0.0
+            raise LockTimeout(oracle.index.stale, hint="If the holder hangs, end that process.")
 
     def _opened(self) -> Oracle:
         if self._oracle is None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from oracle.app.oracle import Oracle
     from oracle.store.layout import Root
 
-STEP_MS, DEBOUNCE_MS = 100, 400
+STEP_MS, DEBOUNCE_MS = 100, 200
 """Milliseconds without a change after which, and at the latest after which, changes are told."""
 
 _WAKE_MS = 5_000

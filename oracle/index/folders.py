@@ -6,7 +6,6 @@ Cheap to import: a query that looked at every file and found nothing new writes 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
 
 from oracle.index import scan
 from oracle.index.db import set_meta
@@ -50,11 +49,6 @@ def expect_folder(connection: sqlite3.Connection, path: str) -> None:
     while path:
         connection.execute("INSERT OR IGNORE INTO folder VALUES (?, 0, 0, -1, -1)", (path,))
         path = path.rpartition("/")[0]
-
-
-def doubt_folders(connection: sqlite3.Connection, paths: Iterable[str]) -> None:
-    """Make the next look compare folders file by file, whatever their mtime says."""
-    connection.executemany("UPDATE folder SET settled = 0 WHERE path = ?", [(path,) for path in paths])
 
 
 def drop_folder(connection: sqlite3.Connection, path: str) -> None:

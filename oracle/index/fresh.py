@@ -88,32 +88,18 @@ class Index:
             f"The index {self.root.database} can't be used: {trouble}.", hint="Run `oracle doctor`."
         ) from trouble
 
-    def follow(self, *, full: bool) -> None:
-        """Bring the index up to date for who is told of changes: every file is stat'ed with `full` alone.
+    def follow(self, *, full: bool, doubted: Collection[str] = (), patience: float = READER_PATIENCE) -> bool:
+        """Bring the index up to date for who is told of changes; tell whether it is, or others held the lock for all of `patience`.
 
-        Unlike a reader it never makes do with an index in memory or with one that is behind. Raises LockTimeout, DiskFailure,
-        TreeEmptied, RootUnusable.
+        Every file is stat'ed with `full` alone; in the folders that are `doubted` one may have changed in place. Unlike a reader it
+        never makes do with an index in memory. Raises DiskFailure, TreeEmptied, RootUnusable.
         """
         try:
-            self._fresh_connection(fresh=full, is_told=True)
+            self._fresh_connection(fresh=full, is_told=True, doubted=doubted, patience=patience)
         except sqlite3.DatabaseError as error:
             self._recover(error)
-            self._fresh_connection(fresh=full, is_told=True)
-        if self._stale:
-            raise LockTimeout(self._stale, hint="Try again in a moment.")
-
-    def doubt(self, folders: Collection[str]) -> None:
-        """Have the next look compare these root-relative folders file by file: a file in them may have changed in place.
-
-        Raises LockTimeout, DiskFailure.
-        """
-        from oracle.index.folders import doubt_folders
-
-        with self.lock(READER_PATIENCE):
-            self.make_sound()
-            if self._database.is_ready():
-                with immediate(self._database.connect()) as connection:
-                    doubt_folders(connection, folders)
+            self._fresh_connection(fresh=full, is_told=True, doubted=doubted, patience=patience)
+        return not self._stale
 
     def _ask(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool) -> T:
         """Run `work` on one state of the index: what another process builds anew meanwhile is not seen half done."""
@@ -131,7 +117,14 @@ class Index:
         for path, reason in rows:
             self._warn(f"{path}: {reason} Nothing in it is known.")
 
-    def _fresh_connection(self, *, fresh: bool, is_told: bool = False) -> sqlite3.Connection:
+    def _fresh_connection(
+        self,
+        *,
+        fresh: bool,
+        is_told: bool = False,
+        doubted: Collection[str] = (),
+        patience: float = READER_PATIENCE,
+    ) -> sqlite3.Connection:
         self.root.require()
         self._stale = ""
         if os.path.islink(self.root.state) and not self._database.in_memory and not self.root.contains(self.root.state):
@@ -152,9 +145,11 @@ class Index:
         now_ns = self._now_ns()
         began = time.monotonic_ns()
         full = fresh or (not is_told and self._is_full_look_due(connection, now_ns))
-        look = scan.look(connection, self.root, now_ns=now_ns, full=full)
+        look = scan.look(connection, self.root, now_ns=now_ns, full=full, doubted=doubted)
         if look.changed or look.gone or look.configuration:
-            self._catch_up(look)
+            self._catch_up(look, doubted, patience)
+            if self._stale and not is_told:
+                self._warn(f"{self._stale} The answer is from the index as it was.")
         elif look.touched or look.full:
             self._note(look, now_ns, time.monotonic_ns() - began)
         return self._database.connect()
@@ -166,12 +161,11 @@ class Index:
         age = now_ns - int(last)
         return age < 0 or age > (FULL_LOOK_NS if int(cost) < CHEAP_NS else COSTLY_LOOK_NS)
 
-    def _catch_up(self, look: scan.Look) -> None:
+    def _catch_up(self, look: scan.Look, doubted: Collection[str], patience: float) -> None:
         try:
-            self.reconcile(patience=READER_PATIENCE, full=look.full)
+            self.reconcile(patience=patience, full=look.full, doubted=doubted)
         except LockTimeout as error:
             self._stale = error.sentence
-            self._warn(f"{error.sentence} The answer is from the index as it was.")
 
     def _note(self, look: scan.Look, now_ns: int, cost_ns: int) -> None:
         """Write down that all was well, if nobody is writing just now; a reader never waits for that."""
@@ -215,6 +209,7 @@ class Index:
         accept_removals: bool = False,
         rebuild: bool = False,
         progress: Progress | None = None,
+        doubted: Collection[str] = (),
     ) -> Report:
         """Take the lock, bring the index up to date, print what became dirty. `patience` None waits as long as a writer.
 
@@ -226,7 +221,7 @@ class Index:
         try:
             with self.lock(patience):
                 return self.reconcile_held(
-                    full=full, accept_removals=accept_removals, rebuild=rebuild, progress=progress
+                    full=full, accept_removals=accept_removals, rebuild=rebuild, progress=progress, doubted=doubted
                 )
         except DiskFailure as error:
             if os.access(self.root.path, os.W_OK):
@@ -241,6 +236,7 @@ class Index:
         accept_removals: bool = False,
         rebuild: bool = False,
         progress: Progress | None = None,
+        doubted: Collection[str] = (),
     ) -> Report:
         """Bring the index up to date and print what became dirty. The caller holds the write lock."""
         from oracle.index.rebuild import rebuild as build
@@ -252,7 +248,12 @@ class Index:
             if rebuild:
                 return build(self._database, now_ns=now_ns, accept_removals=accept_removals, progress=progress)
             return reconcile(
-                self._database, now_ns=now_ns, full=full, accept_removals=accept_removals, progress=progress
+                self._database,
+                now_ns=now_ns,
+                full=full,
+                accept_removals=accept_removals,
+                progress=progress,
+                doubted=doubted,
             )
         except sqlite3.DatabaseError as error:
             self._discard(error)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from oracle.errors import TreeEmptied
@@ -38,18 +39,19 @@ def reconcile(
     full: bool = False,
     accept_removals: bool = False,
     progress: Progress | None = None,
+    doubted: Collection[str] = (),
 ) -> Report:
     """Bring the index up to date and print what became dirty. The caller holds the write lock.
 
-    `full` stats every file. Raises TreeEmptied when more than half of at least 20 known records are gone, unless
-    `accept_removals`.
+    `full` stats every file; those of the folders `doubted` are compared in any case. Raises TreeEmptied when more than half of at
+    least 20 known records are gone, unless `accept_removals`.
     """
     root = database.root
     connection = database.connect()
     if not database.is_ready() or scan.configuration_stamp(root) != get_meta(connection, "configuration"):
         return rebuild(database, now_ns=now_ns, accept_removals=accept_removals, progress=progress)
     began = time.monotonic_ns()
-    look = scan.look(connection, root, now_ns=now_ns, full=full)
+    look = scan.look(connection, root, now_ns=now_ns, full=full, doubted=doubted)
     changes = _compare(connection, root, look)
     cost_ns = time.monotonic_ns() - began
     if not accept_removals:

@@ -16,6 +16,7 @@ from oracle.store.layout import RECORD_TREES, SKIPPED_FOLDERS, Root
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Collection
     from typing import NamedTuple
 
     class Stat(NamedTuple):
@@ -199,12 +200,12 @@ def _digest_folder(root: Root, path: str, subfolders: set[str]) -> tuple[int, in
     return count + len(files), total & _MASK, len(folders) == len(subfolders) and subfolders.issuperset(folders)
 
 
-def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool) -> Look:
+def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool, doubted: Collection[str] = ()) -> Look:
     """Compare the tree with what the index knows of it.
 
-    Folders whose mtime moved, or was too young to be trusted when they were scanned, are always compared, name by name;
-    with `full` all others are by their digest. `touched` are folders that hold what they held but whose row is out of date.
-    What lies below something that is no folder (any more) is gone, even if a link leads there.
+    Folders whose mtime moved, or was too young to be trusted when they were scanned, or that are `doubted`, are always compared,
+    name by name; with `full` all others are by their digest. `touched` are folders that hold what they held but whose row is out
+    of date. What lies below something that is no folder (any more) is gone, even if a link leads there.
     """
     known = connection.execute("SELECT path, mtime_ns, settled, files, digest FROM folder").fetchall()
     children: dict[str, set[str]] = {}
@@ -222,9 +223,10 @@ def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool)
             elif current != mtime_ns:
                 changed.append(path)
             continue
-        if current == mtime_ns and settled and not full:
+        is_trusted = current == mtime_ns and settled and path not in doubted
+        if is_trusted and not full:
             continue
-        same = _same if current == mtime_ns and settled else _is_just
+        same = _same if is_trusted else _is_just
         if mtime_ns <= UNREADABLE or not same(connection, root, path, children.get(path, set()), (count, digest)):
             changed.append(path)
         elif current != mtime_ns or (not settled and now_ns - current >= SETTLE_NS):

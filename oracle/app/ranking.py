@@ -24,6 +24,8 @@ _RECORD = 0.25
 """Weight of the record's own score."""
 _NAME = 0.4
 """Weight of the name of one who speaks: others say it too, and what its bearer says is lifted by itself."""
+_NAMED_FROM = 0.5
+"""Share of the question's words from which a title that holds them gives what it holds beyond: whoever types it wants it."""
 _CLOSE_LOOK = 120
 """Passages that are looked at closely for what costs more than counting words."""
 
@@ -125,7 +127,9 @@ class Ranking:
         records = self._record_scores()
         best = max(records, default=0.0) or 1.0
         for source, page in enumerate(self._pages):
+            named = max(0.0, self.coverage(self._field(page.title)) - _NAMED_FROM) * self.whole
             for scored in self._score_page(source, page, average):
+                scored.add("title", named)
                 scored.add("record", _RECORD * self.whole * records[source] / best)
                 scored.add("graph", boost.get(source, 0.0) * self.heaviest)
                 found.append(scored)

@@ -27,7 +27,7 @@ _CUT = 0.55
 """Share of the best score below which a neighbour is no answer."""
 _RARE = 6
 _FROM_ENTITY = 30
-_SUPPORTED, _CONTRADICTED, _NEAR_STRONG = 0.1, 0.6, 0.1
+_SUPPORTED, _CONTRADICTED, _NEAR_STRONG = 0.1, 1.2, 0.1
 """What an edge gives or takes, in shares of the weight of the question's heaviest word."""
 _LINK = r"\[\[(?P<wiki>[^\[\]|\n]+)(?:\|(?P<alias>[^\[\]\n]+))?\]\]|\[(?P<text>[^\[\]\n]+)\]\((?P<place>[^()\s]+)\)"
 _MOST_LINKS = 60

@@ -38,6 +38,12 @@ class SecretFound(InvalidRecord):
     code = "secret_found"
 
 
+class PrivacyBlocked(SecretFound):
+    """A text holds what must not leave; the sentence names rule and place, never the value, and nothing was written or sent."""
+
+    code = "privacy_blocked"
+
+
 class UsageError(OracleError):
     """The call's words are off: an unknown value, a missing option, two options that exclude each other."""
 
@@ -49,6 +55,12 @@ class InvalidName(UsageError):
     """A project, seat, task id or kind from outside did not pass the one validator."""
 
     code = "invalid_name"
+
+
+class RulesUnusable(UsageError):
+    """The owner's rules of what must not leave can't be used, so nothing is let through."""
+
+    code = "rules_unusable"
 
 
 class NoProfile(UsageError):

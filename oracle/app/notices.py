@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from oracle.app import teams, wakeups
+from oracle.app import privacy, teams, wakeups
 from oracle.app.teams import open_team
 from oracle.domain.task_files import one_line
 from oracle.domain.values import value
@@ -50,6 +50,7 @@ def notify(oracle: Oracle, notice: Notice) -> Notified:
     from oracle.wake.outcomes import check_text
 
     check_text(text)
+    privacy.require_clean(oracle, {"its text": text}, what="The notice")
     moment = teams.now(oracle)
     topic = f"{notice.kind} {moment.isoformat()}"
     entry = wakeups.owe(oracle, team, name, seat=name.target, text=text, topic=topic)

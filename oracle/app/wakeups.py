@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from oracle.app import teams
+from oracle.app import privacy, teams
 from oracle.domain import handoffs as rules
 from oracle.domain import timestamps
 from oracle.domain.handoffs import CONSUMED, Receipt, ReceiptName
@@ -117,6 +117,7 @@ def _send(oracle: Oracle, entry: Entry, *, method: str, patience: float | None) 
         return WakeUp()
     waited = patience_of_commands() if patience is None else patience
     try:
+        privacy.require_clean(oracle, {"its text": _text(entry, "text")}, what="The wake-up")
         call = getattr(_waker(oracle), method)
         outcome: Outcome = call(_names(oracle, entry), _text(entry, "text"), seat=seat, patience=waited)
     except OracleError as error:
@@ -165,9 +166,9 @@ def _postpone(oracle: Oracle, entry: Entry, reason: str) -> WakeUp:
 
 def _give_up(oracle: Oracle, entry: Entry, error: OracleError) -> WakeUp:
     """End a wake-up that can never be sent, such as one whose text must not be typed."""
-    from oracle.errors import DiskFailure, LockTimeout
+    from oracle.errors import DiskFailure, LockTimeout, RulesUnusable
 
-    if isinstance(error, DiskFailure | LockTimeout):
+    if isinstance(error, DiskFailure | LockTimeout | RulesUnusable):
         return _postpone(oracle, entry, error.sentence)
     inbox.finish(oracle.root, entry)
     teams.note(oracle, "skip", {**_details(entry), "what": "wake-up", "reason": error.sentence})

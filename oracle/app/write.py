@@ -11,16 +11,15 @@ import os
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from oracle.app import naming
+from oracle.app import naming, privacy
 from oracle.app.likeness import near_duplicates
 from oracle.app.oracle import Oracle
 from oracle.app.views import Written
-from oracle.domain import secrets as secret_rules
 from oracle.domain import timestamps
 from oracle.domain.records import RETIRING, Draft, Evidence
 from oracle.domain.slugs import SHARED, is_entity, project_of, slug_of
 from oracle.domain.values import fields_of, replace
-from oracle.errors import NotInMemory, OracleError, SecretFound, UsageError
+from oracle.errors import NotInMemory, OracleError, PrivacyBlocked, SecretFound, UsageError
 from oracle.index import projections
 from oracle.index.db import Corrupt, immediate
 from oracle.index.folders import expect_folder
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oracle.app.views import Summary
+    from oracle.domain.privacy import Guard
 
 SECRET_POLICIES = ("refuse", "redact", "allow")
 _RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived_from")
@@ -103,26 +103,36 @@ def _check(oracle: Oracle, draft: Draft, secrets: str) -> tuple[Draft, tuple[str
     if secrets not in SECRET_POLICIES:
         raise UsageError(f"The policy {secrets!r} is unknown.", hint=f"Choose one of {', '.join(SECRET_POLICIES)}.")
     records.place(oracle.root, draft, _now(oracle))
-    draft, redacted = _guard(draft, secrets)
+    draft, redacted = _guard(oracle, draft, secrets)
     draft, warnings = _settle_relations(oracle, draft)
-    return draft, redacted, warnings
+    personal = privacy.warnings({name: "\n".join(_strings(getattr(draft, name))) for name in fields_of(draft)})
+    return draft, redacted, (*warnings, *personal)
 
 
 # -- secrets ---------------------------------------------------------------------------------------------------------
 
 
-def _guard(draft: Draft, policy: str) -> tuple[Draft, tuple[str, ...]]:
-    """Refuse or redact secrets in every field; findings name field and kind, never the value."""
-    if policy == "allow":
+def _guard(oracle: Oracle, draft: Draft, policy: str) -> tuple[Draft, tuple[str, ...]]:
+    """Refuse or redact what must not be written, in every field; findings name field and rule, never the value.
+
+    `allow` is for secrets: what the owner of the Root blocks is no matter of a writer's.
+    """
+    guard = privacy.guard(oracle, secrets=policy != "allow")
+    if guard.is_idle:
         return draft, ()
     found: list[str] = []
     names: Sequence[str] = fields_of(draft)
     short = [name for name in names if name not in _LONG_FIELDS]
-    if not secret_rules.find_secrets("\n".join(text for name in short for text in _strings(getattr(draft, name)))):
+    if not guard.finds("\n".join(text for name in short for text in _strings(getattr(draft, name)))):
         names = list(
             _LONG_FIELDS
         )  # one look for a dozen short fields; each is looked at alone only when that finds something
-    values = {name: _clean(getattr(draft, name), name, found) for name in names}
+    values = {name: _clean(guard, getattr(draft, name), name, found) for name in names}
+    if policy != "redact" and any(item.startswith(privacy.RULES) for item in found):
+        raise PrivacyBlocked(
+            f"The record holds what must not be written: {'; '.join(dict.fromkeys(found))}. Nothing was written.",
+            hint="Take it out, or write with --secrets redact (it is replaced); machine/privacy.md has the rules.",
+        )
     if found and policy == "refuse":
         raise SecretFound(
             f"The record holds what looks like a secret: {'; '.join(dict.fromkeys(found))}. Nothing was written.",
@@ -136,30 +146,31 @@ def _strings(value: object) -> list[str]:
     return [value] if isinstance(value, str) else [str(item) for item in value] if isinstance(value, tuple) else []
 
 
-def _clean(value: Any, name: str, found: list[str]) -> Any:  # noqa: ANN401
-    """Return `value` with every secret in its texts replaced, whatever its shape; `found` names them."""
+def _clean(guard: Guard, value: Any, name: str, found: list[str]) -> Any:  # noqa: ANN401
+    """Return `value` with all that the guard finds in its texts replaced, whatever its shape; `found` names it."""
     if isinstance(value, str):
-        text, secrets = secret_rules.redact(value)
-        found += [f"{secret.kind} in {name}" for secret in secrets]
+        text, rules = guard.clean(value)
+        found += [f"{rule} in {name}" for rule in rules]
         return text
     if isinstance(value, Evidence):
-        return Evidence(value.trust, *(_clean(part, f"{name}.{key}", found) for key, part in _parts(value)))
+        return Evidence(value.trust, *(_clean(guard, part, f"{name}.{key}", found) for key, part in _parts(value)))
     if isinstance(value, Mapping):
         return {
-            _clean(key, f"{name} (a key)", found): _clean_item(key, item, name, found) for key, item in value.items()
+            _clean(guard, key, f"{name} (a key)", found): _clean_item(guard, key, item, name, found)
+            for key, item in value.items()
         }
     if isinstance(value, tuple | list):
-        return type(value)(_clean(item, name, found) for item in value)
+        return type(value)(_clean(guard, item, name, found) for item in value)
     return value
 
 
-def _clean_item(key: str, item: Any, name: str, found: list[str]) -> Any:  # noqa: ANN401
+def _clean_item(guard: Guard, key: str, item: Any, name: str, found: list[str]) -> Any:  # noqa: ANN401
     """Return a value of a map cleaned: beside its key a word may be a secret that it is not alone (`api_key: …`)."""
-    cleaned = _clean(item, f"{name}.{key}", found)
+    cleaned = _clean(guard, item, f"{name}.{key}", found)
     if isinstance(cleaned, str):
-        beside, secrets = secret_rules.redact(f"{key}: {cleaned}")
-        if secrets and beside.startswith(f"{key}: "):
-            found += [f"{secret.kind} in {name}.{key}" for secret in secrets]
+        beside, rules = guard.clean(f"{key}: {cleaned}")
+        if rules and beside.startswith(f"{key}: "):
+            found += [f"{rule} in {name}.{key}" for rule in rules]
             return beside.removeprefix(f"{key}: ")
     return cleaned
 

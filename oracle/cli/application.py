@@ -62,6 +62,7 @@ COMMANDS = {
     "metrics": "daemon:metrics",
     "scan": "scanning:scan",
     "project": "scanning:project",
+    "privacy": "guarding:privacy",
     "embed": "embedding:embed",
     "reconcile": "upkeep:reconcile",
     "doctor": "upkeep:doctor",

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, assert_never
 
 from oracle.compat.door import complain, emit, serve
-from oracle.errors import InvalidName, UsageError
+from oracle.errors import InvalidName, PrivacyBlocked, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,7 +81,8 @@ def _send(project: str, seat: str, text: str, *, is_forced: bool, environ: Mappi
     try:
         check_text(text)
         check_text(seat)
-    except UsageError as error:
+        _require_clean(root, text)
+    except (UsageError, PrivacyBlocked) as error:
         complain(f"INPUT_REJECTED HARD_BLOCK: {error.sentence}")
         return REJECTED
     bound = bound_projects(root)
@@ -94,6 +95,13 @@ def _send(project: str, seat: str, text: str, *, is_forced: bool, environ: Mappi
         complain("WARN the text is sent whether the agent is idle or not (--force)")
     send = waker.force if is_forced else waker.wake
     return _tell(send(names, text, seat=seat, patience=_patience(environ)), project, seat)
+
+
+def _require_clean(root: Root, text: str) -> None:
+    from oracle.app import privacy
+    from oracle.app.oracle import Oracle
+
+    privacy.require_clean(Oracle.open(root.path), {"the text": text}, what="The text")
 
 
 def _names(root: Root, project: str, seat: str, environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -101,7 +101,9 @@ def test_text_that_was_not_taken_is_no_success(stage: Stage):
     assert "FAIL_CLOSED" in done.stderr
 
 
-@pytest.mark.parametrize("text", ["two\nlines", "a\rb", "a\x1bb", "a\x0bb", "a\x0cb", "答" * 8000, ""])
+@pytest.mark.parametrize(
+    "text", ["two\nlines", "a\rb", "a\x1bb", "a\x0bb", "a\x0cb", "答" * 8000, "", "use gh" + "p_" + "Q7Rk2Zp9" * 4]
+)
 def test_text_that_must_not_be_typed_is_rejected(stage: Stage, text: str):
     prompts = stage.box("demo-planner")
     done = send(stage, "--project", "demo", "planner", text)

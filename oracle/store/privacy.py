@@ -1,0 +1,84 @@
+"""The owner's rules of what must not leave: `machine/privacy.md`, each pattern compiled by RE2, which takes linear time. Read only.
+
+A pattern that can't be used is an error, not an absent rule: what its owner meant to block would leave.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oracle.domain.privacy import Rule, read_rules
+from oracle.errors import RulesUnusable
+from oracle.store.layout import Root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from oracle.domain.privacy import Stated
+
+NAME = "privacy.md"
+_MOST_BYTES = 1 << 18
+_LONGEST = 2000
+_MOST_MEMORY = 8 << 20  # bytes that RE2 may take for one pattern
+_SPECIAL = frozenset("\\.+^$|()[]{}")
+
+
+class _Pattern:
+    """A pattern of RE2's."""
+
+    __slots__ = ("_compiled",)
+
+    def __init__(self, compiled: Any) -> None:  # noqa: ANN401 -- the library has no types
+        self._compiled = compiled
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield where the pattern stands, left to right, never empty."""
+        for found in self._compiled.finditer(text.encode("utf-8", "replace").decode("utf-8")):
+            if found.end() > found.start():
+                yield found.span()
+
+
+def load(root: Root) -> tuple[Rule, ...]:
+    """Return the rules of a Root, () when it has none. Raises RulesUnusable for a file or a pattern that can't be used."""
+    path = f"{root.machine}/{NAME}"
+    if not os.path.lexists(path):
+        return ()
+    from oracle.store import steps  # most Roots have no such file, and every write comes by
+
+    raw = steps.read(path) or b""
+    if len(raw) > _MOST_BYTES:
+        raise RulesUnusable(f"machine/{NAME} is too large to be read.", hint="Keep it below 256 KiB.")
+    stated = read_rules(raw.decode("utf-8-sig", "replace"))
+    return tuple(Rule(f"{NAME}:{item.line}", _compile(item)) for item in stated)
+
+
+def _compile(item: Stated) -> _Pattern:
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MOST_MEMORY
+    options.case_sensitive = not item.is_glob
+    expression = _expression(item.pattern) if item.is_glob else item.pattern
+    try:
+        compiled = re2.compile(expression, options) if len(expression) <= _LONGEST else None
+    except re2.error:
+        compiled = None
+    if compiled is None:
+        raise RulesUnusable(
+            f"machine/{NAME}:{item.line} states a pattern that can't be used, so nothing is let through.",
+            hint="Write it in the syntax of RE2 (no look-around, no back-references), at most 2000 characters.",
+        )
+    if compiled.fullmatch("") is not None:
+        raise RulesUnusable(
+            f"machine/{NAME}:{item.line} states a pattern that stands in every text.", hint="Say more in it."
+        )
+    return _Pattern(compiled)
+
+
+def _expression(glob: str) -> str:
+    """Return the regular expression of a text with `*` (anything but a blank) and `?` (one character) in it."""
+    parts = {"*": r"\S*", "?": "."}
+    return "".join(parts.get(char) or (f"\\{char}" if char in _SPECIAL else char) for char in glob)

@@ -1,0 +1,152 @@
+"""The guard stands before every record, wake-up and notice, and before a commit; it names rule and place, never the value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from oracle.app import privacy
+from oracle.app.notices import Notice
+from oracle.app.oracle import Oracle
+from oracle.domain.records import Draft, Evidence
+from oracle.errors import NotFound, PrivacyBlocked, RulesUnusable, SecretFound, UsageError
+from tests.app.gitbox import GitBox
+from tests.app.squad import Squad
+
+TOKEN = "gh" + "p_" + "q7Rk2Zp9Lx4V" * 3
+
+
+def state(root: str, text: str) -> None:
+    folder = Path(root) / "machine"
+    folder.mkdir(exist_ok=True)
+    (folder / "privacy.md").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def oracle(root: Path) -> Oracle:
+    opened = Oracle.open(str(root))
+    opened.init()
+    return opened
+
+
+# Records --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        Draft("decision", "arena", "About lotus"),
+        Draft("decision", "arena", "One", body="two\nlotus"),
+        Draft("finding", "arena", "One", evidence=(Evidence("high", "src/lotus.py"),)),
+        Draft("decision", "arena", "One", author="lotus"),
+        Draft("decision", "arena", "One", extra={"note": {"deep": ["lotus"]}}),
+        Draft("decision", "arena", "One", extra={"lotus": "x"}),
+    ],
+)
+@pytest.mark.parametrize("policy", ["refuse", "allow"])
+def test_what_the_owner_blocks_is_not_written_in_any_field(oracle: Oracle, draft: Draft, policy: str) -> None:
+    state(oracle.root.path, "BLOCK: lotus\n")
+    with pytest.raises(PrivacyBlocked, match=r"privacy\.md:1 in") as caught:
+        oracle.write(draft, secrets=policy)
+    assert "lotus" not in str(caught.value)
+    assert list(Path(oracle.root.path).glob("projects/*/*/*.md")) == []
+
+
+def test_what_is_blocked_is_replaced_when_it_may_be(oracle: Oracle) -> None:
+    state(oracle.root.path, "- lotus*\n")
+    written = oracle.write(Draft("decision", "arena", "One", body=f"Lotus-7 and {TOKEN}"), secrets="redact")
+    text = Path(written.path).read_text(encoding="utf-8")
+    assert "[REDACTED:blocked] and [REDACTED:github-token]" in text
+    assert set(written.redacted) == {"privacy.md:1 in body", "github-token in body"}
+
+
+def test_a_secret_is_still_one_and_allow_is_for_it(oracle: Oracle) -> None:
+    state(oracle.root.path, "BLOCK: lotus\n")
+    draft = Draft("decision", "arena", "One", body=TOKEN)
+    with pytest.raises(SecretFound) as caught:
+        oracle.write(draft)
+    assert caught.value.code == "secret_found"
+    assert TOKEN in Path(oracle.write(draft, secrets="allow").path).read_text(encoding="utf-8")
+
+
+def test_personal_data_is_written_with_a_warning_that_names_the_place(oracle: Oracle) -> None:
+    draft = Draft("decision", "arena", "One", body="a\nAsk zhang@corp.cn.", author="li@corp.cn")
+    written = oracle.write(draft)
+    assert sorted(written.warnings) == ["personal data: mail in author:1:1", "personal data: mail in body:2:5"]
+    assert not any("zhang" in warning for warning in written.warnings)
+
+
+def test_rules_that_can_not_be_used_let_no_record_through(oracle: Oracle) -> None:
+    state(oracle.root.path, "BLOCK: (\n")
+    with pytest.raises(RulesUnusable):
+        oracle.write(Draft("decision", "arena", "One"))
+
+
+# What is typed --------------------------------------------------------------------------------------------------------
+
+
+def test_a_wake_up_with_what_is_blocked_is_not_sent(squad: Squad) -> None:
+    state(squad.oracle.root.path, "BLOCK: T-LOTUS\n")
+    squad.ask("T-LOTUS", target="builder")
+    assert squad.recorder.lines() == []
+    squad.ask("T-2", target="planner", source="memory")
+    assert [task for _, task in squad.recorder.woken()] == ["T-2"]
+
+
+def test_a_wake_up_waits_while_the_rules_can_not_be_used(squad: Squad) -> None:
+    state(squad.oracle.root.path, "BLOCK: (\n")
+    squad.ask("T-1", target="builder")
+    assert squad.recorder.lines() == []
+    state(squad.oracle.root.path, "")
+    squad.open(3600).resume()
+    assert [task for _, task in squad.recorder.woken()] == ["T-1"]
+
+
+@pytest.mark.parametrize("message", [f"use {TOKEN}", "about lotus"])
+def test_a_notice_with_what_must_not_leave_is_refused_and_kept_nowhere(squad: Squad, message: str) -> None:
+    state(squad.oracle.root.path, "BLOCK: lotus\n")
+    with pytest.raises(PrivacyBlocked):
+        squad.oracle.notify(Notice("demo", "planner", "builder", message, task_id="T1"))
+    assert squad.recorder.lines() == []
+    kept = [path for path in squad.home.rglob("*") if path.is_file() and path.name != "privacy.md"]
+    assert [path for path in kept if message.encode() in path.read_bytes()] == []
+
+
+# Before a commit and a question ---------------------------------------------------------------------------------------
+
+
+def test_what_the_next_commit_adds_is_looked_at_line_by_line(oracle: Oracle, tmp_path: Path) -> None:
+    state(oracle.root.path, "BLOCK: lotus\n")
+    box = GitBox(tmp_path / "box")
+    box.write("old.md", "lotus stays\nx\n")
+    box.write("gone.md", "lotus goes\n")
+    box.commit()
+    (box.folder / "gone.md").unlink()
+    box.write("old.md", f"lotus stays\nx\ny\nkey = {TOKEN}\n")
+    box.write("sub/new 名.md", "one\n++ b/fake lotus\nAsk zhang@corp.cn\n")
+    box.write("lotus.bin", "\0\n")
+    box.git("add", "-A")
+    box.write("old.md", "not staged: lotus\n")
+    found = privacy.check_staged(oracle, str(box.folder))
+    assert sorted((one.rule, one.where) for one in found) == [
+        ("github-token", "old.md:4:7"),
+        ("mail", "sub/new 名.md:3:5"),
+        ("privacy.md:1", "(a path):1:1"),
+        ("privacy.md:1", "sub/new 名.md:2:11"),
+    ]
+    with pytest.raises(UsageError):
+        privacy.check_staged(oracle, str(tmp_path))
+
+
+def test_a_text_and_a_file_are_looked_at_alike(oracle: Oracle, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(f"x\n{TOKEN}\n")
+    assert [one.where for one in privacy.check_text(oracle, f"x\n{TOKEN}\n")] == ["text:2:1"]
+    assert [one.where for one in privacy.check_file(oracle, str(tmp_path / "a.md"))] == [f"{tmp_path}/a.md:2:1"]
+    (tmp_path / "b.bin").write_bytes(b"\0")
+    with pytest.raises(UsageError):
+        privacy.check_file(oracle, str(tmp_path / "b.bin"))
+    with pytest.raises(UsageError):
+        privacy.check_file(oracle, str(tmp_path))
+    with pytest.raises(NotFound):
+        privacy.check_file(oracle, str(tmp_path / "none"))

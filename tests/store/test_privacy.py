@@ -1,0 +1,68 @@
+"""The owner's rules: compiled in linear time, and an error when one can't be used."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from oracle.domain.privacy import Guard
+from oracle.errors import RulesUnusable
+from oracle.store import privacy
+from oracle.store.layout import Root
+
+
+def state(root: Path, text: str) -> Root:
+    (root / "machine").mkdir(exist_ok=True)
+    (root / "machine/privacy.md").write_text(text, encoding="utf-8")
+    return Root(str(root))
+
+
+def found(root: Root, text: str) -> list[tuple[str, int]]:
+    return [(one.rule, one.column) for one in Guard(privacy.load(root), personal=False).look(text, "text")]
+
+
+def test_a_root_without_the_file_has_no_rules(root: Path) -> None:
+    assert privacy.load(Root(str(root))) == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "columns"),
+    [
+        ("BLOCK: lotus", "a lotus, a Lotus", [3]),
+        ("BLOCK: (?i)lotus", "a lotus, a Lotus", [3, 12]),
+        ("BLOCK: 项目\\d{3}", "见项目123。", [2]),
+        ("BLOCK: x*", "aaa", None),
+        ("BLOCK:", "aaa", None),
+        ("BLOCK: (?=x)y", "aaa", None),
+        ("BLOCK: (", "aaa", None),
+        ("BLOCK: " + "a" * 3000, "aaa", None),
+        ("BLOCK: (((a{100}){100}){100}){100}", "aaa", None),
+        ("- *.corp.internal", "at WIKI.corp.Internal:80", [4]),
+        ("- a?c", "abc a.c ac", [1, 5]),
+        ("- `C:\\Secret [1]`", "c:\\secret [1]", [1]),
+        ("- *", "aaa", None),
+    ],
+)
+def test_a_rule_finds_what_it_says_or_is_an_error(root: Path, line: str, text: str, columns: list[int] | None) -> None:
+    place = state(root, f"# Rules\n{line}\n")
+    if columns is None:
+        with pytest.raises(RulesUnusable, match=r"privacy\.md:2"):
+            privacy.load(place)
+    else:
+        assert found(place, text) == [("privacy.md:2", column) for column in columns]
+
+
+def test_a_file_that_can_not_be_read_lets_nothing_through(root: Path) -> None:
+    place = state(root, "x" * (1 << 19))
+    with pytest.raises(RulesUnusable):
+        privacy.load(place)
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$x", r"(\w+\s?)*!", "(a|aa)+b", "(.*a){20}z"])
+def test_a_pattern_that_would_take_for_ever_elsewhere_takes_no_time(root: Path, pattern: str) -> None:
+    place = state(root, f"BLOCK: {pattern}\n")
+    begin = time.process_time()
+    assert found(place, "a" * 100_000) == []
+    assert time.process_time() - begin < 5

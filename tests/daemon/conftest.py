@@ -4,7 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.app.squad import Squad
 from tests.daemon.running import Served
+from tests.wake.stage import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,5 +17,19 @@ if TYPE_CHECKING:
 def served(tmp_path: Path) -> Iterator[Served]:
     """Give a team whose daemon can be started; what was started is ended afterwards."""
     made = Served(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def squad(tmp_path: Path) -> Squad:
+    """Give a team of four seats."""
+    return Squad(tmp_path)
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    """Give a private tmux server, ended afterwards."""
+    made = Stage(tmp_path)
     yield made
     made.close()

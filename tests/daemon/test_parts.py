@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import plistlib
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,14 +16,21 @@ from oracle.daemon.attempts import FIRST_REST, LONGEST_REST, Attempts
 from oracle.daemon.keeper import LONGEST, LOOK_EVERY, SHARE, Keeper
 from oracle.daemon.metrics import render
 from oracle.daemon.numbers import Numbers
+from oracle.daemon.serve import Daemon
 from oracle.daemon.watching import Changes
-from oracle.errors import DiskFailure, LockTimeout
+from oracle.errors import AlreadyRunning, DiskFailure, LockTimeout
 from oracle.store import daemon as store
 from oracle.store import daemon_log
 from oracle.store.layout import Root
+from tests.app.test_delivery_writes import ALLOWED
+from tests.daemon.running import ASKED, KNOWN, UNKNOWN
+from tests.laws.recorder import recording
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.app.squad import Squad
+    from tests.wake.stage import Stage
 
 
 class Listener(logging.Handler):
@@ -177,10 +186,6 @@ def test_a_launchd_plist_holds_the_words_as_they_are(tmp_path: Path) -> None:
 
 
 def test_two_instances_exclude_each_other_and_name_the_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import os
-
-    from oracle.errors import AlreadyRunning
-
     monkeypatch.setattr(store, "PATIENCE", 0.0)
     known = Root(str(root))
     assert not store.is_running(known)
@@ -194,3 +199,39 @@ def test_two_instances_exclude_each_other_and_name_the_first(root: Path, monkeyp
         first.renew()
         assert first.is_current
     assert not store.is_running(known)
+
+
+def test_one_pass_writes_nothing_outside_of_its_places(squad: Squad, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Law 2, for the daemon: a record, a question that the disk answers and one that it does not."""
+    monkeypatch.setenv("TMUX_TMPDIR", str(squad.home))
+    squad.oracle.init()
+    folder = squad.path / "projects/demo/builder"
+    folder.mkdir(parents=True)
+    (folder / "retry.md").write_text(KNOWN, encoding="utf-8")
+    for task_id, question in (("Q-1", ASKED), ("Q-2", UNKNOWN)):
+        squad.ask(task_id, objective=question, kind="query", notifies=False)
+    with recording() as acts:
+        numbers = Daemon(squad.oracle.root, waker=squad.recorder).once()
+    agents = squad.home / ".agents"
+    names = {
+        os.path.relpath(act.path, agents) for act in acts if act.path not in (str(squad.recorder.path), os.devnull)
+    }
+    derived = re.compile(r"memory/_(back)?links(/.*)?")
+    assert [name for name in sorted(names) if not (ALLOWED.fullmatch(name) or derived.fullmatch(name))] == []
+    assert {"memory/responses/Q-1.json", "memory/_state/packets/Q-2.md", "memory/_state/daemon.lock"} <= names
+    assert numbers["counts"]["questions_answered"] == numbers["counts"]["questions_with_seat"] == 1  # type: ignore[index]
+
+
+def test_a_seat_in_a_real_pane_is_told_where_its_packet_is(
+    squad: Squad, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ORACLE_TMUX_SOCKET", stage.socket)
+    squad.oracle.init()
+    prompts = stage.box("demo-memory", size=(200, 30))
+    squad.ask("Q-1", objective=UNKNOWN, kind="query", notifies=False)
+    Daemon(squad.oracle.root).once()
+    packet = squad.path / "_state/packets/Q-1.md"
+    assert [str(packet) in prompt for prompt in prompts.read()] == [True]
+    assert UNKNOWN in packet.read_text(encoding="utf-8")
+    (item,) = squad.oracle.handoffs().items
+    assert item.handoff.state.step.value == "with-memory-seat"

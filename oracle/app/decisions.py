@@ -6,6 +6,7 @@ names its file. The answer is a completion receipt and one orphan record, each l
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 
@@ -149,15 +150,19 @@ def send(
     }
     outcome = handoffs.publish(team.folder, new_receipt(Kind.DISPATCH, name, fields))
     path = handoffs.path_of(team.folder, name)
-    if outcome is Outcome.ALREADY:
-        return Sent(name, path, is_new=False)
-    teams.note(oracle, "decision", {**_details(team, name), "severity": payload.text("severity")})
-    if not notifies:
-        return Sent(name, path, is_new=True)
-    entry = wakeups.owe(oracle, team, name, seat=name.target, text=_text(payload, name, path))
-    woken = wakeups.send(oracle, entry)
+    is_new = outcome is Outcome.CREATED
+    if is_new:
+        teams.note(oracle, "decision", {**_details(team, name), "severity": payload.text("severity")})
+    standing = handoffs.read(team.folder, name)
+    if not notifies or standing is None or standing.text("notified_at"):
+        return Sent(name, path, is_new)
+    return Sent(name, path, is_new, _wake(oracle, team, name, seat=name.target, text=_text(payload, name, path)))
+
+
+def _wake(oracle: Oracle, team: Team, name: ReceiptName, *, seat: str, text: str) -> wakeups.WakeUp:
+    woken = wakeups.send(oracle, wakeups.owe(oracle, team, name, seat=seat, text=text))
     wakeups.warn_of(oracle, woken)
-    return Sent(name, path, is_new=True, wake_up=woken)
+    return woken
 
 
 def _team(oracle: Oracle, payload: Payload, session: str, *, project: str, profile: str) -> Team:
@@ -225,7 +230,19 @@ def resolve(
     record = _record(oracle, team, payload, name, chosen=chosen, decider=decider, reason=reason)
     if is_new:
         teams.note(oracle, "decided", {**_details(team, name), "choice": chosen, "by": decider})
+    _tell(oracle, team, name, f"{payload.label(chosen)} ({chosen})", record)
     return Resolution(name.task_id, chosen, payload.label(chosen), decider, record, path, is_new)
+
+
+def _tell(oracle: Oracle, team: Team, name: ReceiptName, label: str, record: str) -> None:
+    """Let the asker know, once: memory has it with its own record, any other seat is woken."""
+    if team.profile.role(name.target) == "memory":
+        handoffs.acknowledge(team.folder, name, {"consumed_at": teams.stamp(oracle)})
+        return
+    standing = handoffs.read(team.folder, name)
+    if standing is not None and not standing.text("notified_at"):
+        text = f"{name.task_id} is decided: {' '.join(label.split())}. Read {record}."
+        _wake(oracle, team, name, seat=name.target, text=text)
 
 
 def _find(team: Team, decision_id: str) -> Receipt:
@@ -272,15 +289,22 @@ def _settle(oracle: Oracle, team: Team, name: ReceiptName, payload: Payload, *, 
         "summary": payload.label(chosen),
         "title": f"Decision: {payload.text('context')}"[:120],
     }
-    found = handoffs.read(team.folder, name) or handoffs.read(team.folder, name, CONSUMED)
-    if found is not None and found.text("chosen_option_id") not in ("", chosen):
+    if not _standing_choice(team, name):
+        with contextlib.suppress(Conflict):  # another came first
+            if handoffs.complete(team.folder, new_receipt(Kind.COMPLETION, name, fields)) is Outcome.CREATED:
+                return True
+    standing = _standing_choice(team, name)
+    if standing != chosen:
         raise Conflict(
-            f"{name.task_id} was decided already: {found.text('chosen_option_id')}, by {found.text('decided_by')}.",
+            f"{name.task_id} was decided already: {standing or 'in a way that can not be read'}.",
             hint="Ask anew with a payload of another id.",
         )
-    if found is not None and found.fields:
-        return False
-    return handoffs.complete(team.folder, new_receipt(Kind.COMPLETION, name, fields)) is Outcome.CREATED
+    return False
+
+
+def _standing_choice(team: Team, name: ReceiptName) -> str:
+    found = handoffs.read(team.folder, name) or handoffs.read(team.folder, name, CONSUMED)
+    return found.text("chosen_option_id") if found is not None else ""
 
 
 def _record(

@@ -1,10 +1,11 @@
-"""Write an orphan record once: a step that is repeated finds the record that it wrote. App room."""
+"""Write an orphan record once: a step that is repeated, also by several processes at a time, finds the record. App room."""
 
 from __future__ import annotations
 
 import os
 
 from oracle.errors import NotFound
+from oracle.store.steps import FileLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,5 +35,11 @@ def write_once(oracle: Oracle, draft: Draft) -> str:
 
     What looks like a secret is replaced. Raises what a write raises.
     """
+    with alone(oracle):
+        return find_record(oracle, draft) or oracle.write(draft, secrets="redact").path
+
+
+def alone(oracle: Oracle) -> FileLock:
+    """Return the lock under which a record is looked for and then written; the Root is there. Taken before the write lock."""
     make_root(oracle)
-    return find_record(oracle, draft) or oracle.write(draft, secrets="redact").path
+    return FileLock(f"{oracle.root.state}/once")

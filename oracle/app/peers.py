@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from oracle.app.once import make_root
+from oracle.app.once import alone
 from oracle.app.workflow import tree_of
 from oracle.domain.records import Draft, Evidence
 from oracle.domain.values import value
@@ -69,13 +69,13 @@ def synthesise(oracle: Oracle, project: str, peer: str, *, task_id: str = "", su
         raise UsageError(f"The peer {peer} delivered several tasks: {tasks}.", hint="Name the task behind the peer.")
     one = found[0]
     _refuse_copy(one, summary)
-    known = _known(oracle, project)
-    standing = _record_of(known, one)
-    if standing:
-        return oracle.root.join(standing)
-    make_root(oracle)
-    older = tuple(item.slug for item in known if item.title.startswith(_head(one)) and not item.is_retired)
-    return oracle.write(_draft(project, one, summary, older), secrets="redact").path
+    with alone(oracle):
+        known = _known(oracle, project)
+        standing = _record_of(known, one)
+        if standing:
+            return oracle.root.join(standing)
+        older = tuple(item.slug for item in known if item.title.startswith(_head(one)) and not item.is_retired)
+        return oracle.write(_draft(project, one, summary, older), secrets="redact").path
 
 
 def _read(oracle: Oracle, project: str) -> list[PeerDelivery]:

@@ -135,6 +135,22 @@ def test_question_that_wakes_nobody_waits(squad: Squad):
     assert squad.states() == {ID: "unnotified"}
 
 
+def test_question_whose_wake_up_was_never_owed_is_told_by_the_same_call(squad: Squad):
+    squad.oracle.send_decision(payload(), notifies=False)
+    assert squad.recorder.lines() == []
+    again = squad.oracle.send_decision(payload())
+    assert (again.is_new, again.wake_up.result) == (False, "sent")
+    assert squad.oracle.send_decision(payload()).wake_up.result == ""
+
+
+def test_another_seat_than_memory_is_told_once(squad: Squad):
+    squad.oracle.send_decision(payload(from_seat="demo-planner"), notifies=False)
+    for _ in range(2):
+        squad.oracle.resolve_decision("demo", ID, choice="A")
+    assert [seat for seat, _ in squad.recorder.woken()] == ["planner"]
+    assert squad.states() == {ID: "consumed"}
+
+
 def test_choice_becomes_a_record(squad: Squad):
     squad.oracle.send_decision(payload())
     done = squad.oracle.resolve_decision("demo", ID, choice="A", by="Ada", reason="The audit passed.")
@@ -142,7 +158,7 @@ def test_choice_becomes_a_record(squad: Squad):
     assert (done.choice, done.label, done.by, done.is_new) == ("A", "merge today", "Ada", True)
     for words in ("Ada decided for A (merge today)", "The audit passed.", "decision_type: choice", 'task_id: "#12"'):
         assert words in text
-    assert squad.states() == {ID: "consumed"}
+    assert squad.states() == {ID: "acked"}
 
 
 def test_deciding_twice_changes_nothing_and_deciding_otherwise_is_a_conflict(squad: Squad):
@@ -155,7 +171,7 @@ def test_deciding_twice_changes_nothing_and_deciding_otherwise_is_a_conflict(squ
     assert len(squad.oracle.records({"project": "demo", "kind": "decision"})) == 1
 
 
-@pytest.mark.parametrize(("default", "choice", "states"), [("B", "B", "consumed"), ("abort", "abort", "consumed")])
+@pytest.mark.parametrize(("default", "choice", "states"), [("B", "B", "acked"), ("abort", "abort", "acked")])
 def test_default_holds_once_its_time_has_come(squad: Squad, default: str, choice: str, states: str):
     squad.oracle.send_decision(payload(default_if_timeout=default))
     done = squad.oracle.resolve_decision("demo", ID)

@@ -101,7 +101,7 @@ def test_decision_that_died_before_its_record_is_finished_by_the_same_call(
             squad.oracle.resolve_decision("demo", ID, choice="A")
     done = squad.oracle.resolve_decision("demo", ID, choice="A")
     assert (Path(done.record).exists(), done.is_new) == (True, False)
-    assert squad.states() == {ID: "consumed"}
+    assert squad.states() == {ID: "acked"}
 
 
 class Died(BaseException):

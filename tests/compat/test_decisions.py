@@ -132,3 +132,23 @@ def test_every_registered_project_is_named(crew: Crew, content: object):
     (crew.home / ".clawseat").mkdir()
     (crew.home / ".clawseat" / "projects.json").write_text(json.dumps(content), encoding="utf-8")
     assert crew.call("decision_log", "projects").json == ["a", "b"]
+
+
+def test_many_who_decide_at_once_decide_one_thing(crew: Crew, file: Path):
+    crew.call("decision_payload", "send", "--session", "demo-koder", "--payload-file", str(file))
+    start = "import sys; from oracle.cli.main import run; sys.exit(run())"
+    words = ("decision", "resolve", ID, "--project", "demo", "--choose")
+    environ = {**crew.environ, "PYTHONPATH": str(SCRIPTS.parent)}
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", start, *words, choice], env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        for choice in "AABBAB"
+    ]
+    ended = [(process.communicate(timeout=60), process.returncode) for process in started]
+    codes = [code for _, code in ended]
+    assert set(codes) == {0, 6}, ended
+    choices = {choice for choice, code in zip("AABBAB", codes, strict=True) if code == 0}
+    assert len(choices) == 1
+    [record] = crew.call("query_memory", "--project", "demo", "--kind", "decision").json
+    assert record["chosen_option_id"] == choices.pop()

@@ -615,6 +615,13 @@ def test_configuration_that_is_no_toml(oracle: Oracle, path: str) -> None:
     assert f"{path}:1: " in only_fault(oracle, "configuration").detail
 
 
+def test_a_rule_of_what_must_not_leave_that_can_not_be_used(oracle: Oracle) -> None:
+    put(Path(oracle.root.path), "machine/privacy.md", "BLOCK: fine\nBLOCK: (\n")
+    fault = only_fault(oracle, "privacy")
+    assert fault.detail.startswith("machine/privacy.md:2 ")
+    assert fault.severity == "error"
+
+
 def test_lines_of_the_journal_that_are_no_events(oracle: Oracle) -> None:
     with Path(oracle.root.events).open("ab") as stream:
         stream.write(b'no json\n[1]\n{"ts": "2026')

@@ -36,6 +36,8 @@ RULES = (
     (re.compile(r"index\.json(\.broken)?|projects/[^/]+/_index/[^/]+"), {PUT, REMOVE}),
     (re.compile(r"_(back)?links(/[^/]+\.jsonl)?"), {MAKE, PUT, REMOVE}),
     (re.compile(r"_state(/.*)?"), {MAKE, PUT, OPEN, REMOVE}),
+    # the registry of projects, in the home of the Root; here of a Root that is a world of its own
+    (re.compile(r"\.clawseat(/projects\.json(\.bak|\.lock)?)?|\.clawseat/\.new-[^/]+"), {MAKE, PUT, OPEN, REMOVE}),
 )
 """Root-relative path -> what our processes may do there. Whatever matches no row is forbidden, above all a seat's folder."""
 

@@ -41,6 +41,10 @@ def use_everything(oracle: Oracle) -> None:
     kept = oracle.remember(Given("preference", "Rule", "Always so.", edges=(("supports", first.slug),)))
     lesson = oracle.reflect(Lesson("Go on", worked=("one step",), project="arena"))
     oracle.refresh(lesson.memories, replacement=kept.memories[0])
+    oracle.scan_machine(("system", "credentials"))
+    oracle.scan_project("arena", str(Path(__file__).parent), depth="deep", commit=True)
+    oracle.add_project("arena", {"repo_path": str(Path(__file__).parent)})
+    oracle.archive_project("arena")
     oracle.reconcile(full=True)
     oracle.reconcile(rebuild=True)
     reads: list[Callable[[], object]] = [
@@ -65,6 +69,9 @@ def use_everything(oracle: Oracle) -> None:
         oracle.check,
         lambda: oracle.answer("who mentions one and network.host"),
         lambda: oracle.stale("arena"),
+        lambda: oracle.reveal("network.host"),
+        lambda: oracle.project("arena"),
+        lambda: oracle.projects(with_archived=True),
     ]
     for read in reads:
         assert read() is not None

@@ -8,13 +8,15 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from oracle.app import naming
-from oracle.app.doctor.checks import Check, capped, first_few, quoted, warning
+from oracle.app.doctor.checks import Check, capped, error, first_few, quoted, warning
 from oracle.app.doctor.patient import Head, Patient
 from oracle.app.doctor.tree import Entry
 from oracle.domain.records import RETIRING, SCHEMA_VERSION
 from oracle.domain.seats import role_of
+from oracle.errors import RulesUnusable
 from oracle.index import query
 from oracle.index.db import Connection
+from oracle.store import privacy
 from oracle.store.configuration import load_patterns
 
 _READ_LIMIT = 64 * 1024 * 1024
@@ -181,6 +183,14 @@ def check_configuration(patient: Patient) -> Iterator[Check]:
         warning("configuration", f"{path}:1: {reason}", f"Mend or remove {quoted(patient.root.join(path))}")
         for path, reason in found
     )
+
+
+def check_privacy(patient: Patient) -> Iterator[Check]:
+    """Name the rule of the owner's that can't be used: nothing is written or sent while there is one."""
+    try:
+        privacy.load(patient.root)
+    except RulesUnusable as trouble:
+        yield error("privacy", trouble.sentence, trouble.hint)
 
 
 def check_journal(patient: Patient) -> Iterator[Check]:

@@ -35,6 +35,7 @@ _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
     ("retirements", "retirements lead to records and run in no circle", content.check_retirements),
     ("facts", "every fact file holds JSON", content.check_facts),
     ("configuration", "every configuration file can be used", content.check_configuration),
+    ("privacy", "every rule of what must not leave can be used", content.check_privacy),
     ("journal", "every line of events.log is an event", content.check_journal),
     ("set aside", "nothing was given up", desk.check_set_aside),
     ("clock", "right, as far as the records tell", ground.check_clock),

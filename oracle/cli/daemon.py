@@ -30,7 +30,7 @@ def serve(
     memory_dir: MemoryDir = None,
     as_json: Json = False,
 ) -> None:
-    """Follow the files and answer what memory is asked, until told to stop."""
+    """Follow the files and answer what memory is asked."""
     from oracle.daemon.__main__ import echo
     from oracle.daemon.serve import Daemon
 

@@ -28,7 +28,7 @@ def privacy(
     memory_dir: MemoryDir = None,
     as_json: Json = False,
 ) -> None:
-    """Say what must not leave this machine; exit 1 when there is something."""
+    """Say what must not leave this machine."""
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     if action != "check" or [text is not None, bool(file), staged].count(True) != 1:
         raise UsageError(

@@ -46,7 +46,7 @@ def packet(
     memory_dir: MemoryDir = None,
     as_json: Json = False,
 ) -> None:
-    """Choose the few memories that a role needs for its next step."""
+    """Choose the few memories that a role needs next."""
     from oracle.domain.packets import Request
 
     call = begin(context, memory_dir=memory_dir, as_json=as_json)

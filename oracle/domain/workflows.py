@@ -96,7 +96,7 @@ def _read_step(lines: Sequence[str], span: _Span) -> Step:
     return Step(
         span.number,
         span.name,
-        (one("status") or PENDING).casefold(),
+        re.sub(r"[ -]+", "_", (one("status") or PENDING).casefold()),
         one("owner_role"),
         one("owner_seat"),
         fields.get("prereq", ()),
@@ -167,13 +167,14 @@ def _uncomment(text: str) -> str:
 
 
 def find_faults(steps: Sequence[Step]) -> list[str]:
-    """Return a sentence for each step that is there twice, waits for an unknown one or has an unknown status, and for a cycle."""
+    """Return a sentence for each step that is there twice or waits for an unknown one, and for a cycle.
+
+    A status of another tool's is no fault: such a step is not begun, and what waits for it waits on.
+    """
     faults = []
     for at, step in enumerate(steps):
         if any(other.number == step.number or other.name.casefold() == step.name.casefold() for other in steps[:at]):
             faults.append(f"step {step.number} ({step.name}) is there twice")
-        if step.status not in STATUSES:
-            faults.append(f"step {step.number} ({step.name}) has the status {step.status[:40]!r}")
         unknown = [name for name in step.prereq if find_step(steps, name) is None]
         if unknown:
             faults.append(f"step {step.number} ({step.name}) waits for {', '.join(unknown)}, which is no step")
@@ -279,10 +280,11 @@ def advance(text: str, name: str, status: str) -> tuple[str, Step]:
         raise UsageError(f"The workflow has no step {name[:80]!r}.", hint=f"Its steps are: {known}.")
     if status == step.status:
         return text, step
-    if status not in NEXT[step.status]:
-        allowed = " or ".join(NEXT[step.status]) or "nothing any more"
+    allowed = NEXT.get(step.status, ())
+    if status not in allowed:
         raise UsageError(
-            f"The step {step.name} is {step.status} and can't become {status[:40]}.", hint=f"It may become {allowed}."
+            f"The step {step.name} is {step.status[:40]} and can't become {status[:40]}.",
+            hint=f"It may become {' or '.join(allowed) or 'nothing any more; to reopen it, edit workflow.md'}.",
         )
     _set_status(lines, spans[steps.index(step)], status)
     return "\n".join(lines), replace(step, status=status)

@@ -6,6 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from oracle.app import decisions
 from oracle.errors import Conflict, InvalidRecord, NotFound, SecretFound, TaskAlreadyQueued, UsageError
@@ -98,6 +100,23 @@ def test_every_default_that_is_allowed_passes(default: str):
         "A": "merge today",
         "B": "wait for the audit",
     }
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.sampled_from(sorted(json.loads(payload()))), JSON)
+def test_whatever_stands_in_a_field_the_payload_passes_or_is_refused(field: str, value: object):
+    raw = payload(**{field: value})
+    try:
+        found = decisions.validate(raw)
+    except (InvalidRecord, SecretFound):
+        return
+    assert found.fields == json.loads(raw)
 
 
 def test_payload_with_a_secret_is_not_sent(squad: Squad):

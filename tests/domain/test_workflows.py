@@ -64,6 +64,8 @@ def test_every_form_of_a_list_is_read(lines: str, expected: tuple[str, ...]):
         ("status: done", "done"),
         ("status: Done  # since Monday", "done"),
         ('status: "in_progress"', "in_progress"),
+        ("status: In-Progress", "in_progress"),
+        ("status: skipped", "skipped"),
         ("- status: blocked", "blocked"),
         ("context: |\n  status: done\nstatus: blocked", "blocked"),
     ],
@@ -111,13 +113,20 @@ def test_only_these_changes_are_made(before: str, after: str):
         ("## Step 1: a\nprereq: [nowhere]", "nowhere, which is no step"),
         ("## Step 1: a\n## Step 2: A", "there twice"),
         ("## Step 1: a\n## Step 1: b", "there twice"),
-        ("## Step 1: a\nstatus: finished", "has the status 'finished'"),
     ],
 )
 def test_workflow_that_can_not_be_followed_is_refused(text: str, fault: str):
     with pytest.raises(UsageError, match=fault):
         workflows.advance(text, "a", "in_progress")
     assert workflows.list_ready(workflows.steps_of(text), "") == []
+
+
+def test_status_of_another_tool_hinders_no_other_step():
+    text = "## Step 1: a\nowner_role: x\nstatus: skipped\n## Step 2: b\nowner_role: x\n## Step 3: c\nowner_role: x\nprereq: [a]\n"
+    assert [step.name for step in workflows.list_ready(workflows.steps_of(text), "x")] == ["b"]
+    assert workflows.advance(text, "b", "in_progress")[1].status == "in_progress"
+    with pytest.raises(UsageError, match="is skipped and can't become done"):
+        workflows.advance(text, "a", "done")
 
 
 def test_unknown_step_names_those_that_are_there():

@@ -23,7 +23,8 @@ _LARGEST = 1_000_000  # a number above may be somebody's
 
 def text(value: str) -> str:
     """Return a text as it may be kept: credentials replaced by their kind, what is too long cut."""
-    return redact(value)[0][:LONGEST]
+    kept = value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    return redact(kept)[0][:LONGEST]
 
 
 def clean(value: Any, key: str = "") -> Any:  # noqa: ANN401 -- any JSON

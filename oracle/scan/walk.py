@@ -83,6 +83,8 @@ class _Rules:
 
     def ignore(self, path: str) -> bool:
         """Tell whether git leaves out a path; that of a folder ends in `/`."""
+        if not path.isascii():
+            path = path.encode("utf-8", "replace").decode("utf-8")  # a name may hold bytes that are no text
         for folder, spec in self._specs:
             found = spec.check_file(path[len(folder) :]).include
             if found is not None:

@@ -103,20 +103,18 @@ def edit(number: int, home: Path, chance: random.Random) -> Iterator[dict[str, o
             new = folder / f".{name}.new"
             new.write_text(text)
             new.rename(path)
-            yield {"file": str(path), "text": text}
+            yield {"files": {str(path): text}}
         elif step < 0.7:
             path.write_text(text)
-            yield {"file": str(path), "text": text}
+            yield {"files": {str(path): text}}
         elif step < 0.85:
             path.unlink()
-            yield {"file": str(path), "text": None}
+            yield {"files": {str(path): None}}
         else:
             other = folder / f"note-{chance.randrange(40)}.md"
             text = path.read_text()
             path.rename(other)
-            if other != path:
-                yield {"file": str(path), "text": None}
-            yield {"file": str(other), "text": text}
+            yield {"files": {str(path): None, str(other): text}}
 
 
 def ask(number: int, home: Path, chance: random.Random) -> Iterator[dict[str, object]]:
@@ -269,7 +267,9 @@ def judge(served: Served, said: list[dict[str, object]]) -> Iterator[str]:
     for slug in (str(one["record"]) for one in said if "record" in one):
         if not (served.root / f"{slug}.md").exists():
             yield f"the record {slug} was acknowledged and is not there"
-    last = {str(one["file"]): one["text"] for one in said if "file" in one}
+    last: dict[str, str | None] = {}
+    for one in said:
+        last |= one.get("files", {})  # type: ignore[arg-type]
     for name, text in last.items():
         now = Path(name).read_text() if Path(name).exists() else None
         if now != text:
@@ -302,7 +302,7 @@ def report(served: Served, said: list[dict[str, object]], seconds: float) -> Non
     errors = [str(one["error"]) for one in said if "error" in one]
     counted: dict[str, Callable[[dict[str, object]], object]] = {
         "records written": lambda one: "record" in one,
-        "changes to seats' files": lambda one: "file" in one,
+        "changes to seats' files": lambda one: "files" in one,
         "questions asked": lambda one: "task" in one,
     }
     print(f"soak\t{seconds:g} s, the daemon was killed {served.deaths} times")

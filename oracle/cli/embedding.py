@@ -20,7 +20,7 @@ def embed(
     memory_dir: MemoryDir = None,
     as_json: Json = False,
 ) -> None:
-    """Make the vectors that a search by meaning needs (semantic extra)."""
+    """Make the vectors that a search by meaning needs."""
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     with call.oracle() as oracle:
         done = oracle.embed(project, seconds=seconds, progress=call.waiting.report)

@@ -101,6 +101,13 @@ class HandoffFailed(OracleError):
     exit_code = 3
 
 
+class PushFailed(OracleError):
+    """The program that sends messages to people failed; whether one arrived is not known."""
+
+    code = "push_failed"
+    exit_code = 3
+
+
 class NotFound(OracleError):
     """The thing asked for is not on disk."""
 

@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from oracle.app.handoffs import Handoffs, Story
     from oracle.app.integrating import Integrated
     from oracle.app.liveness import Stale
+    from oracle.app.mentions import Layer
     from oracle.app.notices import Notice, Notified
     from oracle.app.ownership import Judged
     from oracle.app.packets import Routed
     from oracle.app.peers import Listed
     from oracle.app.ports import Clock
     from oracle.app.projects import Registered
+    from oracle.app.push import Message
     from oracle.app.rehearsing import Rehearsal
     from oracle.app.replies import Reply
     from oracle.app.resume import Resumed
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from oracle.domain.graph import Walk
     from oracle.domain.memories import Given
     from oracle.domain.packets import Request
+    from oracle.domain.push import Push
     from oracle.domain.records import Draft
     from oracle.domain.workflows import Step
     from oracle.index.fresh import Index
@@ -638,6 +641,24 @@ class Oracle:
         from oracle.app import compact_check
 
         return compact_check.check(self, project, since=since, facts=facts)
+
+    def push(self, message: Message) -> Push:
+        """Tell the people of a project by Feishu. Raises UsageError when that is off, PrivacyBlocked, PushFailed."""
+        from oracle.app import push
+
+        return push.send(self, message)
+
+    def prepare_push(self, message: Message) -> Push:
+        """Return the message as it would be sent. Raises UsageError, PrivacyBlocked."""
+        from oracle.app import push
+
+        return push.prepare(self, message)
+
+    def check_mentions(self, project: str = "") -> list[Layer]:
+        """Return whether a group's robot answers only when it is mentioned. Raises NotFound, UsageError."""
+        from oracle.app import mentions
+
+        return mentions.check(self, project)
 
     def handoffs(self, project: str = "", state: str = "") -> Handoffs:
         """Return the handoffs of one project or of all. Raises UsageError, NoProfile."""

@@ -15,6 +15,8 @@ from oracle.errors import UsageError
 
 MOST_BYTES = 4 << 20
 TAIL_BYTES = 256 << 10
+_LONG_TAIL_BYTES = 8 << 20
+_NOT_TYPED = ("isSidechain", "isMeta", "isCompactSummary")
 
 
 class InvalidPayload(UsageError):
@@ -81,15 +83,25 @@ def read_transcript(path: str) -> Transcript:
     return Transcript(said[-1] if said else "", tuple(asked))
 
 
-def _read_tail(path: str) -> Iterator[Mapping[str, object]]:
+def read_operator(path: str) -> tuple[str, ...]:
+    """Return what a person typed, as far as the last 8 MiB of a transcript hold it, oldest first.
+
+    What the client put there in a person's name is left out: its own notes, summaries, skills and anything in tags.
+    """
+    lines = _read_tail(os.path.expanduser(path), _LONG_TAIL_BYTES)
+    texts = [_join(line, "text") for line in lines if line.get("type") == "user" and not any(map(line.get, _NOT_TYPED))]
+    return tuple(text for text in texts if text.strip() and not text.lstrip().startswith(("<", "[Request interrupted")))
+
+
+def _read_tail(path: str, most: int = TAIL_BYTES) -> Iterator[Mapping[str, object]]:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (OSError, ValueError):
         return
     try:
         size = os.fstat(handle).st_size
-        start = max(0, size - TAIL_BYTES)
-        data = os.pread(handle, TAIL_BYTES, start)
+        start = max(0, size - most)
+        data = os.pread(handle, most, start)
     except OSError:
         return
     finally:

@@ -14,6 +14,7 @@ from oracle.store import profile
 from oracle.store.layout import Root
 from tests.app.test_decisions import ID, payload
 from tests.compat.team import SCRIPTS, Done
+from tests.wake.stage import Stage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,3 +153,19 @@ def test_many_who_decide_at_once_decide_one_thing(crew: Crew, file: Path):
     assert len(choices) == 1
     [record] = crew.call("query_memory", "--project", "demo", "--kind", "decision").json
     assert record["chosen_option_id"] == choices.pop()
+
+
+def test_front_seat_is_told_in_its_pane_and_once(crew: Crew, file: Path, tmp_path: Path):
+    stage = Stage(tmp_path)
+    try:
+        crew.environ["ORACLE_TMUX_SOCKET"] = stage.socket
+        koder = stage.box("demo-koder", size=(300, 30))
+        for _ in range(2):
+            assert (
+                crew.call("decision_payload", "send", "--session", "demo-koder", "--payload-file", str(file)).code == 0
+            )
+        [said] = koder.read()
+        assert said.startswith(f"DECISION_PAYLOAD {ID} from memory to koder, HIGH: ")
+        assert str(crew.home / ".agents/tasks/demo/patrol/handoffs" / f"{ID}__memory__koder.json") in said
+    finally:
+        stage.close()

@@ -45,8 +45,8 @@ _COMMENTS = {
     ".sql": "--",
 }
 _DUTY = re.compile(
-    r"(?i:\bmust\b|\bmandatory\b|\brequired\b|\bforbidden\b|\bnever\b|\bshall\b)|\bSHOULD\b|\bMAY\b|\bRECOMMENDED\b|\bOPTIONAL\b"
-    r"|必须|必需|不能|不可|不得|禁止|严禁|务必|应当|应该|只能|不许|不允许|一律|强制"
+    r"(?i:\bmust\b|\bmandatory\b|\brequired\b|\bforbidden\b|\bnever\b|\bshall\b|\bdo not\b|\bdon't\b)|\bSHOULD\b|\bMAY\b|\bRECOMMENDED\b|\bOPTIONAL\b"
+    r"|必须|必需|不能|不可|不得|禁止|严禁|务必|应当|应该|只能|不许|不允许|不要|切勿|请勿|一律|强制"
 )
 _TURNS = re.compile(
     r"(?i)\b(?:not|no|none|only|always|without|except|unless|should|may|can|cannot)\b|n't\b|[不非无未勿仅只]"

@@ -37,6 +37,8 @@ def sorts(before: str, after: str, path: str = "SKILL.md") -> list[str]:
         ("You SHOULD wait.", "Wait.", Sort.CONTRACT),
         ("必须先读。", "先读。", Sort.CONTRACT),
         ("不写入。", "禁止写入。", Sort.CONTRACT),
+        ("Do not push to main.", "", Sort.CONTRACT),
+        ("不要推送。", "", Sort.CONTRACT),
         ("MUST see [x](a.md).", "MUST see [x](b.md).", Sort.CONTRACT),
         ("The seat does push.", "The seat does not push.", Sort.CONTRACT),
         ("席位推送代码。", "席位不推送代码。", Sort.CONTRACT),

@@ -45,7 +45,8 @@ _COMMENTS = {
     ".sql": "--",
 }
 _DUTY = re.compile(
-    r"(?i:\bmust\b|\bmandatory\b|\brequired\b|\bforbidden\b|\bnever\b|\bshall\b|\bdo not\b|\bdon't\b)|\bSHOULD\b|\bMAY\b|\bRECOMMENDED\b|\bOPTIONAL\b"
+    r"(?i:\bmust\b|\bmandatory\b|\brequired\b|\bforbidden\b|\bnever\b|\bshall\b|\bdo not\b|\bdon't\b)"
+    r"|\bSHOULD\b|\bMAY\b|\bRECOMMENDED\b|\bOPTIONAL\b"
     r"|必须|必需|不能|不可|不得|禁止|严禁|务必|应当|应该|只能|不许|不允许|不要|切勿|请勿|一律|强制"
 )
 _TURNS = re.compile(

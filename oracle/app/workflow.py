@@ -124,10 +124,10 @@ def update_step(oracle: Oracle, project: str, task_id: str, step: str, *, status
 
     workflows.change(tree.tasks_root, task_id, alter)
     now, is_new = seen[-1]
-    if not is_new:
-        return Changed(task_id, now, is_new)
     moment = teams.now(oracle).astimezone()
     workflows.note(tree.tasks_root, task_id, f"step {now.number} ({now.name}) is {now.status}", moment=moment)
+    if not is_new:
+        return Changed(task_id, now, is_new)
     _note(oracle, "step", {"project": project, "task_id": task_id, "step": now.name, "status": now.status})
     sent = tuple(wakeups.send(oracle, entry) for entry in owed)
     for outcome in sent:

@@ -58,12 +58,14 @@ def change(tasks_root: str, task_id: str, alter: Callable[[str], str]) -> None:
 
 
 def note(tasks_root: str, task_id: str, line: str, *, moment: datetime) -> None:
-    """Bring a task's STATUS.md up to its workflow and add a line to its log; `moment` carries the local offset."""
+    """Bring a task's STATUS.md up to its workflow and put a line into its log once; `moment` carries the local offset."""
     entry = f"{moment.replace(microsecond=0).isoformat()}: {line}"
 
     def alter(text: str) -> str:
         status = rules.overall(rules.steps_of(read(tasks_root, task_id)))
         known = rules.set_overall(text or rules.render_status(task_id), status)
+        if any(one.partition(": ")[2] == line for one in task_files.log_of(known)):
+            return known
         return task_files.append_log(known, entry)[0]
 
     _change(f"{folder_of(tasks_root, task_id)}/STATUS.md", alter)

@@ -1,0 +1,124 @@
+"""Law 3 for decisions and workflows: kill -9 at any step, then the same call again, leaves what one undisturbed call leaves."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from oracle.app.oracle import Oracle
+from oracle.domain.workflows import Step
+from tests.app.squad import Later, Recorder, Squad
+from tests.app.test_decisions import ID, payload
+from tests.laws.failpoints import run_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOST = 400
+INDEX = "# Memory\n\n- T-1: ✅ MERGED 2026-04-27\n- T-2: 🚀 in flight\n- T-3: ✅ Done 2025-12-01\n"
+
+
+def send(oracle: Oracle) -> None:
+    oracle.send_decision(payload())
+
+
+def send_anew(oracle: Oracle) -> None:
+    oracle.send_decision(payload(decision_id=ID.replace("6", "7")))
+
+
+def resolve(oracle: Oracle) -> None:
+    oracle.resolve_decision("demo", ID, choice="A")
+
+
+def finish(oracle: Oracle) -> None:
+    oracle.update_step("demo", "T-1", "build", status="done")
+
+
+def make(oracle: Oracle) -> None:
+    oracle.create_task("demo", "T-2", steps=(Step(1, "a", owner_role="builder"),))
+
+
+def rehearse(oracle: Oracle) -> None:
+    oracle.rehearse("demo", task_id="R-1")
+
+
+def archive(oracle: Oracle) -> None:
+    from oracle.app import compacting
+
+    compacting.archive_merged(oracle, str(Path(oracle.root.home) / "MEMORY.md"), commit=True)
+
+
+def peer(oracle: Oracle) -> None:
+    oracle.record_peer_delivery("demo", "north")
+
+
+def prepare(folder: Path) -> None:
+    """Lay out a team on which each of the works has something to do."""
+    squad = Squad(folder)
+    squad.oracle.init()
+    squad.oracle.send_decision(payload(decision_id=ID), notifies=False)
+    squad.oracle.create_task(
+        "demo", "T-1", steps=(Step(1, "build", owner_role="builder", notify_on_done=("planner",)),)
+    )
+    squad.oracle.update_step("demo", "T-1", "build", status="in_progress")
+    (squad.home / "MEMORY.md").write_text(INDEX, encoding="utf-8")
+    (squad.tasks / "peer-deliveries" / "north").mkdir(parents=True)
+    (squad.tasks / "peer-deliveries" / "north" / "DELIVERY.md").write_text("task_id: T-7\n", encoding="utf-8")
+
+
+def again(ready: Path, folder: Path) -> None:
+    """Lay the team out anew, at the same place, since texts name it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ready, folder)
+
+
+def enter(folder: Path, seconds: float = 0) -> Oracle:
+    return Oracle.open(str(folder / "home/.agents/memory"), waker=Recorder(folder / "woken.log"), clock=Later(seconds))
+
+
+def what_stands(folder: Path) -> dict[str, object]:
+    """Return what matters of a home: who was told what, receipts by what they say, records, workflows, the index of an agent."""
+    with enter(folder, seconds=120) as oracle:  # later than what a dead process took is held for it
+        oracle.resume()
+        titles = sorted(item.title for item in oracle.records({}, fresh=True))
+        states = {item.handoff.task_id: item.handoff.state.step.value for item in oracle.handoffs().items}
+    home = folder / "home"
+    task = home / ".agents/tasks/demo"
+    choice = [
+        json.loads(path.read_bytes()).get("chosen_option_id")
+        for path in task.glob("patrol/handoffs/*koder__memory.json")
+    ]
+    told = {line.split(" at ")[0].split("/home/")[0] for line in Recorder(folder / "woken.log").lines()}
+    texts = {path.relative_to(task).as_posix(): _undated(path) for path in task.glob("[TR]-*/*.md")}
+    kept = {path.name: path.read_text(encoding="utf-8") for path in home.glob("MEMORY*.md")}
+    return {"titles": titles, "states": states, "choice": choice, "told": told, "texts": texts, "kept": kept}
+
+
+def _undated(path: Path) -> list[str]:
+    lines = path.read_text(encoding="utf-8").split("\n")
+    return [line.partition(": step")[2] if ": step" in line else line for line in lines]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("work", [send, send_anew, resolve, finish, make, rehearse, archive, peer])
+def test_same_call_again_finishes_what_a_dead_process_began(tmp_path: Path, work: Callable[[Oracle], None]):
+    ready = tmp_path / "ready"
+    prepare(ready)
+    folder = tmp_path / "again"
+    again(ready, folder)
+    with enter(folder) as oracle:
+        work(oracle)
+    expected = what_stands(folder)
+    for number in range(1, MOST):
+        again(ready, folder)
+        outcome = run_until(number, lambda _say: work(enter(folder)), after=False)
+        with enter(folder) as oracle:
+            work(oracle)
+        assert what_stands(folder) == expected, f"killed before change {number}"
+        if not outcome.killed:
+            break
+    assert 5 < number < MOST - 1

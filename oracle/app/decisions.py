@@ -230,11 +230,11 @@ def resolve(
     record = _record(oracle, team, payload, name, chosen=chosen, decider=decider, reason=reason)
     if is_new:
         teams.note(oracle, "decided", {**_details(team, name), "choice": chosen, "by": decider})
-    _tell(oracle, team, name, f"{payload.label(chosen)} ({chosen})", record)
+    _tell(oracle, team, name, label=f"{payload.label(chosen)} ({chosen})", record=record)
     return Resolution(name.task_id, chosen, payload.label(chosen), decider, record, path, is_new)
 
 
-def _tell(oracle: Oracle, team: Team, name: ReceiptName, label: str, record: str) -> None:
+def _tell(oracle: Oracle, team: Team, name: ReceiptName, *, label: str, record: str) -> None:
     """Let the asker know, once: memory has it with its own record, any other seat is woken."""
     if team.profile.role(name.target) == "memory":
         handoffs.acknowledge(team.folder, name, {"consumed_at": teams.stamp(oracle)})

@@ -119,7 +119,7 @@ def update_step(oracle: Oracle, project: str, task_id: str, step: str, *, status
         seen.append((now, after != text))
         if after != text:
             _warn_of_order(oracle, rules.steps_of(text), now)
-            owed.extend(_owe(oracle, team, tree, task_id, now))
+            owed.extend(_owe(oracle, team, tree, task_id=task_id, now=now))
         return after
 
     workflows.change(tree.tasks_root, task_id, alter)
@@ -141,7 +141,7 @@ def _warn_of_order(oracle: Oracle, steps: Sequence[Step], now: Step) -> None:
         oracle.warn(f"step {now.name} was begun before {', '.join(waiting)} is done")
 
 
-def _owe(oracle: Oracle, team: Team | None, tree: TaskTree, task_id: str, now: Step) -> list[Entry]:
+def _owe(oracle: Oracle, team: Team | None, tree: TaskTree, *, task_id: str, now: Step) -> list[Entry]:
     """Owe a wake-up to each seat that the step names for what it has become."""
     told = {DONE: now.notify_on_done, BLOCKED: now.notify_on_blocked}.get(now.status, ())
     if not told:
@@ -189,7 +189,7 @@ def supersede_old(oracle: Oracle, project: str, *, days: float = OLD_AFTER) -> l
             is_old = _is_undelivered(tree, seat, task) and _is_older(task, limit)
             if is_old and task_tree.supersede_task(tree, seat, task.task_id):
                 found.append((seat, task.task_id))
-                _note_superseded(oracle, tree, project, seat, task)
+                _note_superseded(oracle, tree, project, seat=seat, task=task)
     return found
 
 
@@ -213,7 +213,7 @@ def _is_older(task: Task, limit: datetime) -> bool:
     return since is not None and since < limit
 
 
-def _note_superseded(oracle: Oracle, tree: TaskTree, project: str, seat: str, task: Task) -> None:
+def _note_superseded(oracle: Oracle, tree: TaskTree, project: str, *, seat: str, task: Task) -> None:
     if any(row.get("ID") == task.task_id for row in task_tree.read_rows(tree)):
         task_tree.upsert_row(tree, task.task_id, {"Status": "superseded"})
     line = f"{seat} superseded {task.task_id}: nobody took it up"

@@ -137,7 +137,7 @@ def peers(
     """List what peers delivered, or record one of it."""
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     if action == "record" and peer:
-        _record(call, project, peer, task_id or "", summary)
+        _record(call, project, peer, task_id=task_id or "", summary=summary)
         return
     if action != "list" or peer:
         raise UsageError(
@@ -155,7 +155,7 @@ def peers(
     print_table(Table(("peer", "task", "verdict", "record", "folder"), rows, stacked=(3, 4)))
 
 
-def _record(call: Call, project: str, peer: str, task_id: str, summary: str) -> None:
+def _record(call: Call, project: str, peer: str, *, task_id: str, summary: str) -> None:
     with call.oracle() as oracle:
         path = oracle.record_peer_delivery(project, peer, task_id=task_id, summary=summary)
     call.print_json({"record": path}) if call.as_json else write_out(f"{visible(path)}\n")

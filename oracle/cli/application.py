@@ -48,6 +48,7 @@ COMMANDS = {
     "resume": "delivery:resume",
     "log": "delivery:log",
     "hook": "delivery:hook",
+    "skill": "skills:skill",
     "decision": "deciding:decision",
     "task": "workflow:task",
     "ack": "chains:ack",

@@ -1,0 +1,84 @@
+"""The command that gives a workspace the skill of a seat: skill."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oracle.cli import completing
+from oracle.cli.options import Json, MemoryDir, begin
+from oracle.cli.printing import visible, visible_lines, write_out
+from oracle.errors import UsageError
+
+if TYPE_CHECKING:
+    from oracle.cli.session import Call
+    from oracle.hook.skills import Change
+
+
+def skill(
+    context: typer.Context,
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="ACTION", help="install or uninstall.", autocompletion=completing.words("install", "uninstall")
+        ),
+    ],
+    *,
+    workspace: Annotated[
+        str, typer.Option("--workspace", metavar="DIR", help="The folder that the agent starts in.")
+    ] = ".",
+    tool: Annotated[
+        str,
+        typer.Option(
+            "--tool",
+            metavar="claude|codex|gemini",
+            help="What reads it (default claude).",
+            autocompletion=completing.words("claude", "codex", "gemini"),
+        ),
+    ] = "claude",
+    seat: Annotated[
+        str,
+        typer.Option("--seat", metavar="SEAT", help="Whose skill (default memory).", autocompletion=completing.seats),
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing; print the change as a diff.")] = False,
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """Teach a workspace what its seat has to know."""
+    from oracle.hook import skills
+
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    if action == "install":
+        changes = [skills.plan_install(workspace, tool=tool, seat=seat or "memory")]
+    elif action == "uninstall":
+        changes = skills.plan_uninstall(workspace, tool=tool, seat=seat)
+    else:
+        raise UsageError(f"`oracle skill {action}` is no command.", hint="Write install or uninstall.")
+    kept = [change.apply() if change.is_needed and not dry_run else "" for change in changes]
+    _print(call, changes, kept, dry_run=dry_run)
+
+
+def _print(call: Call, changes: list[Change], kept: list[str], *, dry_run: bool) -> None:
+    if call.as_json:
+        rows = [
+            {
+                "path": change.path,
+                "changed": change.is_needed and not dry_run,
+                "diff": change.diff(),
+                "backup": backup or None,
+            }
+            for change, backup in zip(changes, kept, strict=True)
+        ]
+        call.print_json({"files": rows})
+        return
+    for change, backup in zip(changes, kept, strict=True):
+        if dry_run and change.is_needed:
+            write_out(visible_lines(change.diff()))
+            continue
+        done = "unchanged" if not change.is_needed else "removed" if change.after is None else "updated"
+        write_out(f"{done}: {visible(change.path)}\n")
+        if backup:
+            call.note(f"it was changed by hand; as it was: {backup}")
+    if not changes:
+        call.note("no skill of ours is there")

@@ -1,0 +1,167 @@
+"""The skills of the seats in a workspace: put one where its tool reads it, take it out. Hook room; writes that one file.
+
+Claude Code reads a file a skill; Codex and Gemini read one page, in which ours is a section between marks. Whatever else stands
+there stays, and a file that is not ours is never replaced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+
+from oracle.domain import owned
+from oracle.domain.seats import ROLES, role_of
+from oracle.errors import Conflict, DiskFailure, NotFound, UsageError
+from oracle.hook import settings
+from oracle.store import steps
+
+TOOLS = {"claude": ".claude/skills/{name}/SKILL.md", "codex": "AGENTS.md", "gemini": "GEMINI.md"}
+"""Where each tool reads, below the workspace."""
+
+NAMES = {role: "memory-oracle" if role == "memory" else f"oracle-{role}" for role in ROLES}
+"""The skill of each role, as its frontmatter names it."""
+
+_MOST_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file as it is and as it should be, None where there is none; nothing is written yet."""
+
+    path: str
+    before: str | None
+    after: str | None
+    is_edited: bool = False
+    """Whether what is ours was changed by hand; it is kept beside then."""
+
+    @property
+    def is_needed(self) -> bool:
+        """Tell whether the two differ."""
+        return self.before != self.after
+
+    def diff(self) -> str:
+        """Return the change as a unified diff, "" when nothing changes."""
+        return settings.Change(self.path, self.before, self.after or "").diff() if self.is_needed else ""
+
+    def apply(self) -> str:
+        """Make the change, atomically; return the path of what is kept beside, "" for nothing. Raises DiskFailure."""
+        path, kept = os.path.realpath(self.path), ""
+        if self.is_edited and self.before is not None:
+            kept = f"{path}.bak"
+            steps.replace(kept, self.before.encode())
+        if self.after is None:
+            _remove(path)
+        else:
+            steps.replace(path, self.after.encode())
+        return kept
+
+
+def plan_install(workspace: str, *, tool: str, seat: str) -> Change:
+    """Return the change that gives a workspace the skill of a seat.
+
+    Raises UsageError for a tool, a seat or a place that can't be, NotFound for no workspace, Conflict for somebody else's file.
+    """
+    role = _role(seat)
+    path = _place(workspace, tool, role)
+    before, text = _read(path), read_skill(role)
+    if tool == "claude":
+        if before is not None and before.strip() and not owned.is_signed(before):
+            raise Conflict(f"{path} is not ours; it was left as it is.", hint="Move it away, then try again.")
+        return Change(path, before, owned.sign(text), before is not None and owned.is_edited(before))
+    after = owned.put(before or "", NAMES[role], _without_frontmatter(text))
+    return Change(path, before, after, _is_edited(before, NAMES[role]))
+
+
+def plan_uninstall(workspace: str, *, tool: str, seat: str = "") -> list[Change]:
+    """Return the changes that take the skill of a seat, or every skill of ours, out of a workspace. Raises as `plan_install`."""
+    changes: list[Change] = []
+    for role in [_role(seat)] if seat else ROLES:
+        path = _place(workspace, tool, role)
+        begun = changes.pop() if changes and changes[-1].path == path else None
+        before = begun.before if begun else _read(path)
+        changes.append(_taken_out(path, tool, role, before=before, begun=begun))
+    return changes if seat else [change for change in changes if change.before is not None]
+
+
+def _taken_out(path: str, tool: str, role: str, *, before: str | None, begun: Change | None) -> Change:
+    """Return the change that takes out the skill of a role; `begun` took others out of the same page, and goes on."""
+    if before is None:
+        return Change(path, None, None)
+    if tool == "claude":
+        return Change(path, before, None if owned.is_signed(before) else before, owned.is_edited(before))
+    text = begun.after if begun else before
+    after = owned.take(text or "", NAMES[role])
+    is_edited = _is_edited(before, NAMES[role]) or bool(begun and begun.is_edited)
+    return Change(path, before, after if after or not before else None, is_edited)
+
+
+def read_skill(role: str) -> str:
+    """Return the skill of a role, from beside the package in a checkout, from inside it once installed. Raises DiskFailure."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    name = "SKILL.md" if role == "memory" else f"skills/{role}.md"
+    for folder in (f"{os.path.dirname(package)}/references", f"{package}/_data/references"):
+        raw = steps.read(f"{folder}/{name}")
+        if raw is not None:
+            return raw.decode()
+    raise DiskFailure(f"The skill of {role} is not installed.", hint="Install the package again.")
+
+
+def _role(seat: str) -> str:
+    role = role_of(seat)
+    if not role:
+        raise UsageError(f"There is no skill for the seat {seat!r}.", hint=f"There is one for {', '.join(ROLES)}.")
+    return role
+
+
+def _place(workspace: str, tool: str, role: str) -> str:
+    """Return the file that a tool reads. Raises UsageError for one that a link leads out of the workspace, or that is no file."""
+    if tool not in TOOLS:
+        raise UsageError(f"There is no tool {tool!r}.", hint=f"There are {', '.join(TOOLS)}.")
+    folder = os.path.abspath(os.path.expanduser(workspace))
+    if not os.path.isdir(folder):
+        raise NotFound(f"The workspace {folder} is no folder.", hint="Name the folder that the agent is started in.")
+    path = f"{folder.rstrip('/')}/{TOOLS[tool].format(name=NAMES[role])}"
+    real = os.path.realpath(path)
+    if not real.startswith(f"{os.path.realpath(folder).rstrip('/')}/"):
+        raise UsageError(
+            f"A link leads {path} out of the workspace; nothing was written.", hint="Put a file in its place."
+        )
+    if os.path.lexists(real) and not os.path.isfile(real):
+        raise UsageError(f"{path} is no file.", hint="Move it away, then try again.")
+    return path
+
+
+def _read(path: str) -> str | None:
+    real = os.path.realpath(path)
+    raw = steps.read(real)
+    if raw is None:
+        return None
+    try:
+        text = raw.decode() if len(raw) <= _MOST_BYTES else None
+    except ValueError:
+        text = None
+    if text is None:
+        raise UsageError(
+            f"{path} is no text in UTF-8 of at most 4 MiB; it was left as it is.", hint="Mend the file, then try again."
+        )
+    return text
+
+
+def _is_edited(text: str | None, name: str) -> bool:
+    return any(section.is_edited for section in owned.find(text or "") if section.name == name)
+
+
+def _without_frontmatter(text: str) -> str:
+    return text.partition("\n---\n")[2].strip()
+
+
+def _remove(path: str) -> None:
+    """Remove a file of ours, and its folder when that is a skill's and empty."""
+    try:
+        os.unlink(path)
+    except OSError as error:
+        raise DiskFailure(f"{path} can't be removed: {error.strerror}.", hint="Check its owner and mode.") from error
+    if os.path.basename(path) == "SKILL.md":
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.dirname(path))

@@ -75,25 +75,31 @@ def plan_install(workspace: str, *, tool: str, seat: str) -> Change:
 
 def plan_uninstall(workspace: str, *, tool: str, seat: str = "") -> list[Change]:
     """Return the changes that take the skill of a seat, or every skill of ours, out of a workspace. Raises as `plan_install`."""
-    changes: list[Change] = []
-    for role in [_role(seat)] if seat else ROLES:
-        path = _place(workspace, tool, role)
-        begun = changes.pop() if changes and changes[-1].path == path else None
-        before = begun.before if begun else _read(path)
-        changes.append(_taken_out(path, tool, role, before=before, begun=begun))
+    roles = [_role(seat)] if seat else list(ROLES)
+    places = {role: _place(workspace, tool, role) for role in roles}
+    if tool == "claude":
+        changes = [_file_out(path) for path in places.values()]
+    else:
+        changes = [_sections_out(places[roles[0]], [NAMES[role] for role in roles])]
     return changes if seat else [change for change in changes if change.before is not None]
 
 
-def _taken_out(path: str, tool: str, role: str, *, before: str | None, begun: Change | None) -> Change:
-    """Return the change that takes out the skill of a role; `begun` took others out of the same page, and goes on."""
-    if before is None:
-        return Change(path, None, None)
-    if tool == "claude":
-        return Change(path, before, None if owned.is_signed(before) else before, owned.is_edited(before))
-    text = begun.after if begun else before
-    after = owned.take(text or "", NAMES[role])
-    is_edited = _is_edited(before, NAMES[role]) or bool(begun and begun.is_edited)
-    return Change(path, before, after if after or not before else None, is_edited)
+def _file_out(path: str) -> Change:
+    before = _read(path)
+    if before is None or not owned.is_signed(before):
+        return Change(path, before, before)
+    return Change(path, before, None, owned.is_edited(before))
+
+
+def _sections_out(path: str, names: list[str]) -> Change:
+    """Return the change that takes sections out of a page; one that held nothing else goes."""
+    before = _read(path)
+    if not before:
+        return Change(path, before, before)
+    after = before
+    for name in names:
+        after = owned.take(after, name)
+    return Change(path, before, after or None, any(_is_edited(before, name) for name in names))
 
 
 def read_skill(role: str) -> str:

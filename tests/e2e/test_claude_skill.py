@@ -1,4 +1,4 @@
-"""The real client finds an installed skill, offers it to the model and hands over its text; its transcript says which language to speak."""
+"""The real client offers an installed skill to the model and hands over its text; its transcript says which language to speak."""
 
 from __future__ import annotations
 

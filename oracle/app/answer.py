@@ -28,15 +28,18 @@ if TYPE_CHECKING:
 THRESHOLD = 0.22
 """Coverage of the question that the best passage must reach; references/answers.md has what was measured."""
 
+NEARNESS = 0.235
+"""Nearness in meaning that does for coverage, where the semantic extra is: what is asked in another language shares no word."""
+
 _HITS, _FEW = 12, 4
 _STRONGEST = 5
-"""Hits among which the best coverage is looked for."""
+"""Hits among which the one that bears most is looked for."""
 MOST_CLAIMS = 5
 _MOST_OF_ONE = 2
 """Claims that one record may give."""
 
 _BESIDE_BEST = 0.5
-"""Share of the best coverage that a claim must have, but for the hit that the search puts first."""
+"""Share of what the best bears that a claim must bear, but for the hit that the search puts first."""
 
 _OVER = ("superseded", "retired")
 _NEAREST = 3
@@ -126,20 +129,25 @@ def _choose(
     """Return the claims and the records that no longer hold; nothing where memory does not bear an answer."""
     now = [hit for hit in hits if not _is_over(hit.record)]
     over = [hit for hit in hits if _is_over(hit.record)]
-    best = max((hit.coverage for hit in [*now[:_STRONGEST], *over]), default=0.0)
-    if asked.unknown or best < THRESHOLD:
+    best = max((_bears(hit) for hit in [*now[:_STRONGEST], *over]), default=0.0)
+    if asked.unknown or best < 1:
         return (), ()
-    least = max(THRESHOLD, _BESIDE_BEST * best)
+    least = max(1.0, _BESIDE_BEST * best)
     replaced = {
-        hit.record.slug: Replaced(hit.record, _chain(oracle, hit.record)) for hit in over if hit.coverage >= least
+        hit.record.slug: Replaced(hit.record, _chain(oracle, hit.record)) for hit in over if _bears(hit) >= least
     }
-    bearing = [hit for hit in now if hit.coverage >= least or hit is now[0]]
+    bearing = [hit for hit in now if _bears(hit) >= least or hit is now[0]]
     made = (_candidate(oracle, asked, hit, is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)
-    was_best = any(hit.coverage >= best for hit in over)
+    was_best = any(_bears(hit) >= best for hit in over)
     kept = _with_successors(oracle, asked, kept, replaced.values(), is_first=was_best)
     kept, pairs = _beside(oracle, asked, kept)
     return _cite(oracle, kept, pairs), tuple(replaced.values())
+
+
+def _bears(hit: Hit) -> float:
+    """Return how much of the question a passage bears, by its words or its meaning; 1 is just enough."""
+    return max(hit.coverage / THRESHOLD, hit.nearness / NEARNESS)
 
 
 def _is_over(record: Summary) -> bool:

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from time import monotonic
 
-from oracle.app.embedding_model import Model, neutral, require_model
+from oracle.app.embedding_model import Model, find_models, neutral, require_models
 from oracle.app.oracle import Oracle
 from oracle.app.ranking_semantic import digest
 from oracle.app.recall import read_page
 from oracle.app.retrieve import check_filters, require_present
 from oracle.app.views import Summary
 from oracle.domain.stretches import Stretch, is_wide, stretches
-from oracle.domain.values import value
+from oracle.domain.values import fields_of, value
 from oracle.index import query
 from oracle.index.vectors import Damaged, Made, Vectors, file_hashes
 from oracle.store import records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from oracle.index.db import Connection
     from oracle.index.reports import Progress
@@ -32,31 +32,32 @@ _BATCH = 64
 
 @value
 class Embedded:
-    """How many records have vectors: all of their text (`whole`), or its beginning alone; `made` are those of this run."""
+    """How far one model is: records of which it has read all (`whole`) or the beginning alone; `made` in this run."""
 
-    records: int
+    model: str
+    about: str
     whole: int
     begun: int
     vectors: int
     made: int = 0
-    model: str = ""
+
+
+@value
+class Coverage:
+    """How far each model is, the quick one first."""
+
+    records: int
+    models: tuple[Embedded, ...]
 
     @property
     def is_complete(self) -> bool:
-        """Tell whether every record has all its vectors."""
-        return self.whole == self.records
+        """Tell whether every model has read every record."""
+        return all(one.whole == self.records for one in self.models)
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
-        return {
-            "records": self.records,
-            "whole": self.whole,
-            "begun": self.begun,
-            "vectors": self.vectors,
-            "made": self.made,
-            "complete": self.is_complete,
-            "model": self.model,
-        }
+        models = [{name: getattr(one, name) for name in fields_of(one)} for one in self.models]
+        return {"records": self.records, "complete": self.is_complete, "models": models}
 
 
 @value
@@ -79,6 +80,16 @@ class _Run:
         self._deadline = deadline
         self._progress = progress
         self.made = 0
+
+    def begin(self) -> None:
+        """Start anew when what is there was made by another version of the model."""
+        about = self._model.about.encode()
+        if self._vectors.meta().get(f"{self._model.name} about") != about:
+            self._vectors.begin_model(self._model.name, {"about": about, **neutral(self._model)})
+
+    def sources(self) -> dict[str, tuple[bytes, bool]]:
+        """Return what the model has read already."""
+        return self._vectors.sources(self._model.name)
 
     def make(self, tasks: Sequence[_Task], *, whole: bool) -> bool:
         """Make what is missing of each record, or of its beginning; tell whether that was all, before the deadline."""
@@ -105,55 +116,55 @@ class _Run:
 
     def _write(self, held: Sequence[tuple[_Task, list[Stretch]]], *, whole: bool) -> None:
         texts = {digest(stretch.text): stretch.text for _, found in held for stretch in found}
-        known = self._vectors.known(list(texts))
+        known = self._vectors.known(self._model.name, list(texts))
         missing = [(name, text) for name, text in texts.items() if name not in known]
         for start in range(0, len(missing), _BATCH):
             self._encode(missing[start : start + _BATCH])
         for task, found in held:
             names = [digest(stretch.text) for stretch in found]
-            self._vectors.place(task.summary.path, task.file_hash, names, is_whole=whole or len(found) < 1)
+            self._vectors.place(self._model.name, task.summary.path, task.file_hash, names, is_whole=whole)
 
     def _encode(self, texts: Sequence[tuple[bytes, str]]) -> None:
-        made = self._model.encode([text for _, text in texts]).astype("<f2")
+        made = self._model.read([text for _, text in texts]).astype("<f2")
         self._vectors.keep(
-            Made(name, is_wide(text), row.tobytes()) for (name, text), row in zip(texts, made, strict=True)
+            self._model.name,
+            (Made(name, is_wide(text), row.tobytes()) for (name, text), row in zip(texts, made, strict=True)),
         )
         self.made += len(texts)
         if self._progress is not None:
             self._progress(self.made, "passages embedded")
 
 
-def embed(oracle: Oracle, project: str = "", *, seconds: float = 0.0, progress: Progress | None = None) -> Embedded:
+def embed(oracle: Oracle, project: str = "", *, seconds: float = 0.0, progress: Progress | None = None) -> Coverage:
     """Make the vectors that are missing, of one project or all, for at most `seconds` (0: until all are there).
 
     Takes no lock of the Root: records may be written meanwhile. Raises UsageError without the extra, NotInFederation.
     """
     deadline = monotonic() + seconds if seconds else float("inf")
-    model = require_model()
+    models = require_models()
     wanted = check_filters({"project": project})
     tasks = oracle.index.read(lambda connection: _tasks(connection, wanted))
     if not tasks:
         require_present(oracle, wanted)
     vectors = Vectors(oracle.root)
+    made: dict[str, int] = {}
     try:
-        _begin(vectors, model)
-        sources = vectors.sources()
-        run = _Run(oracle, model, vectors, deadline, progress)
-        run.make([task for task in tasks if sources.get(task.summary.path, (b"",))[0] != task.file_hash], whole=False)
-        sources = vectors.sources()
-        run.make([task for task in tasks if sources.get(task.summary.path) != (task.file_hash, True)], whole=True)
+        vectors.begin()
+        for model in models:
+            made[model.name] = _embed(_Run(oracle, model, vectors, deadline, progress), tasks)
         known = set(oracle.index.read(file_hashes))
-        vectors.forget(path for path in vectors.sources() if path not in known)
-        return _count(oracle, vectors, made=run.made)
+        vectors.forget(path for model in models for path in vectors.sources(model.name) if path not in known)
+        return _count(oracle, vectors, models, made)
     finally:
         vectors.close()
 
 
-def embedded(oracle: Oracle) -> Embedded | None:
-    """Return how much of the Root has vectors, None when no vector was ever made."""
+def embedded(oracle: Oracle) -> Coverage | None:
+    """Return how much of the Root has vectors, None when no vector was ever made or the extra is not installed."""
     vectors = Vectors(oracle.root)
+    models = find_models()
     try:
-        return _count(oracle, vectors) if vectors.meta() else None
+        return _count(oracle, vectors, models, {}) if models and vectors.meta() else None
     except Damaged as error:
         oracle.warn(f"The vectors can't be used: {error}.")
         return None
@@ -168,20 +179,28 @@ def _tasks(connection: Connection, wanted: dict[str, str]) -> list[_Task]:
     return [_Task(summary, hashes[summary.path]) for summary in summaries]
 
 
-def _begin(vectors: Vectors, model: Model) -> None:
-    """Make the file, unless it is there for this model."""
-    try:
-        is_begun = vectors.meta().get("model") == model.name.encode()
-    except Damaged:
-        vectors.discard()
-        is_begun = False
-    if not is_begun:
-        vectors.begin({"model": model.name.encode(), **neutral(model)})
+def _embed(run: _Run, tasks: Sequence[_Task]) -> int:
+    """Let one model read the beginnings, then the rest; return how many vectors it made."""
+    run.begin()
+    for whole in (False, True):
+        sources = run.sources()
+        missing = [task for task in tasks if not _is_read(task, sources.get(task.summary.path), whole=whole)]
+        if not run.make(missing, whole=whole):
+            break
+    return run.made
 
 
-def _count(oracle: Oracle, vectors: Vectors, *, made: int = 0) -> Embedded:
+def _is_read(task: _Task, source: tuple[bytes, bool] | None, *, whole: bool) -> bool:
+    return source is not None and source[0] == task.file_hash and (source[1] or not whole)
+
+
+def _count(oracle: Oracle, vectors: Vectors, models: Sequence[Model], made: Mapping[str, int]) -> Coverage:
     hashes = oracle.index.read(file_hashes)
-    sources = vectors.sources()
-    states = [is_whole for path, (digest_, is_whole) in sources.items() if hashes.get(path) == digest_]
-    model = vectors.meta().get("model", b"").decode()
-    return Embedded(len(hashes), sum(states), len(states) - sum(states), vectors.count(), made, model)
+    found = []
+    for model in models:
+        sources = vectors.sources(model.name)
+        states = [is_whole for path, (name, is_whole) in sources.items() if hashes.get(path) == name]
+        whole = sum(states)
+        number = vectors.count(model.name)
+        found.append(Embedded(model.name, model.about, whole, len(states) - whole, number, made.get(model.name, 0)))
+    return Coverage(len(hashes), tuple(found))

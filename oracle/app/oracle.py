@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from oracle.app.decisions import Resolution, Sent
     from oracle.app.deliver import Delivery
     from oracle.app.doctor import Check
-    from oracle.app.embedding import Embedded
+    from oracle.app.embedding import Coverage
     from oracle.app.handoffs import Handoffs, Story
     from oracle.app.integrating import Integrated
     from oracle.app.liveness import Stale
@@ -216,7 +216,7 @@ class Oracle:
 
         return search.search(self, text, filters or {}, limit=limit, fresh=fresh, strict=strict, lexical=lexical)
 
-    def embed(self, project: str = "", *, seconds: float = 0.0, progress: Progress | None = None) -> Embedded:
+    def embed(self, project: str = "", *, seconds: float = 0.0, progress: Progress | None = None) -> Coverage:
         """Make the vectors that a search by meaning needs, for at most `seconds` (0: all). Raises UsageError, NotInFederation."""
         from oracle.app import embedding
 

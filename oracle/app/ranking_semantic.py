@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from weakref import WeakKeyDictionary
 
-from oracle.app.embedding_model import Model, find_model
+from oracle.app.embedding_model import Model, find_models
 from oracle.app.oracle import Oracle
 from oracle.app.ranking import Scored
 from oracle.domain.stretches import Stretch, is_wide, stretches
@@ -33,8 +33,6 @@ LEAST = 0.15
 
 _FEW = 200
 """Passages of a language from which their own mean counts as much as that of all."""
-_WEIGHT = 1.0
-"""What the nearest of all passages gets, as a share of the score of the best by words."""
 _RECORD = 0.2
 """Share of a passage's points that come from the nearest passage of its record."""
 
@@ -42,17 +40,62 @@ _RECORD = 0.2
 class Meaning:
     """The vectors of a Root in memory, ready to be asked."""
 
-    def __init__(self, model: Model, everything: Everything, meta: Mapping[str, bytes]) -> None:
+    def __init__(self, readers: Sequence[Reader], everything: Everything) -> None:
         import numpy
 
         self._numpy = numpy
-        self._model = model
-        vectors = numpy.frombuffer(everything.data, "<f2").astype(numpy.float32).reshape(-1, model.dimension)
-        self._vectors = self._centre(vectors, numpy.frombuffer(everything.wide, numpy.uint8).astype(bool))
-        self._rows = {digest: row for row, digest in enumerate(everything.hashes)}
+        self._readers = readers
+        self._rows = {name: row for row, name in enumerate(everything.hashes)}
         self._paths = [path for path, _ in everything.places]
         self._places = numpy.array([row for _, row in everything.places], dtype=numpy.int64)
-        self._neutral = {name: numpy.frombuffer(meta[name], "<f4") for name in ("latin", "wide")}
+        trust = numpy.zeros(len(self._rows))
+        for reader in readers:
+            trust[reader.rows] = numpy.maximum(trust[reader.rows], reader.model.trust)
+        self.trust = float(trust.mean()) if len(trust) else 0.0
+        """What a passage that says just what is asked gets, as a share of the weight of all words of the question."""
+
+    def ask(self, text: str) -> Nearness:
+        """Return how near each stretch is to a question: what the models say that have read it, each by its weight."""
+        near = self._numpy.zeros(len(self._rows), self._numpy.float32)
+        weights = self._numpy.zeros(len(self._rows), self._numpy.float32)
+        for reader in self._readers:
+            near[reader.rows] += reader.model.weight * reader.ask(text)
+            weights[reader.rows] += reader.model.weight
+        weights[weights == 0.0] = 1.0
+        return Nearness(self, near / weights)
+
+    def nearest(self, scores: Numbers, within: str, limit: int) -> list[str]:
+        """Return the paths of the records that hold the nearest stretches, the nearest first; all begin with `within`."""
+        if not len(self._places):
+            return []
+        found = scores[self._places]
+        if within:
+            inside = self._numpy.fromiter((path.startswith(within) for path in self._paths), bool, len(self._paths))
+            found = self._numpy.where(inside, found, 0.0)
+        most = min(len(found), 8 * limit)
+        near = self._numpy.argpartition(-found, most - 1)[:most]
+        order = near[self._numpy.argsort(-found[near], kind="stable")]
+        return list(dict.fromkeys(self._paths[at] for at in order if found[at] >= LEAST))[:limit]
+
+    def row(self, text: str) -> int:
+        """Return the number of the vector of a text, -1 when it has none yet."""
+        return self._rows.get(digest(text), -1)
+
+
+class Reader:
+    """What one model has read of a Root: the numbers of the texts, and their vectors, centred."""
+
+    def __init__(self, model: Model, everything: Everything, about: Mapping[str, bytes]) -> None:
+        import numpy
+
+        self._numpy = numpy
+        self.model = model
+        numbers, data = everything.vectors.get(model.name, ((), b""))
+        self.rows = numpy.array(numbers, dtype=numpy.int64)
+        wide = numpy.frombuffer(everything.wide, numpy.uint8).astype(bool)[self.rows]
+        vectors = numpy.frombuffer(data, "<f2").astype(numpy.float32).reshape(-1, model.dimension)
+        self._vectors = self._centre(vectors, wide)
+        self._neutral = {name: numpy.frombuffer(about[f"{model.name} {name}"], "<f4") for name in ("latin", "wide")}
 
     def _centre(self, vectors: Numbers, wide: NDArray[bool_]) -> Numbers:
         if not len(vectors):
@@ -65,28 +108,12 @@ class Meaning:
         vectors /= self._numpy.maximum(self._numpy.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
         return vectors
 
-    def ask(self, text: str) -> Nearness:
-        """Return how near each stretch is to a question."""
-        question = self._model.encode([text])[0] - self._neutral["wide" if is_wide(text) else "latin"]
+    def ask(self, text: str) -> Numbers:
+        """Return how near each text is to a question, in the order of `rows`."""
+        question = self.model.ask([text])[0] - self._neutral["wide" if is_wide(text) else "latin"]
         question /= max(float(self._numpy.linalg.norm(question)), 1e-6)
-        return Nearness(self, self._vectors @ question.astype(self._numpy.float32))
-
-    def nearest(self, scores: Numbers, within: str, limit: int) -> list[str]:
-        """Return the paths of the records that hold the nearest stretches, the nearest first; all begin with `within`."""
-        if not len(self._places):
-            return []
-        found = scores[self._places]
-        if within:
-            inside = self._numpy.fromiter((path.startswith(within) for path in self._paths), bool, len(self._paths))
-            found = self._numpy.where(inside, found, -2.0)
-        most = min(len(found), 8 * limit)
-        near = self._numpy.argpartition(-found, most - 1)[:most]
-        order = near[self._numpy.argsort(-found[near], kind="stable")]
-        return list(dict.fromkeys(self._paths[at] for at in order if found[at] >= LEAST))[:limit]
-
-    def row(self, text: str) -> int:
-        """Return the number of the vector of a text, -1 when it has none yet."""
-        return self._rows.get(digest(text), -1)
+        near: Numbers = self._vectors @ question.astype(self._numpy.float32)
+        return near
 
 
 class Nearness:
@@ -95,21 +122,21 @@ class Nearness:
     def __init__(self, meaning: Meaning, scores: Numbers) -> None:
         self._meaning = meaning
         self._scores = scores
+        self.trust = meaning.trust
 
     def nearest(self, within: str, limit: int) -> list[str]:
         """Return the paths of records that may hold the answer, the nearest first; all begin with `within`."""
         return self._meaning.nearest(self._scores, within, limit)
 
     def of(self, stretches: Iterable[Stretch]) -> list[tuple[Stretch, float]]:
-        """Return those of a record's stretches that are near at all, with their nearness."""
+        """Return those of a record's stretches that have a vector, with their nearness; 0 for what says nothing."""
         rows = [(stretch, self._meaning.row(stretch.text)) for stretch in stretches]
         near = [(stretch, float(self._scores[row])) for stretch, row in rows if row >= 0]
-        return [(stretch, score) for stretch, score in near if score >= LEAST]
+        return [(stretch, score if score >= LEAST else 0.0) for stretch, score in near]
 
-    @property
-    def best(self) -> float:
-        """How near the nearest of all stretches is."""
-        return float(self._scores.max()) if len(self._scores) else 0.0
+    def share(self, points: float, ranking: Ranking) -> float:
+        """Return the nearness for which a passage was given `points`."""
+        return points / (self.trust * (ranking.whole or 1.0)) if self.trust else 0.0
 
 
 def add_meaning(
@@ -117,20 +144,26 @@ def add_meaning(
 ) -> list[Scored]:
     """Add the nearness of passages to their scores, and passages that hold no word but are near; best first.
 
-    `records` are (title, page) in the order of the numbers that passages have as their `source`.
+    `records` are (title, page) in the order of the numbers that passages have as their `source`. A passage that no model has
+    read is taken to be as near as its words say, so that a set that is half built hides nothing.
     """
     places = {(one.source, one.at): one for one in scored}
-    unit = max((one.score for one in scored), default=0.0) or ranking.whole or 1.0
-    share = _WEIGHT * unit / max(nearness.best, 1e-6)
+    unread = set(places)
+    share = nearness.trust * (ranking.whole or 1.0)
+    given = 0.0
+    best_by_words = max((one.score for one in scored), default=0.0)
     for source, (title, page) in enumerate(records):
-        found = nearness.of(stretches(title, page.passages))
+        found = nearness.of(stretches(title, page.passages)) if page.passages else []
         best = max((near for _, near in found), default=0.0)
         for stretch, near in found:
-            points = share * ((1 - _RECORD) * near + _RECORD * best)
+            points = share * ((1 - _RECORD) * near + _RECORD * best) if near else 0.0
+            given = max(given, points)
             for at in range(stretch.first, stretch.last + 1):
-                if page.passages and not page.passages[at].is_heading:
-                    one = places.setdefault((source, at), Scored(source, page, at, frozenset()))
-                    one.add(SIGNAL, points)
+                unread.discard((source, at))
+                if points and not page.passages[at].is_heading:
+                    places.setdefault((source, at), Scored(source, page, at, frozenset())).add(SIGNAL, points)
+    for place in unread:
+        places[place].add("unread", given * places[place].score / (best_by_words or 1.0))
     return sorted(places.values(), key=lambda one: (-one.score, one.source, one.at))
 
 
@@ -155,10 +188,11 @@ def meaning_of(oracle: Oracle) -> Meaning | None:
 def _load(oracle: Oracle, vectors: Vectors) -> Meaning | None:
     try:
         meta = vectors.meta()
-        model = find_model() if meta else None
-        if model is None or meta["model"] != model.name.encode():
+        models = [model for model in find_models() if meta.get(f"{model.name} about") == model.about.encode()]
+        if not models:
             return None
-        return Meaning(model, vectors.everything(), meta)
+        everything = vectors.everything()
+        return Meaning([Reader(model, everything, meta) for model in models], everything)
     except Damaged as error:
         oracle.warn(f"The vectors can't be used ({error}); the search is by words alone.")
         return None

@@ -244,6 +244,7 @@ class Recall:
             coverage=ranking.coverage(terms),
             why=self._why(ranking, one, terms, record),
             parts=tuple(one.parts.items()),
+            nearness=self._nearness.share(one.parts.get("meaning", 0.0), ranking) if self._nearness else 0.0,
         )
 
     def _why(self, ranking: Ranking, one: Scored, terms: Iterable[int], record: Summary) -> str:

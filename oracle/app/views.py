@@ -86,6 +86,7 @@ class Hit:
     why: str = ""
     parts: tuple[tuple[str, float], ...] = ()
     instead_of: str = ""
+    nearness: float = 0.0
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form with `lines` as "A:B"."""

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from oracle.cli.options import Json, MemoryDir, Project, begin
-from oracle.cli.printing import write_out
+from oracle.cli.printing import Table, print_table
 
 
 def embed(
@@ -27,6 +27,9 @@ def embed(
     if call.as_json:
         call.print_json(done.as_json())
         return
-    rest = "" if done.is_complete else f", {done.begun} begun; run it again for the rest"
-    made = "1 passage" if done.made == 1 else f"{done.made} passages"
-    write_out(f"{made} embedded; {done.whole} of {done.records} records are whole{rest}\n")
+    rows = [
+        (one.model, str(one.made), f"{one.whole} of {done.records}", str(one.begun), one.about) for one in done.models
+    ]
+    print_table(Table(("model", "made", "whole", "begun", "package"), rows))
+    if not done.is_complete:
+        call.note("run it again for the rest")

@@ -212,9 +212,8 @@ def status(
     lines = [(name, str(counts[name])) for name in ("root", "records", "edges", "targets", "unresolved", "problems")]
     lines.append(("facts", ", ".join(counts["facts"]) or "none"))
     if "embedded" in counts:
-        done = counts["embedded"]
-        begun = f", {done['begun']} begun" if done["begun"] else ""
-        lines.append(("embedded", f"{done['whole']} of {done['records']} records{begun}"))
+        read = [f"{one['whole']} {one['model']}" for one in counts["embedded"]["models"]]
+        lines.append(("embedded", f"{' and '.join(read)} of {counts['embedded']['records']} records"))
     freshness = counts["freshness"]
     looked = f"every file stat'ed at {freshness['last_full_stat']}"
     lines.append(("freshness", f"behind the files: {freshness['stale']}" if freshness["stale"] else looked))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from oracle.store.layout import Root
 
-VERSION = "1"
+VERSION = "2"
 """Raise it when tables, stretches or the form of a vector change; vectors of another version are made again."""
 
 Damaged = sqlite3.DatabaseError
@@ -26,10 +26,15 @@ Damaged = sqlite3.DatabaseError
 
 _TABLES = (
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE vector(id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, wide INTEGER NOT NULL, data BLOB NOT NULL)",
-    # Which records hold the text of a vector; and of which bytes of a file all stretches (or only the first) have one.
-    "CREATE TABLE place(path TEXT NOT NULL, vector INTEGER NOT NULL, PRIMARY KEY(path, vector)) WITHOUT ROWID",
-    "CREATE TABLE source(path TEXT PRIMARY KEY, hash BLOB NOT NULL, is_whole INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE text(id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, wide INTEGER NOT NULL)",
+    # Which records hold a text.
+    "CREATE TABLE place(path TEXT NOT NULL, text INTEGER NOT NULL, PRIMARY KEY(path, text)) WITHOUT ROWID",
+    "CREATE INDEX place_text ON place(text)",
+    # What a model made of a text; and of which bytes of a file it made all, or only the first.
+    "CREATE TABLE vector(model TEXT NOT NULL, text INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY(model, text))",
+    """CREATE TABLE source(
+        model TEXT NOT NULL, path TEXT NOT NULL, hash BLOB NOT NULL, is_whole INTEGER NOT NULL,
+        PRIMARY KEY(model, path)) WITHOUT ROWID""",
 )
 _CHUNK = 400
 
@@ -45,12 +50,13 @@ class Made:
 
 @value
 class Everything:
-    """All vectors in the order of their numbers, and (path, place in that order) of the records that hold their texts."""
+    """The hashes of all texts, whether each is wide, and (path, number of the text) of the records that hold them."""
 
     hashes: tuple[bytes, ...]
     wide: bytes
-    data: bytes
     places: tuple[tuple[str, int], ...]
+    vectors: Mapping[str, tuple[tuple[int, ...], bytes]]
+    """Of each model the numbers of the texts that it has read, and their vectors one after the other."""
 
 
 class Vectors:
@@ -99,18 +105,21 @@ class Vectors:
             raise
         return found if found.get("version") == VERSION.encode() else {}
 
-    def sources(self) -> dict[str, tuple[bytes, bool]]:
-        """Return of each path the hash of the file whose vectors are here, and whether they are all of it."""
-        rows = self._connect().execute("SELECT path, hash, is_whole FROM source")
+    def sources(self, model: str) -> dict[str, tuple[bytes, bool]]:
+        """Return of each path the hash of the file that a model has read, and whether it has read all of it."""
+        rows = self._connect().execute("SELECT path, hash, is_whole FROM source WHERE model = ?", (model,))
         return {path: (digest, bool(is_whole)) for path, digest, is_whole in rows}
 
-    def known(self, hashes: Sequence[bytes]) -> set[bytes]:
-        """Return those of the hashes that have a vector."""
+    def known(self, model: str, hashes: Sequence[bytes]) -> set[bytes]:
+        """Return those of the hashes whose texts a model has read."""
         found: set[bytes] = set()
         for start in range(0, len(hashes), _CHUNK):
             chunk = hashes[start : start + _CHUNK]
-            marks = ", ".join("?" * len(chunk))
-            rows = self._connect().execute(f"SELECT hash FROM vector WHERE hash IN ({marks})", chunk)  # noqa: S608
+            rows = self._connect().execute(
+                "SELECT hash FROM text JOIN vector ON text = id AND model = ?"  # noqa: S608
+                f" WHERE hash IN ({', '.join('?' * len(chunk))})",
+                (model, *chunk),
+            )
             found.update(row[0] for row in rows)
         return found
 
@@ -119,42 +128,56 @@ class Vectors:
         connection = self._connect()
         connection.execute("BEGIN")
         try:
-            rows = connection.execute("SELECT id, hash, wide, data FROM vector ORDER BY id").fetchall()
-            places = connection.execute("SELECT path, vector FROM place").fetchall()
+            texts = connection.execute("SELECT id, hash, wide FROM text ORDER BY id").fetchall()
+            places = connection.execute("SELECT path, text FROM place").fetchall()
+            made = connection.execute("SELECT model, text, data FROM vector ORDER BY model, text").fetchall()
         finally:
             connection.execute("ROLLBACK")
-        at = {row[0]: number for number, row in enumerate(rows)}
+        at = {row[0]: number for number, row in enumerate(texts)}
+        models: dict[str, list[tuple[int, bytes]]] = {}
+        for model, identifier, data in made:
+            models.setdefault(model, []).append((at[identifier], data))
         return Everything(
-            tuple(row[1] for row in rows),
-            bytes(row[2] for row in rows),
-            b"".join(row[3] for row in rows),
-            tuple((path, at[identifier]) for path, identifier in places if identifier in at),
+            tuple(row[1] for row in texts),
+            bytes(row[2] for row in texts),
+            tuple((path, at[identifier]) for path, identifier in places),
+            {
+                model: (tuple(number for number, _ in rows), b"".join(data for _, data in rows))
+                for model, rows in models.items()
+            },
         )
 
-    def count(self) -> int:
-        """Return the number of vectors."""
-        return int(self._connect().execute("SELECT count(*) FROM vector").fetchone()[0])
+    def count(self, model: str) -> int:
+        """Return the number of a model's vectors."""
+        return int(self._connect().execute("SELECT count(*) FROM vector WHERE model = ?", (model,)).fetchone()[0])
 
     # -- writing ---------------------------------------------------------------------------------------------------
 
-    def begin(self, meta: Mapping[str, bytes]) -> None:
-        """Make the file for vectors of one model, described by `meta`; those of another model or version are given up."""
-        wanted = {**meta, "version": VERSION.encode()}
+    def begin(self) -> None:
+        """Make the file, unless it is there and of this version."""
         if not self.is_there():
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         try:
-            if self.meta() == wanted:
+            if self.meta():
                 return
         except sqlite3.DatabaseError:
             self.discard()
-        connection = self._connect()
-        with immediate(connection):
+        with immediate(self._connect()) as connection:
             for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
                 connection.execute(f'DROP TABLE "{name}"')
             for statement in _TABLES:
                 connection.execute(statement)
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", wanted.items())
+            connection.execute("INSERT INTO meta VALUES ('version', ?)", (VERSION.encode(),))
+
+    def begin_model(self, model: str, about: Mapping[str, bytes]) -> None:
+        """Give up what a model of this name made before, and write down what is to be known `about` it."""
+        with immediate(self._connect()) as connection:
+            connection.execute("DELETE FROM vector WHERE model = ?", (model,))
+            connection.execute("DELETE FROM source WHERE model = ?", (model,))
+            connection.executemany(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)", [(f"{model} {key}", about[key]) for key in about]
+            )
 
     def discard(self) -> None:
         """Delete the files."""
@@ -165,31 +188,40 @@ class Vectors:
             except FileNotFoundError:
                 continue
 
-    def keep(self, made: Iterable[Made]) -> None:
+    def keep(self, model: str, made: Iterable[Made]) -> None:
         """Write vectors; one that is there already stays."""
+        made = list(made)
         with immediate(self._connect()) as connection:
             connection.executemany(
-                "INSERT OR IGNORE INTO vector(hash, wide, data) VALUES (?, ?, ?)",
-                [(one.hash, int(one.wide), one.data) for one in made],
+                "INSERT OR IGNORE INTO text(hash, wide) VALUES (?, ?)", [(one.hash, int(one.wide)) for one in made]
+            )
+            connection.executemany(
+                "INSERT OR IGNORE INTO vector SELECT ?, id, ? FROM text WHERE hash = ?",
+                [(model, one.data, one.hash) for one in made],
             )
 
-    def place(self, path: str, digest: bytes, hashes: Sequence[bytes], *, is_whole: bool) -> None:
-        """Write down that the vectors of `hashes` are those of the record at `path`, whose file's hash is `digest`."""
+    def place(self, model: str, path: str, digest: bytes, hashes: Sequence[bytes], *, is_whole: bool) -> None:
+        """Write down that a model has read `hashes` of the record at `path`, whose file's hash is `digest`."""
         with immediate(self._connect()) as connection:
-            connection.execute("DELETE FROM place WHERE path = ?", (path,))
+            same = connection.execute("SELECT 1 FROM source WHERE path = ? AND hash = ?", (path, digest)).fetchone()
+            if same is None:
+                connection.execute("DELETE FROM place WHERE path = ?", (path,))
             connection.executemany(
-                "INSERT OR IGNORE INTO place SELECT ?, id FROM vector WHERE hash = ?",
+                "INSERT OR IGNORE INTO place SELECT ?, id FROM text WHERE hash = ?",
                 [(path, digest_of_text) for digest_of_text in hashes],
             )
-            connection.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?)", (path, digest, int(is_whole)))
+            connection.execute(
+                "INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?)", (model, path, digest, int(is_whole))
+            )
 
     def forget(self, paths: Iterable[str]) -> None:
-        """Forget records that are gone, and the vectors that no record holds any more."""
+        """Forget records that are gone, and the vectors of texts that no record holds any more."""
         gone = [(path,) for path in paths]
         with immediate(self._connect()) as connection:
             connection.executemany("DELETE FROM place WHERE path = ?", gone)
             connection.executemany("DELETE FROM source WHERE path = ?", gone)
-            connection.execute("DELETE FROM vector WHERE id NOT IN (SELECT vector FROM place)")
+            connection.execute("DELETE FROM text WHERE NOT EXISTS (SELECT 1 FROM place WHERE text = id)")
+            connection.execute("DELETE FROM vector WHERE text NOT IN (SELECT id FROM text)")
 
 
 def record_ids(connection: sqlite3.Connection, paths: Sequence[str]) -> list[int]:

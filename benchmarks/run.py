@@ -126,13 +126,19 @@ def bench_cli(bench: Bench) -> list[Row]:
 def bench_write_process(bench: Bench) -> list[Row]:
     """Time one `memory_write.py` process in a large Root against one in a small Root."""
     body = bench.folder / "body.md"
-    body.write_text(corpus.record_text(1, random.Random(7), hot=False)[1], encoding="utf-8")
+    generator = random.Random(7)
 
     def write(root: Path) -> Callable[[], object]:
-        return run(
+        call = run(
             sys.executable, SCRIPTS / "memory_write.py", "--memory-dir", root, "--kind", "decision", "--project", "bench",
             "--title", "A measured decision", "--content-file", body, "--quiet",
         )  # fmt: skip
+
+        def write_another() -> None:
+            body.write_text(corpus.record_text(1, generator, hot=False)[1], encoding="utf-8")
+            call()
+
+        return write_another
 
     large, small = bench.root(10_000), bench.root(10)
     write(large)()

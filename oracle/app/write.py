@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 SECRET_POLICIES = ("refuse", "redact", "allow")
 _RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived_from")
+_MOST_NAMED = 3
+"""Remarks on a new record that are made in full."""
+
 _LONG_FIELDS = ("title", "body", "detail", "evidence", "extra")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -287,7 +290,9 @@ def _remark(oracle: Oracle, outcome: Written) -> Written:
         found = remarks_on(oracle, database.connect(), outcome.slug) if database.is_ready() else []
     except (OracleError, OSError, Corrupt):
         return outcome  # the record stands; `oracle review` will tell
-    return replace(outcome, warnings=(*outcome.warnings, *(f"it {item.sentence}" for item in found)))
+    named = tuple(f"it {item.sentence}" for item in found[:_MOST_NAMED])
+    more = (f"{len(found) - _MOST_NAMED} more like these: see `oracle review`",) if len(found) > _MOST_NAMED else ()
+    return replace(outcome, warnings=(*outcome.warnings, *named, *more))
 
 
 def _name_duplicates(oracle: Oracle, draft: Draft, outcome: Written) -> Written:

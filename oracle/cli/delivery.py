@@ -401,6 +401,7 @@ def hook(
 ) -> None:
     """Install, remove or look at a seat's Stop hook."""
     from oracle.hook import settings
+    from oracle.store.layout import name_root
 
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     path = settings.settings_file(workspace, settings_path)
@@ -408,7 +409,8 @@ def hook(
         _print_status(call, settings.read_status(path))
         return
     if action == "install":
-        change = settings.plan_install(path, settings.hook_command(settings.default_script()))
+        command = settings.hook_command(settings.default_script(), root=name_root(call.memory_dir))
+        change = settings.plan_install(path, command)
     elif action == "uninstall":
         change = settings.plan_uninstall(path)
     else:

@@ -47,10 +47,11 @@ def skill(
 ) -> None:
     """Teach a workspace what its seat has to know."""
     from oracle.hook import skills
+    from oracle.store.layout import name_root
 
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     if action == "install":
-        changes = [skills.plan_install(workspace, tool=tool, seat=seat or "memory")]
+        changes = [skills.plan_install(workspace, tool=tool, seat=seat or "memory", root=name_root(call.memory_dir))]
     elif action == "uninstall":
         changes = skills.plan_uninstall(workspace, tool=tool, seat=seat)
     else:

@@ -20,6 +20,7 @@ def run() -> int:
 def main(argv: Sequence[str]) -> int:
     """Install, or show what an installation would change; 0, or 2 when it can't be done."""
     from oracle.hook import settings
+    from oracle.store.layout import name_root
 
     args = _parser().parse_args(argv)
     script = args.hook_script or _script_of(args.clawseat_root) or settings.default_script()
@@ -27,7 +28,7 @@ def main(argv: Sequence[str]) -> int:
         emit(f"error: hook script not found: {script}")
         return 2
     path = settings.settings_file(args.workspace, args.settings_path)
-    change = settings.plan_install(path, settings.hook_command(script))
+    change = settings.plan_install(path, settings.hook_command(script, root=name_root()))
     if args.dry_run:
         emit(f"target: {path}")
         emit(change.diff().rstrip("\n") or "unchanged")

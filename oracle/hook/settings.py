@@ -100,8 +100,8 @@ def default_script() -> str:
     return next((path for path in places if os.path.isfile(path)), places[0])
 
 
-def hook_command(script: str, python: str = "") -> str:
-    """Return the command line that runs a hook script. Raises UsageError when the script is not there.
+def hook_command(script: str, python: str = "", *, root: str = "") -> str:
+    """Return the command line that runs a hook script, for a Root that it would not find itself. Raises UsageError for no script.
 
     One quoted line and no `args`: hosts before 2.1.139 know nothing else, and the newer ones take it too, so that a file shared
     by several hosts works in all. The shell that it costs ends at once, replaced by the interpreter.
@@ -109,9 +109,10 @@ def hook_command(script: str, python: str = "") -> str:
     path = os.path.abspath(os.path.expanduser(script))
     if not os.path.isfile(path):
         raise UsageError(f"hook script not found: {path}", hint="Name it with --hook-script.")
+    told = f"ORACLE_ROOT={shlex.quote(root)} " if root else ""
     if path.endswith(".py"):
-        return f"exec {shlex.join([python or sys.executable, '-I', '-S', path])}"
-    return f"bash {shlex.quote(path)}"
+        return f"{told}exec {shlex.join([python or sys.executable, '-I', '-S', path])}"
+    return f"{told}bash {shlex.quote(path)}"
 
 
 # Change ---------------------------------------------------------------------------------------------------------------

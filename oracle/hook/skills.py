@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 from dataclasses import dataclass
 
 from oracle.domain import owned
@@ -22,6 +23,7 @@ TOOLS = {"claude": ".claude/skills/{name}/SKILL.md", "codex": "AGENTS.md", "gemi
 NAMES = {role: "memory-oracle" if role == "memory" else f"oracle-{role}" for role in ROLES}
 """The skill of each role, as its frontmatter names it."""
 
+_DEFAULT_ROOT, _FOUND_ANYWAY = "~/.agents/memory", "Every command finds the Root by itself. "
 _MOST_BYTES = 4 << 20
 
 
@@ -57,14 +59,14 @@ class Change:
         return kept
 
 
-def plan_install(workspace: str, *, tool: str, seat: str) -> Change:
-    """Return the change that gives a workspace the skill of a seat.
+def plan_install(workspace: str, *, tool: str, seat: str, root: str = "") -> Change:
+    """Return the change that gives a workspace the skill of a seat, for a Root that its programs would not find themselves.
 
     Raises UsageError for a tool, a seat or a place that can't be, NotFound for no workspace, Conflict for somebody else's file.
     """
     role = _role(seat)
     path = _place(workspace, tool, role)
-    before, text = _read(path), read_skill(role)
+    before, text = _read(path), _with_root(read_skill(role), root)
     if tool == "claude":
         if before is not None and before.strip() and not owned.is_signed(before):
             raise Conflict(f"{path} is not ours; it was left as it is.", hint="Move it away, then try again.")
@@ -156,6 +158,17 @@ def _read(path: str) -> str | None:
 
 def _is_edited(text: str | None, name: str) -> bool:
     return any(section.is_edited for section in owned.find(text or "") if section.name == name)
+
+
+def _with_root(text: str, root: str) -> str:
+    """Return a skill that speaks of a Root, and says how every command is told of it; as it is for the Root that has no name."""
+    if not root:
+        return text
+    head, fence, body = text.partition("\n---\n")
+    told = f"The Root of this workspace is `{root}`; run every command with `ORACLE_ROOT={shlex.quote(root)}` in its environment."
+    title, _, rest = body.lstrip("\n").partition("\n")
+    body = f"\n{title}\n\n{told}\n{rest.replace(_DEFAULT_ROOT, root).replace(_FOUND_ANYWAY, '')}"
+    return f"{head.replace(_DEFAULT_ROOT, 'the Root of the workspace')}{fence}{body}"
 
 
 def _without_frontmatter(text: str) -> str:

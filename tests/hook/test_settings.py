@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracle.cli.main import run
 from oracle.errors import NotFound, UsageError
 from oracle.hook import settings
 
@@ -255,6 +256,41 @@ def test_any_settings_come_back(tmp_path_factory: pytest.TempPathFactory, conten
     install(path, str(script))
     settings.plan_uninstall(str(path)).apply()
     assert read(path) == content
+
+
+# The Root -------------------------------------------------------------------------------------------------------------
+
+
+def test_root_of_another_place_reaches_the_hook_through_a_shell(tmp_path: Path, script: str):
+    root = str(tmp_path / "a 'kept' $(touch planted) root")
+    Path(script).write_text("import os; open('ran', 'w').write(os.environ['ORACLE_ROOT'])")
+    command = settings.hook_command(script, root=root)
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True)  # noqa: S602 - as the host does
+    assert (tmp_path / "ran").read_text() == root
+    assert not (tmp_path / "planted").exists()
+
+
+def test_command_names_the_root_that_is_not_the_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("ORACLE_ROOT", raising=False)
+    path = tmp_path / ".claude" / "settings.json"
+
+    def oracle(action: str, root: Path | None = None) -> str:
+        words = ["hook", action, "--workspace", str(tmp_path)]
+        assert run([*words, "--memory-dir", str(root)] if root else words) == 0
+        return capfd.readouterr().out.split(":")[0]
+
+    root = tmp_path / "kept"
+    assert [oracle("install", root), oracle("install", root)] == ["updated", "unchanged"]
+    command = read(path)["hooks"]["Stop"][0]["hooks"][0]["command"]
+    assert command.startswith(f"ORACLE_ROOT={root} exec ")
+    assert oracle("status") == "installed"
+    assert [oracle("install"), oracle("install", tmp_path / ".agents" / "memory")] == ["updated", "unchanged"]
+    assert read(path)["hooks"]["Stop"][0]["hooks"][0]["command"].startswith("exec ")
+    assert [oracle("install", root), oracle("uninstall")] == ["updated", "updated"]
+    assert read(path) == {}
 
 
 # Status ---------------------------------------------------------------------------------------------------------------

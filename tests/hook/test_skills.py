@@ -101,6 +101,39 @@ def test_skill_is_short_and_has_the_frontmatter_that_a_tool_reads(role: str):
     assert not re.search(r"\]\((?!https)", text), "a link leads nowhere once it is installed"
 
 
+ELSEWHERE_ROOT = "/srv/a team's memory"
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_root_of_another_place_is_named_and_the_default_one_is_not(workspace: Path, role: str):
+    change = skills.plan_install(str(workspace), tool="claude", seat=role, root=ELSEWHERE_ROOT)
+    text = change.after or ""
+    assert "~/.agents/memory" not in text
+    assert f"ORACLE_ROOT={shlex.quote(ELSEWHERE_ROOT)}" in text
+    assert "finds the Root by itself" not in text
+    assert role == "memory" or f"{ELSEWHERE_ROOT}/projects/P/{role}/" in text
+    assert parse(text.encode()).fields["name"] == skills.NAMES[role]
+    plain = skills.plan_install(str(workspace), tool="claude", seat=role).after or ""
+    assert "ORACLE_ROOT" not in plain
+
+
+@pytest.mark.parametrize("way", ["option", "variable"])
+def test_command_puts_the_chosen_root_in(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], way: str
+):
+    root = tmp_path / "kept"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("ORACLE_ROOT", raising=False)
+    words = ["skill", "install", "--workspace", str(workspace), "--tool", "codex", "--seat", "builder"]
+    if way == "option":
+        words += ["--memory-dir", str(root)]
+    else:
+        monkeypatch.setenv("ORACLE_ROOT", str(root))
+    assert [run(words), run(words)] == [0, 0]
+    assert f"{root}/projects/P/builder/" in (workspace / "AGENTS.md").read_text()
+    assert capfd.readouterr().out.splitlines()[1] == f"unchanged: {workspace}/AGENTS.md"
+
+
 # Where it comes -------------------------------------------------------------------------------------------------------
 
 

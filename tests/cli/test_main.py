@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from oracle.app.oracle import Oracle
-from oracle.errors import Conflict, LockTimeout, RecordExists, TreeEmptied
+from oracle.cli.application import EPILOG
+from oracle.errors import Conflict, LockTimeout, OracleError, RecordExists, TreeEmptied
 from tests.cli.transcript import call
 
 PROGRAM = [sys.executable, "-c", "import sys; from oracle.cli.main import run; sys.exit(run())"]
@@ -42,6 +44,16 @@ def process(*words: str, **options) -> subprocess.Popen[bytes]:
 
 
 # Exit codes -----------------------------------------------------------------------------------------------------------
+
+
+def test_help_names_every_exit_code():
+    told = {int(number) for number in re.findall(r"\b(\d+) [a-z]", EPILOG.partition("Exit codes:")[2])}
+    kinds, codes = [OracleError], set()
+    while kinds:
+        kind = kinds.pop()
+        kinds += [one for one in kind.__subclasses__() if one.__module__ == OracleError.__module__]
+        codes.add(kind.exit_code)
+    assert told == {0, *codes}
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,8 @@ def test_each_line_is_answered_in_order(filled, monkeypatch, capsys) -> None:
         "ts": "2026-04-01T00:00:00.000000Z",
     }
     assert {"kind", "score", "why"} <= set(hit)
-    assert answers[1] == {"id": "b", "hits": []}
+    assert answers[1] == {"id": "b", "hits": [], "status": "not_in_memory_db"}
+    assert "status" not in answers[0]
 
 
 @pytest.mark.parametrize(
@@ -56,6 +57,7 @@ def test_each_line_is_answered_in_order(filled, monkeypatch, capsys) -> None:
         (b"\xff\xfe", "usage", None),
         (b'{"id": 7}', "usage", 7),
         (b'{"id": 7, "query": 5}', "usage", 7),
+        (b'{"id": 7, "query": " "}', "usage", 7),
         (b'{"id": 7, "query": "x", "project": 5}', "usage", 7),
         (b'{"id": 7, "query": "x", "project": "nowhere"}', "not_in_federated_kb", 7),
         (b'{"id": 7, "query": "x", "project": "../x"}', "invalid_name", 7),
@@ -71,6 +73,20 @@ def test_a_bad_line_is_answered_by_its_error_and_the_others_go_on(
     assert set(answers[0]["error"]) >= {"message", "hint"}
     assert answers[1]["id"] == 2
     assert len(answers[1]["hits"]) == 2
+
+
+@pytest.mark.parametrize("bad", [b"not json", b"[1]", b'{"id": 7}', b'{"query": "x", "project": 5}'])
+def test_the_error_of_a_bad_line_says_its_number(filled, monkeypatch, capsys, bad: bytes) -> None:
+    _, answers = ask(filled, [b'{"query": "needle"}', b"", bad], monkeypatch, capsys)
+    assert "ine 3 " in answers[1]["error"]["message"]
+
+
+@pytest.mark.parametrize(("lines", "code"), [([b"no", b'{"id": 7}'], 2), ([], 0), ([b"no", b'{"query": "none"}'], 0)])
+def test_a_batch_of_which_no_line_can_be_answered_is_a_wrong_call(
+    filled, monkeypatch, capsys, lines: list[bytes], code: int
+) -> None:
+    status, answers = ask(filled, lines, monkeypatch, capsys)
+    assert (status, len(answers)) == (code, len(lines))
 
 
 def test_explain_shows_what_each_signal_gave(filled, monkeypatch, capsys) -> None:

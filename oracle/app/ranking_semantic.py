@@ -33,6 +33,8 @@ LEAST = 0.15
 
 _FEW = 200
 """Passages of a language from which their own mean counts as much as that of all."""
+_WEIGHT = 1.5
+"""What a passage that says just what is asked gets, as a share of the weight of all words of the question."""
 _RECORD = 0.2
 """Share of a passage's points that come from the nearest passage of its record."""
 
@@ -48,19 +50,15 @@ class Meaning:
         self._rows = {name: row for row, name in enumerate(everything.hashes)}
         self._paths = [path for path, _ in everything.places]
         self._places = numpy.array([row for _, row in everything.places], dtype=numpy.int64)
-        trust = numpy.zeros(len(self._rows))
-        for reader in readers:
-            trust[reader.rows] = numpy.maximum(trust[reader.rows], reader.model.trust)
-        self.trust = float(trust.mean()) if len(trust) else 0.0
-        """What a passage that says just what is asked gets, as a share of the weight of all words of the question."""
 
     def ask(self, text: str) -> Nearness:
         """Return how near each stretch is to a question: what the models say that have read it, each by its weight."""
         near = self._numpy.zeros(len(self._rows), self._numpy.float32)
         weights = self._numpy.zeros(len(self._rows), self._numpy.float32)
         for reader in self._readers:
-            near[reader.rows] += reader.model.weight * reader.ask(text)
-            weights[reader.rows] += reader.model.weight
+            weight = reader.weights(text)
+            near[reader.rows] += weight * reader.ask(text)
+            weights[reader.rows] += weight
         weights[weights == 0.0] = 1.0
         return Nearness(self, near / weights)
 
@@ -92,7 +90,7 @@ class Reader:
         self.model = model
         numbers, data = everything.vectors.get(model.name, ((), b""))
         self.rows = numpy.array(numbers, dtype=numpy.int64)
-        wide = numpy.frombuffer(everything.wide, numpy.uint8).astype(bool)[self.rows]
+        wide = self._wide = numpy.frombuffer(everything.wide, numpy.uint8).astype(bool)[self.rows]
         vectors = numpy.frombuffer(data, "<f2").astype(numpy.float32).reshape(-1, model.dimension)
         self._vectors = self._centre(vectors, wide)
         self._neutral = {name: numpy.frombuffer(about[f"{model.name} {name}"], "<f4") for name in ("latin", "wide")}
@@ -108,6 +106,11 @@ class Reader:
         vectors /= self._numpy.maximum(self._numpy.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
         return vectors
 
+    def weights(self, text: str) -> Numbers:
+        """Return what the model's word on each text is worth, for a question in this language."""
+        own, across = self._numpy.float32(self.model.weight), self._numpy.float32(self.model.weight_across)
+        return self._numpy.where(self._wide == is_wide(text), own, across)
+
     def ask(self, text: str) -> Numbers:
         """Return how near each text is to a question, in the order of `rows`."""
         question = self.model.ask([text])[0] - self._neutral["wide" if is_wide(text) else "latin"]
@@ -122,7 +125,6 @@ class Nearness:
     def __init__(self, meaning: Meaning, scores: Numbers) -> None:
         self._meaning = meaning
         self._scores = scores
-        self.trust = meaning.trust
 
     def nearest(self, within: str, limit: int) -> list[str]:
         """Return the paths of records that may hold the answer, the nearest first; all begin with `within`."""
@@ -136,7 +138,7 @@ class Nearness:
 
     def share(self, points: float, ranking: Ranking) -> float:
         """Return the nearness for which a passage was given `points`."""
-        return points / (self.trust * (ranking.whole or 1.0)) if self.trust else 0.0
+        return points / (_WEIGHT * (ranking.whole or 1.0))
 
 
 def add_meaning(
@@ -149,7 +151,7 @@ def add_meaning(
     """
     places = {(one.source, one.at): one for one in scored}
     unread = set(places)
-    share = nearness.trust * (ranking.whole or 1.0)
+    share = _WEIGHT * (ranking.whole or 1.0)
     given = 0.0
     best_by_words = max((one.score for one in scored), default=0.0)
     for source, (title, page) in enumerate(records):

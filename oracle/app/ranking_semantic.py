@@ -19,18 +19,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from numpy import bool_, float32
+    from numpy import bool_, float32, int64
     from numpy.typing import NDArray
 
     from oracle.app.ranking import Ranking
     from oracle.app.ranking_pages import Page
 
     Numbers = NDArray[float32]
+    Places = NDArray[int64]
 
 SIGNAL = "meaning"
 LEAST = 0.15
 """Nearness that says nothing: two deviations of passages that have nothing to do with a question."""
 
+_MANY = 4_000
+"""Texts up to which every model is asked about all of them: what comes later with one is far with the other."""
 _FEW = 200
 """Passages of a language from which their own mean counts as much as that of all."""
 _WEIGHT = 1.5
@@ -52,13 +55,19 @@ class Meaning:
         self._places = numpy.array([row for _, row in everything.places], dtype=numpy.int64)
 
     def ask(self, text: str) -> Nearness:
-        """Return how near each stretch is to a question: what the models say that have read it, each by its weight."""
+        """Return how near each stretch is to a question: what the models say that have read it, each by its weight.
+
+        Of a large Root only the first model is asked about everything, the others about what it finds nearest.
+        """
         near = self._numpy.zeros(len(self._rows), self._numpy.float32)
         weights = self._numpy.zeros(len(self._rows), self._numpy.float32)
+        among: Places | None = None
         for reader in self._readers:
-            weight = reader.weights(text)
-            near[reader.rows] += weight * reader.ask(text)
-            weights[reader.rows] += weight
+            rows, weight, found = reader.ask(text, among)
+            near[rows] += weight * found
+            weights[rows] += weight
+            if among is None and len(near) > _MANY:
+                among = self._numpy.argpartition(-near, _MANY)[:_MANY]
         weights[weights == 0.0] = 1.0
         return Nearness(self, near / weights)
 
@@ -90,6 +99,8 @@ class Reader:
         self.model = model
         numbers, data = everything.vectors.get(model.name, ((), b""))
         self.rows = numpy.array(numbers, dtype=numpy.int64)
+        self._at = numpy.full(len(everything.hashes), -1, dtype=numpy.int64)
+        self._at[self.rows] = numpy.arange(len(numbers))
         wide = self._wide = numpy.frombuffer(everything.wide, numpy.uint8).astype(bool)[self.rows]
         vectors = numpy.frombuffer(data, "<f2").astype(numpy.float32).reshape(-1, model.dimension)
         self._vectors = self._centre(vectors, wide)
@@ -106,17 +117,19 @@ class Reader:
         vectors /= self._numpy.maximum(self._numpy.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
         return vectors
 
-    def weights(self, text: str) -> Numbers:
-        """Return what the model's word on each text is worth, for a question in this language."""
-        own, across = self._numpy.float32(self.model.weight), self._numpy.float32(self.model.weight_across)
-        return self._numpy.where(self._wide == is_wide(text), own, across)
-
-    def ask(self, text: str) -> Numbers:
-        """Return how near each text is to a question, in the order of `rows`."""
+    def ask(self, text: str, among: Places | None = None) -> tuple[Places | slice, Numbers, Numbers]:
+        """Return the numbers of the texts asked about, what the model's word on each is worth, and how near each is."""
         question = self.model.ask([text])[0] - self._neutral["wide" if is_wide(text) else "latin"]
         question /= max(float(self._numpy.linalg.norm(question)), 1e-6)
-        near: Numbers = self._vectors @ question.astype(self._numpy.float32)
-        return near
+        rows: Places | slice = slice(None) if len(self.rows) == len(self._at) else self.rows
+        vectors, wide = self._vectors, self._wide
+        if among is not None:
+            rows = among[self._at[among] >= 0]
+            vectors, wide = vectors[self._at[rows]], wide[self._at[rows]]
+        own, across = self._numpy.float32(self.model.weight), self._numpy.float32(self.model.weight_across)
+        weight: Numbers = self._numpy.where(wide == is_wide(text), own, across)
+        near: Numbers = vectors @ question.astype(self._numpy.float32)
+        return rows, weight, near
 
 
 class Nearness:

@@ -49,6 +49,8 @@ def mcp(
     oracle = Oracle.open(call.memory_dir)
     binding = Binding(oracle.root.path, seat, project)
     binding.check()
+    for sentence in binding.doubts(oracle):
+        call.warn(sentence)
     if streams is not None:
         serving.serve_stdio(binding, streams)
         return

@@ -293,16 +293,28 @@ _HOUR = 3600
 _DAY = 24 * _HOUR
 _STATES = {
     Step.NONE: (Party.NOBODY, "Nothing to do.", 0),
-    Step.OPEN: (Party.ANSWERER, "Read the dispatch and answer it.", 3 * _DAY),
+    Step.OPEN: (
+        Party.ANSWERER,
+        "Read the dispatch and answer it: `complete_handoff`, the memory seat `oracle deliver`.",
+        3 * _DAY,
+    ),
     Step.CLAIMED: (Party.ANSWERER, "Finish the answer that was begun.", 3 * _DAY),
     Step.CLAIM_EXPIRED: (Party.ANSWERER, "Take the dispatch up again; whoever claimed it is gone.", _DAY),
     Step.WITH_SEAT: (Party.ANSWERER, "With memory seat: it was woken with the packet and answers.", _DAY),
-    Step.ANSWERED: (Party.ORACLE, "Write the completion receipt: the response is on disk.", _HOUR // 6),
-    Step.DELIVERED: (Party.ORACLE, "Mark the dispatch as consumed: it is answered.", _HOUR // 6),
+    Step.ANSWERED: (
+        Party.ORACLE,
+        "Write the completion receipt, since the response is on disk: `oracle resume`.",
+        _HOUR // 6,
+    ),
+    Step.DELIVERED: (Party.ORACLE, "Mark the dispatch as consumed, since it is answered: `oracle resume`.", _HOUR // 6),
     Step.UNANSWERED: (Party.ANSWERER, "Answer again: the dispatch was consumed, yet no answer is on disk.", _DAY),
-    Step.UNNOTIFIED: (Party.ORACLE, "Send the wake-up that is still pending.", _HOUR),
-    Step.CONSUMED: (Party.ASKER, "Read the answer and acknowledge it.", 3 * _DAY),
-    Step.CONFLICT: (Party.OPERATOR, "Decide between the answer that stands and the one that was kept aside.", _DAY),
+    Step.UNNOTIFIED: (Party.ORACLE, "Send the wake-up that is still pending: `oracle resume`.", _HOUR),
+    Step.CONSUMED: (Party.ASKER, "Read the answer and acknowledge it: `complete_handoff --ack-only`.", 3 * _DAY),
+    Step.CONFLICT: (
+        Party.OPERATOR,
+        "Decide between the answer that stands and the one that was kept aside: `oracle deliver --supersede`.",
+        _DAY,
+    ),
     Step.ACKED: (Party.NOBODY, "Nothing to do.", 0),
 }
 

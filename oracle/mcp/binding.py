@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from oracle.domain.seats import MEMORY, require_writer
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
-from oracle.errors import OwnershipError, UsageError
+from oracle.errors import InvalidProfile, NoProfile, OwnershipError, UsageError
+
+if TYPE_CHECKING:
+    from oracle.app.oracle import Oracle
 
 
 @value
@@ -21,6 +27,24 @@ class Binding:
         check_name(self.seat, "seat")
         if self.project:
             check_name(self.project, "project")
+
+    def doubts(self, oracle: Oracle) -> list[str]:
+        """Return a sentence for a project without folder and profile, or whose profile knows no such seat: perhaps a slip."""
+        if not self.project:
+            return []
+        from oracle.app.teams import open_team
+
+        try:
+            open_team(oracle, self.project).profile.require_seat(self.seat)
+        except InvalidProfile:
+            return []
+        except NoProfile:
+            if Path(oracle.root.join(oracle.root.project(self.project))).is_dir():
+                return []
+            return [f"There is no project {self.project} under {oracle.root.path} yet."]
+        except UsageError as error:
+            return [error.sentence]
+        return []
 
     def project_for(self, named: str) -> str:
         """Return the project to write in. Raises OwnershipError outside the bound one, UsageError when there is none."""

@@ -20,6 +20,18 @@ NOTICE = (
 EVIDENCE = frozenset("answer expected_value objective quote snippet statement summary text user_summary".split())
 """Keys of the data under which a text comes from a record, a response or a receipt."""
 
+_TOOLS = {
+    "list": "list_records",
+    "status": "list_records",
+    "get": "get_fact",
+    "write": "write_record",
+    "retire": "retire_record",
+}
+_TOOLS |= {name: name for name in ("search", "show", "ask", "backlinks", "graph", "packet", "deliver", "handoffs")}
+"""The tool that does what a command does."""
+
+_COMMAND = re.compile(r"`oracle (?P<word>[a-z-]+)[^`]*`")
+_CLAUSE_END = re.compile(r"(?<=[.;]) ")
 _RUN = re.compile(r"`+")
 _FENCED = re.compile(r"(`{3,})text\n(.*)\n\1", re.DOTALL)
 _SHORTEST_FENCE = 3
@@ -72,8 +84,18 @@ def label(text: str) -> str:
     return f"“{line if len(line) <= _LONGEST_LABEL else line[:_LONGEST_LABEL] + '…'}”"
 
 
+def for_tools(error: OracleError) -> OracleError:
+    """Return an error whose hint names tools where it named commands, without the clauses whose command is no tool."""
+    clauses = _CLAUSE_END.split(error.hint)
+    kept = [text for text in clauses if all(word in _TOOLS for word in _COMMAND.findall(text))]
+    hint = _COMMAND.sub(lambda found: f"`{_TOOLS[found['word']]}`", " ".join(kept))
+    error.hint = f"{hint[:-1]}." if hint.endswith(";") else hint
+    return error
+
+
 def refusal(error: OracleError, beside: Mapping[str, object] | None = None) -> Answer:
     """Return the answer for an error: the object that every door gives, beside an empty listing where there is one."""
+    error = for_tools(error)
     sentence = error.sentence.removeprefix(f"{error.code}: ")
     hint = f"\nhint: {error.hint}" if error.hint else ""
     return Answer({**(beside or {}), **error.as_json()}, f"{error.code}: {sentence}{hint}", is_error=True)

@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 from oracle import __version__
 from oracle.errors import NotFound, OracleError
 from oracle.mcp import offering
-from oracle.mcp.results import NOTICE, cleaned
+from oracle.mcp.results import NOTICE, cleaned, for_tools
 from oracle.mcp.tools import TOOLS, Tool
 
 if TYPE_CHECKING:
@@ -154,6 +154,6 @@ def instructions(binding: Binding) -> str:
 
 
 def _as_mcp_error(error: OracleError) -> MCPError:
-    found: dict[str, Any] = cleaned(error.as_json())
+    found: dict[str, Any] = cleaned(for_tools(error).as_json())
     number = _NOT_FOUND if isinstance(error, NotFound) else types.INVALID_PARAMS
     return MCPError(number, found["error"]["message"], found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import chain, combinations
 
 import pytest
@@ -89,6 +90,13 @@ def test_every_combination_of_files_is_one_row_of_the_table(pieces: tuple[Piece,
     assert found.action.endswith(".")
     assert found.unsolicited is fits("Cdx", pieces)
     assert (found.party is Party.NOBODY) is (found.stale_after == 0)
+
+
+@pytest.mark.parametrize("piece", COMBINATIONS, ids=lambda pieces: "+".join(pieces) or "nothing")
+def test_what_oracle_and_the_operator_do_names_its_command(piece: tuple[Piece, ...]) -> None:
+    found = state(piece)
+    if found.party in (Party.ORACLE, Party.OPERATOR, Party.ASKER):
+        assert re.search(r": `(oracle|complete_handoff) [^`]+`\.$", found.action)
 
 
 def test_a_handoff_grows_stale_by_what_it_waits_for() -> None:

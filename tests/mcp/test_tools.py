@@ -14,7 +14,9 @@ from jsonschema import Draft202012Validator
 
 from oracle.app.oracle import Oracle
 from oracle.domain.records import Draft
-from oracle.mcp.results import fenced, unfenced
+from oracle.errors import OracleError
+from oracle.mcp import results
+from oracle.mcp.results import fenced, refusal, unfenced
 from oracle.mcp.server import describe
 from oracle.mcp.tools import TOOLS, Tool
 from tests.app.squad import Squad
@@ -245,6 +247,39 @@ def test_an_error_is_the_object_of_every_door(arena: Path, name: str, given: dic
     assert result.code == code, result.text
     assert result.text.startswith(f"{code}: ")
     assert result.data["error"]["hint"] in result.text
+
+
+@pytest.mark.parametrize(
+    ("hint", "told"),
+    [
+        ("See `oracle status`.", "See `list_records`."),
+        ("See what there is with `oracle handoffs show Q-1`.", "See what there is with `handoffs`."),
+        ("Run `oracle doctor`; no record was lost.", "no record was lost."),
+        ("Mount the disk; if it is gone, run `oracle reconcile --accept-removals`.", "Mount the disk."),
+        ("Make it with `oracle init`.", ""),
+        ("Name another seat.", "Name another seat."),
+    ],
+)
+def test_a_hint_names_tools_and_no_command(hint: str, told: str):
+    assert refusal(OracleError("No.", hint=hint)).data["error"] == {
+        "code": "unexpected",
+        "message": "No.",
+        "hint": told,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [("list_records", {"project": "orcale"}), ("handoffs", {"task_id": "Q-9"}), ("get_fact", {"key": "no.such.key"})],
+)
+def test_no_error_of_a_tool_sends_an_agent_to_a_shell(arena: Path, name: str, given: dict[str, Any]):
+    result = call(arena, name, **given)
+    assert result.is_error
+    assert "`oracle " not in result.text + json.dumps(result.data)
+
+
+def test_tools_of_hints_are_tools():
+    assert set(results._TOOLS.values()) <= set(NAMES)
 
 
 def test_a_missing_root_is_an_error_of_each_call(tmp_path: Path):

@@ -9,7 +9,7 @@ from time import monotonic
 
 from oracle.app.embedding_model import Model, find_models, neutral, require_models
 from oracle.app.oracle import Oracle
-from oracle.app.ranking_semantic import digest
+from oracle.app.ranking.semantic import digest
 from oracle.app.recall import read_page
 from oracle.app.retrieve import check_filters, require_present
 from oracle.app.views import Summary

@@ -1,4 +1,4 @@
-"""The models of the semantic extra: text in, vectors out. The only door to them and, with `ranking_semantic`, to numpy.
+"""The models of the semantic extra: text in, vectors out. The only door to them and, with `ranking.semantic`, to numpy.
 
 Two, since each is right where the other is wrong: a quick one that reads a hundred passages a second, and a careful one that
 reads a few. What a model says of any question at all is taken off a question's vector (`neutral`), by language: raw vectors of

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from oracle.app.oracle import Oracle
-from oracle.app.ranking import Ranking, Scored, Statistics
-from oracle.app.ranking_links import (
+from oracle.app.ranking.links import (
     Anchor,
     Neighbour,
     Relations,
@@ -18,8 +17,9 @@ from oracle.app.ranking_links import (
     find_neighbours,
     weigh_links,
 )
-from oracle.app.ranking_pages import Page, Shelf
-from oracle.app.ranking_question import Question
+from oracle.app.ranking.pages import Page, Shelf
+from oracle.app.ranking.question import Question
+from oracle.app.ranking.scoring import Ranking, Scored, Statistics
 from oracle.app.views import Hit, Summary
 from oracle.domain.documents import Document
 from oracle.domain.passages import MAX_CHARACTERS, Passage, widen
@@ -31,7 +31,7 @@ from oracle.store import records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.app.ranking_semantic import Nearness
+    from oracle.app.ranking.semantic import Nearness
 
 _CANDIDATES = 64
 """Records whose files are read for a search."""
@@ -126,7 +126,7 @@ class Recall:
     def _add_meaning(self, ranking: Ranking, scored: list[Scored]) -> list[Scored]:
         if self._nearness is None:
             return scored
-        from oracle.app.ranking_semantic import add_meaning
+        from oracle.app.ranking.semantic import add_meaning
 
         titles = [record.title for record in self._records]
         return add_meaning(self._nearness, ranking, scored, zip(titles, self._pages, strict=True))

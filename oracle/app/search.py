@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 
 from oracle.app import naming
 from oracle.app.oracle import Oracle
-from oracle.app.ranking_pages import Shelf
-from oracle.app.ranking_question import understand
+from oracle.app.ranking.pages import Shelf
+from oracle.app.ranking.question import understand
 from oracle.app.recall import Recall, lines_of
 from oracle.app.retrieve import check_filters, require_present
 from oracle.app.views import Hit, Shown, Summary
@@ -20,7 +20,7 @@ from oracle.store import records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.app.ranking_semantic import Nearness
+    from oracle.app.ranking.semantic import Nearness
 
 
 def search(
@@ -58,7 +58,7 @@ def _nearness(oracle: Oracle, text: str) -> Nearness | None:
     """Ask the vectors, when there are any and the extra that reads them; nothing of it is imported before."""
     if not os.path.exists(oracle.root.vectors):
         return None
-    from oracle.app.ranking_semantic import meaning_of
+    from oracle.app.ranking.semantic import meaning_of
 
     meaning = meaning_of(oracle)
     return meaning.ask(text) if meaning is not None else None

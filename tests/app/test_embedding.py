@@ -226,7 +226,7 @@ def test_without_the_extra_a_search_goes_by_words_and_embedding_says_what_to_ins
 
 
 def test_a_search_without_vectors_imports_none_of_it(oracle, monkeypatch):
-    for name in ("oracle.app.ranking_semantic", "oracle.app.embedding_model"):
+    for name in ("oracle.app.ranking.semantic", "oracle.app.embedding_model"):
         monkeypatch.setitem(sys.modules, name, None)
     assert tails(oracle.search("postgres"))[0] == "store"
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.app.oracle import Oracle
-from oracle.app.ranking_dates import Day, days_in, nearness
-from oracle.app.ranking_question import understand
+from oracle.app.ranking.dates import Day, days_in, nearness
+from oracle.app.ranking.question import understand
 from oracle.domain.records import Draft
 
 BUILDER = "projects/arena/builder"

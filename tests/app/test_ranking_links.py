@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from oracle.app.oracle import Oracle
-from oracle.app.ranking_links import weigh_links
+from oracle.app.ranking.links import weigh_links
 from oracle.domain import relations
 from tests.app.world import World
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.app.ranking_dates import Day, days_in
+from oracle.app.ranking.dates import Day, days_in
 from oracle.domain.compiling import compiled
 from oracle.domain.values import value
 from oracle.index import fold

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from oracle.app.ranking_pages import Page
-from oracle.app.ranking_question import Question
+from oracle.app.ranking.pages import Page
+from oracle.app.ranking.question import Question
 from oracle.app.views import Summary
 from oracle.domain import relations
 from oracle.domain.compiling import compiled

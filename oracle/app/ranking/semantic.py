@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from oracle.app.embedding_model import Model, find_models
 from oracle.app.oracle import Oracle
-from oracle.app.ranking import Scored
+from oracle.app.ranking.scoring import Scored
 from oracle.domain.stretches import Stretch, is_wide, stretches
 from oracle.index.vectors import Damaged, Everything, Vectors
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from numpy import bool_, float32, int64
     from numpy.typing import NDArray
 
-    from oracle.app.ranking import Ranking
-    from oracle.app.ranking_pages import Page
+    from oracle.app.ranking.pages import Page
+    from oracle.app.ranking.scoring import Ranking
 
     Numbers = NDArray[float32]
     Places = NDArray[int64]

@@ -10,9 +10,9 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from oracle.app import ranking_signals as signals
-from oracle.app.ranking_pages import Page
-from oracle.app.ranking_question import Question
+from oracle.app.ranking import signals
+from oracle.app.ranking.pages import Page
+from oracle.app.ranking.question import Question
 from oracle.domain.values import value
 from oracle.index.tokens import is_wide, tokens
 

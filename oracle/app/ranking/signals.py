@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from oracle.app.ranking_dates import nearness
+from oracle.app.ranking.dates import nearness
 from oracle.domain.compiling import compiled
 from oracle.index.tokens import lower
 
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oracle.app.ranking import Ranking, Scored
+    from oracle.app.ranking.scoring import Ranking, Scored
 
 _SPEAKER = 0.4
 _DAY = 1.0

@@ -5,7 +5,7 @@ A page is made of the bytes as they are on disk; the same bytes give the same pa
 
 from __future__ import annotations
 
-from oracle.app.ranking_dates import Day, days_in
+from oracle.app.ranking.dates import Day, days_in
 from oracle.domain import passages
 from oracle.domain.compiling import compiled
 from oracle.domain.passages import Passage

@@ -1,11 +1,12 @@
 """What was begun and must be finished: an intent lies in the inbox while its steps are done, and whoever comes next looks.
 
-App room. An intent names the process that works on it, so that another leaves it alone as long as that one lives.
+App room. An intent names the process and the thread that work on it, so that others leave it alone as long as that process lives.
 """
 
 from __future__ import annotations
 
 import os
+from _thread import get_native_id
 
 from oracle.app.teams import now_seconds
 from oracle.store import inbox
@@ -25,7 +26,7 @@ HOOK_TIME = 12.0
 
 
 def keep(oracle: Oracle, what: str, subject: tuple[str, ...], content: Mapping[str, object]) -> Entry | None:
-    """Put an intent on disk before its work begins; None when another process has put the same. Raises DiskFailure."""
+    """Put an intent on disk before its work begins; None when another has put the same. Raises DiskFailure."""
     fields = {"do": what, "owner": _myself(), "content": dict(content)}
     entry = Entry(Kind.INTENT, (what, *subject), fields, due_at=now_seconds(oracle))
     return entry if inbox.add(oracle.root, entry) else None
@@ -38,7 +39,7 @@ def finish(oracle: Oracle, entry: Entry | None) -> None:
 
 
 def is_worked_on(oracle: Oracle, entry: Entry) -> bool:
-    """Tell whether a process that lives works on an intent, as far as can be seen from here."""
+    """Tell whether another thread of a process that lives works on an intent, as far as can be seen from here."""
     age = now_seconds(oracle) - entry.due_at
     owner = entry.fields.get("owner")
     if not isinstance(owner, dict):
@@ -48,7 +49,7 @@ def is_worked_on(oracle: Oracle, entry: Entry) -> bool:
 
 def _myself() -> dict[str, object]:
     pid = os.getpid()
-    return {"pid": pid, "since": _since(pid)}
+    return {"pid": pid, "since": _since(pid), "thread": get_native_id()}
 
 
 def _is_alive(owner: Mapping[str, object]) -> bool:

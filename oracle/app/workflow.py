@@ -182,7 +182,8 @@ def _seats(oracle: Oracle, team: Team, name: str) -> tuple[str, ...]:
 def supersede_old(oracle: Oracle, project: str, *, days: float = OLD_AFTER) -> list[tuple[str, str]]:
     """Supersede the open entries of every queue that are older than `days` and were not delivered; return (seat, task id)."""
     tree, _ = tree_of(oracle, project)
-    limit = teams.now(oracle) - timedelta(days=days)
+    now = teams.now(oracle)
+    limit = now - timedelta(days=min(days, now.toordinal() - 1))  # the first day there is, at most
     found = []
     for seat in task_tree.seats_with_files(tree):
         for task in task_tree.read_queue(tree, seat):

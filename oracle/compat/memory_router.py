@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 ROOT_VARIABLE = "MAR_DB_PATH"
 _DEFAULT_LIMIT = 20
+_MOST = 1 << 31  # more than there can be; what a query of the index still takes
 
 
 def run() -> int:
@@ -219,7 +220,7 @@ def _limit(fields: Fields, args: argparse.Namespace) -> int:
         return _DEFAULT_LIMIT
     if limit < 1:
         raise UsageError(f"The limit {limit} is too small.", hint="Ask for 1 or more.")
-    return limit
+    return min(limit, _MOST)
 
 
 _COMMANDS: dict[str, Callable[[Oracle, Fields, argparse.Namespace], Answer]] = {

@@ -1,5 +1,6 @@
 """The lines of the wire, with two promises beyond the SDK's: what was asked is answered, and a signal ends it at once.
 
+A request that the SDK can't read is refused by its number, where the SDK would say nothing and its client wait for ever.
 A client that writes its requests and closes its end, as a shell's pipe does, would otherwise lose the answers under way; and a
 process whose thread waits for a line would not end before that line comes. So a thread that holds nobody up reads, past buffers.
 """
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio import to_thread
+from mcp_types import jsonrpc_message_adapter
 
 if TYPE_CHECKING:
     from oracle.mcp.wire import Wire
@@ -39,7 +41,7 @@ class _Owed:
             return
         if message.get("method") == "notifications/cancelled" and isinstance(message.get("params"), dict):
             self._settle(message["params"].get("requestId"))
-        elif message.get("jsonrpc") == "2.0" and "method" in message and "id" in message:
+        elif message.get("jsonrpc") == "2.0" and "method" in message and type(message.get("id")) in (int, str):
             self._ids.add(json.dumps(message["id"]))
 
     def answer(self, message: Any) -> None:  # noqa: ANN401
@@ -76,10 +78,13 @@ class Incoming(anyio.AsyncFile[str]):
     async def readline(self) -> str:
         """Return the next line, "" at the end."""
         line = await self._lines.get()
-        if line:
-            self._owed.ask(_parse(line))
-        else:
+        if not line:
             await self._owed.all()
+            return line
+        if not _is_readable(line):
+            line = _without_parameters(line)
+        if _is_readable(line):
+            self._owed.ask(_parse(line))
         return line
 
     def _pump(self, reader: int) -> None:
@@ -142,6 +147,23 @@ def _write(writer: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(writer, view) :]
+
+
+def _is_readable(line: str) -> bool:
+    """Tell whether the SDK can read a line: what it can't, such as half a surrogate pair or a deep nest, it leaves unanswered."""
+    try:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _without_parameters(line: str) -> str:
+    """Return a request that can't be read as one that can, which the SDK refuses by its number; anything else as it is."""
+    message = _parse(line)
+    if not isinstance(message, dict):
+        return line
+    return json.dumps({key: message[key] for key in ("jsonrpc", "id", "method") if key in message}) + "\n"
 
 
 def _parse(line: str) -> object:

@@ -151,8 +151,13 @@ def _enter(tree: Tree, folder: str, rules: _Rules) -> Iterable[tuple[str, _Rules
         elif is_folder:
             below.append((name, rules))
         elif entry.is_file(follow_symlinks=False):
+            try:
+                size = entry.stat(follow_symlinks=False).st_size
+            except OSError:  # gone since the folder was read
+                tree.complete = False
+                continue
             tree.files.append(name)
-            tree.bytes += entry.stat(follow_symlinks=False).st_size
+            tree.bytes += size
         else:
             tree.links += entry.is_symlink()
     return below

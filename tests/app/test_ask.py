@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from oracle.app import intents
 from oracle.app.ask import QUERY
 from oracle.errors import Blocked, InvalidName, OracleError, TaskAlreadyQueued, UsageError
 from oracle.store import handoffs, task_tree
@@ -102,6 +104,14 @@ def test_eight_at_once_lose_no_task(squad: Squad):
     assert {line.split(" | ")[0][2:] for line in squad.text("TASKS.md").splitlines()[2:]} == tasks
     assert squad.text("STATUS.md").count("dispatched") == 8
     assert len(squad.receipts()) == 8
+
+
+def test_another_thread_leaves_alone_what_this_one_works_on(squad: Squad):
+    kept = intents.keep(squad.oracle, "dispatch", ("demo", "T1", "planner", "memory"), {})
+    assert kept is not None
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(intents.is_worked_on, squad.oracle, kept).result()
+    assert not intents.is_worked_on(squad.oracle, kept)
 
 
 def test_eight_of_one_id_at_once_dispatch_once(squad: Squad):

@@ -137,6 +137,7 @@ def test_old_tasks_that_nobody_delivered_are_superseded(squad: Squad):
     squad.complete("T2", "builder", "planner")
     later = squad.open(4 * 86400)
     assert squad.oracle.supersede_old_tasks("demo") == []
+    assert later.supersede_old_tasks("demo", days=1e9) == []
     assert later.supersede_old_tasks("demo") == [("builder", "T1"), ("reviewer", "T3")]
     assert later.supersede_old_tasks("demo") == []
     assert "## [superseded] T1" in squad.text("builder/TODO.md")

@@ -59,6 +59,7 @@ def test_a_life_of_a_memory(team: Team):
     seen = good(team, "inspect", None, "--memory-id", old)["memory"]
     assert (seen["is_active"], seen["replaced_by_memory_id"]) == (False, new)
     assert seen["retired_reason"] == "Replaced by Use blanks."
+    assert len(good(team, "list", None, "--limit", "9" * 25)["memories"]) > 1
     listed = good(team, "list", None, "--limit", "1")["memories"]
     assert [(memory["id"], memory["is_active"]) for memory in listed] == [(new, True)]
     reflected = good(

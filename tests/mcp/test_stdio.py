@@ -65,6 +65,28 @@ def arena(root: Path) -> Path:
     return root
 
 
+@pytest.mark.parametrize(
+    "query",
+    [r'"\ud800"', "[" * 300 + "]" * 300],
+    ids=["half a surrogate pair", "a deep nest"],
+)
+def test_request_that_cannot_be_read_is_refused_by_its_number(arena: Path, query: str):
+    call = (
+        '{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "search", "arguments": {"query": %s}}}'
+    )
+    lines = [
+        json.dumps(HELLO),
+        json.dumps(READY),
+        call % query,
+        '{"jsonrpc": "2.0", "id": null, "method": "tools/list"}',
+    ]
+    words = command(arena)
+    done = subprocess.run(words, input="\n".join(lines).encode() + b"\n", capture_output=True, check=True, timeout=30)
+    answers = {one["id"]: one for one in map(json.loads, done.stdout.splitlines())}
+    assert answers[2]["error"]["code"] == -32602
+    assert set(answers) == {1, 2}
+
+
 def test_client_of_the_sdk_lists_and_calls(arena: Path):
     async def job() -> tuple[list[str], Result, str]:
         async with mcp.Client(parameters(arena, "--seat", "planner", "--project", "arena")) as client:

@@ -15,6 +15,7 @@ from oracle.app.oracle import Oracle
 from oracle.compat import query_memory, scan_project
 from oracle.errors import InvalidName, NotFound, UsageError
 from oracle.scan.project import DEPTHS, scan
+from oracle.scan.walk import walk
 from tests.scan import repositories as repos
 from tests.scan.made_up import Fakes
 
@@ -418,3 +419,19 @@ def test_a_link_out_of_the_root_is_not_written_through(root: Path, repo: Path, t
     with pytest.raises(Exception, match="leads out of the Root"):
         run(root, repo, "--commit")
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_file_that_goes_while_it_is_looked_at_stops_no_scan(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = os.scandir
+
+    def list_then_lose(path: str) -> Any:
+        entries = list(listed(path))
+        (repo / "passing.py").unlink(missing_ok=True)
+        return entries
+
+    (repo / "passing.py").touch()
+    monkeypatch.setattr(os, "scandir", list_then_lose)
+    tree = walk(str(repo))
+    assert "passing.py" not in tree.files
+    assert "pyproject.toml" in tree.files
+    assert not tree.complete

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.cli.printing import emphasise, visible, visible_lines, write_out
+from oracle.cli.printing import emphasise, mark_cuts, visible, visible_lines, write_out
 from oracle.errors import NotInFederation, NotInMemory
 
 if TYPE_CHECKING:
     from oracle.app.liveness import Checked
     from oracle.app.replies import Cited, CitedFact, Near, Reply
     from oracle.cli.session import Call
+    from oracle.store.layout import Root
 
 
 def answer_now(call: Call, question: str, *, project: str, seat: str, in_prose: bool) -> None:
@@ -18,7 +19,7 @@ def answer_now(call: Call, question: str, *, project: str, seat: str, in_prose: 
     with call.oracle() as oracle:
         reply = oracle.answer(question, project=project, seat=seat)
         reply = oracle.synthesise(reply) if in_prose else reply
-        standing = oracle.standing() if call.as_json else {}
+        standing, root = oracle.standing() if call.as_json else {}, oracle.root
     document = {**reply.as_json(), **standing}
     if reply.status != "answered":
         call.beside_error = document
@@ -26,7 +27,7 @@ def answer_now(call: Call, question: str, *, project: str, seat: str, in_prose: 
     if call.as_json:
         call.print_json(document)
         return
-    write_out("\n".join(_paragraphs(reply)))
+    write_out("\n".join(_paragraphs(reply, root)))
     for item in reply.replaced:
         by = f" by {', then '.join(item.by)}" if item.by else ""
         call.note(f"not quoted: {item.record.slug} is {item.record.effective_status}{by}")
@@ -43,13 +44,13 @@ def _near(item: Near) -> str:
     return f"{item.record.path}:{item.lines[0]}-{item.lines[1]} ({item.record.title})"
 
 
-def _paragraphs(reply: Reply) -> list[str]:
+def _paragraphs(reply: Reply, root: Root) -> list[str]:
     prose = []
     if reply.synthesis is not None and reply.synthesis.text:
         dropped = f", {reply.synthesis.dropped} sentences dropped" if reply.synthesis.dropped else ""
         head = emphasise(visible(f"synthesised by {reply.synthesis.command[0]}{dropped}"))
         prose = [f"{head}\n    {_indented(reply.synthesis.text)}\n"]
-    return [*prose, *map(_fact, reply.facts), *map(_claim, reply.claims)]
+    return [*prose, *map(_fact, reply.facts), *(_claim(item, root.join(item.quote.path)) for item in reply.claims)]
 
 
 def _indented(text: str) -> str:
@@ -60,7 +61,7 @@ def _fact(item: CitedFact) -> str:
     return f"{emphasise(visible(f'[{item.handle}] {item.path}'))}\n    {_indented(f'{item.key} = {item.text}')}\n"
 
 
-def _claim(item: Cited) -> str:
+def _claim(item: Cited, path: str) -> str:
     record = item.record
     place = f"{item.quote.path}:{item.quote.lines[0]}-{item.quote.lines[1]}"
     about = ", ".join(filter(None, (record.kind, record.seat, record.sort_ts[:10], record.effective_status)))
@@ -70,7 +71,7 @@ def _claim(item: Cited) -> str:
     head = "  ".join(
         [emphasise(visible(f"[{item.handle}] {place}")), visible(f"{record.title} ({about})"), *map(visible, marks)]
     )
-    return f"{head}\n    {_indented(item.quote.text)}\n"
+    return f"{head}\n    {_indented(mark_cuts(item.quote.text, path, item.quote.lines))}\n"
 
 
 def _marks(checked: Checked) -> list[str]:

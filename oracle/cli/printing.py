@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from oracle.errors import DiskFailure
 
@@ -181,3 +182,22 @@ def say(lines: Iterable[str]) -> None:
     with contextlib.suppress(OSError):
         sys.stderr.write("".join(f"{visible_lines(line)}\n" for line in lines))
         sys.stderr.flush()
+
+
+def mark_cuts(text: str, path: str, lines: tuple[int, int]) -> str:
+    """Return what stands in one line of a file with `…` where it ends, or begins, in the middle of a word of that line.
+
+    A text of several lines is whole lines, and returned as it is; so is one that the file does not hold there any more.
+    """
+    if lines[0] != lines[1] or not text.strip():
+        return text
+    try:
+        with open(path, encoding="utf-8-sig", errors="replace") as file:  # noqa: PTH123 - pathlib is not loaded here
+            line = next(islice(file, lines[0] - 1, None), "")
+    except OSError:
+        return text
+    before, found, after = line.partition(text)
+    if not found:
+        return text
+    opening = "… " if before[-1:].isalnum() and text[0].isalnum() else ""
+    return f"{opening}{text} …" if text[-1].isalnum() and after[:1].isalnum() else f"{opening}{text}"

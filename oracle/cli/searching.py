@@ -21,7 +21,7 @@ from oracle.cli.options import (
     Until,
     begin,
 )
-from oracle.cli.printing import emphasise, visible, visible_lines, write_out
+from oracle.cli.printing import emphasise, mark_cuts, visible, visible_lines, write_out
 from oracle.cli.reading import filters_of, known_words, mark, seat_of
 from oracle.errors import NotInMemory, OracleError, UsageError
 
@@ -89,13 +89,13 @@ def search(
         if not hits:
             hint = known_words(oracle, filters) or "Try fewer words, or fewer filters."
             raise NotInMemory(f"not_in_memory_db: nothing is found for {_cut(words)!r}.", hint=hint)
-        standing = oracle.standing() if call.as_json else {}
+        standing, root = oracle.standing() if call.as_json else {}, oracle.root
     if hits[0].instead_of:
         call.warn(f"{hits[0].instead_of} would come first, but no longer holds.")
     if call.as_json:
         call.print_json({"records": [{**hit.as_json(), **_signals(hit, explain)} for hit in hits], **standing})
     else:
-        write_out("\n".join(_hit_text(hit, explain) for hit in hits))
+        write_out("\n".join(_hit_text(hit, explain, root.join(hit.record.path)) for hit in hits))
 
 
 def _answer_lines(oracle: Oracle, filters: Mapping[str, str], *, explain: bool, **how: Unpack[_How]) -> None:
@@ -155,11 +155,11 @@ def _signals(hit: Hit, explain: bool) -> dict[str, object]:
     return {"signals": {name: round(points, 3) for name, points in hit.parts}} if explain else {}
 
 
-def _hit_text(hit: Hit, explain: bool) -> str:
+def _hit_text(hit: Hit, explain: bool, path: str) -> str:
     record = hit.record
     place = visible(_pasteable(f"{record.path}:{hit.first_line}-{hit.last_line}"))
     about = visible(f"{record.title} ({record.kind}, {seat_of(record)}, {record.sort_ts[:10]})")
-    snippet = visible_lines(hit.snippet).replace("\n", "\n    ")
+    snippet = visible_lines(mark_cuts(hit.snippet, path, (hit.first_line, hit.last_line))).replace("\n", "\n    ")
     head = "  ".join(filter(None, [emphasise(place), about, mark(record, hit.chain)]))
     lines = [head]
     if explain:

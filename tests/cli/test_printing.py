@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oracle.cli import printing
+from oracle.cli.main import run
 from oracle.cli.printing import ReaderGone, Table, as_json, print_table, visible, visible_lines, write_out
 from oracle.errors import DiskFailure
 
@@ -153,3 +154,39 @@ def test_stacked_columns_share_the_last_cell_and_times_go_to_the_minute(terminal
         ["Other"],
         ["projects/b"],
     ]
+
+
+# Quotes that are cut --------------------------------------------------------------------------------------------------
+
+LONG = " ".join(["needle", *(f"word{number}" for number in range(300))])
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "printed"),
+    [
+        ("one two three", "one tw", "one tw …"),
+        ("one two three", "one two", "one two"),
+        ("one two three", "ne two", "… ne two"),
+        ("one two three", "one two three", "one two three"),
+        ("one two three", "elsewhere", "elsewhere"),
+        ("数据存放在哪里", "数据存", "数据存 …"),
+    ],
+)
+def test_text_cut_in_the_middle_of_a_word_is_marked(tmp_path, line: str, text: str, printed: str) -> None:
+    path = tmp_path / "note.md"
+    path.write_text(f"# Note\r\n{line}\r\n", encoding="utf-8")
+    assert printing.mark_cuts(text, str(path), (2, 2)) == printed
+    assert printing.mark_cuts(text, str(path), (1, 2)) == text
+    assert printing.mark_cuts(text, str(tmp_path / "gone.md"), (2, 2)) == text
+
+
+@pytest.mark.parametrize("words", [["search", "needle"], ["ask", "--now", "Where is the needle?"]])
+def test_quote_is_marked_where_it_is_printed_and_verbatim_in_json(root, capsys, words: list[str]) -> None:
+    path = root / "projects/arena/builder/note.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"---\ntitle: Needle\n---\n{LONG}\n", encoding="utf-8")
+    assert run([*words, "--memory-dir", str(root)]) == 0
+    assert f"    {LONG[:700]} …\n" in capsys.readouterr().out
+    assert run([*words, "--memory-dir", str(root), "--json"]) == 0
+    told = capsys.readouterr().out
+    assert json.dumps(LONG[:700]) in told

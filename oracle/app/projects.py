@@ -74,8 +74,9 @@ def archive(oracle: Oracle, name: str) -> Registered:
 
 
 def find(oracle: Oracle, name: str) -> Registered:
-    """Return a registered project. Raises NotFound, InvalidName."""
+    """Return a registered project. Raises NotFound, InvalidName, InvalidRecord or DiskFailure when the registry can't be read."""
     project = check_name(name, "project")
+    registry.require_readable(projects.folder(oracle.root, os.environ))
     entry = projects.entry(oracle.root, project, os.environ)
     if not entry:
         raise NotFound(f"{project} is not registered.", hint="Register it with `oracle project add`.")
@@ -83,7 +84,8 @@ def find(oracle: Oracle, name: str) -> Registered:
 
 
 def list_all(oracle: Oracle, *, with_archived: bool = False) -> list[Registered]:
-    """Return the registered projects by name; those that are over only when they are asked for."""
+    """Return the registered projects by name; those that are over only when they are asked for. Raises as `find` does."""
+    registry.require_readable(projects.folder(oracle.root, os.environ))
     found = [
         Registered(
             name,

@@ -47,11 +47,24 @@ def load(root: Root) -> tuple[Rule, ...]:
         return ()
     from oracle.store import steps  # most Roots have no such file, and every write comes by
 
-    raw = steps.read(path) or b""
+    raw = steps.read(path)
+    if raw is None and os.path.islink(path):
+        raise RulesUnusable(f"machine/{NAME} is a link to nothing, so nothing is let through.", hint="Mend the link.")
+    raw = raw or b""
     if len(raw) > _MOST_BYTES:
         raise RulesUnusable(f"machine/{NAME} is too large to be read.", hint="Keep it below 256 KiB.")
-    stated = read_rules(raw.decode("utf-8-sig", "replace"))
-    return tuple(Rule(f"{NAME}:{item.line}", _compile(item)) for item in stated)
+    return tuple(Rule(f"{NAME}:{item.line}", _compile(item)) for item in read_rules(_decode(raw)))
+
+
+def _decode(raw: bytes) -> str:
+    """Return the text of the rules. Raises RulesUnusable: of a text in another encoding no rule would be seen."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise RulesUnusable(
+            f"machine/{NAME}:{line} is no UTF-8, so nothing is let through.", hint="Write the file in UTF-8."
+        ) from error
 
 
 def _compile(item: Stated) -> _Pattern:

@@ -83,8 +83,11 @@ def _expand(text: str, home: str) -> str:
 
 
 def _load(folder: str) -> object:
+    from oracle.errors import OracleError
+    from oracle.store import steps
+
     try:
-        with open(f"{folder}/projects.json", "rb") as stream:
-            return json.loads(stream.read(_MOST_BYTES))
-    except (OSError, ValueError, RecursionError):
+        raw = steps.read(f"{folder}/projects.json") or b""
+        return json.loads(raw.decode("utf-8-sig")) if len(raw) <= _MOST_BYTES else None
+    except (OracleError, ValueError, RecursionError):
         return None

@@ -42,7 +42,23 @@ def change(folder: str, name: str, make: Make) -> tuple[Entry, Entry]:
     return before, after
 
 
+def require_readable(folder: str) -> None:
+    """Raise InvalidRecord or DiskFailure for a registry that is there and can't be read; that of a newer program can."""
+    path = f"{folder}/projects.json"
+    _content(path, steps.read(path))
+
+
 def _parse(path: str, raw: bytes | None) -> object:
+    content = _content(path, raw)
+    version = content.get("version") if isinstance(content, dict) else None
+    if isinstance(version, int) and version > VERSION:
+        raise NewerVersion(
+            f"{path} is of version {version}, which a newer program wrote.", hint="Upgrade this program."
+        )
+    return content
+
+
+def _content(path: str, raw: bytes | None) -> object:
     if raw is None or not raw.strip():
         return None
     try:
@@ -51,11 +67,6 @@ def _parse(path: str, raw: bytes | None) -> object:
         content = raw
     if not isinstance(content, dict | list):
         raise InvalidRecord(f"{path} is no JSON of projects; it is left as it is.", hint="Mend it, or move it away.")
-    version = content.get("version") if isinstance(content, dict) else None
-    if isinstance(version, int) and version > VERSION:
-        raise NewerVersion(
-            f"{path} is of version {version}, which a newer program wrote.", hint="Upgrade this program."
-        )
     return content
 
 

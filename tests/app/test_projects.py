@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from oracle.app.oracle import Oracle
-from oracle.errors import InvalidName, InvalidRecord, NewerVersion, NotFound, UsageError
+from oracle.errors import DiskFailure, InvalidName, InvalidRecord, NewerVersion, NotFound, UsageError
 from oracle.store import registry
 from tests.scan.made_up import Fakes
 
@@ -94,8 +95,19 @@ def test_a_registry_that_can_not_be_read_is_left_as_it_is(raw: str, oracle: Orac
     path.write_text(raw)
     with pytest.raises(InvalidRecord):
         oracle.add_project("arena", {})
+    with pytest.raises(InvalidRecord):
+        oracle.projects()
+    with pytest.raises(InvalidRecord):
+        oracle.project("arena")
     assert path.read_text() == raw
     assert not path.with_name("projects.json.bak").exists()
+
+
+def test_a_registry_that_is_no_plain_file_is_not_waited_for(oracle: Oracle, path: Path) -> None:
+    os.mkfifo(path)
+    with pytest.raises(DiskFailure):
+        oracle.projects()
+    assert oracle.scan_project("arena", str(path.parent)).project == "arena"
 
 
 def test_a_newer_registry_is_read_and_not_written(oracle: Oracle, path: Path) -> None:

@@ -60,6 +60,22 @@ def test_a_file_that_can_not_be_read_lets_nothing_through(root: Path) -> None:
         privacy.load(place)
 
 
+@pytest.mark.parametrize("raw", ["# Rules\nBLOCK: lotus\n".encode("utf-16"), "# Ü\nBLOCK: Lötus\n".encode("latin-1")])
+def test_rules_in_another_encoding_let_nothing_through(root: Path, raw: bytes) -> None:
+    place = state(root, "")
+    Path(place.machine, privacy.NAME).write_bytes(raw)
+    with pytest.raises(RulesUnusable, match=r"privacy\.md:1 is no UTF-8"):
+        privacy.load(place)
+
+
+def test_a_link_to_nothing_lets_nothing_through(root: Path) -> None:
+    place = state(root, "")
+    Path(place.machine, privacy.NAME).unlink()
+    Path(place.machine, privacy.NAME).symlink_to("gone.md")
+    with pytest.raises(RulesUnusable):
+        privacy.load(place)
+
+
 @pytest.mark.parametrize("pattern", ["(a+)+$x", r"(\w+\s?)*!", "(a|aa)+b", "(.*a){20}z"])
 def test_a_pattern_that_would_take_for_ever_elsewhere_takes_no_time(root: Path, pattern: str) -> None:
     place = state(root, f"BLOCK: {pattern}\n")

@@ -11,9 +11,13 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+
+if __name__ == "__main__":
+    sys.exit("error: this is a part of scripts/demo.py; run `make demo CORPUS=DIR`")
 
 from oracle.domain.slugs import MAX_NAME_BYTES, check_name
 from oracle.errors import InvalidName

@@ -168,6 +168,14 @@ def test_corpus_that_is_none_is_refused_with_the_way_out(tmp_path: Path, name: s
     assert err.split("\n")[1].startswith("hint: ")
 
 
+def test_layout_alone_is_no_program_and_says_so_under_any_python():
+    done = subprocess.run(
+        [sys.executable, "-I", str(CHECKOUT / "scripts/_corpus.py")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == ["error: this is a part of scripts/demo.py; run `make demo CORPUS=DIR`"]
+
+
 @given(st.binary(max_size=200))
 def test_any_folder_may_be_a_project(raw: bytes):
     name = os.fsdecode(raw)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from oracle.app.oracle import Oracle
 from oracle.app.views import Summary
@@ -109,17 +109,26 @@ def require_present(oracle: Oracle, wanted: Mapping[str, str]) -> None:
     project, seat = wanted.get("project", ""), wanted.get("seat", "")
     if project and not os.path.isdir(oracle.root.join(oracle.root.project(project))):
         raise NotInFederation(
-            f"not_in_federated_kb: there is no project {project} under {oracle.root.path}.", hint="See `oracle status`."
+            f"not_in_federated_kb: there is no project {project} under {oracle.root.path}.",
+            hint=_meant(project, _folders(oracle.root.join("projects"))),
         )
     if not seat or role_of(seat) == "memory":
         return
     projects = [project] if project else _folders(oracle.root.join("projects"))
-    folders = (folder for name in projects for folder in _folders(oracle.root.join(f"projects/{name}")))
+    folders = [folder for name in projects for folder in _folders(oracle.root.join(f"projects/{name}"))]
     if not any(fold_name(folder) == seat for folder in folders):
         where = f"project {project}" if project else "any project"
         raise NotInFederation(
-            f"not_in_federated_kb: the seat {seat} has no folder in {where}.", hint="See `oracle status`."
+            f"not_in_federated_kb: the seat {seat} has no folder in {where}.", hint=_meant(seat, folders)
         )
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    """Return the hint for a name that nothing has, with the nearest that something has."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, [one for one in set(known) if not one.startswith(("_", "."))], n=1)
+    return f"Did you mean {near[0]}? See `oracle status`." if near else "See `oracle status`."
 
 
 def _folders(path: str) -> list[str]:

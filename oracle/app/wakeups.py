@@ -178,7 +178,13 @@ def _give_up(oracle: Oracle, entry: Entry, error: OracleError) -> WakeUp:
 
 def warn_of(oracle: Oracle, outcome: WakeUp) -> None:
     """Say that a seat was not woken, when it was not."""
-    if outcome.result == "waits":
+    if outcome.result != "waits":
+        return
+    from oracle.wake.outcomes import NO_SERVER
+
+    if outcome.detail.endswith(NO_SERVER):
+        oracle.warn(f"{outcome.seat} was not woken: {NO_SERVER}; the wake-up waits, nothing is lost")
+    else:
         oracle.warn(f"{outcome.seat} was not woken ({outcome.detail}); the wake-up waits and is tried again")
 
 

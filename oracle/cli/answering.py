@@ -9,6 +9,7 @@ from oracle.errors import NotInFederation, NotInMemory
 
 if TYPE_CHECKING:
     from oracle.app.liveness import Checked
+    from oracle.app.oracle import Oracle
     from oracle.app.replies import Cited, CitedFact, Near, Reply
     from oracle.cli.session import Call
     from oracle.store.layout import Root
@@ -19,11 +20,12 @@ def answer_now(call: Call, question: str, *, project: str, seat: str, in_prose: 
     with call.oracle() as oracle:
         reply = oracle.answer(question, project=project, seat=seat)
         reply = oracle.synthesise(reply) if in_prose else reply
+        absence = _absence(oracle, project, seat) if reply.status == NotInFederation.code else ""
         standing, root = oracle.standing() if call.as_json else {}, oracle.root
     document = {**reply.as_json(), **standing}
     if reply.status != "answered":
         call.beside_error = document
-        raise _none(reply)
+        raise _none(reply, absence)
     if call.as_json:
         call.print_json(document)
         return
@@ -33,10 +35,22 @@ def answer_now(call: Call, question: str, *, project: str, seat: str, in_prose: 
         call.note(f"not quoted: {item.record.slug} is {item.record.effective_status}{by}")
 
 
-def _none(reply: Reply) -> NotInMemory | NotInFederation:
+def _absence(oracle: Oracle, project: str, seat: str) -> str:
+    """Return what a person may do who named a project or a seat that has no folder, "" when both have one by now."""
+    from oracle.app import retrieve
+
+    try:
+        retrieve.require_present(oracle, retrieve.check_filters({"project": project, "seat": seat}))
+    except NotInFederation as error:
+        return error.hint
+    return ""
+
+
+def _none(reply: Reply, absence: str) -> NotInMemory | NotInFederation:
     kind = NotInFederation if reply.status == NotInFederation.code else NotInMemory
     near = "; ".join(_near(item) for item in reply.nearest)
-    hint = f"Nearest, but no answer: {near}." if near else "Ask in other words, or ask a seat with --from."
+    nearest = f"Nearest, but no answer: {near}." if near else ""
+    hint = " ".join(filter(None, (absence, nearest))) or "Ask in other words, or ask a seat with --from."
     return kind(f"{reply.status}: {reply.reason}.", hint=hint)
 
 

@@ -261,6 +261,9 @@ def filters_of(**values: str) -> dict[str, str]:
 
 
 def _require_some(oracle: Oracle, found: Sequence[object], filters: dict[str, str]) -> None:
+    if not found and not filters:
+        sentence = f"not_in_memory_db: the Root {oracle.root.path} holds no records."
+        raise NotInMemory(sentence, hint="Write one with `oracle write`, or name another Root with --memory-dir.")
     if not found:
         hint = known_words(oracle, filters) or "See `oracle status`."
         raise NotInMemory("not_in_memory_db: no record passes these filters.", hint=hint)

@@ -67,10 +67,17 @@ def scan(
     elif action == "project" and project and not of_machine:
         _scan_project(call, project, repo, depth or "shallow", commit=commit, force=force)
     else:
-        raise UsageError(
-            "The words of `oracle scan` don't fit together.",
-            hint="Write `oracle scan machine [--only A,B]` or `oracle scan project --project P`.",
-        )
+        raise _wrong_scan(action, is_missing_project=action == "project" and not project and not of_machine)
+
+
+def _wrong_scan(action: str, *, is_missing_project: bool) -> UsageError:
+    hint = "Write `oracle scan machine [--only A,B]` or `oracle scan project --project P`."
+    if action not in ("machine", "project"):
+        return UsageError(f"`oracle scan {action}` is no command.", hint=hint)
+    if is_missing_project:
+        return UsageError("Missing option '--project'.", hint="Write `oracle scan project --project P`.")
+    other = "project" if action == "machine" else "machine"
+    return UsageError(f"`oracle scan {action}` takes no option of `oracle scan {other}`.", hint=hint)
 
 
 def _scan_machine(call: Call, only: list[str], *, network: bool, values: bool) -> None:
@@ -175,6 +182,8 @@ def _print_projects(call: Call, found: list[Registered]) -> None:
     if call.as_json:
         call.print_json({"projects": [item.as_json() for item in found]})
         return
+    if not found:
+        call.note("no project is registered; `oracle project add NAME` registers one")
     rows = [(item.name, item.status, item.repository or str(item.entry.get("repo_path") or "")) for item in found]
     print_table(Table(("project", "status", "repository"), rows))
 

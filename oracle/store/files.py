@@ -63,6 +63,10 @@ def disk_failure(path: str, error: OSError) -> OracleError:
             "Free some space and run the command again; nothing was half written.",
         ),
         errno.EROFS: ("the file system is read-only", "Remount it writable, or choose another Root with --memory-dir."),
+        errno.ENOENT: (
+            "nothing can be made there",
+            "Choose another Root with --memory-dir; `oracle doctor` says what is wrong with this one.",
+        ),
         errno.EACCES: ("permission is denied", "Check the owner and mode of the folder (`oracle doctor`)."),
         errno.EPERM: ("permission is denied", "Check the owner and mode of the folder (`oracle doctor`)."),
         errno.ELOOP: ("it is a symbolic link", "Replace the link by a file; nothing is written through one."),

@@ -93,8 +93,10 @@ class Root:
             raise RootUnusable(
                 f"The Root {self.path} can't be read: permission is denied.", hint="Check its owner and mode."
             )
+        if os.path.exists(self.path) and not os.path.isdir(self.path):
+            raise RootUnusable(f"The Root {self.path} is not a folder.", hint="Name a folder with --memory-dir.")
         if not os.path.isdir(self.path):
-            what = "is not a folder" if os.path.exists(self.path) else "does not exist"
+            what = "does not exist"
         elif self._looks_foreign():
             what = "holds other things and no projects/"
         else:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import subprocess
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from oracle.wake.outcomes import NO_SERVER
 from oracle.wake.screen import Screen
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 ANSWER_TIME = 1.5
 """Seconds that a server may take for an answer; a healthy one takes some milliseconds."""
 
+_NONE_RUNS = re.compile(r"^no server running|^error connecting .*\((No such file or directory|Connection refused)\)$")
 _POLL = 0.02
 _PANE_FIELDS = (
     *("pane_id", "pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized", "pane_tty"),
@@ -88,7 +91,8 @@ class Server:
         wanted = "\t".join(f"#{{{field}}}" for field in _PANE_FIELDS)
         reply = self._tmux.cmd("list-panes", "-a", "-F", wanted)
         if reply.returncode:
-            raise NoServer(_last_line(reply) or "the tmux server can't be reached")
+            said = _last_line(reply)
+            raise NoServer(NO_SERVER if _NONE_RUNS.search(said) else said or "the tmux server can't be reached")
         found = [pane for line in reply.stdout if (pane := _read_pane(line))]
         return sorted(found, key=lambda pane: int(pane.pane_id[1:]))
 

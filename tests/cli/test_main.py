@@ -374,6 +374,12 @@ def test_help_that_cannot_be_written_is_said():
     assert err.startswith(b"The output could not be written")
 
 
+def test_a_root_where_nothing_can_be_made_is_refused_with_a_way_out(oracle):
+    code, _, err = oracle("init", "--memory-dir", "/proc/none")
+    assert code == 70
+    assert "--memory-dir" in err.splitlines()[1]
+
+
 def test_a_root_below_a_file_is_refused(oracle, tmp_path):
     (tmp_path / "file").write_text("")
     code, _, err = oracle("init", "--memory-dir", str(tmp_path / "file" / "x" / "y"))

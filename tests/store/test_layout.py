@@ -81,6 +81,9 @@ def test_a_root_that_is_none(tmp_path: Path) -> None:
         assert caught.value.hint
     with pytest.raises(RootUnusable, match="no projects/"):
         Root(str(tmp_path)).require()
+    with pytest.raises(RootUnusable) as caught:
+        Root(str(tmp_path / "file")).require()
+    assert "oracle init" not in caught.value.hint
     (tmp_path / "projects").mkdir()
     Root(str(tmp_path)).require()
 

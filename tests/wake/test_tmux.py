@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from oracle.errors import UsageError
-from oracle.wake.outcomes import Busy, NoSession, Stranded, Woken
+from oracle.wake.outcomes import NO_SERVER, Busy, NoSession, Stranded, Woken
+from oracle.wake.server import Reply
 from oracle.wake.tmux import TmuxWaker, type_into_own_pane
 from tests.wake.stage import Prompts, Stage, until
 
@@ -224,12 +225,29 @@ def test_live_pane_beside_a_dead_one_is_taken(stage: Stage):
 def test_no_server_is_no_session():
     outcome = TmuxWaker("t-absent").wake(["demo-planner"], TEXT)
     assert isinstance(outcome, NoSession)
-    assert "t-absent" in outcome.reason
+    assert outcome.reason == NO_SERVER
 
 
 def test_no_tmux_is_no_session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert TmuxWaker("t-absent").wake(["x"], TEXT) == NoSession(("x",), "tmux is not installed")
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("no server running on /tmp/tmux-0/x", NO_SERVER),
+        ("error connecting to /tmp/tmux-0/x (No such file or directory)", NO_SERVER),
+        ("error connecting to /tmp/tmux-0/x (Connection refused)", NO_SERVER),
+        (
+            "error connecting to /tmp/tmux-0/x (Permission denied)",
+            "error connecting to /tmp/tmux-0/x (Permission denied)",
+        ),
+    ],
+)
+def test_that_no_server_runs_is_said_in_plain_words(monkeypatch: pytest.MonkeyPatch, said: str, reason: str):
+    monkeypatch.setattr("oracle.wake.server._run", lambda words: Reply([], [said], 1))
+    assert TmuxWaker("t-absent").wake(["x"], TEXT) == NoSession(("x",), reason)
 
 
 def test_server_may_be_named_by_its_path(stage: Stage):

@@ -15,9 +15,11 @@ from oracle.app.retrieve import check_filters, require_present
 from oracle.app.views import Summary
 from oracle.domain.stretches import Stretch, is_wide, stretches
 from oracle.domain.values import fields_of, value
+from oracle.errors import DiskFailure
 from oracle.index import query
 from oracle.index.vectors import Damaged, Made, Vectors, file_hashes
 from oracle.store import records
+from oracle.store.files import disk_failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,7 +140,7 @@ class _Run:
 def embed(oracle: Oracle, project: str = "", *, seconds: float = 0.0, progress: Progress | None = None) -> Coverage:
     """Make the vectors that are missing, of one project or all, for at most `seconds` (0: until all are there).
 
-    Takes no lock of the Root: records may be written meanwhile. Raises UsageError without the extra, NotInFederation.
+    Takes no lock of the Root: records may be written meanwhile. Raises UsageError without the extra, NotInFederation, DiskFailure.
     """
     deadline = monotonic() + seconds if seconds else float("inf")
     models = require_models()
@@ -149,12 +151,19 @@ def embed(oracle: Oracle, project: str = "", *, seconds: float = 0.0, progress: 
     vectors = Vectors(oracle.root)
     made: dict[str, int] = {}
     try:
-        vectors.begin()
+        try:
+            vectors.begin()
+        except OSError as error:
+            raise disk_failure(oracle.root.vectors, error) from error
         for model in models:
             made[model.name] = _embed(_Run(oracle, model, vectors, deadline, progress), tasks)
         known = set(oracle.index.read(file_hashes))
         vectors.forget(path for model in models for path in vectors.sources(model.name) if path not in known)
         return _count(oracle, vectors, models, made)
+    except Damaged as error:
+        raise DiskFailure(
+            f"{oracle.root.vectors} can't be used: {error}.", hint="Run `oracle doctor`; no record was lost."
+        ) from error
     finally:
         vectors.close()
 

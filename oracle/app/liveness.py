@@ -195,14 +195,15 @@ class Checker:
         if repository.has_file(path) or self._is_of_root(path):
             return Liveness.LIVE, ""
         if not repository.is_git:
-            return Liveness.GONE, ""
+            return (Liveness.UNCHECKED, "the repository has no files") if repository.is_bare else (Liveness.GONE, "")
         namesakes = sorted(one for one in repository.tracked if one == path or one.endswith(f"/{path}"))
         if namesakes and repository.has_file(namesakes[0]):
             return Liveness.LIVE, f"as {namesakes[0]}"
         place, commit = repository.renamed(path)
         if place:
             return Liveness.MOVED, f"now {place}, since {commit}"
-        others = sorted(one for one in repository.tracked if one.rpartition("/")[2] == path.rpartition("/")[2])
+        named = path.rpartition("/")[2]
+        others = sorted(one for one in repository.tracked if one.rpartition("/")[2] == named and one != path)
         if len(others) == 1 and "/" in path:
             return Liveness.MOVED, f"perhaps now {others[0]}"
         return Liveness.GONE, f"since {commit}" if commit else ""

@@ -56,6 +56,11 @@ class Repository:
         return self._ask("rev-parse", "--is-inside-work-tree") == (0, "true")
 
     @cached_property
+    def is_bare(self) -> bool:
+        """Tell whether it has commits and no files that stand anywhere."""
+        return self._ask("rev-parse", "--is-bare-repository") == (0, "true")
+
+    @cached_property
     def is_shallow(self) -> bool:
         """Tell whether its history is cut off."""
         return self._ask("rev-parse", "--is-shallow-repository") == (0, "true")

@@ -5,6 +5,7 @@ The models of these tests know a few words in two languages and have a number fo
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -16,7 +17,7 @@ import pytest
 
 from oracle.app import embedding, embedding_model
 from oracle.app.oracle import Oracle
-from oracle.errors import NotInFederation, UsageError
+from oracle.errors import DiskFailure, NotInFederation, UsageError
 
 numpy = pytest.importorskip("numpy", reason="the semantic extra is not installed: it needs numpy")
 
@@ -214,6 +215,27 @@ def test_a_damaged_file_is_said_and_the_search_goes_by_words(root):
         assert tails(oracle.search("postgres"))[0] == "store"
         assert "by words alone" in warnings[0]
         assert figures(oracle.embed())[0] == (4, 3, 0)
+
+
+def test_a_folder_in_the_place_of_the_vectors_is_said(oracle, root):
+    (root / "_state/vectors.db").mkdir(parents=True)
+    with pytest.raises(DiskFailure, match="Is a directory"):
+        oracle.embed()
+    assert tails(oracle.search("retries")) == ["retries"]
+
+
+def test_vectors_that_can_not_be_written_are_said(oracle, root, monkeypatch):
+    oracle.embed()
+    put(root, {"new": "# New\n\nThe zeppelin.\n"})
+    connect = sqlite3.connect
+
+    def connect_to_read(path, **more):
+        uri = path if "vectors" not in path else f"file:{path}?mode=ro"
+        return connect(uri, uri=uri != path, **more)
+
+    monkeypatch.setattr(sqlite3, "connect", connect_to_read)
+    with pytest.raises(DiskFailure, match="readonly"):
+        oracle.embed()
 
 
 def test_without_the_extra_a_search_goes_by_words_and_embedding_says_what_to_install(oracle, monkeypatch):

@@ -69,6 +69,23 @@ def test_paths(root: Path, box: GitBox) -> None:
     }
 
 
+def test_a_path_of_a_bare_repository_is_unchecked(root: Path, box: GitBox) -> None:
+    box.write("src/kept.py", "x = 1\n")
+    box.commit()
+    box.git("config", "core.bare", "true")
+    box.folder = box.folder / ".git"
+    register(root, box)
+    assert look(root, "src/kept.py") == {"src/kept.py": ("unchecked", "the repository has no files")}
+
+
+def test_a_file_that_git_still_tracks_did_not_move_to_its_own_place(root: Path, box: GitBox) -> None:
+    register(root, box)
+    box.write("src/kept.py", "x = 1\n")
+    box.commit()
+    (box.folder / "src/kept.py").unlink()
+    assert look(root, "src/kept.py") == {"src/kept.py": ("gone", "")}
+
+
 def test_a_path_outside_is_not_looked_at(root: Path, box: GitBox, tmp_path: Path) -> None:
     register(root, box)
     (tmp_path / "secret.txt").write_text("x")

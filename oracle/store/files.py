@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import itertools
 import os
+import stat
 from collections.abc import Iterable
 
 from oracle.errors import DiskFailure, OracleError, RecordExists
@@ -307,11 +308,19 @@ def remove(path: str) -> None:
 
 
 def append_line(path: str, line: bytes) -> None:
-    """Append one line with a single `O_APPEND` write, so that lines of several processes never mix."""
+    """Append one line with a single `O_APPEND` write, so that lines of several processes never mix.
+
+    What a dead writer left of a line stays one of its own. Never waits: what is no plain file is refused.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
+        handle = os.open(path, flags, FILE_MODE)
         try:
-            _write_all(handle, line.rstrip(b"\n") + b"\n")
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(errno.EINVAL, "Not a plain file", path)
+            is_torn = status.st_size > 0 and os.pread(handle, 1, status.st_size - 1) != b"\n"
+            _write_all(handle, b"\n" * is_torn + line.rstrip(b"\n") + b"\n")
         finally:
             os.close(handle)
     except OSError as error:

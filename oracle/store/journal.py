@@ -29,7 +29,7 @@ def _line(event: str, ts: str, details: Mapping[str, object]) -> bytes:
 
 def read(root: Root) -> Iterator[dict[str, object]]:
     """Yield the events in the order of the file; lines that are no JSON object are passed over."""
-    if not os.path.exists(root.events):
+    if not os.path.isfile(root.events):
         return
     with open(root.events, "rb") as stream:
         for line in stream:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from oracle.errors import DiskFailure
 from oracle.store import journal
 from oracle.store.layout import Root
 
@@ -43,6 +46,21 @@ def test_lines_that_are_no_event_are_passed_over(root: Path) -> None:
 def append(root: str, name: str) -> None:
     for number in range(100):
         journal.append(Root(root), name, "t", {"number": number, "filling": "x" * 3_000})
+
+
+def test_an_event_after_half_a_line_is_not_lost(root: Path) -> None:
+    place = Root(str(root))
+    (root / "events.log").write_bytes(b'{"torn')
+    journal.append(place, "write", "2026-04-27T18:30:00Z", {})
+    assert [entry["event"] for entry in journal.read(place)] == ["write"]
+
+
+def test_a_journal_that_is_no_plain_file_is_not_waited_for(root: Path) -> None:
+    place = Root(str(root))
+    os.mkfifo(root / "events.log")
+    with pytest.raises(DiskFailure):
+        journal.append(place, "write", "2026-04-27T18:30:00Z", {})
+    assert list(journal.read(place)) == []
 
 
 def test_lines_of_several_processes_never_mix(root: Path) -> None:

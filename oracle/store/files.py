@@ -11,6 +11,8 @@ import itertools
 import os
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
+from fcntl import LOCK_EX, flock
 
 from oracle.errors import DiskFailure, OracleError, RecordExists
 
@@ -310,16 +312,19 @@ def remove(path: str) -> None:
 def append_line(path: str, line: bytes) -> None:
     """Append one line with a single `O_APPEND` write, so that lines of several processes never mix.
 
-    What a dead writer left of a line stays one of its own. Never waits: what is no plain file is refused.
+    What a dead writer left of a line stays one of its own; that it is dead is known by its lock. What is no plain file is
+    refused.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     try:
         handle = os.open(path, flags, FILE_MODE)
         try:
-            status = os.fstat(handle)
-            if not stat.S_ISREG(status.st_mode):
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise OSError(errno.EINVAL, "Not a plain file", path)
-            is_torn = status.st_size > 0 and os.pread(handle, 1, status.st_size - 1) != b"\n"
+            with suppress(OSError):  # a file system without locks
+                flock(handle, LOCK_EX)
+            size = os.fstat(handle).st_size
+            is_torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
             _write_all(handle, b"\n" * is_torn + line.rstrip(b"\n") + b"\n")
         finally:
             os.close(handle)

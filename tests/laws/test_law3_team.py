@@ -68,6 +68,7 @@ def prepare(folder: Path) -> None:
     (squad.home / "MEMORY.md").write_text(INDEX, encoding="utf-8")
     (squad.tasks / "peer-deliveries" / "north").mkdir(parents=True)
     (squad.tasks / "peer-deliveries" / "north" / "DELIVERY.md").write_text("task_id: T-7\n", encoding="utf-8")
+    squad.oracle.close()  # else its log goes when it pleases, while it is copied
 
 
 def again(ready: Path, folder: Path) -> None:

@@ -12,7 +12,6 @@ import os
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
-from fcntl import LOCK_EX, flock
 
 from oracle.errors import DiskFailure, OracleError, RecordExists
 
@@ -315,6 +314,8 @@ def append_line(path: str, line: bytes) -> None:
     What a dead writer left of a line stays one of its own; that it is dead is known by its lock. What is no plain file is
     refused.
     """
+    from fcntl import LOCK_EX, flock
+
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     try:
         handle = os.open(path, flags, FILE_MODE)

@@ -5,8 +5,7 @@ App room. Candidates come from the index, what they say from their files: fields
 
 from __future__ import annotations
 
-import re
-
+from oracle.domain.compiling import compiled
 from oracle.domain.values import value
 from oracle.index import alike, fold, query
 from oracle.store import records
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 ALIKE = 0.5
 """Share of common words (Jaccard) from which two records are called near-duplicates."""
 
-_LINK = re.compile(r"\[\[[^\]\n]*\]\]|https?://\S+")
+_LINK = r"\[\[[^\]\n]*\]\]|https?://\S+"
 _STEM = 4
 _MOST_CHARACTERS = 4_000
 """Of a text; what two records claim stands at their heads."""
@@ -29,7 +28,7 @@ _MOST_CHARACTERS = 4_000
 _FEWEST = 5
 """Words that two records have in common at least, to be called alike."""
 
-_CANDIDATES, _ASKED = 10, 24
+_CANDIDATES, _ASKED = 5, 16
 
 
 @value
@@ -44,7 +43,7 @@ class Words:
 
 def words_of(title: str, body: str) -> Words:
     """Return the words of a title and a text; a link is no claim of the record that holds it."""
-    text = _LINK.sub(" ", body[:_MOST_CHARACTERS])
+    text = compiled(_LINK).sub(" ", body[:_MOST_CHARACTERS])
     named, said = fold.terms_of(title), fold.terms_of(text)
     longest = sorted(set(said), key=lambda word: (-len(word), word))[:_ASKED]
     titled, stated = _stems(named), _stems(said)

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from oracle.app import naming, privacy
-from oracle.app.likeness import near_duplicates
 from oracle.app.oracle import Oracle
 from oracle.app.views import Written
 from oracle.domain import timestamps
@@ -300,6 +299,8 @@ def _name_duplicates(oracle: Oracle, draft: Draft, outcome: Written) -> Written:
     retired = [slug for name in RETIRING for slug in getattr(draft, name)]
     if not retired or outcome.dry_run:
         return outcome
+    from oracle.app.likeness import near_duplicates
+
     found = oracle.index.read(
         lambda connection: [slug for old in retired for slug in near_duplicates(connection, oracle.root, old)]
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
@@ -125,7 +126,7 @@ def _answer_lines(oracle: Oracle, filters: Mapping[str, str], *, explain: bool, 
 
 def _read_line(raw: bytes, number: int) -> dict[str, Any]:
     try:
-        found = json.loads(raw)
+        found = json.loads(raw, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise UsageError(
             f"Line {number} is not JSON: {error}.", hint='Write {"id": 1, "query": "words"} on one line.'
@@ -133,6 +134,16 @@ def _read_line(raw: bytes, number: int) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise UsageError(f"Line {number} is not a JSON object.", hint='Write {"id": 1, "query": "words"} on one line.')
     return found
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse(text)
+
+
+def _refuse(text: str) -> float:
+    """Refuse numbers that JSON can't say again."""
+    raise ValueError(f"{text} is no number of JSON")
 
 
 def _query(asked: Mapping[str, Any], number: int) -> str:

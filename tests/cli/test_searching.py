@@ -55,6 +55,8 @@ def test_each_line_is_answered_in_order(filled, monkeypatch, capsys) -> None:
         (b"not json", "usage", None),
         (b"[1]", "usage", None),
         (b"\xff\xfe", "usage", None),
+        (b'{"id": 1e999, "query": "needle"}', "usage", None),
+        (b'{"id": NaN, "query": "needle"}', "usage", None),
         (b'{"id": 7}', "usage", 7),
         (b'{"id": 7, "query": 5}', "usage", 7),
         (b'{"id": 7, "query": " "}', "usage", 7),

@@ -93,6 +93,9 @@ def load_daemon(root: Root) -> dict[str, object]:
 
 
 def _load(root: Root, path: str, report: Report) -> dict[str, object]:
+    if os.path.exists(root.join(path)) and not os.path.isfile(root.join(path)):  # a pipe would be waited for
+        report(path, "The configuration is no plain file.")
+        return {}
     try:
         with open(root.join(path), "rb") as stream:
             import tomllib  # few Roots have such a file

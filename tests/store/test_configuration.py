@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from oracle.domain.links import DEFAULT_PATTERNS, Patterns
-from oracle.store.configuration import load_patterns
+from oracle.errors import UsageError
+from oracle.store.configuration import load_daemon, load_patterns, load_synthesizer
 from oracle.store.layout import Root
 
 
@@ -62,3 +65,10 @@ def test_bytes_folders_and_pipes_in_the_place_of_the_file(root: Path) -> None:
     patterns, said = load(root)
     assert patterns == DEFAULT_PATTERNS
     assert len(said) == 2
+
+
+@pytest.mark.parametrize("load", [load_synthesizer, load_daemon])
+def test_a_pipe_in_the_place_of_the_settings_is_not_waited_for(root: Path, load: Callable[[Root], object]) -> None:
+    os.mkfifo(root / "config.toml")
+    with pytest.raises(UsageError, match="no plain file"):
+        load(Root(str(root)))

@@ -77,7 +77,7 @@ def test_wheel_holds_the_package_alone_and_nothing_of_a_root_at_work(wheel: froz
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_script_compiles(script: Path):
-    compile(script.read_bytes(), str(script), "exec")
+    assert compile(script.read_bytes(), str(script), "exec").co_filename == str(script)
 
 
 @pytest.mark.parametrize("name", FRONTS)

@@ -5,7 +5,6 @@ Whether a daemon runs is told by the lock alone; what the file says is as old as
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from collections.abc import Mapping
 from oracle.errors import AlreadyRunning, LockTimeout
 from oracle.store import files, steps
 from oracle.store.layout import Root
-from oracle.store.lock import ensure_state
+from oracle.store.lock import ensure_state, is_held
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,16 +68,9 @@ class Instance(steps.FileLock):
 def is_running(root: Root) -> bool:
     """Tell whether a daemon serves the Root now."""
     try:
-        handle = os.open(root.daemon_lock, os.O_RDONLY | os.O_CLOEXEC)
+        return is_held(root.daemon_lock)
     except OSError:
         return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(handle)
-    return False
 
 
 def holder(root: Root) -> int:

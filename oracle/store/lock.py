@@ -121,14 +121,17 @@ def describe_holder(root: Root) -> str:
         return "another process"
 
 
-def is_held(root: Root) -> bool:
-    """Tell whether some process holds the lock now, without waiting and without taking it for longer than the look."""
+def is_held(path: str) -> bool:
+    """Tell whether some process holds the lock on a file now, without waiting; two who look do not see each other.
+
+    Raises OSError for a file that is there and can't be opened.
+    """
     try:
-        handle = os.open(root.lock, os.O_RDWR | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         return True
     finally:

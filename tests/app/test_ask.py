@@ -203,6 +203,7 @@ def test_phantom_in_a_queue_blocks_no_builder(squad: Squad):
     path.parent.mkdir(parents=True)
     path.write_text("# Queue: builder\n\n## [pending] PHANTOM\ntask_id: PHANTOM\n", encoding="utf-8")
     squad.ask("T1", target="builder")
+    assert "## [queued] T1\n" in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

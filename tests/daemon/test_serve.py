@@ -75,6 +75,7 @@ def test_a_watcher_that_went_deaf_is_listened_to_again(served: Served) -> None:
     served.heal("deaf")
     served.until(lambda: served.status()["watching"]["mode"] == "watching", "it hears again")
     follow(served)
+    assert served.status()["watching"]["mode"] == "watching"
 
 
 # Questions ------------------------------------------------------------------------------------------------------------
@@ -128,6 +129,7 @@ def test_sighup_reads_the_configuration_again_and_a_wrong_one_changes_nothing(se
     config.write_text("[daemon]\nseat_bound = 1\n", encoding="utf-8")
     process.send_signal(signal.SIGHUP)
     served.until(lambda: served.is_answered("Q-1"), "the new bound holds")
+    assert served.response("Q-1")["status"] == "not_in_memory_db"
 
 
 def test_a_lease_that_runs_out_is_taken_over(served: Served) -> None:

@@ -24,14 +24,14 @@ FORK = multiprocessing.get_context("fork")
 
 def test_one_holder_at_a_time(root: Path) -> None:
     top = Root(str(root))
-    assert not is_held(top)
+    assert not is_held(top.lock)
     with WriteLock(top):
-        assert is_held(top)
+        assert is_held(top.lock)
         assert not WriteLock(top, 0.0).acquire()
         with pytest.raises(LockTimeout, match=f"process {os.getpid()} ") as caught, WriteLock(top, 0.01):
             pass
         assert caught.value.exit_code == 75
-    assert not is_held(top)
+    assert not is_held(top.lock)
     with WriteLock(top, 0.0):
         pass
 
@@ -76,7 +76,7 @@ def test_a_lock_file_deleted_while_waiting_is_not_taken_for_the_lock(
 
     monkeypatch.setattr(lock.fcntl, "flock", flock)
     with WriteLock(top, 5.0):
-        assert is_held(top)
+        assert is_held(top.lock)
         assert not WriteLock(top, 0.0).acquire()
 
 

@@ -134,7 +134,7 @@ def check_lock(patient: Patient) -> Iterator[Check]:
             "lock", f"{root.lock} can't be opened for writing", f"rm -r {quoted(root.lock)}, or work as its owner"
         )
         return
-    if not lock.is_held(root):
+    if not lock.is_held(root.lock):
         yield passed("lock", "free")
         return
     since, pid = _holder(root)
@@ -158,7 +158,7 @@ def _holder(root: Root) -> tuple[float, int]:
 def check_scratch(patient: Patient) -> Iterator[Check]:
     """Name scratch files that a dead writer left; while the lock is held they may be at work."""
     before = scratch_files(patient.root)
-    if before and not (os.path.exists(patient.root.lock) and lock.is_held(patient.root)):
+    if before and not lock.is_held(patient.root.lock):
         left = sorted(before & scratch_files(patient.root))
         if left:
             yield warning(

@@ -41,7 +41,7 @@ def check_index(patient: Patient) -> Iterator[Check]:
 
 
 def _is_writer_at_work(patient: Patient) -> bool:
-    return os.path.exists(patient.root.lock) and lock.is_held(patient.root)
+    return lock.is_held(patient.root.lock)
 
 
 def check_projections(patient: Patient) -> Iterator[Check]:

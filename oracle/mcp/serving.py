@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from oracle.errors import UsageError
+from oracle.mcp import sdk
 from oracle.mcp.binding import Binding
 from oracle.mcp.wire import Wire
 
@@ -106,17 +107,29 @@ def _prepare(binding: Binding) -> tuple[Desk, Server[dict[str, object]]]:
     """Load the SDK and everything that tools need; collecting garbage meanwhile would take a third of the time."""
     gc.disable()
     try:
-        from oracle.mcp.calling import Desk
-        from oracle.mcp.server import make_server
+        with sdk.building_late():
+            desk, server = _load(binding)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("mcp", "mcp_types"):
+        if error.name is None or error.name.partition(".")[0] not in ("mcp", "mcp_types", "pydantic"):
             raise
         raise UsageError(
             "The MCP server needs the package mcp, which is not installed.",
             hint=f"Install it: {sys.executable} -m pip install 'mcp>=2.3,<3'.",
         ) from error
-    desk = Desk(binding)
-    server = make_server(desk)
     gc.freeze()
     gc.enable()
     return desk, server
+
+
+def _load(binding: Binding) -> tuple[Desk, Server[dict[str, object]]]:
+    is_bare = sdk.stand_bare()
+    try:
+        from oracle.mcp.calling import Desk
+        from oracle.mcp.server import make_server
+    except ImportError:
+        if not is_bare:
+            raise
+        sdk.import_whole()
+        return _load(binding)
+    desk = Desk(binding)
+    return desk, make_server(desk)

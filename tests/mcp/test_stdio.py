@@ -216,7 +216,29 @@ def test_a_server_imports_nothing_heavy_beside_the_sdk():
     assert not (ours - sdk) & heavy
 
 
-def test_the_first_reply_costs_little_more_than_the_sdk(arena: Path):
+SPOILED = """
+import sys
+class Spoiled:
+    def find_spec(self, name, path=None, target=None):
+        if name == "mcp.server.lowlevel" and not hasattr(sys.modules["mcp"], "CallToolRequest"):
+            raise ImportError("this version needs its package")
+sys.meta_path.insert(0, Spoiled())
+"""
+
+
+@pytest.mark.parametrize("before", ["", SPOILED, "import mcp\n"], ids=["parts", "package", "imported before"])
+def test_the_sdk_is_loaded_in_parts_or_as_its_version_needs_it(arena: Path, before: str):
+    show = "import atexit, sys; atexit.register(lambda: print('mcp.client.client' in sys.modules, file=sys.stderr))\n"
+    server = Raw(command(arena, before=show + before))
+    server.send(HELLO)
+    assert server.receive()["result"]["serverInfo"]["name"] == "oracle"
+    server.send(READY)
+    assert "five times" in server.call(2, "search", query="upload retries")["content"][0]["text"]
+    out, err, code = server.end()
+    assert (out, err.decode().strip(), code) == (b"", str(bool(before)), 0)
+
+
+def test_the_first_reply_costs_no_more_than_the_sdk(arena: Path):
     """Compare processor times of one run, so that a busy machine changes nothing."""
 
     def cost(words: list[str], said: bytes) -> float:
@@ -227,7 +249,7 @@ def test_the_first_reply_costs_little_more_than_the_sdk(arena: Path):
 
     said = (json.dumps(HELLO) + "\n").encode()
     sdk = min(cost([sys.executable, "-c", "import mcp.server.lowlevel, mcp.server.stdio"], b"") for _ in range(2))
-    assert min(cost(command(arena), said) for _ in range(2)) < 1.6 * sdk
+    assert min(cost(command(arena), said) for _ in range(2)) < 1.1 * sdk
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ from oracle.store import journal, records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from oracle.app.views import Summary
@@ -39,7 +39,6 @@ _RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "de
 _MOST_NAMED = 3
 """Remarks on a new record that are made in full."""
 
-_LONG_FIELDS = ("title", "body", "detail", "evidence", "extra")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -107,7 +106,7 @@ def _check(oracle: Oracle, draft: Draft, secrets: str) -> tuple[Draft, tuple[str
     records.place(oracle.root, draft, _now(oracle))
     draft, redacted = _guard(oracle, draft, secrets)
     draft, warnings = _settle_relations(oracle, draft)
-    personal = privacy.warnings({name: "\n".join(_strings(getattr(draft, name))) for name in fields_of(draft)})
+    personal = privacy.warnings({name: "\n".join(_texts(getattr(draft, name))) for name in fields_of(draft)})
     return draft, redacted, (*warnings, *personal)
 
 
@@ -120,16 +119,10 @@ def _guard(oracle: Oracle, draft: Draft, policy: str) -> tuple[Draft, tuple[str,
     `allow` is for secrets: what the owner of the Root blocks is no matter of a writer's.
     """
     guard = privacy.guard(oracle, secrets=policy != "allow")
-    if guard.is_idle:
-        return draft, ()
+    if not guard.finds_in(_texts(draft)):
+        return draft, ()  # nearly always: each field is looked at alone only to name it
     found: list[str] = []
-    names: Sequence[str] = fields_of(draft)
-    short = [name for name in names if name not in _LONG_FIELDS]
-    if not guard.finds("\n".join(text for name in short for text in _strings(getattr(draft, name)))):
-        names = list(
-            _LONG_FIELDS
-        )  # one look for a dozen short fields; each is looked at alone only when that finds something
-    values = {name: _clean(guard, getattr(draft, name), name, found) for name in names}
+    values = {name: _clean(guard, getattr(draft, name), name, found) for name in fields_of(draft)}
     if policy != "redact" and any(item.startswith(privacy.RULES) for item in found):
         raise PrivacyBlocked(
             f"The record holds what must not be written: {'; '.join(dict.fromkeys(found))}. Nothing was written.",
@@ -143,9 +136,19 @@ def _guard(oracle: Oracle, draft: Draft, policy: str) -> tuple[Draft, tuple[str,
     return (replace(draft, **values) if found else draft), tuple(dict.fromkeys(found))
 
 
-def _strings(value: object) -> list[str]:
-    """Return the texts of a short field: one word, or a few."""
-    return [value] if isinstance(value, str) else [str(item) for item in value] if isinstance(value, tuple) else []
+def _texts(value: object) -> Iterator[str]:
+    """Yield every text in a value of whatever shape, and what a map says as `key: value`."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from (f"{key}: {item}" if isinstance(item, str) else key, *_texts(item))
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, Draft | Evidence):
+        for name in fields_of(value):
+            yield from _texts(getattr(value, name))
 
 
 def _clean(guard: Guard, value: Any, name: str, found: list[str]) -> Any:  # noqa: ANN401

@@ -14,7 +14,7 @@ from oracle.domain.values import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Protocol
 
     class Matcher(Protocol):
@@ -76,11 +76,6 @@ class Guard:
         self._secrets = secrets
         self._personal = personal
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether there is nothing that `clean` could replace."""
-        return not (self._secrets or self._rules)
-
     def look(self, text: str, place: str) -> tuple[Finding, ...]:
         """Return what stands in a text, in order; of a text with very much of it the beginning."""
         found = sorted(self._spans(text))[:MOST_FINDINGS]
@@ -101,11 +96,15 @@ class Guard:
                 done = end
         return "".join((*parts, text[done:])), (*secrets, *(rule for _, _, rule in spans))
 
-    def finds(self, text: str) -> bool:
-        """Tell whether `clean` would replace something."""
-        if self._secrets and find_secrets(text):
+    def finds_in(self, texts: Iterable[str]) -> bool:
+        """Tell whether `clean` would replace something in one of several texts.
+
+        Credentials are looked for in all of them at once; what an owner's pattern says of a beginning and an end holds for each.
+        """
+        parts = list(texts)
+        if self._secrets and find_secrets("\n".join(parts)):
             return True
-        return any(True for rule in self._rules for _ in rule.matcher.spans(text))
+        return any(True for rule in self._rules for part in parts for _ in rule.matcher.spans(part))
 
     def _spans(self, text: str) -> Iterator[tuple[int, int, str, str]]:
         if self._secrets:

@@ -76,14 +76,15 @@ class Index:
         trouble: Exception | None = None
         for _ in range(_TRIES):
             try:
-                return self._ask(work, fresh=fresh)
-            except sqlite3.DatabaseError as error:
-                trouble = error
-                self._recover(error)
-            except DiskFailure as error:
+                try:
+                    return self._ask(work, fresh=fresh)
+                except sqlite3.DatabaseError as error:
+                    trouble = error
+                    self._recover(error)
+            except (DiskFailure, sqlite3.DatabaseError) as error:  # from mending too: the disk is full, or read-only
                 if self._database.in_memory:
                     raise
-                self._go_read_only(error.sentence)
+                self._go_read_only(getattr(error, "sentence", str(error)))
         raise DiskFailure(
             f"The index {self.root.database} can't be used: {trouble}.", hint="Run `oracle doctor`."
         ) from trouble
@@ -318,9 +319,17 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
 def _as_oracle_error(root: Root, error: sqlite3.DatabaseError) -> Exception:
     if _code(error) == _BUSY:
         return LockTimeout(f"The index {root.database} is busy: {error}.", hint="Try again in a moment.")
-    if _code(error) == _FULL:
+    if _code(error) == _FULL or (_code(error) == _IOERR and _has_no_room(root)):
         return DiskFailure(
             f"{root.database} could not be written: the disk is full.",
             hint="Free some space and run the command again; no record was lost.",
         )
     return DiskFailure(f"{root.database} can't be used: {error}.", hint="Run `oracle doctor`; no record was lost.")
+
+
+def _has_no_room(root: Root) -> bool:
+    """Tell whether the disk is full, which SQLite calls an I/O error where it makes its shared memory."""
+    try:
+        return os.statvfs(root.path).f_bavail == 0
+    except OSError:
+        return False

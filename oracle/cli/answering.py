@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from oracle.cli.printing import emphasise, mark_cuts, visible, visible_lines, write_out
 from oracle.errors import NotInFederation, NotInMemory
+from oracle.wording import Said, joined, say, say_many
 
 if TYPE_CHECKING:
     from oracle.app.liveness import Checked
     from oracle.app.oracle import Oracle
-    from oracle.app.replies import Cited, CitedFact, Near, Reply
+    from oracle.app.replies import Cited, CitedFact, Near, Replaced, Reply, Synthesis
     from oracle.cli.session import Call
     from oracle.store.layout import Root
 
@@ -31,8 +32,15 @@ def answer_now(call: Call, question: str, *, project: str, seat: str, in_prose: 
         return
     write_out("\n".join(_paragraphs(reply, root)))
     for item in reply.replaced:
-        by = f" by {', then '.join(item.by)}" if item.by else ""
-        call.note(f"not quoted: {item.record.slug} is {item.record.effective_status}{by}")
+        call.note(_not_quoted(item))
+
+
+def _not_quoted(item: Replaced) -> Said:
+    slug, status = item.record.slug, item.record.effective_status
+    if not item.by:
+        return say("not quoted: {slug} is {status}", slug=slug, status=status)
+    by = joined(", then ", item.by)
+    return say("not quoted: {slug} is {status} by {by}", slug=slug, status=status, by=by)
 
 
 def _absence(oracle: Oracle, project: str, seat: str) -> str:
@@ -48,10 +56,10 @@ def _absence(oracle: Oracle, project: str, seat: str) -> str:
 
 def _none(reply: Reply, absence: str) -> NotInMemory | NotInFederation:
     kind = NotInFederation if reply.status == NotInFederation.code else NotInMemory
-    near = "; ".join(_near(item) for item in reply.nearest)
-    nearest = f"Nearest, but no answer: {near}." if near else ""
-    hint = " ".join(filter(None, (absence, nearest))) or "Ask in other words, or ask a seat with --from."
-    return kind(f"{reply.status}: {reply.reason}.", hint=hint)
+    near = joined("; ", map(_near, reply.nearest))
+    nearest = say("Nearest, but no answer: {near}.", near=near) if near else ""
+    hint = joined(" ", filter(None, (absence, nearest))) or say("Ask in other words, or ask a seat with --from.")
+    return kind(say("{status}: {reason}.", status=reply.status, reason=reply.reason), hint=hint)
 
 
 def _near(item: Near) -> str:
@@ -61,10 +69,21 @@ def _near(item: Near) -> str:
 def _paragraphs(reply: Reply, root: Root) -> list[str]:
     prose = []
     if reply.synthesis is not None and reply.synthesis.text:
-        dropped = f", {reply.synthesis.dropped} sentences dropped" if reply.synthesis.dropped else ""
-        head = emphasise(visible(f"synthesised by {reply.synthesis.command[0]}{dropped}"))
+        head = emphasise(visible(_made_by(reply.synthesis)))
         prose = [f"{head}\n    {_indented(reply.synthesis.text)}\n"]
     return [*prose, *map(_fact, reply.facts), *(_claim(item, root.join(item.quote.path)) for item in reply.claims)]
+
+
+def _made_by(synthesis: Synthesis) -> Said:
+    program, dropped = synthesis.command[0], synthesis.dropped
+    if not dropped:
+        return say("synthesised by {program}", program=program)
+    return say_many(
+        "synthesised by {program}, {n} sentence dropped",
+        "synthesised by {program}, {n} sentences dropped",
+        n=dropped,
+        program=program,
+    )
 
 
 def _indented(text: str) -> str:
@@ -79,8 +98,9 @@ def _claim(item: Cited, path: str) -> str:
     record = item.record
     place = f"{item.quote.path}:{item.quote.lines[0]}-{item.quote.lines[1]}"
     about = ", ".join(filter(None, (record.kind, record.seat, record.sort_ts[:10], record.effective_status)))
-    marks = [f"[contradicts {', '.join(item.contradicts)}]"] if item.contradicts else []
-    marks += [f"[in the place of {', '.join(item.stands_for)}]"] if item.stands_for else []
+    marks: list[str] = []
+    marks += [say("[contradicts {others}]", others=item.contradicts)] if item.contradicts else []
+    marks += [say("[in the place of {others}]", others=item.stands_for)] if item.stands_for else []
     marks += _marks(item.checked)
     head = "  ".join(
         [emphasise(visible(f"[{item.handle}] {place}")), visible(f"{record.title} ({about})"), *map(visible, marks)]

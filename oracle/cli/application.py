@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, begin
 from oracle.cli.printing import write_out
 
@@ -138,6 +139,15 @@ def main(
     *,
     memory_dir: MemoryDir = None,
     as_json: Json = False,
+    lang: Annotated[  # taken out of the words before they are parsed, since help and errors speak it too
+        str,
+        typer.Option(
+            "--lang",
+            metavar="auto|zh|en",
+            help="The language to speak (default ORACLE_LANG, else en).",
+            autocompletion=completing.words("auto", "zh", "en"),
+        ),
+    ] = "",
     version: Annotated[
         bool, typer.Option("--version", "-V", is_eager=True, callback=_print_version, help="Print the version.")
     ] = False,

@@ -7,6 +7,7 @@ import shlex
 import sys
 
 from oracle.errors import UsageError
+from oracle.wording import say
 
 STANDARD_INPUT = "-"
 _LINES = re.compile(r"(\d*):(\d*)|(\d+)(?:-(\d+))?", re.ASCII)
@@ -17,14 +18,18 @@ def read_body(body: str | None, body_file: str | None, dash: str | None) -> str:
     """Return the body from the one place that was named, "" when none was. Raises UsageError for two, and for bad bytes."""
     if dash is not None and dash != STANDARD_INPUT:
         raise UsageError(
-            f"{dash!r} stands where only - can.",
-            hint=f"Name a file with --body-file, as in --body-file {shlex.quote(dash)}; give the text with --body, or - to"
-            " read it from standard input.",
+            say("{dash!r} stands where only - can.", dash=dash),
+            hint=say(
+                "Name a file with --body-file, as in --body-file {dash}; give the text with --body, or - to "
+                "read it from standard input.",
+                dash=shlex.quote(dash),
+            ),
         )
     places = [place for place in (body, body_file, dash) if place is not None]
     if len(places) > 1:
         raise UsageError(
-            "The body was given more than once.", hint="Choose one of --body, --body-file and - (standard input)."
+            say("The body was given more than once."),
+            hint=say("Choose one of --body, --body-file and - (standard input)."),
         )
     if STANDARD_INPUT in places:
         return _decode(_read_standard_input(), "standard input")
@@ -35,7 +40,7 @@ def read_body(body: str | None, body_file: str | None, dash: str | None) -> str:
 
 def _read_standard_input() -> bytes:
     if sys.stdin is None:
-        raise UsageError("Standard input is closed.", hint="Give the body with --body or --body-file.")
+        raise UsageError(say("Standard input is closed."), hint=say("Give the body with --body or --body-file."))
     return sys.stdin.buffer.read()
 
 
@@ -45,7 +50,10 @@ def _read_file(path: str) -> bytes:
             return stream.read()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"The body file {path} can't be read: {reason}.", hint="Check --body-file.") from error
+        raise UsageError(
+            say("The body file {path} can't be read: {reason}.", path=path, reason=reason),
+            hint=say("Check --body-file."),
+        ) from error
 
 
 def _decode(raw: bytes, source: str) -> str:
@@ -53,8 +61,13 @@ def _decode(raw: bytes, source: str) -> str:
         return raw.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise UsageError(
-            f"The body from {source} is not UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}.",
-            hint="Convert it first, as in `iconv -t UTF-8`.",
+            say(
+                "The body from {source} is not UTF-8: byte 0x{raw:02x} at offset {start}.",
+                source=source,
+                raw=raw[error.start],
+                start=error.start,
+            ),
+            hint=say("Convert it first, as in `iconv -t UTF-8`."),
         ) from error
 
 
@@ -83,7 +96,9 @@ def _number(digits: str, text: str) -> int:
 
 
 def _bad_lines(text: str) -> UsageError:
-    return UsageError(f"--lines {text!r} names no lines.", hint="Write A:B, A-B, A:, :B or A, as in --lines 1:20.")
+    return UsageError(
+        say("--lines {text!r} names no lines.", text=text), hint=say("Write A:B, A-B, A:, :B or A, as in --lines 1:20.")
+    )
 
 
 def split_place(text: str) -> tuple[str, str]:

@@ -8,8 +8,9 @@ import typer
 
 from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, begin
-from oracle.cli.printing import Table, print_table, visible, write_out
+from oracle.cli.printing import Table, print_line, print_table
 from oracle.errors import UsageError
+from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,9 @@ def print_signs(call: Call, found: Sequence[Sign], beside: dict[str, object]) ->
     if call.as_json:
         call.print_json({**beside, "ok": not missing, "checks": [sign.as_json() for sign in found]})
     else:
-        print_table(Table(("check", "it is", "detail"), [(sign.name, sign.word, sign.detail) for sign in found]))
+        print_table(
+            Table(say_each("check", "it is", "detail"), [(sign.name, sign.word, sign.detail) for sign in found])
+        )
     if missing:
         raise typer.Exit(1)
 
@@ -80,10 +83,11 @@ def integrate(
     if call.as_json:
         call.print_json(done.as_json())
         return
-    write_out(f"{visible(done.record)}\n")
-    for line in (f"dispatched {done.repair}" if done.repair else "", done.report):
-        if line:
-            call.note(line)
+    print_line(done.record)
+    if done.repair:
+        call.note(say("dispatched {repair}", repair=done.repair))
+    if done.report:
+        call.note(done.report)
 
 
 def rehearse(
@@ -102,7 +106,8 @@ def rehearse(
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     if action not in (None, "verify"):
         raise UsageError(
-            f"`oracle rehearse {action}` is no command.", hint="Write `oracle rehearse` or `rehearse verify`."
+            say("`oracle rehearse {action}` is no command.", action=action),
+            hint=say("Write `oracle rehearse` or `rehearse verify`."),
         )
     with call.oracle() as oracle:
         if action is None:
@@ -111,11 +116,11 @@ def rehearse(
             name, found = oracle.verify_rehearsal(project, task_id=task_id)
     if action is not None:
         if any(sign.held is False for sign in found):
-            call.warn("the chain does not hold: dispatch no real task until it does")
+            call.warn(say("the chain does not hold: dispatch no real task until it does"))
         print_signs(call, found, {"task_id": name})
         return
     if call.as_json:
         call.print_json(begun.as_json())
         return
-    write_out(f"{visible(begun.task_id)}\n")
-    call.note(f"brief: {begun.brief}")
+    print_line(begun.task_id)
+    call.note(say("brief: {brief}", brief=begun.brief))

@@ -8,6 +8,7 @@ import typer
 
 from oracle.cli.options import Fresh, Json, MemoryDir, Project, begin
 from oracle.cli.printing import Table, print_table
+from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
     from oracle.cli.session import Call
@@ -35,8 +36,10 @@ def stale(
         for item in found.records
         for one in item.worst_names
     ]
-    print_table(Table(("slug", "line", "what", "name", "it is", "detail"), rows, stacked=(3, 0, 5)))
-    call.note(f"{found.looked_up} names looked up, {found.unchecked} unchecked")
+    print_table(Table(say_each("slug", "line", "what", "name", "it is", "detail"), rows, stacked=(3, 0, 5)))
+    call.note(
+        say("{looked_up} names looked up, {unchecked} unchecked", looked_up=found.looked_up, unchecked=found.unchecked)
+    )
 
 
 def review(
@@ -58,12 +61,15 @@ def review(
     rows = [
         (item.sort.value, f"{item.likeness:.2f}", item.record.slug, item.other.slug, item.sentence) for item in found
     ]
-    print_table(Table(("what", "alike", "record", "other", "it"), rows, stacked=(2, 4)))
+    print_table(Table(say_each("what", "alike", "record", "other", "it"), rows, stacked=(2, 4)))
 
 
 def _warn_of_unregistered(call: Call, names: list[str]) -> None:
     if names:
         call.warn(
-            f"no repository is registered for {', '.join(names)}; `repo_path` in projects.json or `repo_root` in the profile"
-            " names it"
+            say(
+                "no repository is registered for {names}; `repo_path` in projects.json or `repo_root` in the "
+                "profile names it",
+                names=names,
+            )
         )

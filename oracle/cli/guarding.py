@@ -12,6 +12,7 @@ from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, begin
 from oracle.cli.printing import Table, print_table
 from oracle.errors import UsageError
+from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
     from oracle.app.oracle import Oracle
@@ -32,17 +33,17 @@ def privacy(
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     if action != "check" or [text is not None, bool(file), staged].count(True) != 1:
         raise UsageError(
-            "The words of `oracle privacy` don't fit together.",
-            hint="Write `oracle privacy check` with one of --text TEXT, --file PATH and --staged.",
+            say("The words of `oracle privacy` don't fit together."),
+            hint=say("Write `oracle privacy check` with one of --text TEXT, --file PATH and --staged."),
         )
     with call.oracle() as oracle:
         found = _look(oracle, text, file)
     if call.as_json:
         call.print_json({"clean": not found, "findings": [item.as_json() for item in found]})
     else:
-        print_table(Table(("rule", "sort", "place"), [(item.rule, item.sort, item.where) for item in found]))
+        print_table(Table(say_each("rule", "sort", "place"), [(item.rule, item.sort, item.where) for item in found]))
         if not found:
-            call.note("nothing was found")
+            call.note(say("nothing was found"))
     if found:
         raise typer.Exit(1)
 

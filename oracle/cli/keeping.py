@@ -8,8 +8,9 @@ import typer
 
 from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, Project, Since, begin
-from oracle.cli.printing import Table, print_table, visible, write_out
+from oracle.cli.printing import Table, print_line, print_lines, print_table
 from oracle.errors import OwnershipError, UsageError
+from oracle.wording import Said, say, say_each
 
 if TYPE_CHECKING:
     from oracle.app.ownership import Judged
@@ -23,7 +24,10 @@ Check = Annotated[
 
 def _require_check(command: str, action: str) -> None:
     if action != "check":
-        raise UsageError(f"`oracle {command} {action}` is no command.", hint=f"Write `oracle {command} check`.")
+        raise UsageError(
+            say("`oracle {command} {action}` is no command.", command=command, action=action),
+            hint=say("Write `oracle {command} check`.", command=command),
+        )
 
 
 def ownership(
@@ -54,17 +58,21 @@ def ownership(
     if call.as_json:
         call.print_json({"seat": seat, "ok": not wrong, "files": [item.as_json() for item in found]})
     else:
-        print_table(Table(("verdict", "path", "line", "what", "text"), [row for item in found for row in _rows(item)]))
+        print_table(
+            Table(say_each("verdict", "path", "line", "what", "text"), [row for item in found for row in _rows(item)])
+        )
     if wrong:
         raise typer.Exit(OwnershipError.exit_code)
 
 
 def _rows(item: Judged) -> list[tuple[str, ...]]:
     if not item.changes:
-        return [("ok" if item.is_allowed else "no", item.path, "", "", item.why)]
-    return [
-        ("ok" if one.is_allowed else "no", item.path, str(one.line), one.sort.value, one.text) for one in item.changes
-    ]
+        return [(_verdict(item.is_allowed), item.path, "", "", item.why)]
+    return [(_verdict(one.is_allowed), item.path, str(one.line), one.sort.value, one.text) for one in item.changes]
+
+
+def _verdict(is_allowed: bool) -> Said:
+    return say("ok") if is_allowed else say("no")
 
 
 def compact_check(
@@ -86,7 +94,7 @@ def compact_check(
     if call.as_json:
         call.print_json(found.as_json())
     else:
-        write_out("".join(f"{visible(line)}\n" for line in (*found.missing, found.line)))
+        print_lines((*found.missing, found.line))
     if found.missing:
         raise typer.Exit(1)
 
@@ -113,8 +121,8 @@ def workspace(
     if call.as_json:
         call.print_json({"stale": [item.as_json() for item in found]})
     elif found:
-        write_out("".join(f"{STALE} {visible(item.page)}\n" for item in found))
-        call.note(f"run `{found[0].command}`")
+        print_lines(say("{stale} {page}", stale=STALE, page=item.page) for item in found)
+        call.note(say("run `{command}`", command=found[0].command))
     if found:
         raise typer.Exit(1)
 
@@ -141,7 +149,8 @@ def peers(
         return
     if action != "list" or peer:
         raise UsageError(
-            f"`oracle peers {action}` is no command.", hint="Write `oracle peers list` or `record PEER [TASK]`."
+            say("`oracle peers {action}` is no command.", action=action),
+            hint=say("Write `oracle peers list` or `record PEER [TASK]`."),
         )
     with call.oracle() as oracle:
         found = oracle.peer_deliveries(project)
@@ -152,10 +161,10 @@ def peers(
         (item.delivery.peer, item.delivery.task_id, item.delivery.said("verdict"), item.record, item.delivery.folder)
         for item in found
     ]
-    print_table(Table(("peer", "task", "verdict", "record", "folder"), rows, stacked=(3, 4)))
+    print_table(Table(say_each("peer", "task", "verdict", "record", "folder"), rows, stacked=(3, 4)))
 
 
 def _record(call: Call, project: str, peer: str, *, task_id: str, summary: str) -> None:
     with call.oracle() as oracle:
         path = oracle.record_peer_delivery(project, peer, task_id=task_id, summary=summary)
-    call.print_json({"record": path}) if call.as_json else write_out(f"{visible(path)}\n")
+    call.print_json({"record": path}) if call.as_json else print_line(path)

@@ -12,6 +12,7 @@ from oracle.cli.printing import Table, print_table, write_out
 from oracle.cli.reading import records_table
 from oracle.cli.session import chain_json, record_json, replaced_by, with_chains
 from oracle.errors import NotInMemory, UsageError
+from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,10 +54,10 @@ def links(
         call.print_json({"slug": name, "links": edges, **standing})
         return
     cells = [
-        (kind, target, str(line), "" if there else "missing", replaced_by(chains.get(target, ())), snippet)
+        (kind, target, str(line), "" if there else say("missing"), replaced_by(chains.get(target, ())), snippet)
         for kind, target, snippet, line, there in rows
     ]
-    print_table(Table(("type", "target", "line", "missing", "replaced", "snippet"), cells, stacked=(1, 4, 5)))
+    print_table(Table(say_each("type", "target", "line", "missing", "replaced", "snippet"), cells, stacked=(1, 4, 5)))
 
 
 def backlinks(
@@ -101,7 +102,9 @@ def backlinks(
         for (source, kind, snippet, line, *_), mark in zip(rows, marks, strict=True)
     ]
     faint = frozenset(index for index, mark in enumerate(marks) if mark)
-    print_table(Table(("source", "type", "line", "status", "replaced", "snippet"), cells, faint, stacked=(0, 4, 5)))
+    print_table(
+        Table(say_each("source", "type", "line", "status", "replaced", "snippet"), cells, faint, stacked=(0, 4, 5))
+    )
 
 
 def graph(
@@ -139,7 +142,9 @@ def graph(
     wanted = _check_types(types)
     call = begin(context, memory_dir=memory_dir, as_json=as_json or form == "json")
     if form not in ("json", *graphs.FORMS):
-        raise UsageError(f"The format {form!r} is unknown.", hint="Choose text, json, mermaid or dot.")
+        raise UsageError(
+            say("The format {form!r} is unknown.", form=form), hint=say("Choose text, json, mermaid or dot.")
+        )
     with call.oracle("edges") as oracle:
         name = oracle.target(target)
         direction = direction or ("in" if is_entity(name) else "out")  # nothing leads out of an entity
@@ -178,18 +183,23 @@ def entities(
     from oracle.domain.slugs import NAMESPACES
 
     if namespace and namespace not in NAMESPACES:
-        raise UsageError(f"There is no namespace {namespace!r}.", hint=f"Choose one of {', '.join(NAMESPACES)}.")
+        raise UsageError(
+            say("There is no namespace {namespace!r}.", namespace=namespace),
+            hint=say("Choose one of {namespaces}.", namespaces=NAMESPACES),
+        )
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     with call.oracle("entities") as oracle:
         rows = oracle.entities(namespace, top=top, fresh=fresh)
         if not rows:
-            what = f"entity of the namespace {namespace}" if namespace else "entity"
-            raise NotInMemory(f"not_in_memory_db: no record mentions any {what}.", hint="See `oracle status`.")
+            absent = say("not_in_memory_db: no record mentions any entity.")
+            if namespace:
+                absent = say("not_in_memory_db: no record mentions any entity of the namespace {name}.", name=namespace)
+            raise NotInMemory(absent, hint=say("See `oracle status`."))
         standing = oracle.standing() if call.as_json else {}
     if call.as_json:
         call.print_json({"entities": [{"entity": name, "records": count} for name, count in rows], **standing})
     else:
-        print_table(Table(("records", "entity"), [(str(count), name) for name, count in rows]))
+        print_table(Table(say_each("records", "entity"), [(str(count), name) for name, count in rows]))
 
 
 def orphans(
@@ -210,7 +220,7 @@ def orphans(
     elif records:
         print_table(records_table(records))
     else:
-        call.note("no record stands alone")
+        call.note(say("no record stands alone"))
 
 
 def unresolved(
@@ -233,9 +243,9 @@ def unresolved(
         call.print_json({"links": [dict(zip(names, row, strict=True)) for row in rows], **standing})
     elif rows:
         cells = [(slug, str(line), kind, ref, target) for slug, _, kind, ref, line, target in rows]
-        print_table(Table(("source", "line", "type", "as written", "target"), cells, stacked=(0, 4, 3)))
+        print_table(Table(say_each("source", "line", "type", "as written", "target"), cells, stacked=(0, 4, 3)))
     else:
-        call.note("every link to a record leads somewhere")
+        call.note(say("every link to a record leads somewhere"))
 
 
 def _check_types(types: Sequence[str] | None) -> tuple[str, ...]:
@@ -243,5 +253,8 @@ def _check_types(types: Sequence[str] | None) -> tuple[str, ...]:
 
     for name in types or ():
         if name not in EDGE_TYPES:
-            raise UsageError(f"There is no edge type {name!r}.", hint=f"Choose of {', '.join(EDGE_TYPES)}.")
+            raise UsageError(
+                say("There is no edge type {name!r}.", name=name),
+                hint=say("Choose of {edge_types}.", edge_types=EDGE_TYPES),
+            )
     return tuple(types or ())

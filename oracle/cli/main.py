@@ -5,10 +5,12 @@ Imports nothing heavy by itself, so that an interrupt during start-up is as quie
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
 from oracle.errors import OracleError, UsageError
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,9 +51,11 @@ def _run(call: Call, words: list[str]) -> int:
     try:
         if not all(map(str.isascii, words)):
             _require_text(words)
-        words = ask_for_help(words)
+        words = ask_for_help(_agree_on_language(words))
+        command = typer.main.get_command(build(words))
+        _translate(command)
         with held_back(words):
-            code = typer.main.get_command(build(words)).main(words, prog_name="oracle", standalone_mode=False, obj=call)
+            code = command.main(words, prog_name="oracle", standalone_mode=False, obj=call)
         return code if isinstance(code, int) else 0
     except ReaderGone:
         return 0
@@ -61,6 +65,26 @@ def _run(call: Call, words: list[str]) -> int:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 -- the one place where a traceback ends, so that no person ever reads one
         return call.fail(_as_usage(error) or _lost_folder(error) or _log(call, error))
+
+
+def _agree_on_language(words: list[str]) -> list[str]:
+    """Choose the language of this call and return the words that do not speak of it."""
+    from oracle.cli.language import choose_language, take_language
+    from oracle.cli.speaking import ENGLISH, speak_in
+
+    speak_in(ENGLISH)
+    words, asked = take_language(words)
+    speak_in(choose_language(asked, words, os.environ))
+    return words
+
+
+def _translate(command: object) -> None:
+    from oracle.cli.speaking import is_english
+
+    if not is_english():
+        from oracle.cli.helping import translate_help
+
+        translate_help(command)
 
 
 def _require_text(words: Sequence[str]) -> None:
@@ -85,7 +109,7 @@ def _as_usage(error: Exception) -> UsageError | None:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "oracle"
     sentence = _in_plain_words(" ".join(error.format_message().split()))  # type: ignore[attr-defined]
-    return UsageError(sentence, hint=f"See `{command} --help`.")
+    return UsageError(sentence, hint=say("See `{command} --help`.", command=command))
 
 
 def _in_plain_words(sentence: str) -> str:
@@ -108,4 +132,4 @@ def _log(call: Call, error: Exception) -> Unforeseen:
         path = Oracle.open(call.memory_dir).note_crash("".join(traceback.format_exception(error)))
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     hint = f"Details are in {path}." if path else "The Root can't be written, so no details were kept."
-    return Unforeseen(f"Something unforeseen happened: {what.splitlines()[0][:200]}.", hint=hint)
+    return Unforeseen(say("Something unforeseen happened: {what}.", what=what.splitlines()[0][:200]), hint=hint)

@@ -9,6 +9,7 @@ import typer
 from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, begin
 from oracle.cli.printing import Table, print_table
+from oracle.wording import say, say_each
 
 Texts = list[str] | None
 
@@ -69,5 +70,5 @@ def packet(
     sections = routed.packet.sections
     rows = [(name, item.text, item.id) for name, items in sections.items() for item in items]
     if not rows:
-        call.note("nothing is remembered that helps here")
-    print_table(Table(("section", "text", "memory"), rows, stacked=(1, 2)))
+        call.note(say("nothing is remembered that helps here"))
+    print_table(Table(say_each("section", "text", "memory"), rows, stacked=(1, 2)))

@@ -11,11 +11,14 @@ import json
 import os
 import re
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from oracle.cli.speaking import speak
 from oracle.errors import DiskFailure
+from oracle.wording import say
 
 _STEERING = (
     "\x00-\x1f\x7f-\x9f"  # C0, DEL, C1: 0x9b alone begins an escape sequence on some terminals
@@ -34,13 +37,13 @@ class ReaderGone(Exception):
 
 
 def visible(text: str) -> str:
-    r"""Return `text` on one line, every character that steers a terminal spelled out (`\x1b`, `\n`, `\u202e`)."""
-    return _UNSAFE.sub(_spell, text)
+    r"""Return `text` in the operator's language, on one line, what steers a terminal spelled out (`\x1b`, `\n`, `\u202e`)."""
+    return _UNSAFE.sub(_spell, speak(text))
 
 
 def visible_lines(text: str) -> str:
-    """Return text of several lines, its line ends and tabs kept, everything else that steers a terminal spelled out."""
-    return _UNSAFE_IN_LINES.sub(_spell, text)
+    """Return text of several lines in the operator's language, its line ends and tabs kept, what else steers spelled out."""
+    return _UNSAFE_IN_LINES.sub(_spell, speak(text))
 
 
 def _spell(match: re.Match[str]) -> str:
@@ -89,7 +92,7 @@ def _draw(table: Table, rows: list[list[str]]) -> str:
     ]
     drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
     for index in beside:
-        drawn.add_column(Text(table.headings[index]), overflow="fold")
+        drawn.add_column(Text(speak(table.headings[index])), overflow="fold")
     if table.stacked:
         drawn.add_column(Text(_stacked_heading(table, rows)), overflow="fold", ratio=1)
     for number, row in enumerate(rows):
@@ -108,7 +111,19 @@ def _draw(table: Table, rows: list[list[str]]) -> str:
 
 def _stacked_heading(table: Table, rows: list[list[str]]) -> str:
     """Return what the lines of a stacked cell are, in their order, as in `as written / source / target`."""
-    return " / ".join(table.headings[index] for index in table.stacked if any(row[index] for row in rows))
+    return " / ".join(speak(table.headings[index]) for index in table.stacked if any(row[index] for row in rows))
+
+
+def cells(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def padded(text: str, width: int) -> str:
+    """Return a text with blanks behind it, so many columns wide at least."""
+    return text + " " * (width - cells(text))
 
 
 def emphasise(text: str, *, style: str = "1") -> str:
@@ -138,6 +153,16 @@ def prepare_streams() -> None:
             reconfigure(encoding=encoding, errors="backslashreplace")
 
 
+def print_lines(lines: Iterable[str]) -> None:
+    """Print each text on a line of its own, in the operator's language."""
+    write_out("".join(f"{visible(line)}\n" for line in lines))
+
+
+def print_line(line: str) -> None:
+    """Print one text on a line of its own, in the operator's language."""
+    print_lines([line])
+
+
 def write_out(text: str) -> None:
     """Write to standard output at once. Raises ReaderGone when nobody reads any more, DiskFailure when it can't be written."""
     if sys.stdout is None:
@@ -151,7 +176,8 @@ def write_out(text: str) -> None:
     except OSError as error:
         _give_up_stdout()
         raise DiskFailure(
-            f"The output could not be written: {error.strerror}.", hint="Free some space, or send it elsewhere."
+            say("The output could not be written: {strerror}.", strerror=error.strerror),
+            hint=say("Free some space, or send it elsewhere."),
         ) from error
 
 
@@ -175,7 +201,7 @@ def _give_up_stdout() -> None:
         os.close(nothing)
 
 
-def say(lines: Iterable[str]) -> None:
+def tell(lines: Iterable[str]) -> None:
     """Write lines to standard error; when that is gone there is nobody left to tell."""
     if sys.stderr is None:
         return

@@ -25,9 +25,11 @@ from oracle.cli.options import (
     Until,
     begin,
 )
-from oracle.cli.printing import Table, is_terminal, print_table, visible, visible_lines, write_out
+from oracle.cli.printing import Table, is_terminal, padded, print_table, visible, visible_lines, write_out
 from oracle.cli.session import record_json, replaced_by, with_chains
+from oracle.cli.speaking import recall
 from oracle.errors import NotFound, NotInMemory, UsageError
+from oracle.wording import joined, say, say_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from oracle.app.oracle import Oracle
     from oracle.app.views import Shown, Summary
 
-_HEADINGS = ("slug", "when", "kind", "seat", "status", "title", "replaced")
+_HEADINGS = say_each("slug", "when", "kind", "seat", "status", "title", "replaced")
 
 
 def list_records(
@@ -105,7 +107,9 @@ def timeline(
     ]
     if is_terminal(sys.stdout):
         faint = frozenset(index for index, (record, _) in enumerate(records) if record.retired_by)
-        print_table(Table(("when", "kind", "seat", "title", "slug", "replaced"), rows, faint, stacked=(3, 4, 5)))
+        print_table(
+            Table(say_each("when", "kind", "seat", "title", "slug", "replaced"), rows, faint, stacked=(3, 4, 5))
+        )
     else:
         write_out("".join("\t".join(filter(None, map(visible, row))) + "\n" for row in rows))
 
@@ -132,11 +136,12 @@ def show(
         call.print_json(shown.as_json())
         return
     if shown.chain:
-        call.note(f"{shown.record.slug} is {shown.record.effective_status} {replaced_by(shown.chain)}")
+        slug, status = shown.record.slug, shown.record.effective_status
+        call.note(say("{slug} is {status} {by}", slug=slug, status=status, by=replaced_by(shown.chain)))
     if shown.supersedes:
-        call.note(f"it stands in place of {', '.join(shown.supersedes)}")
+        call.note(say("it stands in place of {supersedes}", supersedes=shown.supersedes))
     for line, reason in shown.problems:
-        call.note(f"line {line}: {reason}")
+        call.note(say("line {line}: {reason}", line=line, reason=recall(reason)))
     write_out(visible_lines(shown.text) + "\n" if shown.text else "")
 
 
@@ -149,8 +154,8 @@ def _show_place(oracle: Oracle, text: str, lines: str | None, *, fresh: bool) ->
         return None
     if lines is not None:
         raise UsageError(
-            f"The lines are given twice, as {place} and as {lines}.",
-            hint=f"Write `oracle show {name} --lines {lines}`.",
+            say("The lines are given twice, as {place} and as {lines}.", place=place, lines=lines),
+            hint=say("Write `oracle show {name} --lines {lines}`.", name=name, lines=lines),
         )
     first, last = parse_lines(place)
     return oracle.show(name, first_line=first, last_line=last, fresh=fresh)
@@ -187,7 +192,7 @@ def get(
     with call.oracle() as oracle:
         fact = oracle.reveal(key, project)
     if fact.legacy:
-        call.warn(f"{fact.path} is of the old flat layout; machine/ wins once it has the file.")
+        call.warn(say("{path} is of the old flat layout; machine/ wins once it has the file.", path=fact.path))
     if call.as_json:
         call.print_json({"key": key, "value": fact.value, "path": fact.path, "legacy": fact.legacy})
         return
@@ -209,20 +214,29 @@ def status(
     if call.as_json:
         call.print_json(counts)
         return
-    lines = [(name, str(counts[name])) for name in ("root", "records", "edges", "targets", "unresolved", "problems")]
-    lines.append(("facts", ", ".join(counts["facts"]) or "none"))
-    if "embedded" in counts:
-        read = [f"{one['whole']} {one['model']}" for one in counts["embedded"]["models"]]
-        lines.append(("embedded", f"{' and '.join(read)} of {counts['embedded']['records']} records"))
-    freshness = counts["freshness"]
-    looked = f"every file stat'ed at {freshness['last_full_stat']}"
-    lines.append(("freshness", f"behind the files: {freshness['stale']}" if freshness["stale"] else looked))
-    write_out("".join(f"{name:<11} {visible(text)}\n" for name, text in lines))
-    names = ("project", "seat", "kind", "records", "newest")
-    rows = [[str(group[name]) for name in names] for group in counts["groups"]]
+    _print_counts(counts)
+    headings = say_each("project", "seat", "kind", "records", "newest")
+    rows = [[str(group[name]) for name in headings] for group in counts["groups"]]
     if rows:
         write_out("\n")
-        print_table(Table(names, rows))
+        print_table(Table(headings, rows))
+
+
+def _print_counts(counts: dict[str, Any]) -> None:
+    names = say_each("root", "records", "edges", "targets", "unresolved", "problems")
+    lines: list[tuple[str, str]] = [(name, str(counts[name])) for name in names]
+    lines.append((say("facts"), joined(", ", counts["facts"]) or say("none")))
+    if "embedded" in counts:
+        read = joined(" and ", [f"{one['whole']} {one['model']}" for one in counts["embedded"]["models"]])
+        lines.append(
+            (say("embedded"), say("{read} of {records} records", read=read, records=counts["embedded"]["records"]))
+        )
+    freshness = counts["freshness"]
+    looked = say("every file stat'ed at {moment}", moment=freshness["last_full_stat"])
+    behind = say("behind the files: {reason}", reason=recall(freshness["stale"])) if freshness["stale"] else looked
+    lines.append((say("freshness"), behind))
+    for name, text in lines:
+        write_out(f"{padded(visible(name), 11)} {visible(text)}\n")
 
 
 def records_table(records: Sequence[tuple[Summary, Sequence[str]]]) -> Table:
@@ -246,7 +260,7 @@ def records_table(records: Sequence[tuple[Summary, Sequence[str]]]) -> Table:
 def mark(record: Summary, chain: Sequence[str]) -> str:
     """Return what stands behind a record that no longer holds, as in `[superseded by A, then B]`."""
     if record.retired_by:
-        return f"[{record.effective_status} {visible(replaced_by(chain))}]"
+        return visible(say("[{status} {by}]", status=record.effective_status, by=replaced_by(chain)))
     return f"[{record.status}]" if record.status in ("superseded", "retired") else ""
 
 
@@ -262,20 +276,24 @@ def filters_of(**values: str) -> dict[str, str]:
 
 def _require_some(oracle: Oracle, found: Sequence[object], filters: dict[str, str]) -> None:
     if not found and not filters:
-        sentence = f"not_in_memory_db: the Root {oracle.root.path} holds no records."
-        raise NotInMemory(sentence, hint="Write one with `oracle write`, or name another Root with --memory-dir.")
+        sentence = say("not_in_memory_db: the Root {path} holds no records.", path=oracle.root.path)
+        raise NotInMemory(sentence, hint=say("Write one with `oracle write`, or name another Root with --memory-dir."))
     if not found:
-        hint = known_words(oracle, filters) or "See `oracle status`."
-        raise NotInMemory("not_in_memory_db: no record passes these filters.", hint=hint)
+        hint = known_words(oracle, filters) or say("See `oracle status`.")
+        raise NotInMemory(say("not_in_memory_db: no record passes these filters."), hint=hint)
 
 
 def known_words(oracle: Oracle, filters: dict[str, str]) -> str:
     """Return what kinds or statuses records have, when one was asked for that none has."""
     from oracle.app import vocabulary
 
-    for name, plural in (("kind", "Kinds"), ("status", "Statuses")):
+    for name in ("kind", "status"):
         asked = filters.get(name, "").strip().lower()
         known = vocabulary.names(oracle, name) if asked else []
         if known and asked not in (word.lower() for word in known):
-            return f"{plural} there are: {', '.join(known)}."
+            return (
+                say("Kinds there are: {known}.", known=known)
+                if name == "kind"
+                else say("Statuses there are: {known}.", known=known)
+            )
     return ""

@@ -12,6 +12,7 @@ from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, begin
 from oracle.cli.printing import Table, print_table, visible, write_out
 from oracle.errors import UsageError
+from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
     from oracle.app.projects import Registered
@@ -73,11 +74,13 @@ def scan(
 def _wrong_scan(action: str, *, is_missing_project: bool) -> UsageError:
     hint = "Write `oracle scan machine [--only A,B]` or `oracle scan project --project P`."
     if action not in ("machine", "project"):
-        return UsageError(f"`oracle scan {action}` is no command.", hint=hint)
+        return UsageError(say("`oracle scan {action}` is no command.", action=action), hint=hint)
     if is_missing_project:
-        return UsageError("Missing option '--project'.", hint="Write `oracle scan project --project P`.")
+        return UsageError(say("Missing option '--project'."), hint=say("Write `oracle scan project --project P`."))
     other = "project" if action == "machine" else "machine"
-    return UsageError(f"`oracle scan {action}` takes no option of `oracle scan {other}`.", hint=hint)
+    return UsageError(
+        say("`oracle scan {action}` takes no option of `oracle scan {other}`.", action=action, other=other), hint=hint
+    )
 
 
 def _scan_machine(call: Call, only: list[str], *, network: bool, values: bool) -> None:
@@ -87,7 +90,11 @@ def _scan_machine(call: Call, only: list[str], *, network: bool, values: bool) -
         call.print_json({"scanners": {item.name: item.as_json() for item in done}})
     else:
         print_table(
-            Table(("scanner", "file", "failed"), [(item.name, item.path, item.error) for item in done], stacked=(1,))
+            Table(
+                say_each("scanner", "file", "failed"),
+                [(item.name, item.path, item.error) for item in done],
+                stacked=(1,),
+            )
         )
     if not all(item.ok for item in done):
         raise typer.Exit(1)
@@ -104,14 +111,17 @@ def _scan_project(call: Call, project: str, repo: str, depth: str, *, commit: bo
         }
         call.print_json({"project": found.project, "repo": found.repository, "depth": depth, "kinds": rows})
     else:
-        outcomes = [(kind, found.outcomes.get(kind, "not written"), found.paths[kind]) for kind in found.records]
-        print_table(Table(("kind", "outcome", "file"), outcomes, stacked=(2,)))
+        outcomes = [(kind, found.outcomes.get(kind, say("not written")), found.paths[kind]) for kind in found.records]
+        print_table(Table(say_each("kind", "outcome", "file"), outcomes, stacked=(2,)))
         if not found.outcomes:
-            call.note("nothing was written; --commit writes, --json shows what")
+            call.note(say("nothing was written; --commit writes, --json shows what"))
     changed = found.those("changed")
     if changed:
         call.warn(
-            f"{', '.join(map(visible, changed))}: left as it is, since it says something else; --force-commit replaces"
+            say(
+                "{changed}: left as it is, since it says something else; --force-commit replaces",
+                changed=changed,
+            )
         )
         raise typer.Exit(1)
 
@@ -159,8 +169,8 @@ def project(
         or (everything and not is_listing)
     ):
         raise UsageError(
-            "The words of `oracle project` don't fit together.",
-            hint="Write `oracle project list`, or `add`, `show` or `archive` with a name.",
+            say("The words of `oracle project` don't fit together."),
+            hint=say("Write `oracle project list`, or `add`, `show` or `archive` with a name."),
         )
     with call.oracle() as oracle:
         if is_listing:
@@ -173,7 +183,7 @@ def project(
     if call.as_json:
         call.print_json(found.as_json())
     elif action == "show":
-        print_table(Table(("what", "value"), [(key, _told(item)) for key, item in found.as_json().items()]))
+        print_table(Table(say_each("what", "value"), [(key, _told(item)) for key, item in found.as_json().items()]))
     else:
         write_out(f"{visible(found.name)}\t{found.outcome}\n")
 
@@ -183,9 +193,9 @@ def _print_projects(call: Call, found: list[Registered]) -> None:
         call.print_json({"projects": [item.as_json() for item in found]})
         return
     if not found:
-        call.note("no project is registered; `oracle project add NAME` registers one")
+        call.note(say("no project is registered; `oracle project add NAME` registers one"))
     rows = [(item.name, item.status, item.repository or str(item.entry.get("repo_path") or "")) for item in found]
-    print_table(Table(("project", "status", "repository"), rows))
+    print_table(Table(say_each("project", "status", "repository"), rows))
 
 
 def _told(item: object) -> str:

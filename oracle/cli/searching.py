@@ -25,6 +25,7 @@ from oracle.cli.options import (
 from oracle.cli.printing import emphasise, mark_cuts, visible, visible_lines, write_out
 from oracle.cli.reading import filters_of, known_words, mark, seat_of
 from oracle.errors import NotInMemory, OracleError, UsageError
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,21 +79,23 @@ def search(
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     if stdin:
         if words.strip():
-            raise UsageError("Words are given beside --stdin.", hint="Give them as lines of standard input, or alone.")
+            raise UsageError(
+                say("Words are given beside --stdin."), hint=say("Give them as lines of standard input, or alone.")
+            )
         call.as_json = True
         with call.oracle() as oracle:
             _answer_lines(oracle, filters, explain=explain, limit=limit, strict=strict, lexical=lexical, fresh=fresh)
         return
     if not words.strip():
-        raise UsageError("Say what to look for.", hint="Give words, as in `oracle search retry policy`.")
+        raise UsageError(say("Say what to look for."), hint=say("Give words, as in `oracle search retry policy`."))
     with call.oracle("records") as oracle:
         hits = oracle.search(words, filters, limit=limit, fresh=fresh, strict=strict, lexical=lexical)
         if not hits:
-            hint = known_words(oracle, filters) or "Try fewer words, or fewer filters."
-            raise NotInMemory(f"not_in_memory_db: nothing is found for {_cut(words)!r}.", hint=hint)
+            hint = known_words(oracle, filters) or say("Try fewer words, or fewer filters.")
+            raise NotInMemory(say("not_in_memory_db: nothing is found for {words!r}.", words=_cut(words)), hint=hint)
         standing, root = oracle.standing() if call.as_json else {}, oracle.root
     if hits[0].instead_of:
-        call.warn(f"{hits[0].instead_of} would come first, but no longer holds.")
+        call.warn(say("{instead_of} would come first, but no longer holds.", instead_of=hits[0].instead_of))
     if call.as_json:
         call.print_json({"records": [{**hit.as_json(), **_signals(hit, explain)} for hit in hits], **standing})
     else:
@@ -129,10 +132,14 @@ def _read_line(raw: bytes, number: int) -> dict[str, Any]:
         found = json.loads(raw, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise UsageError(
-            f"Line {number} is not JSON: {error}.", hint='Write {"id": 1, "query": "words"} on one line.'
+            say("Line {number} is not JSON: {error}.", number=number, error=error),
+            hint=say('Write {{"id": 1, "query": "words"}} on one line.'),
         ) from error
     if not isinstance(found, dict):
-        raise UsageError(f"Line {number} is not a JSON object.", hint='Write {"id": 1, "query": "words"} on one line.')
+        raise UsageError(
+            say("Line {number} is not a JSON object.", number=number),
+            hint=say('Write {{"id": 1, "query": "words"}} on one line.'),
+        )
     return found
 
 
@@ -149,7 +156,10 @@ def _refuse(text: str) -> float:
 def _query(asked: Mapping[str, Any], number: int) -> str:
     query = asked.get("query")
     if not isinstance(query, str) or not query.strip():
-        raise UsageError(f"Line {number} has no query.", hint='Write the words as text: {"query": "words"}.')
+        raise UsageError(
+            say("Line {number} has no query.", number=number),
+            hint=say('Write the words as text: {{"query": "words"}}.'),
+        )
     return query
 
 
@@ -157,7 +167,8 @@ def _project(asked: Mapping[str, Any], number: int) -> dict[str, str]:
     project = asked.get("project")
     if project is not None and not isinstance(project, str):
         raise UsageError(
-            f"The project of line {number} is not text.", hint='Write {"query": "words", "project": "name"}.'
+            say("The project of line {number} is not text.", number=number),
+            hint=say('Write {{"query": "words", "project": "name"}}.'),
         )
     return {"project": project} if project else {}
 
@@ -175,7 +186,16 @@ def _hit_text(hit: Hit, explain: bool, path: str) -> str:
     lines = [head]
     if explain:
         given = ", ".join(f"{name} {points:+.2f}" for name, points in hit.parts)
-        lines.append(visible(f"    score {hit.score:.2f} = {given or 'nothing'}; {hit.why}"))
+        lines.append(
+            visible(
+                say(
+                    "    score {score:.2f} = {given}; {why}",
+                    score=hit.score,
+                    given=given or say("nothing"),
+                    why=hit.why,
+                )
+            )
+        )
     if snippet.strip():
         lines.append(f"    {snippet}")
     return "\n".join(lines) + "\n"

@@ -8,8 +8,9 @@ import typer
 
 from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, WriterSeat, begin
-from oracle.cli.printing import visible, write_out
+from oracle.cli.printing import print_line
 from oracle.errors import UsageError
+from oracle.wording import say
 
 PORT = 7654
 """Where clients look for the server unless they are told otherwise."""
@@ -39,7 +40,7 @@ def mcp(
     from oracle.mcp import wire
 
     if not http and port is not None:
-        raise UsageError("--port belongs to --http.", hint="Add --http, or leave --port out.")
+        raise UsageError(say("--port belongs to --http."), hint=say("Add --http, or leave --port out."))
     streams = None if http else wire.take()
     from oracle.app.oracle import Oracle
     from oracle.mcp import serving
@@ -62,6 +63,6 @@ def mcp(
         if call.as_json:
             call.print_json({"url": url, "token_file": kept})
         else:
-            write_out(f"{url}\n")
-            call.note(f"the bearer token is in {visible(kept)}")
+            print_line(url)
+            call.note(say("the bearer token is in {kept}", kept=kept))
         serving.serve_http(binding, door, token)

@@ -7,9 +7,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from oracle.cli.printing import ReaderGone, as_json, say, write_out
+from oracle.cli.printing import ReaderGone, as_json, tell, write_out
+from oracle.cli.speaking import recall
 from oracle.cli.waiting import Waiting
 from oracle.errors import NotFound, OracleError
+from oracle.wording import joined, say
 
 if TYPE_CHECKING:
     from oracle.app.oracle import Oracle
@@ -43,12 +45,12 @@ class Call:
 
     def warn(self, line: str) -> None:
         """Say on standard error what a person should know beside the answer."""
-        say([f"warning: {line}"])
+        tell([say("warning: {line}", line=recall(line))])
 
     def note(self, line: str) -> None:
         """Say on standard error what belongs to the answer but not into its text; JSON carries it itself."""
         if not self.as_json:
-            say([f"note: {line}"])
+            tell([say("note: {line}", line=recall(line))])
 
     def print_json(self, document: object) -> None:
         """Print the one JSON document of this call."""
@@ -56,13 +58,14 @@ class Call:
 
     def fail(self, error: OracleError) -> int:
         """Print an error, on standard output as JSON when JSON was asked for, and return the exit code of the process."""
-        error = _without_secrets(error)
         if self.as_json:
             beside = self.beside_error if isinstance(error, NotFound) else {}
             with suppress(ReaderGone, OracleError):
-                self.print_json({**beside, **error.as_json()})
-        else:
-            say([error.sentence, *([f"hint: {error.hint}"] if error.hint else [])])
+                self.print_json({**beside, **_without_secrets(error).as_json()})
+            return error.exit_code
+        error.sentence, error.hint = recall(error.sentence), recall(error.hint)
+        error = _without_secrets(error)
+        tell([error.sentence, *([say("hint: {hint}", hint=error.hint)] if error.hint else [])])
         return error.exit_code
 
 
@@ -83,8 +86,9 @@ def replaced_by(chain: Sequence[str]) -> str:
         return ""
     between = len(chain) - _NEAREST - 1
     if between < 1:
-        return f"by {', then '.join(chain)}"
-    return f"by {', then '.join(chain[:_NEAREST])}, … {between} more, then {chain[-1]}"
+        return say("by {chain}", chain=joined(", then ", chain))
+    nearest = joined(", then ", chain[:_NEAREST])
+    return say("by {nearest}, … {between} more, then {last}", nearest=nearest, between=between, last=chain[-1])
 
 
 def with_chains(oracle: Oracle, records: Sequence[Summary]) -> list[tuple[Summary, tuple[str, ...]]]:

@@ -8,8 +8,9 @@ import typer
 
 from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, begin
-from oracle.cli.printing import visible, visible_lines, write_out
+from oracle.cli.printing import print_line, visible_lines, write_out
 from oracle.errors import UsageError
+from oracle.wording import Said, say
 
 if TYPE_CHECKING:
     from oracle.cli.session import Call
@@ -55,7 +56,9 @@ def skill(
     elif action == "uninstall":
         changes = skills.plan_uninstall(workspace, tool=tool, seat=seat)
     else:
-        raise UsageError(f"`oracle skill {action}` is no command.", hint="Write install or uninstall.")
+        raise UsageError(
+            say("`oracle skill {action}` is no command.", action=action), hint=say("Write install or uninstall.")
+        )
     kept = [change.apply() if change.is_needed and not dry_run else "" for change in changes]
     _print(call, changes, kept, dry_run=dry_run)
 
@@ -77,9 +80,16 @@ def _print(call: Call, changes: list[Change], kept: list[str], *, dry_run: bool)
         if dry_run and change.is_needed:
             write_out(visible_lines(change.diff()))
             continue
-        done = "unchanged" if not change.is_needed else "removed" if change.after is None else "updated"
-        write_out(f"{done}: {visible(change.path)}\n")
+        print_line(_outcome(change))
         if backup:
-            call.note(f"it was changed by hand; as it was: {backup}")
+            call.note(say("it was changed by hand; as it was: {backup}", backup=backup))
     if not changes:
-        call.note("no skill of ours is there")
+        call.note(say("no skill of ours is there"))
+
+
+def _outcome(change: Change) -> Said:
+    if not change.is_needed:
+        return say("unchanged: {path}", path=change.path)
+    if change.after is None:
+        return say("removed: {path}", path=change.path)
+    return say("updated: {path}", path=change.path)

@@ -11,8 +11,9 @@ import typer
 from oracle.cli import completing
 from oracle.cli.arguments import read_body
 from oracle.cli.options import Json, MemoryDir, Project, WriterSeat, begin
-from oracle.cli.printing import Table, print_table, visible, visible_lines, write_out
+from oracle.cli.printing import Table, print_line, print_table, visible_lines, write_out
 from oracle.errors import NotFound, UsageError
+from oracle.wording import say, say_each
 
 
 def language(
@@ -34,8 +35,8 @@ def language(
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     if bool(messages) == bool(transcript):
         raise UsageError(
-            "Either messages or a transcript are needed.",
-            hint='Write `oracle language "MESSAGE" "MESSAGE"`, or --transcript FILE.',
+            say("Either messages or a transcript are needed."),
+            hint=say('Write `oracle language "MESSAGE" "MESSAGE"`, or --transcript FILE.'),
         )
     found = decide(_typed(transcript) if transcript else _given(messages or []))
     call.print_json(found.as_json()) if call.as_json else write_out(f"{found.language}\n")
@@ -45,7 +46,10 @@ def _typed(path: str) -> tuple[str, ...]:
     from oracle.hook.payload import read_operator
 
     if not Path(path).expanduser().is_file():
-        raise NotFound(f"The transcript {path} is not there.", hint="The Stop hook gets its path as transcript_path.")
+        raise NotFound(
+            say("The transcript {path} is not there.", path=path),
+            hint=say("The Stop hook gets its path as transcript_path."),
+        )
     return read_operator(path)
 
 
@@ -86,9 +90,9 @@ def push(
     elif dry_run:
         write_out(visible_lines(made.text() + "\n"))
     else:
-        write_out(f"pushed to {visible(made.project)}\n")
+        print_line(say("pushed to {project}", project=made.project))
     if made.is_cut:
-        call.note("the text was too long and was cut")
+        call.note(say("the text was too long and was cut"))
 
 
 def feishu(
@@ -106,7 +110,9 @@ def feishu(
 
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     if action != "check":
-        raise UsageError(f"`oracle feishu {action}` is no command.", hint="Write `oracle feishu check`.")
+        raise UsageError(
+            say("`oracle feishu {action}` is no command.", action=action), hint=say("Write `oracle feishu check`.")
+        )
     with call.oracle() as oracle:
         found = oracle.check_mentions(project)
     wrong = [item for item in found if item.state in (ABSENT, OFF)]
@@ -114,6 +120,6 @@ def feishu(
         call.print_json({"ok": not wrong, "layers": [item.as_json() for item in found]})
     else:
         rows = [(str(item.layer), item.state, item.place, item.detail) for item in found]
-        print_table(Table(("layer", "state", "place", "detail"), rows))
+        print_table(Table(say_each("layer", "state", "place", "detail"), rows))
     if wrong:
         raise typer.Exit(1)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oracle.cli.options import Json, MemoryDir, begin
-from oracle.cli.printing import Table, print_table, visible, write_out
+from oracle.cli.printing import Table, print_line, print_lines, print_table
 from oracle.errors import UsageError
+from oracle.wording import joined, say, say_each, say_many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,9 @@ def reconcile(
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     if check:
         if full or rebuild or publish or accept_removals:
-            raise UsageError("--check changes nothing, so it goes with no other option.", hint="Leave one of them out.")
+            raise UsageError(
+                say("--check changes nothing, so it goes with no other option."), hint=say("Leave one of them out.")
+            )
         _check(call)
         return
     with call.oracle() as oracle:
@@ -54,10 +57,10 @@ def reconcile(
             }
         )
         return
-    anew = "; the index was built anew" if report.rebuilt else ""
-    lines = [f"{report.taken} taken, {report.dropped} dropped, {report.printed} projections looked at{anew}"]
-    lines += [f"published {visible(path)}" for path in published]
-    write_out("\n".join(lines) + "\n")
+    counts = {"taken": report.taken, "dropped": report.dropped, "printed": report.printed}
+    done = say("{taken} taken, {dropped} dropped, {printed} projections looked at", **counts)
+    print_line(say("{done}; the index was built anew", done=done) if report.rebuilt else done)
+    print_lines(say("published {path}", path=path) for path in published)
 
 
 def _check(call: Call) -> None:
@@ -66,9 +69,9 @@ def _check(call: Call) -> None:
     if call.as_json:
         call.print_json({"differences": [{"what": what, "path": path} for what, path in differences]})
     elif differences:
-        print_table(Table(("what", "path"), differences))
+        print_table(Table(say_each("what", "path"), differences))
     else:
-        call.note("files, index and projections agree")
+        call.note(say("files, index and projections agree"))
     if differences:
         raise typer.Exit(1)
 
@@ -90,24 +93,27 @@ def doctor(
         call.print_json({"ok": not wrong, "checks": [check.as_json() for check in checks], "repaired": repaired})
     else:
         for line in repaired:
-            call.note(f"repaired: {line}")
+            call.note(say("repaired: {line}", line=line))
         rows = [(_verdict(check), check.name, check.detail, check.fix) for check in checks]
-        print_table(Table(("verdict", "check", "detail", "fix"), rows, stacked=(2, 3)))
-        write_out(f"{_sum_up(wrong)}\n")
+        print_table(Table(say_each("verdict", "check", "detail", "fix"), rows, stacked=(2, 3)))
+        print_line(_sum_up(wrong))
     if wrong:
         raise typer.Exit(1)
 
 
 def _sum_up(wrong: Sequence[Check]) -> str:
     """Return the last line of the doctor: `15 warnings, 0 errors`."""
-    counts = [(sum(check.severity == severity for check in wrong), severity) for severity in ("warning", "error")]
-    return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
+    warnings, errors = (sum(check.severity == severity for check in wrong) for severity in ("warning", "error"))
+    return joined(
+        ", ",
+        [say_many("{n} warning", "{n} warnings", n=warnings), say_many("{n} error", "{n} errors", n=errors)],
+    )
 
 
 def _verdict(check: Check) -> str:
     if check.ok:
-        return "note" if check.fix else "ok"
-    return check.severity
+        return say("note") if check.fix else say("ok")
+    return say("error") if check.severity == "error" else say("warning")
 
 
 def root(context: typer.Context, *, memory_dir: MemoryDir = None, as_json: Json = False) -> None:
@@ -118,4 +124,4 @@ def root(context: typer.Context, *, memory_dir: MemoryDir = None, as_json: Json 
     if call.as_json:
         call.print_json({"root": path, "exists": os.path.isdir(path)})  # noqa: PTH112 -- pathlib is not worth its import
     else:
-        write_out(f"{visible(path)}\n")
+        print_line(path)

@@ -7,6 +7,8 @@ from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
 from oracle.cli.printing import is_terminal, wants_colour
+from oracle.cli.speaking import speak
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -26,7 +28,7 @@ class Waiting:
         self._lock = Lock()
         self._status: Status | None = None
         self._is_over = False
-        self._text = "Reading the Root …"
+        self._text = speak(say("Reading the Root …"))
 
     def __enter__(self) -> Waiting:
         if is_terminal(sys.stderr):
@@ -44,7 +46,7 @@ class Waiting:
 
     def report(self, count: int, what: str) -> None:
         """Take a count from the work and the name of what is counted."""
-        self._text = f"{count:,} {what} …"
+        self._text = speak(say("{count:,} {what} …", count=count, what=what))
         if self._status is not None:
             self._status.update(self._text)
 

@@ -8,8 +8,9 @@ import typer
 
 from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, begin
-from oracle.cli.printing import Table, print_table, visible, write_out
+from oracle.cli.printing import Table, print_line, print_table, visible, write_out
 from oracle.errors import UsageError
+from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
     from oracle.cli.session import Call
@@ -61,14 +62,25 @@ def task(
 
 def _check(action: str, words: list[str], owner_role: str) -> None:
     if action not in _WORDS:
-        raise UsageError(f"`oracle task {action}` is no command.", hint=f"Write one of {', '.join(ACTIONS)}.")
+        raise UsageError(
+            say("`oracle task {action}` is no command.", action=action),
+            hint=say("Write one of {actions}.", actions=ACTIONS),
+        )
     if len(words) != len(_WORDS[action]):
         form = " ".join(("oracle task", action, *_WORDS[action], "--project P"))
         raise UsageError(
-            f"`oracle task {action}` takes {len(_WORDS[action])} words, not {len(words)}.", hint=f"Write `{form}`."
+            say(
+                "`oracle task {action}` takes {count} words, not {given}.",
+                action=action,
+                count=len(_WORDS[action]),
+                given=len(words),
+            ),
+            hint=say("Write `{form}`.", form=form),
         )
     if action == "list-pending" and not owner_role:
-        raise UsageError("Missing option '--owner-role'.", hint="Say whose steps, as in --owner-role builder.")
+        raise UsageError(
+            say("Missing option '--owner-role'."), hint=say("Say whose steps, as in --owner-role builder.")
+        )
 
 
 def _create(call: Call, project: str, task_id: str, template: str) -> None:
@@ -77,9 +89,9 @@ def _create(call: Call, project: str, task_id: str, template: str) -> None:
     if call.as_json:
         call.print_json({"task_id": task_id, "folder": folder, "made": is_new})
         return
-    write_out(f"{visible(folder)}\n")
+    print_line(folder)
     if not is_new:
-        call.note("its workflow.md was there and was left as it is")
+        call.note(say("its workflow.md was there and was left as it is"))
 
 
 def _list_pending(call: Call, project: str, role: str) -> None:
@@ -88,7 +100,7 @@ def _list_pending(call: Call, project: str, role: str) -> None:
     if call.as_json:
         call.print_json({"steps": [{"task_id": task_id, "step": step} for task_id, step in found]})
         return
-    print_table(Table(("task", "step"), found))
+    print_table(Table(say_each("task", "step"), found))
 
 
 def _update(call: Call, project: str, words: list[str]) -> None:
@@ -100,7 +112,7 @@ def _update(call: Call, project: str, words: list[str]) -> None:
         return
     write_out(f"{visible(done.task_id)}\t{visible(done.step.name)}\t{visible(done.step.status)}\n")
     if not done.is_new:
-        call.note("it was so already; nothing was changed")
+        call.note(say("it was so already; nothing was changed"))
 
 
 def _supersede(call: Call, project: str, days: float) -> None:
@@ -109,5 +121,5 @@ def _supersede(call: Call, project: str, days: float) -> None:
     if call.as_json:
         call.print_json({"superseded": [{"seat": seat, "task_id": task_id} for seat, task_id in found]})
         return
-    print_table(Table(("seat", "task"), found))
-    call.note(f"{len(found)} superseded")
+    print_table(Table(say_each("seat", "task"), found))
+    call.note(say("{count} superseded", count=len(found)))

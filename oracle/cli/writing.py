@@ -9,8 +9,9 @@ import typer
 from oracle.cli import completing
 from oracle.cli.arguments import read_body
 from oracle.cli.options import DryRun, Json, MemoryDir, Secrets, Slug, WriterSeat, begin
-from oracle.cli.printing import visible, visible_lines, write_out
+from oracle.cli.printing import print_line, visible_lines, write_out
 from oracle.errors import OwnershipError
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from oracle.app.views import Written
@@ -28,7 +29,9 @@ def init(context: typer.Context, *, memory_dir: MemoryDir = None, as_json: Json 
     if call.as_json:
         call.print_json({"root": path, "made": is_new})
     else:
-        write_out(f"{'Made the Root' if is_new else 'The Root is there already:'} {visible(path)}\n")
+        print_line(
+            say("Made the Root {path}", path=path) if is_new else say("The Root is there already: {path}", path=path)
+        )
 
 
 def write(
@@ -141,8 +144,10 @@ def _require_kind(kind: str) -> None:
 
     if kind not in ORPHAN_KINDS and (meant := get_close_matches(kind.lower(), ORPHAN_KINDS, n=1, cutoff=0.7)):
         raise OwnershipError(
-            f"Memory does not write records of the kind {kind!r}; did you mean {meant[0]}?",
-            hint="Its kinds are decision, finding, task and plan; a seat writes its own records into its own folder.",
+            say("Memory does not write records of the kind {kind!r}; did you mean {meant}?", kind=kind, meant=meant[0]),
+            hint=say(
+                "Its kinds are decision, finding, task and plan; a seat writes its own records into its own folder."
+            ),
         )
 
 
@@ -173,11 +178,11 @@ def _print_written(call: Call, written: Written) -> None:
     for line in written.warnings:
         call.warn(line)
     for line in written.redacted:
-        call.note(f"redacted: {line}")
+        call.note(say("redacted: {line}", line=line))
     for slug in written.near_duplicates:
-        call.note(f"says nearly the same as what was retired: {slug}")
+        call.note(say("says nearly the same as what was retired: {slug}", slug=slug))
     if written.dry_run:
-        call.note(f"nothing was written; it would be {written.path}")
+        call.note(say("nothing was written; it would be {path}", path=written.path))
         write_out(visible_lines(written.text))
     else:
-        write_out(f"{visible(written.path)}\n")
+        print_line(written.path)

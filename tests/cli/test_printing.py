@@ -138,7 +138,7 @@ def test_closed_streams_are_nobody_to_talk_to(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)
     write_out("x")
-    printing.say(["x"])
+    printing.tell(["x"])
 
 
 def test_stacked_columns_share_the_last_cell_and_times_go_to_the_minute(terminal):

@@ -1,0 +1,111 @@
+"""Help in another language than English: the texts of the command tree, and a formatter that counts cells, not characters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from oracle.cli.printing import cells
+from oracle.cli.speaking import explain, recall
+from oracle.wording import templates
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_PARSERS_WORDS = templates(
+    "Usage: ",
+    "Arguments",
+    "Options",
+    "Commands",
+    "Show this message and exit.",
+    "Install completion for the current shell.",
+    "Show completion for the current shell, to copy it or customize the installation.",
+    "default: {default}",
+    "env var: {var}",
+    "required",
+)
+"""What the parser itself puts into a help; here so that the catalogues know it."""
+
+_NOTES = re.compile(r"(?P<text>.*?)\s*(?:\[(?P<notes>(?:default|env var|required|x[<>=]|\d).*)\])?", re.DOTALL)
+_ATOMS = re.compile(
+    r"\s+|[（「『《“【]*[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef…—][）」』》”】、，。；：！？…]*"
+    r"|[^\s\u3000-\u9fff\uf900-\ufaff\uff00-\uffef…—（「『《“【]+[）」』》”】、，。；：！？…]*|."
+)
+
+
+def translate_help(command: Any) -> None:  # noqa: ANN401 -- the parser's classes have no public names
+    """Put the texts of a command and of those below it into the chosen language, for `--help` alone."""
+    command.context_class = _Context
+    command.help = explain(command.help)
+    command.short_help = (command.help or "").partition("\n\n")[0].removesuffix("。")
+    command.epilog = explain(command.epilog)
+    for parameter in command.params:
+        parameter.help = explain(getattr(parameter, "help", None) or "")
+    for below in getattr(command, "commands", {}).values():
+        translate_help(below)
+
+
+def help_texts(command: Any) -> Iterator[str]:  # noqa: ANN401
+    """Yield what `translate_help` looks up."""
+    yield from filter(None, (command.help, command.epilog))
+    yield from filter(None, (getattr(parameter, "help", None) for parameter in command.params))
+    for below in getattr(command, "commands", {}).values():
+        yield from help_texts(below)
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Return the lines of a paragraph, none wider than so many cells unless a word is; Chinese may break between characters."""
+    lines, line = [], ""
+    for atom in _ATOMS.findall(text):
+        if line and cells(line) + cells(atom.rstrip()) > width:
+            lines.append(line.rstrip())
+            line = ""
+        line += atom if line else atom.lstrip()
+    return [*lines, line.rstrip()] if line.strip() else lines
+
+
+class _Formatter(typer.Context.formatter_class):  # type: ignore[valid-type,misc]
+    """The parser's formatter, whose own words are translated."""
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        """Write the line that says how a command is called."""
+        super().write_usage(prog, args, prefix or explain("Usage: "))
+
+    def write_heading(self, heading: str) -> None:
+        """Write the heading of a part."""
+        self.write(f"{'':>{self.current_indent}}{explain(heading)}：\n")
+
+    def write_text(self, text: str) -> None:
+        """Write paragraphs."""
+        indent = " " * self.current_indent
+        paragraphs = [wrap(part, self.width - self.current_indent) for part in text.split("\n\n")]
+        self.write("\n\n".join("\n".join(f"{indent}{line}" for line in lines) for lines in paragraphs) + "\n")
+
+    def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write names, each with what it means beside it, or below it when the name is long."""
+        rows = list(rows)
+        first_column = min(max(cells(name) for name, _ in rows), col_max) + col_spacing
+        indent = " " * self.current_indent
+        for name, meaning in rows:
+            is_long = cells(name) > first_column - col_spacing
+            lines = wrap(_translated(meaning), max(self.width - first_column - self.current_indent, 10))
+            begins = f"{indent}{name}" + ("\n" + indent if is_long and lines else "")
+            pad = first_column if is_long else first_column - cells(name)
+            self.write(f"{begins}{' ' * pad}{lines[0]}\n" if lines else f"{begins}\n")
+            for line in lines[1:]:
+                self.write(f"{indent}{' ' * first_column}{line}\n")
+
+
+def _translated(meaning: str) -> str:
+    found = _NOTES.fullmatch(meaning)
+    if found is None:
+        return explain(meaning)
+    notes = "；".join(map(recall, found["notes"].split("; "))) if found["notes"] else ""
+    return explain(found["text"]) + (f" [{notes}]" if notes else "")
+
+
+class _Context(typer.Context):
+    formatter_class = _Formatter

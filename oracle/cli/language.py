@@ -1,0 +1,102 @@
+"""Which language an operator is spoken to in: `--lang`, else ORACLE_LANG, else `language` in config.toml, else English."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from glob import glob
+
+from oracle.cli.speaking import CHINESE, ENGLISH
+from oracle.errors import OracleError, UsageError
+from oracle.wording import Said, say
+
+AUTO = "auto"
+LANGUAGES = (AUTO, CHINESE, ENGLISH)
+OPTION = "--lang"
+VARIABLE = "ORACLE_LANG"
+_LOCALE_VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
+
+
+def take_language(words: Sequence[str]) -> tuple[list[str], str | None]:
+    """Return the words without `--lang X`, wherever it stands before `--`, and the X of the last one, None without any."""
+    kept: list[str] = []
+    asked = None
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            return [*kept, word, *rest], asked
+        if word == OPTION:
+            asked = next(rest, "")
+        elif word.startswith(f"{OPTION}="):
+            asked = word.partition("=")[2]
+        else:
+            kept.append(word)
+    return kept, asked
+
+
+def choose_language(asked: str | None, words: Sequence[str], environ: Mapping[str, str]) -> str:
+    """Return `zh` or `en`. Raises UsageError for an option or a variable that is none; a file that says one is passed over."""
+    if asked is None and environ.get(VARIABLE):
+        return _settle(
+            environ[VARIABLE], say("{variable} is {language!r}.", variable=VARIABLE, language=environ[VARIABLE])
+        )
+    if asked is None:
+        return _settle(_configured(words), None)
+    return _settle(asked, say("There is no language {language!r}.", language=asked))
+
+
+def _settle(asked: str, fault: Said | None) -> str:
+    if asked == AUTO:
+        return _of_operator() or _of_locale(os.environ)
+    if asked in LANGUAGES:
+        return asked
+    if fault is None:
+        return ENGLISH
+    raise UsageError(fault, hint=say("Choose one of {languages}.", languages=LANGUAGES))
+
+
+def _configured(words: Sequence[str]) -> str:
+    """Return what the Root of this call is set to; a Root that is none is somebody else's to complain of."""
+    from oracle.store.layout import Root, choose_root
+    from oracle.store.preferences import load_language
+
+    try:
+        return load_language(Root(choose_root(_memory_dir(words))))
+    except (OracleError, OSError):
+        return ENGLISH
+
+
+def _memory_dir(words: Sequence[str]) -> str | None:
+    named = None
+    for at, word in enumerate(words):
+        if word == "--memory-dir":
+            named = words[at + 1] if at + 1 < len(words) else None
+        elif word.startswith("--memory-dir="):
+            named = word.partition("=")[2]
+    return named
+
+
+def _of_operator() -> str:
+    """Return the language of what the operator typed last in this folder, as far as Claude Code has kept it, else ""."""
+    from oracle.domain.language import decide
+    from oracle.hook.payload import read_operator
+
+    folder = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")  # noqa: PTH111
+    project = re.sub(r"[^A-Za-z0-9]", "-", os.getcwd())  # noqa: PTH109
+    transcripts = glob(f"{folder}/projects/{project}/*.jsonl")  # noqa: PTH207
+    newest = max(transcripts, key=_changed, default="")
+    typed = read_operator(newest) if newest else ()
+    return decide(typed).language if typed else ""
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime  # noqa: PTH116
+    except OSError:
+        return 0.0
+
+
+def _of_locale(environ: Mapping[str, str]) -> str:
+    stated = next(filter(None, map(environ.get, _LOCALE_VARIABLES)), "")
+    return CHINESE if stated.lower().startswith(CHINESE) else ENGLISH

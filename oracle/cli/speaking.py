@@ -1,0 +1,141 @@
+"""Say what the program says in the operator's language: the one place that translates.
+
+Sentences are English until they are printed. English costs nothing here; another language loads its catalogue,
+`oracle/locale/LANGUAGE/LC_MESSAGES/oracle.po`, when the first sentence is to be said in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import string
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from oracle.wording import LIST, Joined, Said, render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ENGLISH, CHINESE = "en", "zh"
+LOCALE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "locale")  # noqa: PTH118, PTH120, PTH100
+HELP = "help"
+"""The context, in a catalogue, of texts that are printed as they stand, braces and all."""
+
+_LEAST_LITERAL = 8
+"""Characters that a template must have beside its values before a text from disk is taken for one of its sentences."""
+
+_language = ENGLISH
+
+
+def speak_in(language: str) -> None:
+    """Choose the language of everything that is printed from now on: `en` or `zh`."""
+    global _language
+    _language = language
+
+
+def is_english() -> bool:
+    """Tell whether sentences are printed as they are."""
+    return _language == ENGLISH
+
+
+def speak(text: str) -> str:
+    """Return a sentence in the chosen language; text that is no sentence of the program's is returned as it is."""
+    if _language == ENGLISH or not isinstance(text, Said):
+        return text
+    return load(_language).say(text)
+
+
+def recall(text: str) -> str:
+    """Return in the chosen language a sentence that went through a file or the index, and forgot of what it was made."""
+    if _language == ENGLISH or isinstance(text, Said):
+        return speak(text)
+    return load(_language).recognise(text)
+
+
+def explain(text: str) -> str:
+    """Return in the chosen language a text of a help, which has no values: that of a command or of an option."""
+    return text if _language == ENGLISH or not text else load(_language).explain(text)
+
+
+@lru_cache
+def load(language: str) -> Catalogue:
+    """Read the catalogue of a language; once a process."""
+    import polib
+
+    helps: dict[str, str] = {}
+    templates: dict[str, str] = {}
+    path = os.path.join(LOCALE, language, "LC_MESSAGES", "oracle.po")  # noqa: PTH118 -- pathlib is not loaded here
+    for entry in polib.pofile(path):
+        known = helps if entry.msgctxt == HELP else templates
+        known[entry.msgid] = entry.msgstr or entry.msgstr_plural.get(0, "")
+    return Catalogue(templates, helps)
+
+
+class Catalogue:
+    """The templates of one language by their English ones. Those for one and for many have one translation: Chinese counts so."""
+
+    def __init__(self, templates: dict[str, str], helps: dict[str, str]) -> None:
+        self._templates = templates
+        self._helps = helps
+
+    def explain(self, text: str) -> str:
+        """Return a text of a help in the other language, as it is when the catalogue does not know it."""
+        return self._helps.get(text) or self.look_up(text)
+
+    def look_up(self, template: str) -> str:
+        """Return a template in the other language, as it is when the catalogue does not know it."""
+        return self._templates.get(template) or template
+
+    def say(self, said: Said) -> str:
+        """Return a sentence, and the sentences among its values, in the other language."""
+        if isinstance(said, Joined):
+            return self.look_up(said.template).join(map(self._text, said.parts))
+        known = self._templates.get(said.template)
+        return render(known, said.values, show=self._show) if known else str.__str__(said)
+
+    def _show(self, one: object) -> object:
+        return self._text(one) if isinstance(one, Said | tuple) else one
+
+    def _text(self, one: object) -> str:
+        if isinstance(one, Said):
+            return self.say(one)
+        return self.look_up(LIST).join(map(self._text, one)) if isinstance(one, tuple) else str(one)
+
+    def recognise(self, text: str) -> str:
+        """Return the sentence in the other language whose English rendering the text is; the text itself when there is none.
+
+        Of several templates that fit, the one with the most literal characters is taken.
+        """
+        if text in self._templates:
+            return self.look_up(text)
+        for shape, template in self._shapes:
+            found = shape.fullmatch(text)
+            if found:
+                values = {name: self.recognise(value) for name, value in found.groupdict().items()}
+                return _without_conversions(self.look_up(template)).format_map(values)
+        return text
+
+    @cached_property
+    def _shapes(self) -> list[tuple[re.Pattern[str], str]]:
+        found = []
+        for template in self._templates:
+            pieces = list(string.Formatter().parse(template))
+            literal = sum(len(piece[0]) for piece in pieces)
+            if literal >= _LEAST_LITERAL and any(piece[1] for piece in pieces):
+                found.append((literal, re.compile("".join(_shape(pieces)), re.DOTALL), template))
+        return [(shape, template) for _, shape, template in sorted(found, key=lambda item: -item[0])]
+
+
+def _shape(pieces: list[tuple[str, str | None, str | None, str | None]]) -> Iterator[str]:
+    seen: set[str] = set()
+    for literal, name, _, _ in pieces:
+        yield re.escape(literal)
+        if name:
+            yield f"(?P={name})" if name in seen else f"(?P<{name}>.*?)"
+            seen.add(name)
+
+
+def _without_conversions(template: str) -> str:
+    """Return a template whose values are put in as they are: they have been printed once already."""
+    return re.sub(r"(?<!\{)\{(\w+)(?:![rsa])?(?::[^{}]*)?\}", r"{\1}", template)

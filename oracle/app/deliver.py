@@ -43,8 +43,8 @@ class Delivery:
 def deliver(oracle: Oracle, delivery: Delivery) -> Delivered:
     """Deliver once: the same again changes nothing and wakes nobody.
 
-    Raises ClaimsFailed when strict, Conflict for another answer (which is kept aside), HandoffFailed, UsageError for malformed
-    claims, NoProfile. A wake-up that fails is a warning and waits in the inbox.
+    Raises OwnershipError unless a memory seat answers, ClaimsFailed when strict, Conflict for another answer (which is kept aside),
+    HandoffFailed, UsageError for malformed claims, NoProfile. A wake-up that fails is a warning and waits in the inbox.
     """
     resume.before(oracle, notifies=delivery.notifies)
     team, work, verified = prepare(oracle, delivery)
@@ -93,8 +93,12 @@ def _digest(work: Work) -> str:
 
 
 def prepare(oracle: Oracle, delivery: Delivery) -> tuple[Team, Work, evidence.Verified]:
-    """Return the team, the work and what its claims are worth. Writes nothing. Raises ClaimsFailed, UsageError."""
+    """Return the team, the work and what its claims are worth. Writes nothing.
+
+    Raises OwnershipError for a source that is no memory seat, ClaimsFailed, UsageError.
+    """
     team = open_team(oracle, delivery.project, path=delivery.profile)
+    teams.require_memory(team, delivery.source)
     name = team.receipt(delivery.task_id, delivery.source, delivery.target)
     verified = evidence.verify(oracle.root, team.profile.repo_root, delivery.response)
     if delivery.is_strict:

@@ -197,7 +197,11 @@ def _mend_one(oracle: Oracle, team: Team, item: Handoff) -> str:
     if item.state.step is Step.DELIVERED and item.dispatch.kind is Kind.DISPATCH:
         handoffs.consume(team.folder, item.dispatch.name)
         return f"consumed the dispatch {item.dispatch.name.file_name}: it is answered"
-    if item.state.step is Step.ANSWERED and _is_alone(oracle, team, item.task_id):
+    if (
+        item.state.step is Step.ANSWERED
+        and teams.is_memory(team, item.answerer)
+        and _is_alone(oracle, team, item.task_id)
+    ):
         return _complete_from_response(oracle, team, item)
     return ""
 

@@ -10,11 +10,13 @@ from datetime import UTC, datetime, timedelta
 
 from oracle.domain import timestamps
 from oracle.domain.handoffs import ReceiptName, receipt_name
+from oracle.domain.seats import MEMORY
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
-from oracle.errors import OracleError, UsageError
+from oracle.errors import OracleError, OwnershipError, UsageError
 from oracle.store import journal, profile
 from oracle.store.profile import Profile
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,6 +82,20 @@ def open_team(oracle: Oracle, project: str, *, path: str = "") -> Team:
     for note in found.notes:
         oracle.warn(note)
     return Team(found)
+
+
+def is_memory(team: Team, seat: str) -> bool:
+    """Tell whether a seat is one of memory's, by the profile or by its name."""
+    return team.profile.role(seat) == MEMORY
+
+
+def require_memory(team: Team, seat: str) -> None:
+    """Raise OwnershipError unless a seat is one of memory's: responses are theirs alone to write."""
+    if not is_memory(team, check_name(seat, "seat")):
+        raise OwnershipError(
+            say("The seat {seat} writes no responses: they are memory's.", seat=seat),
+            hint=say("Another seat answers what it was asked with `complete_handoff`."),
+        )
 
 
 def now(oracle: Oracle) -> datetime:

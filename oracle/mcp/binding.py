@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oracle.domain.seats import MEMORY, require_writer
+from oracle.domain.seats import MEMORY
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidProfile, NoProfile, OwnershipError, UsageError
@@ -56,7 +56,3 @@ class Binding:
         if not (named or self.project):
             raise UsageError("The project is missing.", hint="Name one, or start the server with --project.")
         return named or self.project
-
-    def require_answerer(self, task_id: str) -> None:
-        """Raise OwnershipError unless the seat may write responses."""
-        require_writer(self.seat, f"responses/{check_name(task_id, 'task id')}.json")

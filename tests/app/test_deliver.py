@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from oracle.app.completing import Delivered
-from oracle.errors import ClaimsFailed, Conflict, HandoffFailed, InvalidName, NoProfile, UsageError
+from oracle.errors import ClaimsFailed, Conflict, HandoffFailed, InvalidName, NoProfile, OwnershipError, UsageError
 from oracle.store import steps
 from tests.app.squad import Squad
 from tests.store.crash import each_crash, run_at_once
@@ -37,6 +37,23 @@ def test_answer_leaves_response_receipt_and_consumed_dispatch_and_wakes_the_aske
     assert squad.text("memory/DELIVERY.md").startswith("task_id: Q-1\nowner: memory\ntarget: planner\n")
     assert "memory completed Q-1 to planner" in squad.text("STATUS.md")
     assert "| completed |" in squad.text("TASKS.md")
+
+
+@pytest.mark.parametrize("source", ["builder", "reviewer", "qa", "planner"])
+def test_a_seat_that_is_not_memorys_writes_no_response(squad: Squad, source: str):
+    before = squad.snapshot()
+    with pytest.raises(OwnershipError, match=f"{source} writes no responses"):
+        squad.deliver(source=source, target="operator")
+    assert squad.snapshot() == before
+
+
+def test_a_seat_that_the_profile_calls_memory_answers(squad: Squad):
+    profile = Path(squad.oracle.root.profile_file("demo"))
+    text = profile.read_text(encoding="utf-8")
+    profile.write_text(text.replace('"reviewer" = "reviewer"', '"reviewer" = "memory"'), encoding="utf-8")
+    squad.ask(target="reviewer")
+    assert squad.deliver(source="reviewer").is_new
+    assert squad.responses() == {"Q-1.json"}
 
 
 def test_wake_up_carries_no_content(squad: Squad):

@@ -247,11 +247,13 @@ def test_seat_can_t_deliver_to_itself(seat: Seat):
     assert seat.answers() == {}
 
 
-def test_other_seat_answers_what_it_was_asked(seat: Seat):
+def test_a_seat_that_is_not_memorys_writes_no_response(seat: Seat):
     name = receipt_name("T-1", "planner", "builder")
     receipts.publish(str(seat.folder), new_receipt(Kind.DISPATCH, name, {}))
-    seat.run(seat.payload("x [DELIVER:seat=planner project=install]"), ORACLE_SEAT="builder")
-    assert "T-1__builder__planner.json" in seat.receipts()
+    done = seat.run(seat.payload("x [DELIVER:seat=planner project=install]"), script=HOOK, ORACLE_SEAT="builder")
+    assert done.stderr == b"deliver_skipped: ownership\n"
+    assert seat.answers() == {}
+    assert "T-1__builder__planner.json" not in seat.receipts()
 
 
 def test_completion_addressed_to_memory_is_no_dispatch(seat: Seat):

@@ -103,7 +103,9 @@ def _kept(one: object) -> object:
     """Return a value as it is kept: lists as tuples of what they hold now, anything unknown by its text."""
     if one is None or isinstance(one, str | int | float):
         return one
-    return tuple(map(_kept, one)) if hasattr(one, "__iter__") else str(one)
+    if isinstance(one, dict | bytes) or not hasattr(one, "__iter__"):
+        return str(one)
+    return tuple(map(_kept, one))
 
 
 def _changed(one: object, change: Callable[[str], str]) -> object:

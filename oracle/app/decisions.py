@@ -24,6 +24,8 @@ from oracle.store.handoffs import Outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from oracle.app.oracle import Oracle
 
 PAYLOAD = "decision_payload"
@@ -80,7 +82,7 @@ def validate(raw: bytes) -> Payload:
         content = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise InvalidRecord(f"The payload is not valid JSON: {error}.", hint="Mend the file.") from None
-    faults = _schema_faults(content)
+    faults: Sequence[str] = _schema_faults(content)
     payload = Payload(content if isinstance(content, dict) else {})
     faults = faults or rules.find_faults(payload)
     if faults:

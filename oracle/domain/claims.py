@@ -14,6 +14,7 @@ from enum import StrEnum
 
 from oracle.domain.values import value
 from oracle.errors import UsageError
+from oracle.wording import Said, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -165,10 +166,10 @@ def read_claims(response: Mapping[str, object]) -> tuple[Claim, ...]:
     if given is None:
         return ()
     if not isinstance(given, list):
-        raise _malformed("claims", "is not a list")
+        raise _malformed("claims", say("is not a list"))
     claims = tuple(_read_claim(item, f"claims[{number}]") for number, item in enumerate(given))
     if sum(len(claim.evidence) for claim in claims) > MAX_EVIDENCE:
-        raise _malformed("claims", f"hold more than {MAX_EVIDENCE} pieces of evidence")
+        raise _malformed("claims", say("hold more than {most} pieces of evidence", most=MAX_EVIDENCE))
     return claims
 
 
@@ -184,19 +185,19 @@ def paths_of(claims: Iterable[Claim]) -> list[str]:
     return list(dict.fromkeys(item.path for claim in claims for item in claim.evidence))
 
 
-def _malformed(place: str, what: str) -> UsageError:
+def _malformed(place: str, what: Said) -> UsageError:
     return UsageError(
-        f"The response's {place} {what}.",
-        hint="A claim is {statement, evidence: [{path, lines, quote} or {file, path, expected_value}]}.",
+        say("The response's {place} {what}.", place=place, what=what),
+        hint=say("A claim is {{statement, evidence: [{{path, lines, quote}} or {{file, path, expected_value}}]}}."),
     )
 
 
 def _read_claim(item: object, place: str) -> Claim:
     if not isinstance(item, dict):
-        raise _malformed(place, "is no object")
+        raise _malformed(place, say("is no object"))
     statement = item.get("statement") or item.get("claim")
     if not isinstance(statement, str) or not statement.strip():
-        raise _malformed(place, "has no statement")
+        raise _malformed(place, say("has no statement"))
     given = item.get("evidence", [])
     if not isinstance(given, list):
         given = [given]
@@ -205,7 +206,7 @@ def _read_claim(item: object, place: str) -> Claim:
 
 def _read_evidence(item: object, place: str) -> Evidence:
     if not isinstance(item, dict):
-        raise _malformed(place, "is no object")
+        raise _malformed(place, say("is no object"))
     if "expected_value" in item:
         return Expected(_text(item, "file", place), _text(item, "path", place), item["expected_value"])
     path = "path" if "path" in item else "file"
@@ -215,9 +216,9 @@ def _read_evidence(item: object, place: str) -> Evidence:
 def _text(item: Mapping[str, object], key: str, place: str) -> str:
     value = item.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise _malformed(place, f"has no {key}")
+        raise _malformed(place, say("has no {key}", key=key))
     if "\0" in value:
-        raise _malformed(place, f"has a NUL in its {key}")
+        raise _malformed(place, say("has a NUL in its {key}", key=key))
     return value
 
 
@@ -230,7 +231,7 @@ def _read_lines(given: object, place: str) -> tuple[int, int] | None:
         numbers = [int(part) for part in found.groups() if part]
     whole = [number for number in numbers if isinstance(number, int) and not isinstance(number, bool) and number > 0]
     if len(whole) != len(numbers) or len(whole) > len(("first", "last")) or whole[-1] < whole[0]:
-        raise _malformed(place, f"has lines {str(given)[:40]!r}, which are none")
+        raise _malformed(place, say("has lines {lines!r}, which are none", lines=str(given)[:40]))
     return whole[0], whole[-1]
 
 
@@ -253,7 +254,7 @@ def check(claims: Iterable[Claim], sources: Mapping[str, Source]) -> Report:
 
 def _check_one(item: Evidence, source: Source, *, folded: dict[str, Folded], contents: dict[str, object]) -> Finding:
     if source.raw is None:
-        return Finding(item, Verdict.MISSING, "The file is not there.")
+        return Finding(item, Verdict.MISSING, say("The file is not there."))
     if isinstance(item, Expected):
         if item.path not in contents:
             contents[item.path] = _parse(source.raw)
@@ -300,7 +301,7 @@ def check_quote(item: Quote, source: Folded, *, sha256: str = "") -> Finding:
     """Look for a quote: at its lines it is verified, elsewhere moved (the nearest place is told), else a mismatch."""
     wanted = " ".join(item.quote.split())
     if not wanted:
-        return Finding(item, Verdict.MISMATCH, "The quote is empty.", None, sha256)
+        return Finding(item, Verdict.MISMATCH, say("The quote is empty."), None, sha256)
     if item.lines:
         first, behind = source.offset_of(item.lines[0]), source.offset_of(item.lines[1] + 1)
         at = source.text.find(wanted, first, behind)
@@ -308,8 +309,8 @@ def check_quote(item: Quote, source: Folded, *, sha256: str = "") -> Finding:
             return Finding(item, Verdict.VERIFIED, "", _lines(source, at, wanted), sha256)
     at = _nearest(source, wanted, item.lines)
     if at < 0:
-        return Finding(item, Verdict.MISMATCH, "The file does not hold the quote.", None, sha256)
-    verdict, reason = (Verdict.MOVED, "The quote stands at other lines.") if item.lines else (Verdict.VERIFIED, "")
+        return Finding(item, Verdict.MISMATCH, say("The file does not hold the quote."), None, sha256)
+    verdict, reason = (Verdict.MOVED, say("The quote stands at other lines.")) if item.lines else (Verdict.VERIFIED, "")
     return Finding(item, verdict, reason, _lines(source, at, wanted), sha256)
 
 
@@ -343,15 +344,15 @@ def _parse(raw: bytes) -> object:
 def check_value(item: Expected, content: object, *, sha256: str = "") -> Finding:
     """Compare the value at a path with the expected one, types included; a path that leads nowhere is missing."""
     if isinstance(content, _NotJson):
-        return Finding(item, Verdict.MISMATCH, "The file is not valid JSON.", None, sha256)
+        return Finding(item, Verdict.MISMATCH, say("The file is not valid JSON."), None, sha256)
     steps = parse_place(item.place)
     if steps is None:
-        return Finding(item, Verdict.MISMATCH, "The path can't be read.", None, sha256)
+        return Finding(item, Verdict.MISMATCH, say("The path can't be read."), None, sha256)
     found = look_up(content, steps)
     if found is NOWHERE:
-        return Finding(item, Verdict.MISSING, "The path leads nowhere in the file.", None, sha256)
+        return Finding(item, Verdict.MISSING, say("The path leads nowhere in the file."), None, sha256)
     if not equals(found, item.value):
-        return Finding(item, Verdict.MISMATCH, "Another value stands at the path.", None, sha256)
+        return Finding(item, Verdict.MISMATCH, say("Another value stands at the path."), None, sha256)
     return Finding(item, Verdict.VERIFIED, "", None, sha256)
 
 

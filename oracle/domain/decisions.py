@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from oracle.domain import timestamps
 from oracle.domain.values import value
+from oracle.wording import Said, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,20 +64,28 @@ def split_seat(name: str) -> tuple[str, str]:
     return "", name
 
 
-def find_faults(payload: Payload) -> list[str]:
+def find_faults(payload: Payload) -> list[Said]:
     """Return a sentence for each rule between fields that a payload breaks."""
     options = payload.fields.get("options")
     ids = [str(item["id"]) for item in options] if isinstance(options, list) else []
     twice = sorted({one for one in ids if ids.count(one) > 1})
-    faults = [f"options: {', '.join(twice)} stands for several"] if twice else []
+    faults = [say("options: {twice} stands for several", twice=twice)] if twice else []
     default, chosen = payload.text("default_if_timeout"), payload.text("chosen_option_id")
     if default not in (*ids, WAIT, ABORT):
-        faults.append(f"default_if_timeout: {default!r} is no option; it may be {', '.join(ids)}, {WAIT} or {ABORT}")
+        faults.append(
+            say(
+                "default_if_timeout: {default!r} is no option; it may be {ids}, {wait} or {abort}",
+                default=default,
+                ids=ids,
+                wait=WAIT,
+                abort=ABORT,
+            )
+        )
     if chosen and chosen not in ids:
-        faults.append(f"chosen_option_id: {chosen!r} is no option; it may be {', '.join(ids)}")
+        faults.append(say("chosen_option_id: {chosen!r} is no option; it may be {ids}", chosen=chosen, ids=ids))
     created, decided = (timestamps.parse(payload.text(key)) for key in ("created_at", "decided_at"))
     if created and decided and decided < created:
-        faults.append("decided_at: it was decided before it was asked")
+        faults.append(say("decided_at: it was decided before it was asked"))
     if split_seat(payload.text("from_seat"))[1] == split_seat(payload.text("to_seat"))[1]:
-        faults.append("to_seat: a seat asks another, not itself")
+        faults.append(say("to_seat: a seat asks another, not itself"))
     return faults

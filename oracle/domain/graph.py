@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from oracle.errors import UsageError
+from oracle.wording import say
 
 TYPE_CHECKING = False
 
@@ -49,7 +50,10 @@ def walk(start: str, depth: int, *, outgoing: Neighbours | None, incoming: Neigh
     `depth` 0 gives the start alone. Raises UsageError for a negative depth or one over 32.
     """
     if not 0 <= depth <= MAX_DEPTH:
-        raise UsageError(f"The depth {depth} is out of range.", hint=f"Choose a depth from 0 to {MAX_DEPTH}.")
+        raise UsageError(
+            say("The depth {depth} is out of range.", depth=depth),
+            hint=say("Choose a depth from 0 to {max_depth}.", max_depth=MAX_DEPTH),
+        )
     seen, frontier = {start}, [start]
     met: dict[tuple[str, str, str], Step] = {}
     for level in range(1, depth + 1):

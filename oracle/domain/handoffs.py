@@ -15,6 +15,7 @@ from functools import lru_cache
 from oracle.domain.slugs import check_name
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,8 +63,13 @@ def receipt_name(task_id: str, source: str, target: str) -> ReceiptName:
     size = len(name.file_name.encode("utf-8", "surrogatepass"))
     if size > MAX_FILE_NAME:
         raise InvalidName(
-            f"task id {task_id[:32]!r}… makes a receipt's name of {size} bytes, more than the {MAX_FILE_NAME} that fit.",
-            hint="Choose a shorter task id or shorter seat names.",
+            say(
+                "task id {task_id!r}… makes a receipt's name of {size} bytes, more than the {max_file_name} that fit.",
+                task_id=task_id[:32],
+                size=size,
+                max_file_name=MAX_FILE_NAME,
+            ),
+            hint=say("Choose a shorter task id or shorter seat names."),
         )
     return name
 
@@ -72,8 +78,8 @@ def receipt_name(task_id: str, source: str, target: str) -> ReceiptName:
 def _check_seat(seat: str) -> str:
     if "__" in seat:
         raise InvalidName(
-            f"seat {seat[:64]!r} can't be used in a receipt: '__' divides the parts of its name.",
-            hint="Name the seat with single underscores or hyphens.",
+            say("seat {seat!r} can't be used in a receipt: '__' divides the parts of its name.", seat=seat[:64]),
+            hint=say("Name the seat with single underscores or hyphens."),
         )
     return check_name(seat, "seat")
 
@@ -192,19 +198,27 @@ def read_receipt(name: ReceiptName, raw: bytes) -> Receipt:
     try:
         content = json.loads(raw.removeprefix(b"\xef\xbb\xbf").decode())
     except (ValueError, RecursionError):
-        what = "is empty" if not raw.strip() else "is not valid JSON, perhaps half written"
-        return Receipt(name, Kind.UNKNOWN, {}, (f"{name.file_name} {what}.",))
+        empty = say("{name} is empty.", name=name.file_name)
+        torn = say("{name} is not valid JSON, perhaps half written.", name=name.file_name)
+        return Receipt(name, Kind.UNKNOWN, {}, (torn if raw.strip() else empty,))
     if not isinstance(content, dict):
-        return Receipt(name, Kind.UNKNOWN, {}, (f"{name.file_name} holds no JSON object.",))
+        return Receipt(name, Kind.UNKNOWN, {}, (say("{name} holds no JSON object.", name=name.file_name),))
     said = content.get("kind")
     kind = _KINDS.get(said, Kind.UNKNOWN) if isinstance(said, str) else Kind.UNKNOWN
-    problems = [] if kind else [f"{name.file_name} has no kind that is known ({str(said)[:40]!r})."]
+    problems: list[str] = []
+    if not kind:
+        problems.append(say("{name} has no kind that is known ({kind!r}).", name=name.file_name, kind=str(said)[:40]))
     for key, expected in (("task_id", name.task_id), ("source", name.source), ("target", name.target)):
         if key in content and content[key] != expected:
-            problems.append(f"{name.file_name} says that its {key} is {str(content[key])[:80]!r}; its name counts.")
+            told = str(content[key])[:80]
+            problems.append(
+                say("{name} says that its {key} is {told!r}; its name counts.", name=name.file_name, key=key, told=told)
+            )
     version = content.get("schema_version", SCHEMA_VERSION)
     if isinstance(version, int) and version > SCHEMA_VERSION:
-        problems.append(f"{name.file_name} was written by a newer program (version {version}).")
+        problems.append(
+            say("{name} was written by a newer program (version {version}).", name=name.file_name, version=version)
+        )
     return Receipt(name, kind, content, tuple(problems))
 
 
@@ -292,30 +306,34 @@ class State:
 _HOUR = 3600
 _DAY = 24 * _HOUR
 _STATES = {
-    Step.NONE: (Party.NOBODY, "Nothing to do.", 0),
+    Step.NONE: (Party.NOBODY, say("Nothing to do."), 0),
     Step.OPEN: (
         Party.ANSWERER,
-        "Read the dispatch and answer it: `complete_handoff`, the memory seat `oracle deliver`.",
+        say("Read the dispatch and answer it: `complete_handoff`, the memory seat `oracle deliver`."),
         3 * _DAY,
     ),
-    Step.CLAIMED: (Party.ANSWERER, "Finish the answer that was begun.", 3 * _DAY),
-    Step.CLAIM_EXPIRED: (Party.ANSWERER, "Take the dispatch up again; whoever claimed it is gone.", _DAY),
-    Step.WITH_SEAT: (Party.ANSWERER, "With memory seat: it was woken with the packet and answers.", _DAY),
+    Step.CLAIMED: (Party.ANSWERER, say("Finish the answer that was begun."), 3 * _DAY),
+    Step.CLAIM_EXPIRED: (Party.ANSWERER, say("Take the dispatch up again; whoever claimed it is gone."), _DAY),
+    Step.WITH_SEAT: (Party.ANSWERER, say("With memory seat: it was woken with the packet and answers."), _DAY),
     Step.ANSWERED: (
         Party.ORACLE,
-        "Write the completion receipt, since the response is on disk: `oracle resume`.",
+        say("Write the completion receipt, since the response is on disk: `oracle resume`."),
         _HOUR // 6,
     ),
-    Step.DELIVERED: (Party.ORACLE, "Mark the dispatch as consumed, since it is answered: `oracle resume`.", _HOUR // 6),
-    Step.UNANSWERED: (Party.ANSWERER, "Answer again: the dispatch was consumed, yet no answer is on disk.", _DAY),
-    Step.UNNOTIFIED: (Party.ORACLE, "Send the wake-up that is still pending: `oracle resume`.", _HOUR),
-    Step.CONSUMED: (Party.ASKER, "Read the answer and acknowledge it: `complete_handoff --ack-only`.", 3 * _DAY),
+    Step.DELIVERED: (
+        Party.ORACLE,
+        say("Mark the dispatch as consumed, since it is answered: `oracle resume`."),
+        _HOUR // 6,
+    ),
+    Step.UNANSWERED: (Party.ANSWERER, say("Answer again: the dispatch was consumed, yet no answer is on disk."), _DAY),
+    Step.UNNOTIFIED: (Party.ORACLE, say("Send the wake-up that is still pending: `oracle resume`."), _HOUR),
+    Step.CONSUMED: (Party.ASKER, say("Read the answer and acknowledge it: `complete_handoff --ack-only`."), 3 * _DAY),
     Step.CONFLICT: (
         Party.OPERATOR,
-        "Decide between the answer that stands and the one that was kept aside: `oracle deliver --supersede`.",
+        say("Decide between the answer that stands and the one that was kept aside: `oracle deliver --supersede`."),
         _DAY,
     ),
-    Step.ACKED: (Party.NOBODY, "Nothing to do.", 0),
+    Step.ACKED: (Party.NOBODY, say("Nothing to do."), 0),
 }
 
 

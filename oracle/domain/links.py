@@ -26,6 +26,7 @@ from oracle.domain.pages import (
 from oracle.domain.slugs import project_of
 from oracle.domain.values import value
 from oracle.errors import UsageError
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ class Patterns:
         for suffix in component_suffixes:
             if not (suffix.isascii() and suffix[:1].isalpha() and suffix.replace("_", "0").isalnum()):
                 raise UsageError(
-                    f"{suffix!r} can't be a component suffix.", hint="Use a letter followed by letters, digits and '_'."
+                    say("{suffix!r} can't be a component suffix.", suffix=suffix),
+                    hint=say("Use a letter followed by letters, digits and '_'."),
                 )
         return object.__new__(cls)
 

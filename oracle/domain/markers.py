@@ -13,6 +13,7 @@ from oracle.domain.masks import mask_code, unify_line_ends
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidName
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -186,26 +187,30 @@ def _read_attributes(body: str) -> tuple[dict[str, str], int]:
         elif token["word"] and key in _PROSE:
             fields[key] += f" {token['word']}"  # a summary that its writer forgot to quote
         elif token["word"]:
-            raise _Unreadable("marker_malformed", f"The marker holds {token['word'][:40]!r}, which is no attribute.")
-    raise _Unreadable("marker_malformed", f"The marker can't be read from {body[at : at + 40]!r} on, or never ends.")
+            raise _Unreadable(
+                "marker_malformed", say("The marker holds {word!r}, which is no attribute.", word=token["word"][:40])
+            )
+    raise _Unreadable(
+        "marker_malformed", say("The marker can't be read from {rest!r} on, or never ends.", rest=body[at : at + 40])
+    )
 
 
 def _refuse_wide_comma(value: str) -> None:
     """Refuse a value into which a comma of another script has drawn the next attribute."""
     if value[:1] not in ("'", '"') and _WIDE_COMMA.search(value):
-        raise _Unreadable("marker_malformed", "The marker's attributes are divided by blanks or by plain commas.")
+        raise _Unreadable("marker_malformed", say("The marker's attributes are divided by blanks or by plain commas."))
 
 
 def _set_attribute(fields: dict[str, str], given: str, value: str) -> str:
     key = _ALIASES.get(given.lower(), "")
     if not key:
-        raise _Unreadable("marker_attribute", f"The marker has no attribute {given[:40]!r}.")
+        raise _Unreadable("marker_attribute", say("The marker has no attribute {given!r}.", given=given[:40]))
     if not value:
-        raise _Unreadable("marker_malformed", f"The marker's {given} is empty.")
+        raise _Unreadable("marker_malformed", say("The marker's {given} is empty.", given=given))
     if fields.get(key, value) != value:
-        raise _Unreadable("marker_malformed", f"The marker names two values for {given}.")
+        raise _Unreadable("marker_malformed", say("The marker names two values for {given}.", given=given))
     if _CONTROL.search(value):
-        raise _Unreadable("marker_malformed", f"The marker's {given} holds a control character.")
+        raise _Unreadable("marker_malformed", say("The marker's {given} holds a control character.", given=given))
     fields[key] = value
     return key
 
@@ -216,15 +221,17 @@ def _unquote(value: str) -> str:
 
 def _build(fields: dict[str, str], *, start: int, end: int) -> Marker:
     if "seat" not in fields:
-        raise _Unreadable("missing_seat", "The marker names no seat to deliver to.")
+        raise _Unreadable("missing_seat", say("The marker names no seat to deliver to."))
     for key, what in _NAMES.items():
         if key in fields:
             fields[key] = check_name(fields[key], what)
     sweep = fields.pop("sweep", "")
     if sweep and not (sweep.isascii() and sweep.isdigit() and len(sweep) <= len("999999999")):
-        raise _Unreadable("marker_malformed", f"The marker's sweep {sweep[:40]!r} is no count.")
+        raise _Unreadable("marker_malformed", say("The marker's sweep {sweep!r} is no count.", sweep=sweep[:40]))
     if "commit" in fields and not re.fullmatch(_COMMIT, fields["commit"]):
-        raise _Unreadable("marker_malformed", f"The marker's commit {fields['commit'][:40]!r} is no commit id.")
+        raise _Unreadable(
+            "marker_malformed", say("The marker's commit {commit!r} is no commit id.", commit=fields["commit"][:40])
+        )
     return Marker(**fields, sweep=int(sweep) if sweep else None, start=start, end=end)
 
 
@@ -297,25 +304,27 @@ def address(
     if len(waiting) > 1:
         waiting = [item for item in waiting if _is_meant(context, item)]
     if not marker.task_id and any(not item.is_open and _is_meant(context, item) for item in fitting if context.task_id):
-        return _fault(marker, "already_delivered", f"the task at hand, {context.task_id}, is answered and consumed")
+        return _fault(
+            marker, "already_delivered", say("the task at hand, {task}, is answered and consumed", task=context.task_id)
+        )
     if len({(item.project, item.task_id) for item in waiting}) == 1:
         return Address(waiting[0].project, waiting[0].task_id, marker.seat)
     if len([item for item in fitting if item.is_open]) > 1:
-        return _fault(marker, "ambiguous_task", "several open dispatches fit")
+        return _fault(marker, "ambiguous_task", say("several open dispatches fit"))
     if fitting and marker.task_id:
-        return _fault(marker, "already_delivered", "the dispatch is answered and consumed")
+        return _fault(marker, "already_delivered", say("the dispatch is answered and consumed"))
     return _unsolicited(marker, rosters)
 
 
 def _unsolicited(marker: Marker, rosters: dict[str, Collection[str]]) -> Address | Fault:
     if not marker.task_id:
-        return _fault(marker, "missing_task_id", "no open dispatch fits and the marker names no task")
+        return _fault(marker, "missing_task_id", say("no open dispatch fits and the marker names no task"))
     if not marker.project:
-        return _fault(marker, "unknown_task", "no open dispatch fits and the marker names no project")
+        return _fault(marker, "unknown_task", say("no open dispatch fits and the marker names no project"))
     if marker.project not in rosters:
-        return _fault(marker, "unknown_project", f"the project {marker.project} has no profile")
+        return _fault(marker, "unknown_project", say("the project {project} has no profile", project=marker.project))
     if marker.seat not in rosters[marker.project]:
-        return _fault(marker, "unknown_seat", f"the project {marker.project} has no such seat")
+        return _fault(marker, "unknown_seat", say("the project {project} has no such seat", project=marker.project))
     return Address(marker.project, marker.task_id, marker.seat, unsolicited=True)
 
 
@@ -330,4 +339,9 @@ def _is_meant(context: Context, item: Waiting) -> bool:
 
 
 def _fault(marker: Marker, code: str, reason: str) -> Fault:
-    return Fault(code, f"Nothing was delivered to {marker.seat}: {reason}.", marker.start, marker.end)
+    return Fault(
+        code,
+        say("Nothing was delivered to {seat}: {reason}.", seat=marker.seat, reason=reason),
+        marker.start,
+        marker.end,
+    )

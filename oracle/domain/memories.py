@@ -13,6 +13,7 @@ from oracle.domain.records import Draft, Evidence, Record, understand
 from oracle.domain.slugs import SHARED, entity
 from oracle.domain.values import NOTHING, value
 from oracle.errors import UsageError
+from oracle.wording import say
 
 PREFERENCE, PROCEDURE, REFLECTION, SUMMARY, EPISODE = "preference", "procedure", "reflection", "summary", "episode"
 KINDS = {PREFERENCE: "decision", PROCEDURE: "plan", REFLECTION: "finding", SUMMARY: "finding", EPISODE: "task"}
@@ -179,8 +180,11 @@ def check_session(session_id: str) -> str:
     text = session_id.strip()
     if len(text) > _LONGEST_SESSION or not text.isprintable() or set(text) & set("[]`") or "  " in text:
         raise UsageError(
-            f"The session id {text[:40]!r} can't be used.",
-            hint=f"Use up to {_LONGEST_SESSION} printable characters on one line, without brackets and backticks.",
+            say("The session id {text!r} can't be used.", text=text[:40]),
+            hint=say(
+                "Use up to {longest_session} printable characters on one line, without brackets and backticks.",
+                longest_session=_LONGEST_SESSION,
+            ),
         )
     return text
 
@@ -221,18 +225,24 @@ def check(given: Given) -> None:
     _require_word("role_scope", given.role_scope, SCOPES)
     for name, text in (("title", given.title), ("summary", given.summary)):
         if not text.strip():
-            raise UsageError(f"The {name} is missing.", hint="A memory needs memory_type, title and summary.")
+            raise UsageError(
+                say("The {name} is missing.", name=name), hint=say("A memory needs memory_type, title and summary.")
+            )
     if given.level is not None and given.level not in range(4):
         raise UsageError(
-            f"The abstraction_level {given.level} is none.", hint="It is 0 raw, 1 session, 2 task or 3 long-term."
+            say("The abstraction_level {level} is none.", level=given.level),
+            hint=say("It is 0 raw, 1 session, 2 task or 3 long-term."),
         )
     for name in ("importance", "confidence", "success_score"):
         score = getattr(given, name)
         if score is not None and not 0 <= score <= 1:
-            raise UsageError(f"{name} is {score}.", hint="Give a number from 0 to 1.")
+            raise UsageError(say("{name} is {score}.", name=name, score=score), hint=say("Give a number from 0 to 1."))
     for name, text in (("valid_from", given.valid_from), ("valid_to", given.valid_to)):
         if text and not timestamps.to_utc(text):
-            raise UsageError(f"{name} {text!r} is not a time.", hint="Write it as 2026-04-27T18:30:00Z.")
+            raise UsageError(
+                say("{name} {text!r} is not a time.", name=name, text=text),
+                hint=say("Write it as 2026-04-27T18:30:00Z."),
+            )
     for kind, _ in given.edges:
         _require_word("edge_type", kind, (*EDGES, SIMILAR))
     check_session(given.session_id)
@@ -240,8 +250,9 @@ def check(given: Given) -> None:
 
 def _require_word(name: str, word: str, known: tuple[str, ...]) -> None:
     if word not in known:
-        what = f"The {name} {word[:60]!r} is unknown." if word else f"The {name} is missing."
-        raise UsageError(what, hint=f"Choose one of {', '.join(known)}.")
+        unknown = say("The {name} {word!r} is unknown.", name=name, word=word[:60])
+        what = unknown if word else say("The {name} is missing.", name=name)
+        raise UsageError(what, hint=say("Choose one of {known}.", known=known))
 
 
 def draft(given: Given, similar: tuple[str, ...] = ()) -> Draft:

@@ -11,6 +11,7 @@ import re
 
 from oracle.domain.values import value
 from oracle.errors import UsageError
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,6 +113,6 @@ def _digest(text: str) -> str:
 
 def _broken() -> BrokenMarks:
     return BrokenMarks(
-        "The marks `<!-- memory-oracle:begin NAME … -->` and `<!-- memory-oracle:end NAME -->` are no pairs.",
-        hint="Take out what is left of them by hand.",
+        say("The marks `<!-- memory-oracle:begin NAME … -->` and `<!-- memory-oracle:end NAME -->` are no pairs."),
+        hint=say("Take out what is left of them by hand."),
     )

@@ -12,6 +12,7 @@ from oracle.domain.attention import BLOCKS, READS, RECENT, Candidate, Choice, Ed
 from oracle.domain.memories import EPISODE, LONG_TERM, PREFERENCE, PROCEDURE, REFLECTION, SUMMARY, Memory
 from oracle.domain.values import replace, value
 from oracle.errors import UsageError
+from oracle.wording import say
 
 SECTIONS = {
     PREFERENCE: "hard_constraints",
@@ -53,10 +54,11 @@ class Request:
     def check(self) -> None:
         """Raise UsageError for an empty goal or a role that is none."""
         if not self.goal.strip():
-            raise UsageError("The goal is missing.", hint="Say in a sentence what the step is to reach.")
+            raise UsageError(say("The goal is missing."), hint=say("Say in a sentence what the step is to reach."))
         if self.role not in READS:
-            what = f"The role {self.role[:60]!r} is unknown." if self.role else "The role is missing."
-            raise UsageError(what, hint=f"Choose one of {', '.join(READS)}.")
+            unknown = say("The role {role!r} is unknown.", role=self.role[:60])
+            what = unknown if self.role else say("The role is missing.")
+            raise UsageError(what, hint=say("Choose one of {reads}.", reads=READS))
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form, as the routing skill names its parts."""

@@ -17,6 +17,7 @@ from oracle.domain import timestamps
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import UsageError
+from oracle.wording import say
 
 MOST_LINES = 4
 MOST_CHARACTERS = 3500
@@ -62,9 +63,9 @@ def compose(body: str, *, seat: str, ts: str, project: str, session: str, task_i
     """Return the message with its body in bounds. Raises InvalidName for a field, UsageError for a body or a time that is none."""
     fitted = fit(body)
     if not fitted:
-        raise UsageError("The message says nothing.", hint="Give it a line of text.")
+        raise UsageError(say("The message says nothing."), hint=say("Give it a line of text."))
     if timestamps.parse(ts) is None or re.search(r"\s", ts):
-        raise UsageError(f"{ts!r} is no time.", hint="Write it as 2026-04-27T18:30:00Z.")
+        raise UsageError(say("{ts!r} is no time.", ts=ts), hint=say("Write it as 2026-04-27T18:30:00Z."))
     return Push(
         sender_of(check_name(seat, "seat")),
         fitted,
@@ -97,10 +98,15 @@ def parse(text: str) -> Push:
     head, rule, footer = text.strip().replace("\r\n", "\n").rpartition(_RULE)
     found = _FOOTER.fullmatch(footer)
     if not rule or found is None:
-        raise UsageError("The message has no footer of a seat's.", hint="It ends with a line `_via SEAT @ TIME | …_`.")
+        raise UsageError(
+            say("The message has no footer of a seat's."), hint=say("It ends with a line `_via SEAT @ TIME | …_`.")
+        )
     sender = found["sender"]
     prefix = f"[{sender}] "
     if not head.startswith(prefix):
-        raise UsageError("The message does not begin with who sent it.", hint=f"It begins with `{prefix.strip()}`.")
+        raise UsageError(
+            say("The message does not begin with who sent it."),
+            hint=say("It begins with `{prefix}`.", prefix=prefix.strip()),
+        )
     fields = {key: found[key] or "" for key in ("ts", "project", "session", "task_id", "verdict")}
     return Push(sender, head[len(prefix) :], **fields)

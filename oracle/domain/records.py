@@ -14,6 +14,7 @@ from oracle.domain.seats import MEMORY, ORPHAN_KINDS, SCAN_KINDS
 from oracle.domain.slugs import ENTITY, check_name, cut, entity, fold_name
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, InvalidRecord, OwnershipError
+from oracle.wording import Said, say
 
 SCHEMA_VERSION = "2"
 """The version of the frontmatter that Memory writes; "1" is the reference's drop note."""
@@ -155,14 +156,17 @@ def _times(document: Document) -> tuple[str, str, list[Problem]]:
         found = timestamps.to_utc(text)
         moment = moment or found
         if not found:
-            problems.append(Problem(document.key_lines.get(key, 1), f"`{key}` {_why_unread(text)}"))
+            problems.append(Problem(document.key_lines.get(key, 1), _why_unread(key, text)))
     return written, moment, problems
 
 
-def _why_unread(text: str) -> str:
+def _why_unread(key: str, text: str) -> Said:
     if timestamps.is_ambiguous(text):
-        return "has numbers alone with the year last, which may be two days; write it as 2026-11-28 or 28 Nov 2026."
-    return "can't be read as a time; write it as 2026-11-28 or 2026-11-28T18:30:00Z."
+        return say(
+            "`{key}` has numbers alone with the year last, which may be two days; write it as 2026-11-28 or 28 Nov 2026.",
+            key=key,
+        )
+    return say("`{key}` can't be read as a time; write it as 2026-11-28 or 2026-11-28T18:30:00Z.", key=key)
 
 
 def _field(fields: Mapping[str, Value], key: str) -> str:
@@ -279,7 +283,7 @@ def check_task(text: str) -> None:
         if "[REDACTED:" in text or find_secrets(text):
             return  # refused or replaced for what it is, by those who never print it
         raise InvalidName(
-            error.sentence, hint="Write it as ARENA-228, #12 or GH#12; give several one by one."
+            error.sentence, hint=say("Write it as ARENA-228, #12 or GH#12; give several one by one.")
         ) from None
 
 
@@ -330,18 +334,22 @@ class Draft:
         """Raise InvalidRecord, or OwnershipError for a kind that is not Memory's, when a rule of the kind is broken."""
         if self.kind not in ORPHAN_KINDS:
             raise OwnershipError(
-                f"Memory does not write records of the kind {cut(self.kind)!r}.",
-                hint="Its kinds are decision, finding, task and plan; a seat writes its own records into its own folder.",
+                say("Memory does not write records of the kind {kind!r}.", kind=cut(self.kind)),
+                hint=say(
+                    "Its kinds are decision, finding, task and plan; a seat writes its own records into its own folder."
+                ),
             )
         if not self.title.strip():
-            raise InvalidRecord("The title is empty.", hint="Give a title of one line with --title.")
+            raise InvalidRecord(say("The title is empty."), hint=say("Give a title of one line with --title."))
         if self.confidence not in CONFIDENCES:
             raise InvalidRecord(
-                f"The confidence {cut(self.confidence)!r} is unknown.", hint="Choose high, medium or low."
+                say("The confidence {confidence!r} is unknown.", confidence=cut(self.confidence)),
+                hint=say("Choose high, medium or low."),
             )
         if self.status not in STATUSES:
             raise InvalidRecord(
-                f"The status {cut(self.status)!r} is unknown.", hint=f"Choose one of {', '.join(STATUSES)}."
+                say("The status {status!r} is unknown.", status=cut(self.status)),
+                hint=say("Choose one of {statuses}.", statuses=STATUSES),
             )
         for task in (self.task_id, *self.related_task_ids):
             check_task(task)
@@ -350,14 +358,17 @@ class Draft:
     def _check_evidence(self) -> None:
         if self.kind == "finding" and not self.evidence:
             raise InvalidRecord(
-                "A finding needs evidence, and none was given.",
-                hint="""Add --evidence '[{"trust": "high", "source_url": "src/app.py:12"}]' or --evidence high:src/app.py:12.""",
+                say("A finding needs evidence, and none was given."),
+                hint=say(
+                    'Add --evidence \'[{{"trust": "high", "source_url": "src/app.py:12"}}]\' or --evidence '
+                    "high:src/app.py:12."
+                ),
             )
         for number, item in enumerate(self.evidence, 1):
             if item.trust not in TRUSTS or not item.source.strip():
                 raise InvalidRecord(
-                    f"Evidence {number} needs a trust of high, medium or low and a source.",
-                    hint="""Write it as {"trust": "high", "source_url": "…"} or high:SOURCE.""",
+                    say("Evidence {number} needs a trust of high, medium or low and a source.", number=number),
+                    hint=say('Write it as {{"trust": "high", "source_url": "…"}} or high:SOURCE.'),
                 )
 
     def fields(self, identifier: str, ts: str) -> dict[str, Value]:

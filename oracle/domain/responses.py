@@ -6,6 +6,7 @@ import json
 from math import isfinite
 
 from oracle.errors import UsageError
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,12 +25,14 @@ def parse_response(raw: bytes | str) -> object:
             raw, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite, parse_int=_whole
         )
     except RecursionError:
-        reason = "it is nested too deeply"
+        reason: str = say("it is nested too deeply")
     except UnicodeDecodeError:
-        reason = "it is not UTF-8"
+        reason = say("it is not UTF-8")
     except ValueError as error:
-        reason = str(error)
-    raise UsageError(f"The response is no JSON: {reason}.", hint='Give an object, as in {"answer": "…"}.')
+        reason = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
+    raise UsageError(
+        say("The response is no JSON: {reason}.", reason=reason), hint=say('Give an object, as in {{"answer": "…"}}.')
+    )
 
 
 def require_json(response: Mapping[str, object]) -> None:
@@ -38,8 +41,8 @@ def require_json(response: Mapping[str, object]) -> None:
         json.dumps(response, allow_nan=False)
     except (ValueError, TypeError, RecursionError) as error:
         raise UsageError(
-            "The response can't be stored as JSON: it holds NaN or infinity, or is nested too deeply.",
-            hint="Write such a number as text.",
+            say("The response can't be stored as JSON: it holds NaN or infinity, or is nested too deeply."),
+            hint=say("Write such a number as text."),
         ) from error
 
 
@@ -47,23 +50,23 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     table: dict[str, object] = {}
     for key, item in pairs:
         if key in table:
-            raise ValueError(f"the key {key[:40]!r} stands in one object twice")
+            raise ValueError(say("the key {key!r} stands in one object twice", key=key[:40]))
         table[key] = item
     return table
 
 
 def _no_number(word: str) -> object:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(say("{word} is no number of JSON", word=word))
 
 
 def _finite(word: str) -> float:
     number = float(word)
     if not isfinite(number):
-        raise ValueError(f"the number {word[:40]} is too large")
+        raise ValueError(say("the number {word} is too large", word=word[:40]))
     return number
 
 
 def _whole(word: str) -> int:
     if len(word) > _MOST_DIGITS:
-        raise ValueError(f"a number of {len(word)} digits is too large")
+        raise ValueError(say("a number of {count} digits is too large", count=len(word)))
     return int(word)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from oracle.domain.slugs import check_name
 from oracle.errors import OwnershipError
+from oracle.wording import say
 
 MEMORY = "memory"
 ROLES = ("memory", "planner", "builder", "reviewer", "patrol")
@@ -54,6 +55,6 @@ def require_writer(seat: str, relpath: str) -> None:
     check_name(seat, "seat")
     if not may_write(seat, relpath):
         raise OwnershipError(
-            f"The seat {seat} may not write {relpath}.",
-            hint="Memory writes decision, finding, task and plan records; every other seat writes its own folder.",
+            say("The seat {seat} may not write {relpath}.", seat=seat, relpath=relpath),
+            hint=say("Memory writes decision, finding, task and plan records; every other seat writes its own folder."),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from oracle.errors import InvalidName, UsageError
+from oracle.wording import say, say_each
 
 MAX_NAME_BYTES = 128
 _LONGEST_ECHO = 60
@@ -16,6 +17,15 @@ RECORD_SUFFIXES = (".md", ".json")
 NAMESPACES = ("taskid", "commit", "component", "file", "url", "key", "project")
 
 
+_WORDS: dict[str, str] = {
+    word: word
+    for word in say_each(
+        "project", "seat", "task id", "The task id", "name", "session", "verdict", "tool", "peer or task", "fact file"
+    )
+}
+"""What a name may be of, as a sentence says it."""
+
+
 def check_name(value: str, what: str) -> str:
     """Return `value` in NFC when it may stand in a path: a project, seat, task id or kind from outside.
 
@@ -25,12 +35,18 @@ def check_name(value: str, what: str) -> str:
     name = unicodedata.normalize("NFC", value)
     if not name or ".." in name or not name[0].isalnum() or not all(map(_may_stand, name)):
         raise InvalidName(
-            f"{what} {cut(value)!r} can't be used as a name.",
-            hint="Use letters, digits, '.', '_' and '-', beginning with a letter or digit.",
+            say("{what} {value!r} can't be used as a name.", what=_WORDS.get(what, what), value=cut(value)),
+            hint=say("Use letters, digits, '.', '_' and '-', beginning with a letter or digit."),
         )
     if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
         raise InvalidName(
-            f"{what} {value[:32]!r}… is longer than {MAX_NAME_BYTES} bytes.", hint="Choose a shorter name."
+            say(
+                "{what} {value!r}… is longer than {most} bytes.",
+                what=_WORDS.get(what, what),
+                value=value[:32],
+                most=MAX_NAME_BYTES,
+            ),
+            hint=say("Choose a shorter name."),
         )
     return name
 
@@ -75,7 +91,8 @@ def split_entity(target: str) -> tuple[str, str]:
     namespace, colon, value = rest.partition(":")
     if not is_entity(target) or not namespace or not colon or not value:
         raise UsageError(
-            f"{target!r} is not an entity.", hint="Write entity:<namespace>:<value>, as in entity:taskid:ARENA-228."
+            say("{target!r} is not an entity.", target=target),
+            hint=say("Write entity:<namespace>:<value>, as in entity:taskid:ARENA-228."),
         )
     return namespace, value
 
@@ -93,13 +110,15 @@ def parse_target(text: str, root: str = "") -> str:
         prefix = root.rstrip("/") + "/"
         if not root or not target.startswith(prefix):
             raise UsageError(
-                f"{text!r} is not under the Root {root or '(none)'}.", hint="Give a slug or a path under the Root."
+                say("{text!r} is not under the Root {root}.", text=text, root=root or say("(none)")),
+                hint=say("Give a slug or a path under the Root."),
             )
         target = target[len(prefix) :]
     target = slug_of(target.removeprefix("./").rstrip("/"))
     if not target or "\0" in target or ".." in target.split("/"):
         raise UsageError(
-            f"{text!r} names no record and no entity.", hint="Give a slug such as projects/arena/decision/foo."
+            say("{text!r} names no record and no entity.", text=text),
+            hint=say("Give a slug such as projects/arena/decision/foo."),
         )
     return target
 

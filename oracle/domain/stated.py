@@ -6,12 +6,13 @@ import json
 
 from oracle.domain.records import TRUSTS, Evidence
 from oracle.errors import UsageError
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_HINT = """Write it as high:src/app.py:12 or {"trust": "high", "source_url": "src/app.py:12"}."""
+_HINT = say('Write it as high:src/app.py:12 or {{"trust": "high", "source_url": "src/app.py:12"}}.')
 
 
 class NotAnObject(UsageError):
@@ -30,8 +31,9 @@ def _parse(word: str) -> list[Evidence]:
         return [_evidence(item) for item in (items if isinstance(items, list) else [items])]
     trust, colon, source = text.partition(":")
     if not colon:
-        lacks = "no source" if trust.lower() in TRUSTS else "no trust before its source"
-        raise UsageError(f"The evidence {word!r} has {lacks}.", hint=_HINT)
+        no_source = say("The evidence {word!r} has no source.", word=word)
+        no_trust = say("The evidence {word!r} has no trust before its source.", word=word)
+        raise UsageError(no_source if trust.lower() in TRUSTS else no_trust, hint=_HINT)
     return [Evidence(trust.strip().lower(), source.strip())]
 
 
@@ -39,13 +41,14 @@ def _load(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"The evidence is not valid JSON: {error}.", hint=_HINT) from error
+        raise UsageError(say("The evidence is not valid JSON: {error}.", error=error), hint=_HINT) from error
 
 
 def _evidence(item: object) -> Evidence:
     if not isinstance(item, dict):
         raise NotAnObject(
-            f"Evidence in JSON is an object, not {json.dumps(item, ensure_ascii=False)[:40]}.", hint=_HINT
+            say("Evidence in JSON is an object, not {item}.", item=json.dumps(item, ensure_ascii=False)[:40]),
+            hint=_HINT,
         )
     values = {key: _as_text(value) for key, value in item.items()}
     trust = values.pop("trust", "")

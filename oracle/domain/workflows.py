@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from oracle.domain.task_files import HEALED, LOG_HEADER, one_line
 from oracle.domain.values import replace, value
 from oracle.errors import UsageError
+from oracle.wording import Said, joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def _uncomment(text: str) -> str:
 # What holds of a whole workflow ---------------------------------------------------------------------------------------
 
 
-def find_faults(steps: Sequence[Step]) -> list[str]:
+def find_faults(steps: Sequence[Step]) -> list[Said]:
     """Return a sentence for each step that is there twice or waits for an unknown one, and for a cycle.
 
     A status of another tool's is no fault: such a step is not begun, and what waits for it waits on.
@@ -174,12 +175,19 @@ def find_faults(steps: Sequence[Step]) -> list[str]:
     faults = []
     for at, step in enumerate(steps):
         if any(other.number == step.number or other.name.casefold() == step.name.casefold() for other in steps[:at]):
-            faults.append(f"step {step.number} ({step.name}) is there twice")
+            faults.append(say("step {number} ({name}) is there twice", number=step.number, name=step.name))
         unknown = [name for name in step.prereq if find_step(steps, name) is None]
         if unknown:
-            faults.append(f"step {step.number} ({step.name}) waits for {', '.join(unknown)}, which is no step")
+            faults.append(
+                say(
+                    "step {number} ({name}) waits for {unknown}, which is no step",
+                    number=step.number,
+                    name=step.name,
+                    unknown=unknown,
+                )
+            )
     cycle = _cycle(steps)
-    return [*faults, f"the steps {' → '.join(cycle)} wait for each other"] if cycle else faults
+    return [*faults, say("the steps {cycle} wait for each other", cycle=" → ".join(cycle))] if cycle else faults
 
 
 def _cycle(steps: Sequence[Step]) -> list[str]:
@@ -273,18 +281,29 @@ def advance(text: str, name: str, status: str) -> tuple[str, Step]:
     steps = [_read_step(lines, span) for span in spans]
     faults = find_faults(steps)
     if faults:
-        raise UsageError(f"The workflow can't be followed: {'; '.join(faults)}.", hint="Mend workflow.md.")
+        raise UsageError(
+            say("The workflow can't be followed: {faults}.", faults=joined("; ", faults)), hint=say("Mend workflow.md.")
+        )
     step = find_step(steps, name)
     if step is None:
-        known = ", ".join(one.name for one in steps) or "none"
-        raise UsageError(f"The workflow has no step {name[:80]!r}.", hint=f"Its steps are: {known}.")
+        known = [one.name for one in steps] or say("none")
+        raise UsageError(
+            say("The workflow has no step {name!r}.", name=name[:80]), hint=say("Its steps are: {known}.", known=known)
+        )
     if status == step.status:
         return text, step
     allowed = NEXT.get(step.status, ())
     if status not in allowed:
         raise UsageError(
-            f"The step {step.name} is {step.status[:40]} and can't become {status[:40]}.",
-            hint=f"It may become {' or '.join(allowed) or 'nothing any more; to reopen it, edit workflow.md'}.",
+            say(
+                "The step {name} is {status} and can't become {wanted}.",
+                name=step.name,
+                status=step.status[:40],
+                wanted=status[:40],
+            ),
+            hint=say("It may become {allowed}.", allowed=joined(" or ", allowed))
+            if allowed
+            else say("It may become nothing any more; to reopen it, edit workflow.md."),
         )
     _set_status(lines, spans[steps.index(step)], status)
     return "\n".join(lines), replace(step, status=status)

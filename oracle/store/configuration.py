@@ -8,6 +8,7 @@ import re
 from oracle.domain.links import DEFAULT_PATTERNS, Patterns
 from oracle.errors import UsageError
 from oracle.store.layout import Root
+from oracle.wording import say
 
 SETTINGS = "config.toml"
 """What the owner of a Root switched on, root-relative."""
@@ -59,13 +60,23 @@ def load_synthesizer(root: Root) -> tuple[str, ...]:
         return ()
     if faults or not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
         raise UsageError(
-            f"{SETTINGS}: {faults[SETTINGS]}" if faults else f"The synthesizer in {SETTINGS} is no command.",
-            hint='Write it as `synthesizer = ["claude", "-p"]`.',
+            (
+                say("{settings}: {fault}", settings=SETTINGS, fault=faults[SETTINGS])
+                if faults
+                else say("The synthesizer in {settings} is no command.", settings=SETTINGS)
+            ),
+            hint=say('Write it as `synthesizer = ["claude", "-p"]`.'),
         )
     if not words[0].strip() or any("\0" in word for word in words):
-        raise UsageError(f"The synthesizer in {SETTINGS} names no program.", hint="Name one, or remove the line.")
+        raise UsageError(
+            say("The synthesizer in {settings} names no program.", settings=SETTINGS),
+            hint=say("Name one, or remove the line."),
+        )
     if os.stat(root.join(SETTINGS)).st_mode & 0o022:
-        raise UsageError(f"{SETTINGS} can be written by others, so its synthesizer is not run.", hint="chmod 600 it.")
+        raise UsageError(
+            say("{settings} can be written by others, so its synthesizer is not run.", settings=SETTINGS),
+            hint=say("chmod 600 it."),
+        )
     return tuple(words)
 
 
@@ -78,15 +89,18 @@ def load_daemon(root: Root) -> dict[str, object]:
     stated = _load(root, SETTINGS, faults.__setitem__).get("daemon", {})
     if faults or not isinstance(stated, dict):
         raise UsageError(
-            f"{SETTINGS}: {faults.get(SETTINGS, 'daemon is no table.')}", hint="Mend it; see references/daemon.md."
+            say("{settings}: {fault}", settings=SETTINGS, fault=faults.get(SETTINGS, say("daemon is no table."))),
+            hint=say("Mend it; see references/daemon.md."),
         )
     found: dict[str, object] = {}
     for key, item in stated.items():
         is_number = isinstance(item, int | float) and not isinstance(item, bool) and 1 <= item <= _LONGEST
         if not (isinstance(item, bool) if key == "hold" else key in ("seat_bound", "seat_lease") and is_number):
             raise UsageError(
-                f"{SETTINGS}: daemon.{key} = {item!r} is not understood.",
-                hint="There are hold (true or false), seat_bound and seat_lease (seconds, up to a month).",
+                say(
+                    "{settings}: daemon.{key} = {item} is not understood.", settings=SETTINGS, key=key, item=repr(item)
+                ),
+                hint=say("There are hold (true or false), seat_bound and seat_lease (seconds, up to a month)."),
             )
         found[key] = item if key == "hold" else float(item)
     return found
@@ -94,7 +108,7 @@ def load_daemon(root: Root) -> dict[str, object]:
 
 def _load(root: Root, path: str, report: Report) -> dict[str, object]:
     if os.path.exists(root.join(path)) and not os.path.isfile(root.join(path)):  # a pipe would be waited for
-        report(path, "The configuration is no plain file.")
+        report(path, say("The configuration is no plain file."))
         return {}
     try:
         with open(root.join(path), "rb") as stream:
@@ -104,7 +118,7 @@ def _load(root: Root, path: str, report: Report) -> dict[str, object]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        report(path, f"The configuration can't be read: {error}.")
+        report(path, say("The configuration can't be read: {error}.", error=error))
         return {}
 
 
@@ -114,5 +128,5 @@ def _words(value: object, shape: re.Pattern[str], path: str, report: Report) -> 
     words = value if isinstance(value, list) else [value]
     good = [word for word in words if isinstance(word, str) and shape.fullmatch(word)]
     if len(good) != len(words):
-        report(path, "A pattern is not a plain word; it is left out.")
+        report(path, say("A pattern is not a plain word; it is left out."))
     return frozenset(good)

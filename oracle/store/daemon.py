@@ -9,10 +9,12 @@ import json
 import os
 from collections.abc import Mapping
 
+from oracle.domain import timestamps
 from oracle.errors import AlreadyRunning, LockTimeout
 from oracle.store import files, steps
 from oracle.store.layout import Root
 from oracle.store.lock import ensure_state, is_held
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 PROBE = "alive"
 """The name of the file that is moved for the watcher."""
+
+SILENT_AFTER = 60.0
+"""Seconds without a word after which a daemon that runs is called silent."""
 
 PATIENCE = 2.0
 """Seconds to wait for the lock: a child of a daemon that was killed may hold it a moment longer."""
@@ -38,8 +43,12 @@ class Instance(steps.FileLock):
             super().__enter__()
         except LockTimeout as error:
             raise AlreadyRunning(
-                f"A daemon serves {self._root.path} already (process {holder(self._root) or 'unknown'}).",
-                hint="See `oracle daemon status`; end it with `oracle daemon stop`.",
+                say(
+                    "A daemon serves {path} already (process {holder}).",
+                    path=self._root.path,
+                    holder=holder(self._root) or say("unknown"),
+                ),
+                hint=say("See `oracle daemon status`; end it with `oracle daemon stop`."),
             ) from error
         try:
             os.pwrite(self._handle, b"%-20d\n" % os.getpid(), 0)
@@ -71,6 +80,18 @@ def is_running(root: Root) -> bool:
         return is_held(root.daemon_lock)
     except OSError:
         return False
+
+
+def serves(root: Root, now: float) -> bool:
+    """Tell whether a daemon serves the Root and has said so lately; `now` in seconds since 1970.
+
+    One that only began counts; one that was silent for long may hang, and does nothing.
+    """
+    if not is_running(root):
+        return False
+    said = read_status(root)
+    written = timestamps.parse(str(said.get("written_at", "")))
+    return said.get("pid") != holder(root) or written is None or now - written.timestamp() < SILENT_AFTER
 
 
 def holder(root: Root) -> int:

@@ -9,6 +9,7 @@ from oracle.domain.slugs import check_name
 from oracle.errors import RootUnusable
 from oracle.store import files
 from oracle.store.layout import Root
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ def save(root: Root, path: str, content: Mapping[str, object]) -> None:
     folder = os.path.dirname(path)
     files.make_folder(folder)
     if not root.contains(folder):
-        raise RootUnusable(f"{folder} leads out of the Root.", hint="Replace the link by a folder.")
+        raise RootUnusable(
+            say("{folder} leads out of the Root.", folder=folder), hint=say("Replace the link by a folder.")
+        )
     text = json.dumps(content, ensure_ascii=False, indent=2) + "\n"
     try:
         new = files.write_scratch(root.scratch, text.encode("utf-8", "replace"))

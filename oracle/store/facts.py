@@ -11,6 +11,7 @@ import os
 from oracle.domain.slugs import check_name
 from oracle.errors import InvalidName, InvalidRecord, NotInMemory
 from oracle.store.layout import Root
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,8 +68,12 @@ def find_file(root: Root, name: str, project: str = "") -> tuple[str, bool]:
         if os.path.isfile(root.join(path)) and root.contains(root.join(path)):
             return path, legacy
     raise NotInMemory(
-        f"not_in_memory_db: memory file not found: {checked}.json (checked machine/ and flat layout under {root.path})",
-        hint="See what there is with `oracle status`.",
+        say(
+            "not_in_memory_db: memory file not found: {checked}.json (checked machine/ and flat layout under {path})",
+            checked=checked,
+            path=root.path,
+        ),
+        hint=say("See what there is with `oracle status`."),
     )
 
 
@@ -79,10 +84,14 @@ def load(root: Root, path: str) -> object:
             return json.loads(stream.read().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise InvalidRecord(
-            f"{path} is not valid JSON: {error}.", hint="Run the scanner that wrote it again."
+            say("{path} is not valid JSON: {error}.", path=path, error=error),
+            hint=say("Run the scanner that wrote it again."),
         ) from error
     except OSError as error:
-        raise InvalidRecord(f"{path} can't be read: {error.strerror}.", hint="Check its owner and mode.") from error
+        raise InvalidRecord(
+            say("{path} can't be read: {strerror}.", path=path, strerror=error.strerror),
+            hint=say("Check its owner and mode."),
+        ) from error
 
 
 def find(root: Root, key: str, project: str = "") -> Fact:
@@ -93,16 +102,21 @@ def find(root: Root, key: str, project: str = "") -> Fact:
     name, _, rest = key.strip().partition(".")
     if not name:
         raise InvalidName(
-            f"The key {key!r} begins with no name of a fact file.", hint="Write FILE.KEY, as in network.endpoints.0."
+            say("The key {key!r} begins with no name of a fact file.", key=key),
+            hint=say("Write FILE.KEY, as in network.endpoints.0."),
         )
     path, legacy = find_file(root, name, project)
     content = load(root, path)
     value = look_up(content, rest.split(".")) if rest else content
     if value is None:
-        raise NotInMemory(f"not_in_memory_db: {key} is there, and null.", hint=f"{path} holds the key without a value.")
+        raise NotInMemory(
+            say("not_in_memory_db: {key} is there, and null.", key=key),
+            hint=say("{path} holds the key without a value.", path=path),
+        )
     if value is MISSING:
         raise NotInMemory(
-            f"not_in_memory_db: not_found: {key}", hint=f"{path} holds no such key; see `oracle get {name}`."
+            say("not_in_memory_db: not_found: {key}", key=key),
+            hint=say("{path} holds no such key; see `oracle get {name}`.", path=path, name=name),
         )
     return Fact(value, path, legacy=legacy)
 

@@ -10,6 +10,7 @@ from oracle.errors import UsageError
 from oracle.store import steps
 from oracle.store.configuration import SETTINGS
 from oracle.store.layout import Root
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,10 +27,14 @@ def is_push_on(root: Root) -> bool:
     enabled = stated.get("enabled", False) if isinstance(stated, dict) else None
     if not isinstance(stated, dict) or not isinstance(enabled, bool) or set(stated) - {"enabled"}:
         raise UsageError(
-            f"[push] in {SETTINGS} is not understood.", hint="Write `[push]` and below it `enabled = true`."
+            say("[push] in {settings} is not understood.", settings=SETTINGS),
+            hint=say("Write `[push]` and below it `enabled = true`."),
         )
     if enabled and os.stat(path).st_mode & 0o022:
-        raise UsageError(f"{SETTINGS} can be written by others, so nothing is pushed.", hint="chmod 600 it.")
+        raise UsageError(
+            say("{settings} can be written by others, so nothing is pushed.", settings=SETTINGS),
+            hint=say("chmod 600 it."),
+        )
     return enabled
 
 
@@ -39,7 +44,10 @@ def read_group(root: Root, project: str) -> str:
     bridge = content.get("bridge")
     given = content.get("feishu_group_id") or (bridge.get("group_id") if isinstance(bridge, dict) else "") or ""
     if not isinstance(given, str) or (given and not _GROUP.fullmatch(given)):
-        raise UsageError(f"The group in {BINDING} of {project} is no id of a group.", hint="It looks like oc_….")
+        raise UsageError(
+            say("The group in {binding} of {project} is no id of a group.", binding=BINDING, project=project),
+            hint=say("It looks like oc_…."),
+        )
     return given
 
 
@@ -59,7 +67,8 @@ def read_openclaw(path: str) -> dict[str, object] | None:
         content = None
     if not isinstance(content, dict):
         raise UsageError(
-            f"{path} is no JSON object, so it was not looked at.", hint="Take comments out, or look by hand."
+            say("{path} is no JSON object, so it was not looked at.", path=path),
+            hint=say("Take comments out, or look by hand."),
         )
     return content
 
@@ -71,4 +80,6 @@ def _toml(path: str) -> dict[str, object]:
     try:
         return tomllib.loads(raw.decode("utf-8-sig")) if raw is not None else {}
     except ValueError as error:
-        raise UsageError(f"{path} can't be read: {error}.", hint="Mend the file.") from error
+        raise UsageError(
+            say("{path} can't be read: {error}.", path=path, error=error), hint=say("Mend the file.")
+        ) from error

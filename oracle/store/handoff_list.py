@@ -17,6 +17,7 @@ from oracle.domain.values import value
 from oracle.errors import DiskFailure
 from oracle.store import files, steps
 from oracle.store.handoffs import Lease, read_claim
+from oracle.wording import say
 
 
 @value
@@ -124,7 +125,9 @@ def _scan(folder: str, problems: list[str]) -> Iterator[tuple[ReceiptName, str, 
         if parsed is not None and not entry.is_dir():
             yield parsed[0], parsed[1], entry
         elif ".json" in entry.name and not entry.name.startswith("."):
-            problems.append(f"{entry.path} is no receipt: its name is not <task>__<source>__<target>.json.")
+            problems.append(
+                say("{path} is no receipt: its name is not <task>__<source>__<target>.json.", path=entry.path)
+            )
 
 
 def _changed_at(entry: os.DirEntry[str]) -> float:

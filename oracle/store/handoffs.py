@@ -17,6 +17,7 @@ from oracle.domain.handoffs import CLAIM, CONSUMED, SUPERSEDED, Kind, Receipt, R
 from oracle.domain.values import value
 from oracle.errors import Conflict, DiskFailure, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
 from oracle.store import steps
+from oracle.wording import Said, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def path_of(folder: str, name: ReceiptName, suffix: str = "") -> str:
 class _Failing:
     """Turn a refusal of the disk into the failure of a handoff (exit code 3)."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: Said) -> None:
         self._what = what
 
     def __enter__(self) -> None:
@@ -68,7 +69,9 @@ class _Failing:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if isinstance(error, DiskFailure):
-            raise HandoffFailed(f"{self._what} failed. {error.sentence}", hint=error.hint) from error
+            raise HandoffFailed(
+                say("{what} failed. {sentence}", what=self._what, sentence=error.sentence), hint=error.hint
+            ) from error
 
 
 def read(folder: str, name: ReceiptName, suffix: str = "") -> Receipt | None:
@@ -104,28 +107,33 @@ def publish(folder: str, receipt: Receipt) -> Outcome:
 
     Raises TaskAlreadyQueued when another dispatch has its name or it was consumed before, HandoffFailed.
     """
-    with _Failing(f"The dispatch of {receipt.name.task_id}"), _folder_lock(folder):
+    with _Failing(say("The dispatch of {task}", task=receipt.name.task_id)), _folder_lock(folder):
         if read(folder, receipt.name, CONSUMED) is not None:
-            raise _already_queued(receipt.name, "was answered and consumed")
+            raise _already_queued(receipt.name, say("was answered and consumed"))
         if steps.create_once(path_of(folder, receipt.name), handoffs.render_receipt(receipt)):
             return Outcome.CREATED
         found = read(folder, receipt.name)
         if found is not None and handoffs.say_the_same(found, receipt):
             return Outcome.ALREADY
         since = found.since if found else ""
-        raise _already_queued(receipt.name, f"is on disk @ {since or 'a time unknown'}")
+        raise _already_queued(receipt.name, say("is on disk @ {since}", since=since or say("a time unknown")))
 
 
 def withdraw(folder: str, name: ReceiptName) -> None:
     """Take back a dispatch that this process published and could not go on with. Raises HandoffFailed."""
-    with _Failing(f"Withdrawing {name.file_name}"), _folder_lock(folder):
+    with _Failing(say("Withdrawing {name}", name=name.file_name)), _folder_lock(folder):
         steps.remove(path_of(folder, name))
 
 
-def _already_queued(name: ReceiptName, what: str) -> TaskAlreadyQueued:
+def _already_queued(name: ReceiptName, what: Said) -> TaskAlreadyQueued:
     return TaskAlreadyQueued(
-        f"TASK_ALREADY_QUEUED {name.task_id}: {name.file_name} {what}.",
-        hint=f"Choose another task id, or look at it with `oracle handoffs show {name.task_id}`.",
+        say(
+            "TASK_ALREADY_QUEUED {task_id}: {file_name} {what}.",
+            task_id=name.task_id,
+            file_name=name.file_name,
+            what=what,
+        ),
+        hint=say("Choose another task id, or look at it with `oracle handoffs show {task_id}`.", task_id=name.task_id),
     )
 
 
@@ -134,7 +142,7 @@ def complete(folder: str, receipt: Receipt) -> Outcome:
 
     A file that was half written under this name is kept aside. Raises Conflict for another answer, HandoffFailed.
     """
-    with _Failing(f"The completion of {receipt.name.task_id}"):
+    with _Failing(say("The completion of {task}", task=receipt.name.task_id)):
         found = read(folder, receipt.name) or read(folder, receipt.name, CONSUMED)
         if found is None and steps.create_once(path_of(folder, receipt.name), handoffs.render_receipt(receipt)):
             return Outcome.CREATED
@@ -145,15 +153,19 @@ def complete(folder: str, receipt: Receipt) -> Outcome:
         if handoffs.say_the_same(found, receipt):
             return Outcome.ALREADY
         raise Conflict(
-            f"{receipt.name.file_name} holds another {found.kind or 'receipt'} already; it was left as it is.",
-            hint="Deliver with --supersede to replace it and keep the old one.",
+            say(
+                "{file_name} holds another {kind} already; it was left as it is.",
+                file_name=receipt.name.file_name,
+                kind=found.kind or say("receipt"),
+            ),
+            hint=say("Deliver with --supersede to replace it and keep the old one."),
         )
 
 
 def supersede(folder: str, receipt: Receipt) -> Outcome:
     """Put a completion receipt in the place of another, which is kept as `.superseded-<hash>`; an ACK of the old one ends."""
     path = path_of(folder, receipt.name)
-    with _Failing(f"The completion of {receipt.name.task_id}"), _folder_lock(folder):
+    with _Failing(say("The completion of {task}", task=receipt.name.task_id)), _folder_lock(folder):
         found = read(folder, receipt.name)
         if found is not None and handoffs.say_the_same(found, receipt):
             return Outcome.ALREADY
@@ -181,7 +193,7 @@ def consume(folder: str, name: ReceiptName) -> bool:
     Raises HandoffFailed.
     """
     path = path_of(folder, name)
-    with _Failing(f"Consuming {name.file_name}"), _folder_lock(folder):
+    with _Failing(say("Consuming {name}", name=name.file_name)), _folder_lock(folder):
         found = read(folder, name)
         if found is not None:
             before = read(folder, name, CONSUMED)
@@ -197,14 +209,14 @@ def acknowledge(folder: str, name: ReceiptName, changes: Mapping[str, object]) -
 
     The first ACK stays. Raises NotFound without a completion receipt, HandoffFailed.
     """
-    with _Failing(f"The ACK of {name.task_id}"), _folder_lock(folder):
+    with _Failing(say("The ACK of {task}", task=name.task_id)), _folder_lock(folder):
         if read(folder, name, CONSUMED) is not None:
             return Outcome.ALREADY
         found = read(folder, name)
         if found is None:
             raise NotFound(
-                f"There is no completion receipt {name.file_name} to acknowledge.",
-                hint=f"See what there is with `oracle handoffs show {name.task_id}`.",
+                say("There is no completion receipt {file_name} to acknowledge.", file_name=name.file_name),
+                hint=say("See what there is with `oracle handoffs show {task_id}`.", task_id=name.task_id),
             )
         if not found.text("consumed_at"):
             found = found.with_fields(changes)
@@ -218,7 +230,7 @@ def amend(folder: str, name: ReceiptName, changes: Mapping[str, object]) -> bool
 
     Raises HandoffFailed.
     """
-    with _Failing(f"Amending {name.file_name}"), _folder_lock(folder):
+    with _Failing(say("Amending {name}", name=name.file_name)), _folder_lock(folder):
         found, suffix = read(folder, name), ""
         if found is None:
             found, suffix = read(folder, name, CONSUMED), CONSUMED
@@ -232,8 +244,12 @@ def _rewrite(folder: str, receipt: Receipt, suffix: str = "") -> None:
     version = receipt.fields.get("schema_version", handoffs.SCHEMA_VERSION)
     if isinstance(version, int) and version > handoffs.SCHEMA_VERSION:
         raise NewerVersion(
-            f"{receipt.name.file_name} was written by a newer program (version {version}) and is left as it is.",
-            hint="Upgrade this program.",
+            say(
+                "{file_name} was written by a newer program (version {version}) and is left as it is.",
+                file_name=receipt.name.file_name,
+                version=version,
+            ),
+            hint=say("Upgrade this program."),
         )
     steps.replace(path_of(folder, receipt.name, suffix), handoffs.render_receipt(receipt))
 
@@ -254,7 +270,7 @@ def claim(
     """
     path = path_of(folder, name)
     mine = Lease(name, holder, now + lease)
-    with _Failing(f"Claiming {name.file_name}"):
+    with _Failing(say("Claiming {name}", name=name.file_name)):
         if steps.read(path) is None:
             return None
         if not steps.create_once(path + CLAIM, _render_lease(mine, now)):
@@ -278,7 +294,7 @@ def _take_over(folder: str, mine: Lease, now: datetime) -> Held | None:
 
 def pass_on(folder: str, lease: Lease, *, holder: str, until: datetime, now: datetime) -> bool:
     """Give a claim to another holder, if it is still this one's; tell whether it was. Raises HandoffFailed."""
-    with _Failing(f"Passing on {lease.name.file_name}"), _folder_lock(folder):
+    with _Failing(say("Passing on {name}", name=lease.name.file_name)), _folder_lock(folder):
         found = read_claim(folder, lease.name)
         if found is None or found.holder != lease.holder:
             return False
@@ -288,7 +304,7 @@ def pass_on(folder: str, lease: Lease, *, holder: str, until: datetime, now: dat
 
 def release(folder: str, lease: Lease) -> None:
     """Give a claim back, if it is still this holder's. Raises HandoffFailed."""
-    with _Failing(f"Releasing {lease.name.file_name}"), _folder_lock(folder):
+    with _Failing(say("Releasing {name}", name=lease.name.file_name)), _folder_lock(folder):
         found = read_claim(folder, lease.name)
         if found is not None and found.holder == lease.holder:
             steps.remove(path_of(folder, lease.name, CLAIM))

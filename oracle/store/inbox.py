@@ -18,6 +18,7 @@ from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure
 from oracle.store import steps
 from oracle.store.layout import Root
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -224,6 +225,6 @@ def _read(path: str, problems: list[str]) -> Entry | None:
     except (ValueError, TypeError, KeyError, RecursionError):
         entry = None
     if entry is None or not os.path.basename(path).startswith(entry.file_name):
-        problems.append(f"{path} is no entry of the inbox; remove it when nothing waits for it.")
+        problems.append(say("{path} is no entry of the inbox; remove it when nothing waits for it.", path=path))
         return None
     return entry

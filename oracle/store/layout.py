@@ -10,6 +10,7 @@ import os
 from oracle.domain.flat import flatten
 from oracle.domain.slugs import SHARED, check_name
 from oracle.errors import RootUnusable, UsageError
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ def choose_root(flag: str | None = None, environ: Mapping[str, str] | None = Non
     env = os.environ if environ is None else environ
     if flag is not None:
         if not flag.strip():
-            raise UsageError("--memory-dir is empty.", hint="Give the folder of the Root, or leave the option out.")
+            raise UsageError(
+                say("--memory-dir is empty."), hint=say("Give the folder of the Root, or leave the option out.")
+            )
         return os.path.abspath(os.path.expanduser(flag))
     if env.get("ORACLE_ROOT"):
         return os.path.abspath(os.path.expanduser(env["ORACLE_ROOT"]))
@@ -82,7 +85,8 @@ class Root:
             if absolute.startswith(base + "/"):
                 return absolute[len(base) + 1 :]
         raise UsageError(
-            f"{path} is not under the Root {self.path}.", hint="Name a file below the Root, or choose another Root."
+            say("{path} is not under the Root {root}.", path=path, root=self.path),
+            hint=say("Name a file below the Root, or choose another Root."),
         )
 
     def require(self) -> None:
@@ -91,18 +95,22 @@ class Root:
             return
         if os.path.isdir(self.path) and not os.access(self.path, os.R_OK | os.X_OK):
             raise RootUnusable(
-                f"The Root {self.path} can't be read: permission is denied.", hint="Check its owner and mode."
+                say("The Root {path} can't be read: permission is denied.", path=self.path),
+                hint=say("Check its owner and mode."),
             )
         if os.path.exists(self.path) and not os.path.isdir(self.path):
-            raise RootUnusable(f"The Root {self.path} is not a folder.", hint="Name a folder with --memory-dir.")
+            raise RootUnusable(
+                say("The Root {path} is not a folder.", path=self.path), hint=say("Name a folder with --memory-dir.")
+            )
         if not os.path.isdir(self.path):
-            what = "does not exist"
+            what = say("The Root {path} does not exist.", path=self.path)
         elif self._looks_foreign():
-            what = "holds other things and no projects/"
+            what = say("The Root {path} holds other things and no projects/.", path=self.path)
         else:
             return
         raise RootUnusable(
-            f"The Root {self.path} {what}.", hint="Make it with `oracle init`, or name another with --memory-dir."
+            what,
+            hint=say("Make it with `oracle init`, or name another with --memory-dir."),
         )
 
     def _looks_foreign(self) -> bool:

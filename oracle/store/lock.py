@@ -12,6 +12,7 @@ import time
 from oracle.errors import LockTimeout, RootUnusable
 from oracle.store import files
 from oracle.store.layout import Root
+from oracle.wording import Said, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,8 +36,13 @@ class WriteLock:
     def __enter__(self) -> WriteLock:
         if not self.acquire():
             raise LockTimeout(
-                f"The write lock of {self._root.path} is held by {describe_holder(self._root)}; waited {self._timeout:g} s.",
-                hint="Try again in a moment; if the holder hangs, end that process.",
+                say(
+                    "The write lock of {path} is held by {holder}; waited {timeout:g} s.",
+                    path=self._root.path,
+                    holder=describe_holder(self._root),
+                    timeout=self._timeout,
+                ),
+                hint=say("Try again in a moment; if the holder hangs, end that process."),
             )
         return self
 
@@ -82,8 +88,12 @@ class WriteLock:
             if error.errno in (errno.EWOULDBLOCK, errno.EACCES, errno.EINTR):
                 return False
             raise RootUnusable(
-                f"The file system of {self._root.path} knows no flock ({error.strerror}).",
-                hint="Keep the Root on a local file system.",
+                say(
+                    "The file system of {path} knows no flock ({strerror}).",
+                    path=self._root.path,
+                    strerror=error.strerror,
+                ),
+                hint=say("Keep the Root on a local file system."),
             ) from error
         if self._is_current(handle):
             self._handle = handle
@@ -110,15 +120,15 @@ class WriteLock:
             return
 
 
-def describe_holder(root: Root) -> str:
+def describe_holder(root: Root) -> Said:
     """Return "process 12 (memory_write, for 3 s)" from what the last holder wrote, or "another process"."""
     try:
         with open(root.lock, "rb") as stream:
             note = json.loads(stream.read(4096) or b"null")
         age = max(0.0, time.time() - float(note["since"]))
-        return f"process {int(note['pid'])} ({note['command']}, for {age:.0f} s)"
+        return say("process {pid} ({command}, for {age:.0f} s)", pid=int(note["pid"]), command=note["command"], age=age)
     except (OSError, ValueError, TypeError, KeyError):
-        return "another process"
+        return say("another process")
 
 
 def is_held(path: str) -> bool:
@@ -146,8 +156,8 @@ def ensure_state(root: Root) -> None:
     root.require()
     if os.path.islink(root.state) and not root.contains(root.state):
         raise RootUnusable(
-            f"{root.state} is a symbolic link that leaves the Root; nothing is written behind it.",
-            hint="Remove the link; `_state` is made anew.",
+            say("{state} is a symbolic link that leaves the Root; nothing is written behind it.", state=root.state),
+            hint=say("Remove the link; `_state` is made anew."),
         )
     files.make_folder(root.scratch)
     if not os.path.exists(f"{root.state}/.gitignore"):

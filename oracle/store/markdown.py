@@ -12,6 +12,7 @@ from oracle.domain.compiling import compiled
 from oracle.domain.documents import MAX_DEPTH, Document, Problem, as_text, parse_json, replace_surrogates
 from oracle.errors import InvalidRecord
 from oracle.store import yaml_subset
+from oracle.wording import say, say_many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def parse(raw: bytes) -> Document:
     if closing is None:
         if start and _starts_with_field(text[start : start + MAX_FRONTMATTER]):
             line = text.count("\n", 0, start)
-            problems.append(Problem(line, "The frontmatter that opens here is never closed; it was read as text."))
+            problems.append(Problem(line, say("The frontmatter that opens here is never closed; it was read as text.")))
         return Document({}, text, 1, {}, tuple(problems))
     block = text[start : closing.start()]
     found = _read_block(block, first_line=text.count("\n", 0, start) + 1)
@@ -111,7 +112,9 @@ def _decode(raw: bytes) -> tuple[str, list[Problem]]:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw[: error.start].replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n") + 1
-        problems.append(Problem(line, "The file is not UTF-8 from here on; bytes that can't be read were replaced."))
+        problems.append(
+            Problem(line, say("The file is not UTF-8 from here on; bytes that can't be read were replaced."))
+        )
         text = raw.decode("utf-8", "replace")
     if text.startswith("\ufeff"):
         text = text.lstrip("\ufeff")
@@ -119,7 +122,7 @@ def _decode(raw: bytes) -> tuple[str, list[Problem]]:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        problems.append(Problem(line, "The file holds NUL characters; they were replaced."))
+        problems.append(Problem(line, say("The file holds NUL characters; they were replaced.")))
         text = text.replace("\0", "\ufffd")
     return text, problems
 
@@ -132,7 +135,7 @@ def _find_start(text: str, problems: list[Problem]) -> int:
     if text.startswith("---\n"):
         return 4
     if text.startswith("<<<<<<<"):
-        problems.append(Problem(1, "A merge conflict marker stands here; resolve the conflict."))
+        problems.append(Problem(1, say("A merge conflict marker stands here; resolve the conflict.")))
         opening = _OPENING.match(text, text.find("\n") + 1)
         return opening.end() if opening else 0
     opening = _LATE_OPENING.match(text)
@@ -190,7 +193,10 @@ def _read_strictly_or_recover(block: str, *, first_line: int) -> Block:
     if len(block) > MAX_FRONTMATTER:
         found = _recover(block[:MAX_FRONTMATTER], first_line=first_line)
         found.body_at = None
-        found.report(first_line, f"The frontmatter is longer than {MAX_FRONTMATTER} characters; the rest was left out.")
+        found.report(
+            first_line,
+            say("The frontmatter is longer than {most} characters; the rest was left out.", most=MAX_FRONTMATTER),
+        )
         return found
     control = compiled(_UNPRINTABLE).search(block)
     cleaned = compiled(_UNPRINTABLE).sub("\ufffd", block) if control else block
@@ -200,7 +206,7 @@ def _read_strictly_or_recover(block: str, *, first_line: int) -> Block:
         found = _recover(cleaned, first_line=first_line)
     if control:
         line = first_line + block.count("\n", 0, control.start())
-        found.report(line, "The frontmatter holds control characters; they were replaced.")
+        found.report(line, say("The frontmatter holds control characters; they were replaced."))
     return found
 
 
@@ -227,9 +233,9 @@ def read_yaml(block: str, *, first_line: int) -> Block:
         found: Block = YAMLHandler().load(text, Loader=loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        raise Unreadable(first_line + (mark.line if mark else 0), "The frontmatter is not valid YAML.") from error
+        raise Unreadable(first_line + (mark.line if mark else 0), say("The frontmatter is not valid YAML.")) from error
     except (ValueError, OverflowError, RecursionError) as error:
-        raise Unreadable(first_line, "The frontmatter is not valid YAML.") from error
+        raise Unreadable(first_line, say("The frontmatter is not valid YAML.")) from error
     return found
 
 
@@ -272,16 +278,16 @@ class _StrictLoader:
         next_event()
         end = next_event()
         if not isinstance(end, self._yaml.StreamEndEvent):
-            raise Unreadable(self._line(end), "The frontmatter holds more than one YAML document.")
+            raise Unreadable(self._line(end), say("The frontmatter holds more than one YAML document."))
         if isinstance(root, dict):
             found.fields = root
         elif root:
-            raise Unreadable(self._first_line, "The frontmatter is not a list of `key: value` fields.")
+            raise Unreadable(self._first_line, say("The frontmatter is not a list of `key: value` fields."))
         return found
 
     def _value(self, event: _Event, depth: int) -> Value:
         if depth > MAX_DEPTH:
-            raise Unreadable(self._line(event), f"Values are nested deeper than {MAX_DEPTH}.")
+            raise Unreadable(self._line(event), say("Values are nested deeper than {depth}.", depth=MAX_DEPTH))
         if isinstance(event, self._yaml.AliasEvent):
             return self._alias(event)
         before = self._count
@@ -312,7 +318,7 @@ class _StrictLoader:
             self._count += len(key) // LETTERS
             line = self._line(event)
             if not isinstance(key, str):
-                raise Unreadable(line, "A key is itself a list or a map, as an unfilled template leaves it.")
+                raise Unreadable(line, say("A key is itself a list or a map, as an unfilled template leaves it."))
             if key in fields:
                 self._found.problems.append(_repeated(key, line))
             if depth == 0:
@@ -323,16 +329,16 @@ class _StrictLoader:
     def _alias(self, event: _Event) -> Value:
         value, size = self._anchors.get(event.anchor, ("", -1))
         if size < 0:
-            raise Unreadable(self._line(event), "An alias points at nothing.")
+            raise Unreadable(self._line(event), say("An alias points at nothing."))
         self._count += size
         if self._count > MAX_EXPANDED:
-            raise Unreadable(self._line(event), f"Aliases stand for more than {MAX_EXPANDED} values.")
+            raise Unreadable(self._line(event), say("Aliases stand for more than {most} values.", most=MAX_EXPANDED))
         return value
 
     def _text(self, event: _Event) -> str:
         text = replace_surrogates(event.value)
         if text != event.value and "\ufffd" in text:
-            self._found.report(self._line(event), "An escape stands for half a character; it was replaced.")
+            self._found.report(self._line(event), say("An escape stands for half a character; it was replaced."))
         return text.translate(self._shown) if self._shown else text
 
     def _line(self, event: _Event) -> int:
@@ -353,13 +359,13 @@ def _recover(block: str, *, first_line: int) -> Block:
     prose = _find_prose(lines)
     if prose is not None:
         found.body_at = sum(len(line) + 1 for line in lines[:prose])
-        found.report(first_line + prose, "Text follows the fields without a closing `---`; it was read as body.")
+        found.report(first_line + prose, say("Text follows the fields without a closing `---`; it was read as body."))
         lines = lines[:prose]
     tries = MAX_TRIES
     for index, piece in _split_pieces(lines):
         tries -= _read_piece(found, piece, line=first_line + index, tries=tries)
     if not found.fields and not found.problems:
-        found.report(first_line, "The frontmatter is not a list of `key: value` fields; it was read as text.")
+        found.report(first_line, say("The frontmatter is not a list of `key: value` fields; it was read as text."))
     return found
 
 
@@ -389,7 +395,7 @@ def _split_pieces(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
 def _read_piece(found: Block, piece: list[str], *, line: int, tries: int) -> int:
     """Add what one piece says; return 1 when YAML had to be asked, which is allowed while tries are left."""
     if compiled(_CONFLICT).match(piece[0]):
-        found.report(line, "A merge conflict marker stands here; of both sides the last one counts.")
+        found.report(line, say("A merge conflict marker stands here; of both sides the last one counts."))
         return 0
     text = "\n".join(piece) + "\n"
     fast = yaml_subset.read(text, first_line=line)
@@ -398,7 +404,7 @@ def _read_piece(found: Block, piece: list[str], *, line: int, tries: int) -> int
         return 0
     if tries > 0 and (_take_yaml(found, text, line) or ("\t" in text and _take_yaml(found, _untab(text), line))):
         if "\t" in text:
-            found.report(line, "Tabs indent the lines under this one; they were read as blanks.")
+            found.report(line, say("Tabs indent the lines under this one; they were read as blanks."))
         return 1
     _take_text(found, piece, line=line)
     return 1
@@ -422,7 +428,7 @@ def _take_text(found: Block, piece: list[str], *, line: int) -> None:
     matched = compiled(_KEY_LINE).match(piece[0].strip())
     if matched is None:
         if "".join(piece).strip():
-            found.report(line, "This line is neither a field nor part of one; it was left out.")
+            found.report(line, say("This line is neither a field nor part of one; it was left out."))
         return
     key, rest = matched.group(1), matched.group(2) or ""
     key = key[1:-1] if key[0] in "\"'" else key.rstrip()
@@ -430,13 +436,13 @@ def _take_text(found: Block, piece: list[str], *, line: int) -> None:
     value = parse_json(text) if text.startswith(('"', "[", "{")) else None
     found.take({key: text if value is None else value}, {key: line})
     if value is None:
-        found.report(line, f"The value of `{key[:60]}` is not valid YAML; it was taken as plain text.")
+        found.report(line, say("The value of `{key}` is not valid YAML; it was taken as plain text.", key=key[:60]))
     elif "\ufffd" in as_text(value) and "\ufffd" not in text:
-        found.report(line, f"An escape in `{key[:60]}` stands for half a character; it was replaced.")
+        found.report(line, say("An escape in `{key}` stands for half a character; it was replaced.", key=key[:60]))
 
 
 def _repeated(key: str, line: int) -> Problem:
-    return Problem(line, f"The key `{key[:60]}` stands here again; the last one counts.")
+    return Problem(line, say("The key `{key}` stands here again; the last one counts.", key=key[:60]))
 
 
 def _bounded(problems: list[Problem]) -> list[Problem]:
@@ -444,7 +450,13 @@ def _bounded(problems: list[Problem]) -> list[Problem]:
     if len(problems) <= MAX_PROBLEMS:
         return problems
     kept, left = problems[: MAX_PROBLEMS - 1], problems[MAX_PROBLEMS - 1 :]
-    return [*kept, Problem(left[0].line, f"{len(left)} more problems follow from here.")]
+    return [
+        *kept,
+        Problem(
+            left[0].line,
+            say_many("{n} more problem follows from here.", "{n} more problems follow from here.", n=len(left)),
+        ),
+    ]
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -475,15 +487,17 @@ def _require_same(text: str, fields: Mapping[str, Value], body: str) -> None:
         raw = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InvalidRecord(
-            "The body holds half a surrogate pair, which no file can hold. Nothing was written.",
-            hint="Replace the character and try again.",
+            say("The body holds half a surrogate pair, which no file can hold. Nothing was written."),
+            hint=say("Replace the character and try again."),
         ) from error
     document = parse(raw)
     if document.problems:
         reason = document.problems[0].reason
-        raise InvalidRecord(f"The record would not read back as written: {reason} Nothing was written.")
+        raise InvalidRecord(
+            say("The record would not read back as written: {reason} Nothing was written.", reason=reason)
+        )
     if list(document.fields.items()) != list(fields.items()):
         odd = next((key for key in fields if document.fields.get(key) != fields[key]), "")
-        raise InvalidRecord(f"The field `{odd[:60]}` would not read back as written. Nothing was written.")
+        raise InvalidRecord(say("The field `{odd}` would not read back as written. Nothing was written.", odd=odd[:60]))
     if document.body != ("\n" + body if body else ""):
-        raise InvalidRecord("The body would not read back as written. Nothing was written.")
+        raise InvalidRecord(say("The body would not read back as written. Nothing was written."))

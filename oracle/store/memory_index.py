@@ -14,6 +14,7 @@ from oracle.domain.compaction import Merged
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store import steps
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ def find(given: str, environ: Mapping[str, str], *, home: str) -> str:
     found = [path for path in places if os.path.isfile(path)]
     if len(found) == 1:
         return found[0]
-    what = f"{len(found)} files may be meant: {', '.join(found[:5])}" if found else "There is no MEMORY.md here"
-    raise UsageError(f"{what}.", hint="Name it with --memory-path.")
+    several = say("{count} files may be meant: {first}.", count=len(found), first=found[:5])
+    raise UsageError(several if found else say("There is no MEMORY.md here."), hint=say("Name it with --memory-path."))
 
 
 def rehearse(path: str, *, period: str) -> Archived:
@@ -80,8 +81,10 @@ def archive(path: str, *, period: str, moment: datetime) -> Archived:
 def _read(path: str) -> str:
     raw = steps.read(path)
     if raw is None:
-        raise UsageError(f"There is no {path}.", hint="Name it with --memory-path.")
+        raise UsageError(say("There is no {path}.", path=path), hint=say("Name it with --memory-path."))
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not UTF-8 at byte {error.start}.", hint="Convert it first.") from error
+        raise UsageError(
+            say("{path} is not UTF-8 at byte {start}.", path=path, start=error.start), hint=say("Convert it first.")
+        ) from error

@@ -15,6 +15,7 @@ from oracle.domain.task_files import delivery_fields
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, OracleError
 from oracle.store import steps
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _names(folder: str, problems: list[str]) -> list[str]:
             check_name(entry.name, "peer or task")
             names.append(entry.name)
         except InvalidName as error:
-            problems.append(f"{folder}: {error.sentence}")
+            problems.append(say("{folder}: {fault}", folder=folder, fault=error.sentence))
     return names
 
 
@@ -91,14 +92,14 @@ def _read(top: str, peer: str, task_id: str, folder: str) -> PeerDelivery:
     fields = delivery_fields(text)
     named = task_id or str(receipt.get("task_id") or fields.get("task_id") or "")
     if "DELIVERY.md" not in raw:
-        problems.append(f"{folder} holds no DELIVERY.md")
+        problems.append(say("{folder} holds no DELIVERY.md", folder=folder))
     files = tuple(f"{folder}/{name}" for name in raw)
     return PeerDelivery(peer, named, folder, text, fields, receipt, files, whole.hexdigest(), tuple(problems))
 
 
 def _bytes(top: str, path: str, problems: list[str]) -> bytes | None:
     if os.path.lexists(path) and not os.path.realpath(path).startswith(os.path.realpath(top) + "/"):
-        problems.append(f"{path} leads out of {FOLDER} and is not read")
+        problems.append(say("{path} leads out of {folder} and is not read", path=path, folder=FOLDER))
         return None
     try:
         raw = steps.read(path)
@@ -106,7 +107,9 @@ def _bytes(top: str, path: str, problems: list[str]) -> bytes | None:
         problems.append(error.sentence)
         return None
     if raw is not None and len(raw) > _MOST_BYTES:
-        problems.append(f"{path} is longer than {_MOST_BYTES >> 20} MiB; the rest is not read")
+        problems.append(
+            say("{path} is longer than {size} MiB; the rest is not read", path=path, size=_MOST_BYTES >> 20)
+        )
     return raw if raw is None else raw[:_MOST_BYTES]
 
 
@@ -118,6 +121,6 @@ def _json(folder: str, raw: bytes | None, problems: list[str]) -> Mapping[str, o
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
-        problems.append(f"{folder}/receipt.json is no JSON object")
+        problems.append(say("{path} is no JSON object", path=f"{folder}/receipt.json"))
         return {}
     return content

@@ -10,6 +10,7 @@ import os
 from oracle.domain.privacy import Rule, read_rules
 from oracle.errors import RulesUnusable
 from oracle.store.layout import Root
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,10 +50,15 @@ def load(root: Root) -> tuple[Rule, ...]:
 
     raw = steps.read(path)
     if raw is None and os.path.islink(path):
-        raise RulesUnusable(f"machine/{NAME} is a link to nothing, so nothing is let through.", hint="Mend the link.")
+        raise RulesUnusable(
+            say("machine/{name} is a link to nothing, so nothing is let through.", name=NAME),
+            hint=say("Mend the link."),
+        )
     raw = raw or b""
     if len(raw) > _MOST_BYTES:
-        raise RulesUnusable(f"machine/{NAME} is too large to be read.", hint="Keep it below 256 KiB.")
+        raise RulesUnusable(
+            say("machine/{name} is too large to be read.", name=NAME), hint=say("Keep it below 256 KiB.")
+        )
     return tuple(Rule(f"{NAME}:{item.line}", _compile(item)) for item in read_rules(_decode(raw)))
 
 
@@ -63,7 +69,8 @@ def _decode(raw: bytes) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise RulesUnusable(
-            f"machine/{NAME}:{line} is no UTF-8, so nothing is let through.", hint="Write the file in UTF-8."
+            say("machine/{name}:{line} is no UTF-8, so nothing is let through.", name=NAME, line=line),
+            hint=say("Write the file in UTF-8."),
         ) from error
 
 
@@ -81,12 +88,17 @@ def _compile(item: Stated) -> _Pattern:
         compiled = None
     if compiled is None:
         raise RulesUnusable(
-            f"machine/{NAME}:{item.line} states a pattern that can't be used, so nothing is let through.",
-            hint="Write it in the syntax of RE2 (no look-around, no back-references), at most 2000 characters.",
+            say(
+                "machine/{name}:{line} states a pattern that can't be used, so nothing is let through.",
+                name=NAME,
+                line=item.line,
+            ),
+            hint=say("Write it in the syntax of RE2 (no look-around, no back-references), at most 2000 characters."),
         )
     if compiled.fullmatch("") is not None:
         raise RulesUnusable(
-            f"machine/{NAME}:{item.line} states a pattern that stands in every text.", hint="Say more in it."
+            say("machine/{name}:{line} states a pattern that stands in every text.", name=NAME, line=item.line),
+            hint=say("Say more in it."),
         )
     return _Pattern(compiled)
 

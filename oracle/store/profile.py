@@ -17,6 +17,7 @@ from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, InvalidProfile, NoProfile, RecordExists, UsageError
 from oracle.store import steps
 from oracle.store.layout import Root, choose_home
+from oracle.wording import joined, say
 
 REQUIRED = (
     *("profile_name", "template_name", "project_name", "repo_root", "tasks_root", "project_doc", "tasks_doc"),
@@ -80,8 +81,13 @@ class Profile:
         name = check_name(seat, "seat")
         if name not in self.seats:
             raise UsageError(
-                f"The project {self.project} has no seat {name}; it has {', '.join(self.seats) or 'none'}.",
-                hint=f"Add it to `seats` in {self.path}.",
+                say(
+                    "The project {project} has no seat {name}; it has {seats}.",
+                    project=self.project,
+                    name=name,
+                    seats=self.seats or say("none"),
+                ),
+                hint=say("Add it to `seats` in {path}.", path=self.path),
             )
         return name
 
@@ -92,8 +98,11 @@ def load(root: Root, project: str, environ: Mapping[str, str]) -> Profile:
     path = root.profile_file(name)
     if not os.path.exists(path):
         raise NoProfile(
-            f"The project {name} has no profile at {path}.",
-            hint=f"Make one with `oracle profile init --project {name} --seats memory,planner,builder,reviewer`.",
+            say("The project {name} has no profile at {path}.", name=name, path=path),
+            hint=say(
+                "Make one with `oracle profile init --project {name} --seats memory,planner,builder,reviewer`.",
+                name=name,
+            ),
         )
     return load_file(root, path, environ)
 
@@ -105,14 +114,18 @@ def load_file(root: Root, path: str, environ: Mapping[str, str]) -> Profile:
     raw = steps.read(path)
     if raw is None:
         raise NoProfile(
-            f"There is no profile at {path}.",
-            hint="Name another with --profile, or make one with `oracle profile init --project P --seats memory,planner`.",
+            say("There is no profile at {path}.", path=path),
+            hint=say(
+                "Name another with --profile, or make one with `oracle profile init --project P --seats "
+                "memory,planner`."
+            ),
         )
     try:
         table = tomllib.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise InvalidProfile(
-            f"The profile {path} can't be read: {error}.", hint="Mend that line; it is TOML."
+            say("The profile {path} can't be read: {error}.", path=path, error=error),
+            hint=say("Mend that line; it is TOML."),
         ) from error
     _require_keys(path, table)
     return _Reader(root, path, table, environ).build()
@@ -132,11 +145,11 @@ def _require_keys(path: str, table: Mapping[str, object]) -> None:
     absent = [key for key in REQUIRED if key not in table]
     wrong = [key for key in REQUIRED if key in table and not _is_text(table[key])]
     if absent or wrong:
-        what = [f"lacks {', '.join(absent)}"] if absent else []
-        what += [f"has no text in {', '.join(wrong)}"] if wrong else []
+        what = [say("lacks {keys}", keys=absent)] if absent else []
+        what += [say("has no text in {keys}", keys=wrong)] if wrong else []
         raise InvalidProfile(
-            f"The profile {path} {' and '.join(what)}.",
-            hint="Add the keys; `oracle profile init --project P --seats …` shows a whole one.",
+            say("The profile {path} {what}.", path=path, what=joined(" and ", what)),
+            hint=say("Add the keys; `oracle profile init --project P --seats …` shows a whole one."),
         )
 
 
@@ -159,8 +172,12 @@ class _Reader:
         transport = self._optional("heartbeat_transport", "tmux")
         if transport not in ("tmux", "openclaw"):
             raise InvalidProfile(
-                f"The profile {self._path} has the heartbeat_transport {transport[:40]!r}.",
-                hint="Write tmux or openclaw.",
+                say(
+                    "The profile {path} has the heartbeat_transport {transport!r}.",
+                    path=self._path,
+                    transport=transport[:40],
+                ),
+                hint=say("Write tmux or openclaw."),
             )
         return Profile(
             path=self._path,
@@ -188,14 +205,19 @@ class _Reader:
     def _optional(self, key: str, default: str) -> str:
         value = self._table.get(key, default)
         if not isinstance(value, str):
-            raise InvalidProfile(f"The profile {self._path} has no text in {key}.", hint=f'Write {key} = "{default}".')
+            raise InvalidProfile(
+                say("The profile {path} has no text in {key}.", path=self._path, key=key),
+                hint=say('Write {key} = "{default}".', key=key, default=default),
+            )
         return value
 
     def _name(self, key: str, value: str) -> str:
         try:
             return check_name(value, key)
         except InvalidName as error:
-            raise InvalidProfile(f"The profile {self._path}: {error.sentence}", hint=error.hint) from error
+            raise InvalidProfile(
+                say("The profile {path}: {sentence}", path=self._path, sentence=error.sentence), hint=error.hint
+            ) from error
 
     def _expand(self, key: str) -> str:
         """Return an absolute path: `~/.agents` is the agents folder, `~` the home around it, `{NAME}` the environment's."""
@@ -220,7 +242,16 @@ class _Reader:
         home = os.path.realpath(self._root.home).rstrip("/") + "/"
         if os.path.realpath(path).startswith(home) and "{" not in path and "$" not in path:
             return path
-        self._notes.append(f"{key} of {self._path} leads to {path}, outside of {self._root.home}; {default} is used.")
+        self._notes.append(
+            say(
+                "{key} of {profile} leads to {path}, outside of {home}; {default} is used.",
+                key=key,
+                profile=self._path,
+                path=path,
+                home=self._root.home,
+                default=default,
+            )
+        )
         return default
 
     def _texts(self, value: object, key: str) -> list[str]:
@@ -228,7 +259,8 @@ class _Reader:
             return []
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise InvalidProfile(
-                f"The profile {self._path} has no list of names in {key}.", hint=f'Write {key} = ["memory", "planner"].'
+                say("The profile {path} has no list of names in {key}.", path=self._path, key=key),
+                hint=say('Write {key} = ["memory", "planner"].', key=key),
             )
         return [self._name("seat", item) for item in value if item]
 
@@ -262,15 +294,15 @@ class _Reader:
                 try:
                     found.append(check_name(name, "seat"))
                 except InvalidName as error:
-                    self._notes.append(f"{folder}: {error.sentence}")
+                    self._notes.append(say("{folder}: {fault}", folder=folder, fault=error.sentence))
         return found
 
     def _roles(self) -> dict[str, str]:
         roles = self._table.get("seat_roles", {})
         if not isinstance(roles, dict) or not all(isinstance(role, str) for role in roles.values()):
             raise InvalidProfile(
-                f"The profile {self._path} has no table of roles in seat_roles.",
-                hint='Write planner = "planner" under it.',
+                say("The profile {path} has no table of roles in seat_roles.", path=self._path),
+                hint=say('Write planner = "planner" under it.'),
             )
         return {str(seat): str(role) for seat, role in roles.items()}
 
@@ -284,17 +316,20 @@ def init(root: Root, project: str, seats: Sequence[str], *, repo_root: str = "")
     checked = [check_name(seat, "seat") for seat in seats]
     twice = sorted({seat for seat in checked if checked.count(seat) > 1})
     if twice:
-        raise UsageError(f"The seats name {', '.join(twice)} twice.", hint="Give each seat a name of its own.")
+        raise UsageError(
+            say("The seats name {twice} twice.", twice=twice), hint=say("Give each seat a name of its own.")
+        )
     if not checked:
         raise UsageError(
-            "A profile needs at least one seat.", hint="Name them: --seats memory,planner,builder,reviewer."
+            say("A profile needs at least one seat."), hint=say("Name them: --seats memory,planner,builder,reviewer.")
         )
     path = root.profile_file(name)
     if not steps.create_once(
         path, render(root, name, checked, repo_root=repo_root).encode("utf-8", "backslashreplace")
     ):
         raise RecordExists(
-            f"The profile {path} is there already and was left as it is.", hint="Edit it, or remove it first."
+            say("The profile {path} is there already and was left as it is.", path=path),
+            hint=say("Edit it, or remove it first."),
         )
     return path
 

@@ -10,6 +10,7 @@ import os
 
 from oracle.errors import InvalidRecord, NewerVersion
 from oracle.store import files, projects, steps
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def _parse(path: str, raw: bytes | None) -> object:
     version = content.get("version") if isinstance(content, dict) else None
     if isinstance(version, int) and version > VERSION:
         raise NewerVersion(
-            f"{path} is of version {version}, which a newer program wrote.", hint="Upgrade this program."
+            say("{path} is of version {version}, which a newer program wrote.", path=path, version=version),
+            hint=say("Upgrade this program."),
         )
     return content
 
@@ -66,7 +68,9 @@ def _content(path: str, raw: bytes | None) -> object:
     except (ValueError, RecursionError):
         content = raw
     if not isinstance(content, dict | list):
-        raise InvalidRecord(f"{path} is no JSON of projects; it is left as it is.", hint="Mend it, or move it away.")
+        raise InvalidRecord(
+            say("{path} is no JSON of projects; it is left as it is.", path=path), hint=say("Mend it, or move it away.")
+        )
     return content
 
 

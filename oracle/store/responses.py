@@ -18,6 +18,7 @@ from oracle.errors import Conflict, InvalidName, InvalidRecord, NewerVersion, No
 from oracle.store import steps
 from oracle.store.handoffs import Outcome
 from oracle.store.layout import Root
+from oracle.wording import say
 
 SCHEMA_VERSION = 1
 LATER_KEYS = frozenset(("delivered_at", "all_verified", "claim_results", "schema_version", "query_id", "project"))
@@ -51,8 +52,8 @@ def path_of(root: Root, task_id: str) -> str:
     name = check_name(task_id, "task id")
     if _ASIDE.fullmatch(f"{name}.json"):
         raise InvalidName(
-            f"task id {task_id!r} can't be used: it reads like an answer that was kept aside.",
-            hint="Choose an id without '.conflict-' or '.superseded-'.",
+            say("task id {task_id!r} can't be used: it reads like an answer that was kept aside.", task_id=task_id),
+            hint=say("Choose an id without '.conflict-' or '.superseded-'."),
         )
     return f"{root.responses}/{name}.json"
 
@@ -77,15 +78,23 @@ def put(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
         return Stored(path, digest, Outcome.ALREADY)
     if found is not None and os.path.lexists(_aside(path, "superseded", digest)):
         raise Conflict(
-            f"The task {task_id} has another answer; this one was superseded already, and nothing was changed.",
-            hint="Deliver with --supersede to let it stand again.",
+            say(
+                "The task {task_id} has another answer; this one was superseded already, and nothing was changed.",
+                task_id=task_id,
+            ),
+            hint=say("Deliver with --supersede to let it stand again."),
         )
     aside = _aside(path, "conflict", digest)
     steps.create_once(aside, _render(task_id, response))
-    what = "another answer" if found is not None else "a response that can't be read"
+    what = say("another answer") if found is not None else say("a response that can't be read")
     raise Conflict(
-        f"The task {task_id} has {what} already; the new one was kept aside as {os.path.basename(aside)}.",
-        hint="Compare the two, then deliver with --supersede to replace the first.",
+        say(
+            "The task {task_id} has {what} already; the new one was kept aside as {name}.",
+            task_id=task_id,
+            what=what,
+            name=os.path.basename(aside),
+        ),
+        hint=say("Compare the two, then deliver with --supersede to replace the first."),
     )
 
 
@@ -130,8 +139,8 @@ def settle(root: Root, task_id: str, digest: str) -> str:
     with steps.FileLock(_lock_of(root)):
         if not _ASIDE.fullmatch(os.path.basename(conflict)) or steps.read(conflict) is None:
             raise NotFound(
-                f"No answer {digest[:40]!r} to {task_id} was kept aside.",
-                hint=f"See what there is with `oracle handoffs show {task_id}`.",
+                say("No answer {digest!r} to {task_id} was kept aside.", digest=digest[:40], task_id=task_id),
+                hint=say("See what there is with `oracle handoffs show {task_id}`.", task_id=task_id),
             )
         steps.rename(conflict, superseded)
     return superseded
@@ -146,7 +155,8 @@ def read(root: Root, task_id: str) -> dict[str, object] | None:
     content = _parse(raw)
     if content is None:
         raise InvalidRecord(
-            f"{path} is no JSON object, perhaps half written.", hint="Deliver again with --supersede; the file is kept."
+            say("{path} is no JSON object, perhaps half written.", path=path),
+            hint=say("Deliver again with --supersede; the file is kept."),
         )
     return content
 
@@ -161,7 +171,10 @@ def project_of(root: Root, task_id: str) -> str | None:
 def belongs_to(task_id: str, project: str) -> Conflict:
     """Return the refusal of a task id that another project has used up: answers of all projects share one folder."""
     return Conflict(
-        f"The task id {task_id} belongs to project {project}; nothing was changed.", hint="Choose another task id."
+        say(
+            "The task id {task_id} belongs to project {project}; nothing was changed.", task_id=task_id, project=project
+        ),
+        hint=say("Choose another task id."),
     )
 
 
@@ -225,8 +238,12 @@ def _refuse_newer(task_id: str, raw: bytes) -> None:
     version = (_parse(raw) or {}).get("schema_version", SCHEMA_VERSION)
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise NewerVersion(
-            f"The response to {task_id} was written by a newer program (version {version}) and is left as it is.",
-            hint="Upgrade this program.",
+            say(
+                "The response to {task_id} was written by a newer program (version {version}) and is left as it is.",
+                task_id=task_id,
+                version=version,
+            ),
+            hint=say("Upgrade this program."),
         )
 
 

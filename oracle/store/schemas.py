@@ -6,6 +6,7 @@ import json
 import os
 
 from oracle.errors import DiskFailure
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,4 +22,4 @@ def load(name: str) -> dict[str, Any]:
             with open(path, "rb") as stream:
                 content: dict[str, Any] = json.load(stream)
             return content
-    raise DiskFailure(f"The schema {name} is not installed.", hint="Install the package again.")
+    raise DiskFailure(say("The schema {name} is not installed.", name=name), hint=say("Install the package again."))

@@ -14,6 +14,7 @@ import time
 
 from oracle.errors import DiskFailure, LockTimeout
 from oracle.store import files
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,7 +100,10 @@ class NotPlain(DiskFailure):
     """A pipe, a socket, a device or a folder stands where a file belongs."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} can't be read: it is no plain file.", hint="Look at it, then remove it or rename it.")
+        super().__init__(
+            say("{path} can't be read: it is no plain file.", path=path),
+            hint=say("Look at it, then remove it or rename it."),
+        )
 
 
 def read(path: str) -> bytes | None:
@@ -130,7 +134,10 @@ def read(path: str) -> bytes | None:
 
 def _unreadable(path: str, error: OSError) -> DiskFailure:
     reason = error.strerror or str(error)
-    return DiskFailure(f"{path} can't be read: {reason}.", hint="Check its owner and mode (`oracle doctor`).")
+    return DiskFailure(
+        say("{path} can't be read: {reason}.", path=path, reason=reason),
+        hint=say("Check its owner and mode (`oracle doctor`)."),
+    )
 
 
 def sweep(folder: str) -> int:
@@ -212,8 +219,12 @@ class FileLock:
         while not self._try():
             if time.monotonic() >= deadline:
                 raise LockTimeout(
-                    f"{self._path} is held by another process; waited {self._timeout:g} s.",
-                    hint="Try again in a moment; if the holder hangs, end that process.",
+                    say(
+                        "{path} is held by another process; waited {timeout:g} s.",
+                        path=self._path,
+                        timeout=self._timeout,
+                    ),
+                    hint=say("Try again in a moment; if the holder hangs, end that process."),
                 )
             time.sleep(pause)
             pause = min(pause * 1.5, _SLOWEST_POLL)

@@ -17,6 +17,7 @@ from oracle.domain.task_files import Task
 from oracle.domain.values import value
 from oracle.errors import TaskAlreadyQueued
 from oracle.store import steps
+from oracle.wording import say
 
 
 @value
@@ -48,10 +49,16 @@ def queue_task(tree: TaskTree, seat: str, task: Task) -> str:
     def change(text: str) -> str:
         found = task_files.find_open(text, checked.task_id)
         if found is not None:
-            since = found.fields.get("dispatched_at") or "a time unknown"
+            since = found.fields.get("dispatched_at") or say("a time unknown")
             raise TaskAlreadyQueued(
-                f"TASK_ALREADY_QUEUED {checked.task_id} @ {since}: it is {found.state} in {path}.",
-                hint="Choose another task id, or wait until this one is completed.",
+                say(
+                    "TASK_ALREADY_QUEUED {task_id} @ {since}: it is {state} in {path}.",
+                    task_id=checked.task_id,
+                    since=since,
+                    state=found.state,
+                    path=path,
+                ),
+                hint=say("Choose another task id, or wait until this one is completed."),
             )
         return task_files.append_task(text, checked, seat=seat)
 

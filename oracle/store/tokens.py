@@ -8,6 +8,7 @@ import stat
 from oracle.errors import DiskFailure, RecordExists
 from oracle.store import files, lock
 from oracle.store.layout import Root
+from oracle.wording import say
 
 _BYTES = 32
 _SHORTEST, _LONGEST = 32, 4096
@@ -36,7 +37,9 @@ def find_or_make(root: Root) -> str:
         except RecordExists:
             continue
         return made
-    raise DiskFailure(f"{path_of(root)} could not be made.", hint="Remove it and start again.")
+    raise DiskFailure(
+        say("{path_of} could not be made.", path_of=path_of(root)), hint=say("Remove it and start again.")
+    )
 
 
 def _read(path: str) -> str:

@@ -9,6 +9,7 @@ from oracle.domain import workflows as rules
 from oracle.domain.slugs import check_name
 from oracle.errors import NotFound
 from oracle.store import steps
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,10 @@ def read(tasks_root: str, task_id: str) -> str:
     path = workflow_file(tasks_root, task_id)
     raw = steps.read(path)
     if raw is None:
-        raise NotFound(f"{path} is not there.", hint=f"Make it with `oracle task create {task_id} --project PROJECT`.")
+        raise NotFound(
+            say("{path} is not there.", path=path),
+            hint=say("Make it with `oracle task create {task_id} --project PROJECT`.", task_id=task_id),
+        )
     return raw.decode("utf-8", "surrogateescape")
 
 

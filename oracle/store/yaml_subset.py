@@ -14,6 +14,7 @@ import re
 from oracle.domain.compiling import compiled
 from oracle.domain.documents import MAX_DEPTH, holds_surrogate
 from oracle.errors import InvalidRecord
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ _BARE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,99}\Z")
 _BARE_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*\Z")
 _TYPED_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 _TO_ESCAPE = r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
-_HALF = "{} holds half a surrogate pair, which no file can hold. Nothing was written."
 
 
 def read(block: str, *, first_line: int) -> tuple[dict[str, Value], dict[str, int]] | None:
@@ -132,8 +132,10 @@ def write(fields: Mapping[str, Value]) -> str:
 
 def _emit_key(key: object) -> str:
     if not isinstance(key, str) or not 0 < len(key) <= MAX_KEY:
-        raise InvalidRecord(f"A field name must be a text of 1 to {MAX_KEY} characters. Nothing was written.")
-    return key if _BARE_KEY.match(key) and key.lower() not in _TYPED_WORDS else _quote(key, key="a field name")
+        raise InvalidRecord(
+            say("A field name must be a text of 1 to {max_key} characters. Nothing was written.", max_key=MAX_KEY)
+        )
+    return key if _BARE_KEY.match(key) and key.lower() not in _TYPED_WORDS else _quote(key, key=say("a field name"))
 
 
 def _emit(value: Value, *, key: str, indent: int, depth: int = 0) -> str:
@@ -142,7 +144,9 @@ def _emit(value: Value, *, key: str, indent: int, depth: int = 0) -> str:
         bare = _BARE_WORD.match(value) and value.lower() not in _TYPED_WORDS
         return " " + (value if bare else _quote(value, key=key))
     if depth >= MAX_DEPTH or not isinstance(value, list | dict):
-        raise InvalidRecord(f"The field `{key[:60]}` must hold text, lists or maps of text. Nothing was written.")
+        raise InvalidRecord(
+            say("The field `{key}` must hold text, lists or maps of text. Nothing was written.", key=key[:60])
+        )
     if isinstance(value, list):
         if all(isinstance(item, str) for item in value):
             return " [" + ", ".join([_quote(item, key=key) for item in value if isinstance(item, str)]) + "]"
@@ -166,7 +170,13 @@ def _emit_item(value: Value, *, key: str, indent: int, depth: int) -> str:
 def _quote(text: object, *, key: str) -> str:
     """Return a text as a JSON string that is also a YAML double-quoted scalar, on one line, letters kept readable."""
     if not isinstance(text, str) or holds_surrogate(text):
-        raise InvalidRecord(_HALF.format(f"The field `{key[:60]}`"), hint="Replace the character and try again.")
+        raise InvalidRecord(
+            say(
+                "The field `{key}` holds half a surrogate pair, which no file can hold. Nothing was written.",
+                key=key[:60],
+            ),
+            hint=say("Replace the character and try again."),
+        )
     quoted = json.dumps(text, ensure_ascii=False)
     if quoted.isprintable():  # what must be escaped counts as unprintable
         return quoted

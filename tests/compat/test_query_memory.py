@@ -472,7 +472,7 @@ OURS = {
     "_bootstrap", "oracle", "oracle.app", "oracle.app.oracle", "oracle.app.ports", "oracle.compat", "oracle.compat.door",
     "oracle.compat.query_memory", "oracle.compat.rendering", "oracle.domain", "oracle.domain.flat", "oracle.domain.instants",
     "oracle.domain.slugs", "oracle.errors", "oracle.index", "oracle.index.db", "oracle.index.fresh", "oracle.index.query",
-    "oracle.index.scan", "oracle.index.schema", "oracle.store", "oracle.store.layout",
+    "oracle.index.scan", "oracle.index.schema", "oracle.store", "oracle.store.layout", "oracle.wording",
 }  # fmt: skip
 
 

@@ -48,6 +48,20 @@ class Joined(Said):
         return joined(self.template, [_changed(one, change) for one in self.parts])
 
 
+class Retold(Said):
+    """A sentence that went through a file or the index, which keep its English alone."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Survive a copy and a pickle."""
+        return retold, (str(self),)
+
+    def through(self, change: Callable[[str], str]) -> Said:
+        """Return the same sentence changed."""
+        return retold(change(self))
+
+
 def say(template: str, /, **values: object) -> Said:
     """Return a sentence: `{name}` in the template is the value of that name, a list of values is told as `a, b, c`.
 
@@ -77,6 +91,15 @@ def joined(between: str, parts: Iterable[object], /) -> Said:
     row = Joined(between.join(map(english, kept)))
     row.template, row.many, row.values, row.parts = between, "", {}, kept
     return row
+
+
+def retold(text: str) -> Said:
+    """Return a sentence of ours as it was read back; a door that translates has to recognise it."""
+    if isinstance(text, Said):
+        return text
+    sentence = Retold(text)
+    sentence.template, sentence.many, sentence.values = "", "", {}
+    return sentence
 
 
 def render(template: str, values: Mapping[str, object], *, show: Callable[[object], object]) -> str:

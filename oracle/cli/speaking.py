@@ -12,7 +12,7 @@ import string
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from oracle.wording import LIST, Joined, Said, render
+from oracle.wording import LIST, Joined, Retold, Said, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,6 +89,8 @@ class Catalogue:
 
     def say(self, said: Said) -> str:
         """Return a sentence, and the sentences among its values, in the other language."""
+        if isinstance(said, Retold):
+            return self.recognise(str(said))
         if isinstance(said, Joined):
             return self.look_up(said.template).join(map(self._text, said.parts))
         known = self._templates.get(said.template)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
+
+from oracle.wording import LIST, Said, joined, say
 
 ERROR = "error"
 WARNING = "warning"
@@ -68,8 +70,8 @@ def capped(checks: Iterable[Check], cap: int = CAP) -> Iterator[Check]:
         yield Check(
             last.name,
             last.ok,
-            f"… and {rest} more",
-            last.fix and "See the others once these are put right.",
+            say("… and {rest} more", rest=rest),
+            last.fix and say("See the others once these are put right."),
             last.severity,
         )
 
@@ -79,14 +81,20 @@ def in_order(checks: Iterable[Check]) -> list[Check]:
     return sorted(checks, key=lambda check: (check.ok, _RANKS.index(check.severity)))
 
 
-def first_few(names: list[str], limit: int = 5) -> str:
+def first_few(names: Sequence[str], limit: int = 5) -> Said:
     """Return "a, b, c and 4 more"."""
     rest = len(names) - limit
-    return ", ".join(names[:limit]) + (f" and {rest} more" if rest > 0 else "")
+    if rest > 0:
+        return say("{names} and {rest} more", names=names[:limit], rest=rest)
+    return joined(LIST, names[:limit])
 
 
 def one_line(text: str) -> str:
     """Return text that fits on a line of a terminal: control characters and bytes that are not UTF-8 are escaped."""
+    return text.through(_one_line) if isinstance(text, Said) else _one_line(text)
+
+
+def _one_line(text: str) -> str:
     whole = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in whole)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from oracle.app import naming
 from oracle.app.doctor.checks import Check, capped, error, first_few, quoted, warning
@@ -15,9 +15,9 @@ from oracle.domain.records import RETIRING, SCHEMA_VERSION
 from oracle.domain.seats import role_of
 from oracle.errors import RulesUnusable
 from oracle.index import query
-from oracle.index.db import Connection
 from oracle.store import privacy
 from oracle.store.configuration import load_patterns
+from oracle.wording import Said, say
 
 _READ_LIMIT = 64 * 1024 * 1024
 
@@ -40,8 +40,14 @@ def _foreign(head: Head) -> Iterator[Check]:
     for key, folder in expected.items():
         told = head.fields[key]
         if told and told not in (folder, "null", "~"):
-            detail = f"{head.path}:{head.line(key)}: the frontmatter names the {key} {told}, the folder is {folder}'s"
-            yield warning("owners", detail, f"Its owner corrects `{key}:` or moves the file")
+            detail = say(
+                "{place}: the frontmatter names the {key} {told}, the folder is {folder}'s",
+                place=f"{head.path}:{head.line(key)}",
+                key=key,
+                told=told,
+                folder=folder,
+            )
+            yield warning("owners", detail, say("Its owner corrects `{key}:` or moves the file", key=key))
 
 
 def check_ids(patient: Patient) -> Iterator[Check]:
@@ -57,8 +63,14 @@ def check_ids(patient: Patient) -> Iterator[Check]:
 
 def _shared_id(identifier: str, heads: list[Head]) -> Check:
     first, *others = [f"{head.path}:{head.line('id')}" for head in heads]
-    detail = f"{first}: the id {identifier} is borne by {len(heads)} records, also by {first_few(others)}"
-    return warning("ids", detail, "The owner of the copy gives it an id of its own")
+    detail = say(
+        "{first}: the id {id} is borne by {count} records, also by {others}",
+        first=first,
+        id=identifier,
+        count=len(heads),
+        others=first_few(others),
+    )
+    return warning("ids", detail, say("The owner of the copy gives it an id of its own"))
 
 
 def check_versions(patient: Patient) -> Iterator[Check]:
@@ -67,9 +79,13 @@ def check_versions(patient: Patient) -> Iterator[Check]:
     yield from capped(
         warning(
             "versions",
-            f"{head.path}:{head.line('schema_version')}: schema_version {head.fields['schema_version']},"
-            f" this program knows {SCHEMA_VERSION}",
-            "Upgrade memory-oracle",
+            say(
+                "{place}: schema_version {version}, this program knows {known}",
+                place=f"{head.path}:{head.line('schema_version')}",
+                version=head.fields["schema_version"],
+                known=SCHEMA_VERSION,
+            ),
+            say("Upgrade memory-oracle"),
         )
         for head in newer
     )
@@ -86,17 +102,18 @@ def check_retirements(patient: Patient) -> Iterator[Check]:
     yield from capped(
         warning(
             "retirements",
-            f"{path}:{line}: {kind} {ref}, which is no record",
-            f"Correct the reference{_near(connection, ref)}, or restore {quoted(name)}",
+            say("{path}:{line}: {kind} {ref}, which is no record", path=path, line=line, kind=kind, ref=ref),
+            _correct(naming.find_near(connection, ref), quoted(name)),
         )
         for _, path, kind, ref, line, name in query.unresolved(connection, "")
         if kind in RETIRING
     )
 
 
-def _near(connection: Connection, ref: str) -> str:
-    near = naming.find_near(connection, ref)
-    return f" (did you mean {', '.join(near)}?)" if near else ""
+def _correct(near: Sequence[str], name: str) -> Said:
+    if not near:
+        return say("Correct the reference, or restore {name}", name=name)
+    return say("Correct the reference (did you mean {near}?), or restore {name}", near=near, name=name)
 
 
 def _cycles(patient: Patient) -> Iterator[Check]:
@@ -113,8 +130,8 @@ def _cycles(patient: Patient) -> Iterator[Check]:
         chain = " -> ".join([*cycle, cycle[0]])
         yield warning(
             "retirements",
-            f"{places[cycle[0]]}: records retire each other in a circle: {chain}",
-            "Write a record that supersedes all of them, or correct one `supersedes:`",
+            say("{places}: records retire each other in a circle: {chain}", places=places[cycle[0]], chain=chain),
+            say("Write a record that supersedes all of them, or correct one `supersedes:`"),
         )
 
 
@@ -165,8 +182,8 @@ def _torn_fact(patient: Patient, entry: Entry) -> Iterator[Check]:
     except (ValueError, RecursionError) as trouble:
         yield warning(
             "facts",
-            f"{entry.path}:{getattr(trouble, 'lineno', 1)}: not valid JSON",
-            "Run the program that wrote it again",
+            say("{path}:{line}: not valid JSON", path=entry.path, line=getattr(trouble, "lineno", 1)),
+            say("Run the program that wrote it again"),
         )
     except OSError:  # named by the check of what can be read
         return
@@ -180,7 +197,11 @@ def check_configuration(patient: Patient) -> Iterator[Check]:
     for project in ["", *projects]:
         load_patterns(patient.root, project, report=lambda path, why: found.setdefault((path, why)))
     yield from capped(
-        warning("configuration", f"{path}:1: {reason}", f"Mend or remove {quoted(patient.root.join(path))}")
+        warning(
+            "configuration",
+            say("{path}:1: {reason}", path=path, reason=reason),
+            say("Mend or remove {path}", path=quoted(patient.root.join(path))),
+        )
         for path, reason in found
     )
 
@@ -208,13 +229,15 @@ def _bad_events(patient: Patient) -> Iterator[Check]:
             if not _is_event(line):
                 yield warning(
                     "journal",
-                    f"events.log:{number}: not a JSON object; readers pass over it",
-                    "Nothing has to be done; no record is read from it",
+                    say("events.log:{number}: not a JSON object; readers pass over it", number=number),
+                    say("Nothing has to be done; no record is read from it"),
                 )
     if not line.endswith(b"\n"):
         fix = f"printf '\\n' >> {quoted(path)}"
         yield warning(
-            "journal", f"events.log:{number}: the last line has no end; the next event would be lost in it", fix
+            "journal",
+            say("events.log:{number}: the last line has no end; the next event would be lost in it", number=number),
+            fix,
         )
 
 

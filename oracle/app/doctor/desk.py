@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from oracle.app.doctor.checks import Check, capped, warning
 from oracle.app.doctor.patient import Patient
 from oracle.store import inbox
+from oracle.wording import joined, retold, say
 
 
 def check_set_aside(patient: Patient) -> Iterator[Check]:
@@ -14,8 +15,14 @@ def check_set_aside(patient: Patient) -> Iterator[Check]:
     yield from capped(
         warning(
             "set aside",
-            f"{entry.kind} {' '.join(filter(None, entry.subject))}: given up after {entry.tries} tries; {entry.last_error}",
-            f"oracle resume tries it again; rm {path} forgets it",
+            say(
+                "{kind} {subject}: given up after {tries} tries; {last_error}",
+                kind=entry.kind,
+                subject=joined(" ", filter(None, entry.subject)),
+                tries=entry.tries,
+                last_error=retold(entry.last_error),
+            ),
+            say("oracle resume tries it again; rm {path} forgets it", path=path),
         )
         for path, entry in inbox.set_aside(patient.root)
     )

@@ -22,6 +22,7 @@ from oracle.index.rebuild import rebuild
 from oracle.index.reconcile import reconcile
 from oracle.index.schema import SCHEMA_VERSION
 from oracle.store.layout import Root
+from oracle.wording import say
 
 ABSENT, DAMAGED, OUTDATED, BUSY, SOUND = "absent", "damaged", "outdated", "busy", "sound"
 _TRIES = 3
@@ -115,7 +116,7 @@ def _open(root: Root, found: Diagnosis) -> Snapshot | None:
         return None
     try:
         if not os.path.getsize(root.database):
-            found.state, found.reason = DAMAGED, "the file is empty"
+            found.state, found.reason = DAMAGED, say("the file is empty")
             return None
         return snapshot.take(root)
     except BeingWritten:
@@ -137,7 +138,9 @@ def _is_sound(database: Database, found: Diagnosis) -> bool:
             found.version = get_meta(connection, "ready") if "meta" in tables else ""
             found.state = OUTDATED
             found.reason = (
-                f"it is of version {found.version}, not {SCHEMA_VERSION}" if found.version else "it was never finished"
+                say("it is of version {version}, not {known}", version=found.version, known=SCHEMA_VERSION)
+                if found.version
+                else say("it was never finished")
             )
             return False
         connection.execute("INSERT INTO passage(passage) VALUES ('integrity-check')")
@@ -176,7 +179,7 @@ def _stale(database: Database, found: Diagnosis) -> list[str]:
     try:
         return projections.differences(database.connect(), database.root)
     except OSError as trouble:
-        found.blocked = f"{trouble.filename} can't be read: {trouble.strerror}"
+        found.blocked = say("{path} can't be read: {reason}", path=trouble.filename, reason=trouble.strerror)
         return []
 
 

@@ -10,45 +10,46 @@ from oracle.app.doctor.checks import Check, error, in_order, passed
 from oracle.app.doctor.patient import Examination, Patient
 from oracle.app.oracle import Oracle
 from oracle.errors import OracleError
+from oracle.wording import say
 
 _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
-    ("readable", "every folder and file can be read", ground.check_readable),
-    ("shapes", "files and folders are what they should be", ground.check_shapes),
-    ("private facts", "machine/*.json are for their owner alone", ground.check_private),
-    ("private index", "derived files are for their owner alone", ground.check_private_derived),
-    ("lock", "free", ground.check_lock),
-    ("scratch", "no writer left anything behind", ground.check_scratch),
-    ("index", "as a rebuild would have it", index.check_index),
-    ("projections", "_links and _backlinks are what the index says", index.check_projections),
-    ("unprinted", "nothing waits to be printed", index.check_unprinted),
-    ("published", "index.json and _index hold JSON", index.check_published),
-    ("problem", "every record was read cleanly", index.check_problems),
-    ("links", "no symbolic link leaves the Root", places.check_links),
-    ("strays", "every folder belongs to a seat or a kind", places.check_strays),
-    ("old layouts", "no files of older layouts", places.check_old_layouts),
-    ("names", "every name gives a usable slug", places.check_names),
-    ("suffixes", "nothing looks like a record and is not read", places.check_suffixes),
-    ("twins", "every slug names one file", places.check_twins),
-    ("owners", "frontmatter and folders agree", content.check_owners),
-    ("ids", "every id is borne once", content.check_ids),
-    ("versions", "no record is newer than this program", content.check_versions),
-    ("retirements", "retirements lead to records and run in no circle", content.check_retirements),
-    ("facts", "every fact file holds JSON", content.check_facts),
-    ("configuration", "every configuration file can be used", content.check_configuration),
-    ("privacy", "every rule of what must not leave can be used", content.check_privacy),
-    ("journal", "every line of events.log is an event", content.check_journal),
-    ("set aside", "nothing was given up", desk.check_set_aside),
-    ("clock", "right, as far as the records tell", ground.check_clock),
-    ("times", "nothing was changed in the future", ground.check_mtimes),
-    ("flock", "the file system locks", machine.check_flock),
-    ("disk", "space and inodes enough", machine.check_file_system),
+    ("readable", say("every folder and file can be read"), ground.check_readable),
+    ("shapes", say("files and folders are what they should be"), ground.check_shapes),
+    ("private facts", say("machine/*.json are for their owner alone"), ground.check_private),
+    ("private index", say("derived files are for their owner alone"), ground.check_private_derived),
+    ("lock", say("free"), ground.check_lock),
+    ("scratch", say("no writer left anything behind"), ground.check_scratch),
+    ("index", say("as a rebuild would have it"), index.check_index),
+    ("projections", say("_links and _backlinks are what the index says"), index.check_projections),
+    ("unprinted", say("nothing waits to be printed"), index.check_unprinted),
+    ("published", say("index.json and _index hold JSON"), index.check_published),
+    ("problem", say("every record was read cleanly"), index.check_problems),
+    ("links", say("no symbolic link leaves the Root"), places.check_links),
+    ("strays", say("every folder belongs to a seat or a kind"), places.check_strays),
+    ("old layouts", say("no files of older layouts"), places.check_old_layouts),
+    ("names", say("every name gives a usable slug"), places.check_names),
+    ("suffixes", say("nothing looks like a record and is not read"), places.check_suffixes),
+    ("twins", say("every slug names one file"), places.check_twins),
+    ("owners", say("frontmatter and folders agree"), content.check_owners),
+    ("ids", say("every id is borne once"), content.check_ids),
+    ("versions", say("no record is newer than this program"), content.check_versions),
+    ("retirements", say("retirements lead to records and run in no circle"), content.check_retirements),
+    ("facts", say("every fact file holds JSON"), content.check_facts),
+    ("configuration", say("every configuration file can be used"), content.check_configuration),
+    ("privacy", say("every rule of what must not leave can be used"), content.check_privacy),
+    ("journal", say("every line of events.log is an event"), content.check_journal),
+    ("set aside", say("nothing was given up"), desk.check_set_aside),
+    ("clock", say("right, as far as the records tell"), ground.check_clock),
+    ("times", say("nothing was changed in the future"), ground.check_mtimes),
+    ("flock", say("the file system locks"), machine.check_flock),
+    ("disk", say("space and inodes enough"), machine.check_file_system),
 )
 
 
 def examine(oracle: Oracle) -> list[Check]:
     """Check every invariant, worst first; nothing is created and nothing is changed, not even the index."""
     patient = Patient(oracle.root, oracle.clock.now_ns())
-    checks = [ground.check_root(oracle.root), *_run("programs", "there", machine.check_programs, patient)]
+    checks = [ground.check_root(oracle.root), *_run("programs", say("there"), machine.check_programs, patient)]
     if isdir(oracle.root.path):
         for name, good, examination in _EXAMINATIONS:
             checks += _run(name, good, examination, patient)
@@ -63,10 +64,12 @@ def _run(name: str, good: str, examination: Examination, patient: Patient) -> It
             said_nothing = False
             yield check
     except OracleError as trouble:
-        yield error(name, f"this check failed: {trouble.sentence}", trouble.hint)
+        yield error(name, say("this check failed: {sentence}", sentence=trouble.sentence), trouble.hint)
     except Exception as trouble:  # noqa: BLE001 (one bad thing must not hide the others)
         yield error(
-            name, f"this check failed: {type(trouble).__name__}: {trouble}", "Put the other faults right and look again"
+            name,
+            say("this check failed: {name}: {trouble}", name=type(trouble).__name__, trouble=trouble),
+            say("Put the other faults right and look again"),
         )
     else:
         if said_nothing:

@@ -14,6 +14,7 @@ from oracle.app.doctor.tree import Entry
 from oracle.domain import timestamps
 from oracle.store import lock
 from oracle.store.layout import RECORD_TREES, SKIPPED_FOLDERS, Root
+from oracle.wording import say
 
 LONG_HELD = 300
 """Seconds after which a lock that is still held is called long: the longest command takes about a minute."""
@@ -31,19 +32,36 @@ def check_root(root: Root) -> Check:
     """Tell whether the Root is a folder that only we may enter."""
     name, word = "root", quoted(root.path)
     if not os.path.lexists(root.path):
-        return error(name, f"{root.path} does not exist", "oracle init, or name another Root with --memory-dir")
+        return error(
+            name,
+            say("{path} does not exist", path=root.path),
+            say("oracle init, or name another Root with --memory-dir"),
+        )
     if not os.path.isdir(root.path):
-        return error(name, f"{root.path} is not a folder", "Move it away, or name another Root with --memory-dir")
+        return error(
+            name,
+            say("{path} is not a folder", path=root.path),
+            say("Move it away, or name another Root with --memory-dir"),
+        )
     status = os.stat(root.path)
     if status.st_uid != os.geteuid():
-        owner = f"{root.path} belongs to user {status.st_uid}, we are user {os.geteuid()}"
-        return warning(name, owner, f"Work as its owner, or sudo chown -R {os.geteuid()} {word}")
+        we = os.geteuid()
+        owner = say("{path} belongs to user {owner}, we are user {we}", path=root.path, owner=status.st_uid, we=we)
+        return warning(name, owner, say("Work as its owner, or sudo chown -R {we} {word}", we=we, word=word))
     mode = stat.S_IMODE(status.st_mode)
     if mode & 0o700 != 0o700:
-        return error(name, f"{root.path} has mode {mode:04o}: its owner can't use it", f"chmod 700 {word}")
+        return error(
+            name,
+            say("{path} has mode {mode:04o}: its owner can't use it", path=root.path, mode=mode),
+            f"chmod 700 {word}",
+        )
     if mode & 0o077:
-        return warning(name, f"{root.path} has mode {mode:04o}: others may look into it", f"chmod 700 {word}")
-    return passed(name, f"{root.path} is ours, mode {mode:04o}")
+        return warning(
+            name,
+            say("{path} has mode {mode:04o}: others may look into it", path=root.path, mode=mode),
+            f"chmod 700 {word}",
+        )
+    return passed(name, say("{path} is ours, mode {mode:04o}", path=root.path, mode=mode))
 
 
 def check_readable(patient: Patient) -> Iterator[Check]:
@@ -56,7 +74,7 @@ def _unreadable(patient: Patient) -> Iterator[Check]:
     for path, reason in sorted(patient.tree.unreadable.items()):
         yield error(
             name,
-            f"{path or patient.root.path}: the folder can't be read ({reason})",
+            say("{path}: the folder can't be read ({reason})", path=path or patient.root.path, reason=reason),
             f"chmod u+rwx {quoted(patient.root.join(path))}",
         )
     for entry in (*patient.tree.entries, *patient.tree.derived):
@@ -67,10 +85,15 @@ def _unreadable(patient: Patient) -> Iterator[Check]:
         absolute = patient.root.join(entry.path)
         if (is_ours and entry.mode & needed != needed) or not os.access(absolute, os.R_OK):
             fix = f"chmod u+r{'wx' if entry.is_folder else 'w'} {quoted(absolute)}"
-            owner = "" if is_ours else f", owner {entry.status.st_uid}"
-            yield error(
-                name, f"{entry.path} can't be read (mode {entry.mode:04o}{owner})", fix if is_ours else f"sudo {fix}"
-            )
+            detail = say("{path} can't be read (mode {mode:04o})", path=entry.path, mode=entry.mode)
+            if not is_ours:
+                detail = say(
+                    "{path} can't be read (mode {mode:04o}, owner {owner})",
+                    path=entry.path,
+                    mode=entry.mode,
+                    owner=entry.status.st_uid,
+                )
+            yield error(name, detail, fix if is_ours else f"sudo {fix}")
 
 
 def check_private(patient: Patient) -> Iterator[Check]:
@@ -82,14 +105,22 @@ def check_private(patient: Patient) -> Iterator[Check]:
     ]
     for entry in facts:
         fix = f"chmod 600 {quoted(patient.root.join(entry.path))}"
-        yield warning("private facts", f"{entry.path} has mode {entry.mode:04o}; it may hold credentials", fix)
+        yield warning(
+            "private facts",
+            say("{path} has mode {mode:04o}; it may hold credentials", path=entry.path, mode=entry.mode),
+            fix,
+        )
 
 
 def check_private_derived(patient: Patient) -> Iterator[Check]:
     """Name derived files that others may read: they quote the records. In a closed Root nobody reaches them."""
     found = [entry.path for entry in open_derived(patient)]
     if found:
-        yield warning("private index", f"{len(found)} derived files may be read by others: {first_few(found)}", FIX)
+        yield warning(
+            "private index",
+            say("{count} derived files may be read by others: {names}", count=len(found), names=first_few(found)),
+            FIX,
+        )
 
 
 def open_derived(patient: Patient) -> list[Entry]:
@@ -108,13 +139,23 @@ def check_shapes(patient: Patient) -> Iterator[Check]:
     folders = {*SKIPPED_FOLDERS, *RECORD_TREES, "machine", "responses"} - {"_index"}
     for name in sorted(folders):
         if os.path.lexists(patient.root.join(name)) and not os.path.isdir(patient.root.join(name)):
-            yield error("shapes", f"{name} is no folder", f"Move it away: {quoted(patient.root.join(name))}")
+            yield error(
+                "shapes",
+                say("{name} is no folder", name=name),
+                say("Move it away: {path}", path=quoted(patient.root.join(name))),
+            )
     for path in (patient.root.events, patient.root.catalogue, patient.root.database):
         if os.path.lexists(path) and not os.path.isfile(path):
-            yield error("shapes", f"{path} is no plain file", f"Move it away: {quoted(path)}")
+            yield error(
+                "shapes", say("{path} is no plain file", path=path), say("Move it away: {path}", path=quoted(path))
+            )
     odd = [entry for entry in patient.tree.entries if not (entry.is_file or entry.is_folder or entry.is_link)]
     yield from capped(
-        warning("shapes", f"{entry.path} is no plain file", f"rm {quoted(patient.root.join(entry.path))}")
+        warning(
+            "shapes",
+            say("{path} is no plain file", path=entry.path),
+            f"rm {quoted(patient.root.join(entry.path))}",
+        )
         for entry in odd
         if entry.parts[0] not in RECORD_TREES
     )
@@ -127,23 +168,33 @@ def check_lock(patient: Patient) -> Iterator[Check]:
     """Tell whether the write lock is free, or who holds it and whether that is long."""
     root = patient.root
     if not os.path.exists(root.lock):
-        yield passed("lock", "free (nobody has written here yet)")
+        yield passed("lock", say("free (nobody has written here yet)"))
         return
     if not os.path.isfile(root.lock) or not os.access(root.lock, os.R_OK | os.W_OK):
         yield error(
-            "lock", f"{root.lock} can't be opened for writing", f"rm -r {quoted(root.lock)}, or work as its owner"
+            "lock",
+            say("{lock} can't be opened for writing", lock=root.lock),
+            say("rm -r {lock}, or work as its owner", lock=quoted(root.lock)),
         )
         return
     if not lock.is_held(root.lock):
-        yield passed("lock", "free")
+        yield passed("lock", say("free"))
         return
     since, pid = _holder(root)
     holder = lock.describe_holder(root)
     if since and patient.now_ns / 1e9 - since > LONG_HELD:
-        look = f"ps -fp {pid}; if it hangs, kill {pid} (no record is lost)"
-        yield warning("lock", f"held by {holder}, since {datetime.fromtimestamp(since, UTC):%Y-%m-%d %H:%M:%S}Z", look)
+        look = say("ps -fp {pid}; if it hangs, kill {pid} (no record is lost)", pid=pid)
+        yield warning(
+            "lock",
+            say(
+                "held by {holder}, since {moment}Z",
+                holder=holder,
+                moment=f"{datetime.fromtimestamp(since, UTC):%Y-%m-%d %H:%M:%S}",
+            ),
+            look,
+        )
     else:
-        yield note("lock", f"held by {holder}")
+        yield note("lock", say("held by {holder}", holder=holder))
 
 
 def _holder(root: Root) -> tuple[float, int]:
@@ -163,7 +214,11 @@ def check_scratch(patient: Patient) -> Iterator[Check]:
         if left:
             yield warning(
                 "scratch",
-                f"{len(left)} files left by a writer that died in _state/tmp: {first_few(left)}",
+                say(
+                    "{count} files left by a writer that died in _state/tmp: {names}",
+                    count=len(left),
+                    names=first_few(left),
+                ),
                 FIX,
             )
 
@@ -182,9 +237,9 @@ def scratch_files(root: Root) -> set[str]:
 def check_clock(patient: Patient) -> Iterator[Check]:
     """Compare the clock of the system with the year and with the newest record."""
     now = timestamps.from_mtime(patient.now_ns)
-    fix = "Set the clock (timedatectl, ntpd); names and dates of records come from it"
+    fix = say("Set the clock (timedatectl, ntpd); names and dates of records come from it")
     if now < timestamps.print_moment(_EARLIEST):
-        yield error("clock", f"the system says {now}", fix)
+        yield error("clock", say("the system says {now}", now=now), fix)
         return
     limit = timestamps.from_mtime(patient.now_ns + TOLERANCE_NS)
     newest = (
@@ -193,8 +248,16 @@ def check_clock(patient: Patient) -> Iterator[Check]:
         .fetchall()
     )
     for ts, path in newest[:1]:
-        detail = f"the system says {now}, {path}:1 is dated {ts} ({len(newest)} records are ahead of the clock)"
-        yield warning("clock", detail, f"{fix}; or write a record that supersedes the one with the wrong date")
+        detail = say(
+            "the system says {now}, {path}:1 is dated {ts} ({count} records are ahead of the clock)",
+            now=now,
+            path=path,
+            ts=ts,
+            count=len(newest),
+        )
+        yield warning(
+            "clock", detail, say("{fix}; or write a record that supersedes the one with the wrong date", fix=fix)
+        )
 
 
 def check_mtimes(patient: Patient) -> Iterator[Check]:
@@ -204,7 +267,11 @@ def check_mtimes(patient: Patient) -> Iterator[Check]:
     yield from capped(
         warning(
             "times",
-            f"{entry.path} was changed in the future: {timestamps.from_mtime(entry.status.st_mtime_ns) or 'beyond all dates'}",
+            say(
+                "{path} was changed in the future: {moment}",
+                path=entry.path,
+                moment=timestamps.from_mtime(entry.status.st_mtime_ns) or say("beyond all dates"),
+            ),
             f"touch {quoted(patient.root.join(entry.path))}",
         )
         for entry in ahead

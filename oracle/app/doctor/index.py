@@ -12,29 +12,37 @@ from oracle.app.doctor.patient import Patient
 from oracle.domain.flat import flatten
 from oracle.index import query
 from oracle.store import lock
+from oracle.wording import retold, say
 
 
 def check_index(patient: Patient) -> Iterator[Check]:
     """Tell whether the index is there, whole, of this version, and says what a rebuild would say."""
     found = patient.index
     if found.state == ABSENT:
-        yield warning("index", "there is none; the next query builds it", FIX)
+        yield warning("index", say("there is none; the next query builds it"), FIX)
     elif found.state == DAMAGED:
-        yield error("index", f"{patient.root.database} is damaged: {found.reason}", FIX)
+        yield error(
+            "index", say("{database} is damaged: {reason}", database=patient.root.database, reason=found.reason), FIX
+        )
     elif found.state == BUSY:
-        yield note("index", "it is being written just now and was not examined; look again")
+        yield note("index", say("it is being written just now and was not examined; look again"))
     elif found.state == OUTDATED and _is_writer_at_work(patient):
-        yield note("index", f"{found.reason}, and a writer is at work; look again")
+        yield note("index", say("{reason}, and a writer is at work; look again", reason=found.reason))
     elif found.state == OUTDATED:
-        yield warning("index", f"{found.reason}; the next query builds it anew", FIX)
+        yield warning("index", say("{reason}; the next query builds it anew", reason=found.reason), FIX)
     elif found.wrong:
         names = [f"{slug} ({what})" for slug, what in found.wrong.items()]
-        yield error("index", f"{len(names)} differ from a rebuild: {first_few(names)}", FIX)
+        yield error(
+            "index",
+            say("{count} differ from a rebuild: {names}", count=len(names), names=first_few(names)),
+            FIX,
+        )
     else:
-        waiting = f"; {found.behind} changes on disk wait for the next query" if found.behind else ""
-        yield passed("index", f"{found.records} records, as a rebuild would have them{waiting}")
+        sound = say("{records} records, as a rebuild would have them", records=found.records)
+        waiting = say("{sound}; {count} changes on disk wait for the next query", sound=sound, count=found.behind)
+        yield passed("index", waiting if found.behind else sound)
     if found.emptied:
-        accept = (
+        accept = say(
             "Mount the disk or name the right Root; if they were really removed: oracle reconcile --accept-removals"
         )
         yield error("tree", found.emptied, accept)
@@ -47,16 +55,20 @@ def _is_writer_at_work(patient: Patient) -> bool:
 def check_projections(patient: Patient) -> Iterator[Check]:
     """Compare `_links/` and `_backlinks/` with the index, byte for byte."""
     if patient.index.blocked:
-        yield error("projections", patient.index.blocked, f"Move it away, then {FIX}")
+        yield error("projections", patient.index.blocked, say("Move it away, then {fix}", fix=FIX))
     stale = [os.path.relpath(path, patient.root.path) for path in patient.index.stale]
     if not stale:
         return
     strays = [path for path in stale if not _has_source(patient, path)]
-    detail = f"{len(stale)} files are missing, stale or stray: {first_few(stale)}"
+    detail = say("{count} files are missing, stale or stray: {names}", count=len(stale), names=first_few(stale))
     if _is_writer_at_work(patient):
-        yield note("projections", f"{detail}; a writer is at work, look again")
+        yield note("projections", say("{detail}; a writer is at work, look again", detail=detail))
     else:
-        yield warning("projections", detail + (f" ({len(strays)} of them stray)" if strays else ""), FIX)
+        yield warning(
+            "projections",
+            say("{detail} ({count} of them stray)", detail=detail, count=len(strays)) if strays else detail,
+            FIX,
+        )
 
 
 def _has_source(patient: Patient, path: str) -> bool:
@@ -72,13 +84,18 @@ def check_unprinted(patient: Patient) -> Iterator[Check]:
     """Tell of targets that a writer committed and then did not live to print."""
     if patient.index.dirty and not _is_writer_at_work(patient):
         yield warning(
-            "unprinted", f"{patient.index.dirty} projections wait to be printed: a writer died after its commit", FIX
+            "unprinted",
+            say("{dirty} projections wait to be printed: a writer died after its commit", dirty=patient.index.dirty),
+            FIX,
         )
 
 
 def check_published(patient: Patient) -> Iterator[Check]:
     """Name published files (`index.json`, `projects/*/_index/*`) that are torn."""
-    yield from capped(warning("published", f"{path}:{line}: not valid JSON", FIX) for path, line in torn_files(patient))
+    yield from capped(
+        warning("published", say("{path}:{line}: not valid JSON", path=path, line=line), FIX)
+        for path, line in torn_files(patient)
+    )
 
 
 def torn_files(patient: Patient) -> Iterator[tuple[str, int]]:
@@ -115,7 +132,9 @@ def check_problems(patient: Patient) -> Iterator[Check]:
     yield from capped(
         (
             warning(
-                "problem", f"{path}:{line}: {reason}", f"Its owner mends the file: {quoted(patient.root.join(path))}"
+                "problem",
+                say("{path}:{line}: {reason}", path=path, line=line, reason=retold(reason)),
+                say("Its owner mends the file: {path}", path=quoted(patient.root.join(path))),
             )
             for path, line, reason in rows
         ),

@@ -12,6 +12,7 @@ from oracle.app.doctor.checks import Check, error, note, passed, quoted, warning
 from oracle.app.doctor.patient import Patient
 from oracle.index.db import Corrupt, Database
 from oracle.store.layout import Root
+from oracle.wording import say
 
 _LEAST_BYTES = 50 * 1024 * 1024
 _REMOTE = (
@@ -35,19 +36,30 @@ _LINKLESS = ("vfat", "msdos", "exfat", "fat")
 
 def check_flock(patient: Patient) -> Iterator[Check]:
     """Tell whether the file system knows flock: by the lock file when there is one, by its kind otherwise."""
-    fix = "Keep the Root on a local file system"
+    fix = say("Keep the Root on a local file system")
     kind = file_system_of(patient.root.path)
     if os.path.exists(patient.root.lock):
         reason = _try_flock(patient.root.lock)
         if reason:
             yield error(
-                "flock", f"the file system of {patient.root.path} ({kind or 'unknown'}) knows no flock: {reason}", fix
+                "flock",
+                say(
+                    "the file system of {path} ({kind}) knows no flock: {reason}",
+                    path=patient.root.path,
+                    kind=kind or say("unknown"),
+                    reason=reason,
+                ),
+                fix,
             )
             return
     if is_remote(kind):
         yield warning(
             "flock",
-            f"{patient.root.path} is on {kind}: locks of other machines may not be seen, and SQLite's log needs shared memory",
+            say(
+                "{path} is on {kind}: locks of other machines may not be seen, and SQLite's log needs shared memory",
+                path=patient.root.path,
+                kind=kind,
+            ),
             fix,
         )
 
@@ -94,29 +106,45 @@ def check_file_system(patient: Patient) -> Iterator[Check]:
     if seen.f_flag & os.ST_RDONLY:
         yield warning(
             "disk",
-            f"{path} is mounted read-only: nothing can be written, every command builds its index in memory",
-            f"mount -o remount,rw, or copy {quoted(path)}",
+            say(
+                "{path} is mounted read-only: nothing can be written, every command builds its index in memory",
+                path=path,
+            ),
+            say("mount -o remount,rw, or copy {path}", path=quoted(path)),
         )
     if free < _LEAST_BYTES or seen.f_bavail * 100 < seen.f_blocks:
         yield warning(
             "disk",
-            f"{free // 1024 // 1024} MiB are free where {path} is",
-            f"Free some space; _state may be deleted: rm -r {quoted(patient.root.state)}",
+            say("{free} MiB are free where {path} is", free=free // 1024 // 1024, path=path),
+            say("Free some space; _state may be deleted: rm -r {state}", state=quoted(patient.root.state)),
         )
     if seen.f_files and seen.f_favail * 100 < seen.f_files:
         yield warning(
             "disk",
-            f"{seen.f_favail} of {seen.f_files} inodes are free where {path} is",
-            "Remove small files elsewhere on this disk",
+            say(
+                "{free} of {all} inodes are free where {path} is",
+                free=seen.f_favail,
+                all=seen.f_files,
+                path=path,
+            ),
+            say("Remove small files elsewhere on this disk"),
         )
     if file_system_of(path).startswith(_LINKLESS):
         yield note(
             "disk",
-            f"{path} is on a file system without hard links; records are created by a rename, which only the write lock makes safe",
+            say(
+                "{path} is on a file system without hard links; records are created by a rename, which only "
+                "the write lock makes safe",
+                path=path,
+            ),
         )
     if _folds_case(path):
         yield note(
-            "disk", f"{path} is on a file system that takes a.md and A.md for one file; such slugs can't both exist"
+            "disk",
+            say(
+                "{path} is on a file system that takes a.md and A.md for one file; such slugs can't both exist",
+                path=path,
+            ),
         )
 
 
@@ -142,10 +170,10 @@ def check_programs(_: Patient) -> Iterator[Check]:
     except Corrupt as trouble:
         yield error(
             "programs",
-            f"{detail} without FTS5 ({trouble})",
-            "Use a Python whose sqlite3 has FTS5 (python.org, Debian, Homebrew)",
+            say("{detail} without FTS5 ({trouble})", detail=detail, trouble=trouble),
+            say("Use a Python whose sqlite3 has FTS5 (python.org, Debian, Homebrew)"),
         )
     else:
-        yield passed("programs", f"{detail} with FTS5")
+        yield passed("programs", say("{detail} with FTS5", detail=detail))
     finally:
         database.close()

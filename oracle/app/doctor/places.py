@@ -13,6 +13,7 @@ from oracle.domain.seats import ORPHAN_KINDS, PATROL_FOLDERS, role_of
 from oracle.domain.slugs import check_name, slug_of
 from oracle.errors import InvalidName
 from oracle.store.layout import LEGACY_PLURALS, RECORD_TREES
+from oracle.wording import say
 
 _KNOWN_FOLDERS = frozenset({*ORPHAN_KINDS, *LEGACY_PLURALS, *LEGACY_PLURALS.values(), "spec"})
 _SUFFIXES = (".md", ".json")
@@ -29,8 +30,12 @@ def check_links(patient: Patient) -> Iterator[Check]:
     yield from capped(
         warning(
             "links",
-            f"{entry.path} is a symbolic link that leaves the Root ({_read_link(patient, entry)}); it is not followed",
-            f"rm {quoted(patient.root.join(entry.path))}, and copy what it points at if it belongs here",
+            say(
+                "{path} is a symbolic link that leaves the Root ({target}); it is not followed",
+                path=entry.path,
+                target=_read_link(patient, entry),
+            ),
+            say("rm {path}, and copy what it points at if it belongs here", path=quoted(patient.root.join(entry.path))),
         )
         for entry in leaving
     )
@@ -40,7 +45,7 @@ def _read_link(patient: Patient, entry: Entry) -> str:
     try:
         return os.readlink(patient.root.join(entry.path))
     except OSError:
-        return "gone"
+        return say("gone")
 
 
 def check_strays(patient: Patient) -> Iterator[Check]:
@@ -54,18 +59,24 @@ def _stray(entry: Entry) -> Check | None:
         return None
     if len(parts) == 2 and not entry.is_folder:
         return warning(
-            "strays", f"{entry.path} lies between the projects", "Move it into the folder of its project and seat"
+            "strays",
+            say("{path} lies between the projects", path=entry.path),
+            say("Move it into the folder of its project and seat"),
         )
     if len(parts) == 3 and entry.is_folder and not (parts[2] in _KNOWN_FOLDERS or role_of(parts[2])):
         return warning(
             "strays",
-            f"{entry.path}/ has the name of no role and no kind; it is read as the folder of a seat without rules",
-            "Leave it if there is such a seat, else move its files into the folder of the seat that owns them",
+            say(
+                "{path}/ has the name of no role and no kind; it is read as the folder of a seat without rules",
+                path=entry.path,
+            ),
+            say("Leave it if there is such a seat, else move its files into the folder of the seat that owns them"),
         )
     if len(parts) == 4 and role_of(parts[2]) == "patrol" and entry.is_folder and parts[3] not in PATROL_FOLDERS:
-        known = ", ".join(PATROL_FOLDERS)
         return warning(
-            "strays", f"{entry.path}/ is none of the patrol's folders", f"Move its files into one of {known}"
+            "strays",
+            say("{path}/ is none of the patrol's folders", path=entry.path),
+            say("Move its files into one of {known}", known=PATROL_FOLDERS),
         )
     return None
 
@@ -84,11 +95,21 @@ def check_old_layouts(patient: Patient) -> Iterator[Check]:
     ]
     if plural:
         yield note(
-            "old layouts", f"{len(plural)} records in plural folders, read, never written: {first_few(plural, 3)}"
+            "old layouts",
+            say(
+                "{count} records in plural folders, read, never written: {names}",
+                count=len(plural),
+                names=first_few(plural, 3),
+            ),
         )
     if flat:
         yield note(
-            "old layouts", f"{len(flat)} flat fact files, read, never written (machine/ wins): {first_few(flat, 3)}"
+            "old layouts",
+            say(
+                "{count} flat fact files, read, never written (machine/ wins): {names}",
+                count=len(flat),
+                names=first_few(flat, 3),
+            ),
         )
 
 
@@ -98,21 +119,21 @@ def check_names(patient: Patient) -> Iterator[Check]:
 
 
 def _odd_name(patient: Patient, entry: Entry) -> Check | None:
-    fix = f"Its owner renames it: {quoted(patient.root.join(entry.path))}"
+    fix = say("Its owner renames it: {path}", path=quoted(patient.root.join(entry.path)))
     reason = _why_odd(entry)
-    return warning("names", f"{entry.path}: {reason}", fix) if reason else None
+    return warning("names", say("{path}: {reason}", path=entry.path, reason=reason), fix) if reason else None
 
 
 def _why_odd(entry: Entry) -> str:
     name = entry.name
     if any("\ud800" <= char <= "\udfff" for char in name):
-        return "the name is not UTF-8, so it is not read"
+        return say("the name is not UTF-8, so it is not read")
     if not name.isprintable():
-        return "the name holds control characters"
+        return say("the name holds control characters")
     if name != name.strip() or slug_of(name) != slug_of(name).strip():
-        return "the name begins or ends with a blank"
+        return say("the name begins or ends with a blank")
     if name != unicodedata.normalize("NFC", name):
-        return "the name is not in Unicode's composed form (NFC), so a typed slug may not match it"
+        return say("the name is not in Unicode's composed form (NFC), so a typed slug may not match it")
     if entry.is_folder and entry.path.startswith("projects/") and len(entry.parts) == 2:
         return _why_no_project(name)
     return ""
@@ -122,7 +143,7 @@ def _why_no_project(name: str) -> str:
     try:
         check_name(name.removeprefix("_"), "project")
     except InvalidName:
-        return "the folder's name is no name of a project, so no command can name it"
+        return say("the folder's name is no name of a project, so no command can name it")
     return ""
 
 
@@ -132,8 +153,8 @@ def check_suffixes(patient: Patient) -> Iterator[Check]:
     yield from capped(
         warning(
             "suffixes",
-            f"{entry.path} is not read: only .md and .json are",
-            f"Its owner renames it to {quoted(_stem(entry.path) + '.md')}",
+            say("{path} is not read: only .md and .json are", path=entry.path),
+            say("Its owner renames it to {name}", name=quoted(_stem(entry.path) + ".md")),
         )
         for entry in near
     )
@@ -158,8 +179,8 @@ def check_twins(patient: Patient) -> Iterator[Check]:
     yield from capped(
         warning(
             "twins",
-            f"{path} stands beside {slug_of(path)}.md; its slug keeps the suffix",
-            "Its owner keeps one of the two",
+            say("{path} stands beside {slug}.md; its slug keeps the suffix", path=path, slug=slug_of(path)),
+            say("Its owner keeps one of the two"),
         )
         for path in twins
     )

@@ -19,6 +19,7 @@ from oracle.errors import OracleError
 from oracle.index import projections
 from oracle.index.db import Corrupt
 from oracle.store import files
+from oracle.wording import joined, say
 
 _OWNER_ONLY = 0o700
 _EMPTIED = ("_links", "_backlinks", "_state/tmp")
@@ -35,8 +36,8 @@ def repair(oracle: Oracle, *, patience: float | None = None) -> list[str]:
     lines = _close_root(oracle)
     outside = [name for name in _EMPTIED if not oracle.root.contains(oracle.root.join(name))]
     if outside:
-        links = " and ".join(outside)
-        return [*lines, one_line(f"not repaired: {links} lead out of the Root, where nothing is ours to remove")]
+        links = joined(" and ", outside)
+        return [*lines, say("not repaired: {links} lead out of the Root, where nothing is ours to remove", links=links)]
     try:
         with oracle.index.lock(patience):
             lines += _repair_scratch(oracle)
@@ -44,10 +45,14 @@ def repair(oracle: Oracle, *, patience: float | None = None) -> list[str]:
             lines += _close_derived(oracle, reachable)
         lines += _repair_published(oracle)
     except OracleError as trouble:
-        lines.append(one_line(f"not repaired: {trouble.sentence} {trouble.hint}"))
+        lines.append(_not_repaired(say("{what} {hint}", what=trouble.sentence, hint=trouble.hint)))
     except (OSError, Corrupt) as trouble:
-        lines.append(one_line(f"not repaired: {trouble}"))
+        lines.append(_not_repaired(str(trouble)))
     return lines
+
+
+def _not_repaired(why: str) -> str:
+    return one_line(say("not repaired: {why}", why=why))
 
 
 def _close_root(oracle: Oracle) -> list[str]:
@@ -60,38 +65,43 @@ def _close_root(oracle: Oracle) -> list[str]:
     try:
         os.chmod(path, _OWNER_ONLY)
     except OSError as trouble:
-        return [one_line(f"not repaired: {path} keeps mode {mode:04o} ({trouble.strerror})")]
-    return [one_line(f"{path}: mode {mode:04o} is now 0700")]
+        return [
+            _not_repaired(say("{path} keeps mode {mode:04o} ({reason})", path=path, mode=mode, reason=trouble.strerror))
+        ]
+    return [one_line(say("{path}: mode {mode:04o} is now 0700", path=path, mode=mode))]
 
 
 def _repair_scratch(oracle: Oracle) -> list[str]:
     removed = files.empty_folder(oracle.root.scratch)
-    return [f"_state/tmp: {removed} files that a dead writer left are removed"] if removed else []
+    return [say("_state/tmp: {count} files that a dead writer left are removed", count=removed)] if removed else []
 
 
 def _repair_index(oracle: Oracle) -> list[str]:
     found = diagnose(oracle.root, now_ns=oracle.clock.now_ns())
     if found.emptied:
-        how = "If the records were really removed, run `oracle reconcile --accept-removals`."
-        return [one_line(f"not repaired: {found.emptied} {how}")]
+        how = say("If the records were really removed, run `oracle reconcile --accept-removals`.")
+        return [_not_repaired(say("{what} {hint}", what=found.emptied, hint=how))]
     if found.state == DAMAGED:
         oracle.index.database.discard()
     lines = []
     if found.needs_rebuild or found.state == ABSENT or found.behind or found.dirty:
         report = oracle.index.reconcile_held(full=True, rebuild=found.needs_rebuild)
-        lines.append(one_line(f"index: {_why(found)}; {'rebuilt' if report.rebuilt else 'brought up to date'}"))
+        why = _why(found)
+        rebuilt, updated = say("index: {why}; rebuilt", why=why), say("index: {why}; brought up to date", why=why)
+        lines.append(one_line(rebuilt if report.rebuilt else updated))
     return lines + _repair_projections(oracle, found)
 
 
 def _why(found: Diagnosis) -> str:
     if found.wrong:
-        return f"{len(found.wrong)} differed from a rebuild ({first_few(list(found.wrong))})"
+        return say("{count} differed from a rebuild ({names})", count=len(found.wrong), names=first_few([*found.wrong]))
     if found.reason:
         return found.reason
     if found.state == ABSENT:
-        return "there was none"
-    parts = [f"{found.behind} changes on disk were not in it"] if found.behind else []
-    return " and ".join([*parts, f"{found.dirty} projections were not printed"] if found.dirty else parts)
+        return say("there was none")
+    parts = [say("{count} changes on disk were not in it", count=found.behind)] if found.behind else []
+    parts += [say("{count} projections were not printed", count=found.dirty)] if found.dirty else []
+    return joined(" and ", parts)
 
 
 def _repair_projections(oracle: Oracle, found: Diagnosis) -> list[str]:
@@ -101,7 +111,15 @@ def _repair_projections(oracle: Oracle, found: Diagnosis) -> list[str]:
     if not found.stale:
         return []
     stale = [os.path.relpath(path, oracle.root.path) for path in found.stale]
-    return [one_line(f"projections: {len(stale)} missing, stale or stray files are put right ({first_few(stale)})")]
+    return [
+        one_line(
+            say(
+                "projections: {count} missing, stale or stray files are put right ({names})",
+                count=len(stale),
+                names=first_few(stale),
+            )
+        )
+    ]
 
 
 def _close_derived(oracle: Oracle, reachable: list[Entry]) -> list[str]:
@@ -109,7 +127,9 @@ def _close_derived(oracle: Oracle, reachable: list[Entry]) -> list[str]:
     for entry in reachable:
         with suppress(FileNotFoundError):
             os.chmod(oracle.root.join(entry.path), entry.mode & _OWNER_ONLY)
-    return [f"modes: {len(reachable)} derived files are for their owner alone now"] if reachable else []
+    return (
+        [say("modes: {count} derived files are for their owner alone now", count=len(reachable))] if reachable else []
+    )
 
 
 def _repair_published(oracle: Oracle) -> list[str]:
@@ -117,4 +137,4 @@ def _repair_published(oracle: Oracle) -> list[str]:
     if not torn:
         return []
     oracle.publish()
-    return [one_line(f"published: {first_few(torn)} held no JSON; published anew")]
+    return [one_line(say("published: {names} held no JSON; published anew", names=first_few(torn)))]

@@ -16,6 +16,7 @@ from oracle.domain.values import NOTHING, replace, value
 from oracle.errors import Blocked, OracleError, TaskAlreadyQueued, UsageError
 from oracle.store import handoffs, responses, task_tree
 from oracle.store.handoffs import Outcome
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -288,12 +289,17 @@ def _owe(oracle: Oracle, team: Team, order: Order, made: Dispatched) -> Entry | 
         f"{name.task_id} assigned from {name.source} to {name.target}. Read {made.todo_path}."
         f" When complete, reply to {reply} via DELIVERY + notify."
     )
+    if order.kind == QUERY and teams.is_memory(team, name.target):
+        return wakeups.owe_question(oracle, team, name, text=text)
     return wakeups.owe(oracle, team, name, seat=name.target, text=text)
 
 
 def _send(oracle: Oracle, owed: Entry | None) -> wakeups.WakeUp:
     if owed is None:
         return wakeups.WakeUp()
+    if wakeups.is_left_to_daemon(oracle, owed):
+        detail = say("the daemon answers it, or wakes the seat with its packet")
+        return wakeups.WakeUp("attended", str(owed.fields["seat"]), detail)
     outcome = wakeups.send(oracle, owed)
     wakeups.warn_of(oracle, outcome)
     return outcome

@@ -46,7 +46,7 @@ def resume_quietly(oracle: Oracle) -> None:
         now = teams.now_seconds(oracle)
         due = [one for one in inbox.read(oracle.root, now).due(now) if one.kind is Waits.WAKE]
         for entry in due[:QUIET_WAKE_UPS]:
-            if time.monotonic() < until:
+            if time.monotonic() < until and not wakeups.is_left_to_daemon(oracle, entry):
                 wakeups.send_again(oracle, entry, patience=QUIET_PATIENCE)
     except (OracleError, OSError) as error:  # a Root that can't be written is still read
         oracle.warn(f"wake-ups that wait could not be sent: {error}")
@@ -88,7 +88,7 @@ def resume(oracle: Oracle) -> Resumed:
         done += mend(oracle, project)
     now = teams.now_seconds(oracle)
     for entry in inbox.read(oracle.root, now).waiting:
-        if entry.kind is Waits.WAKE:
+        if entry.kind is Waits.WAKE and not wakeups.is_left_to_daemon(oracle, entry):
             outcome = wakeups.send_again(oracle, entry)
             if outcome.result == "waits":
                 left.append(f"{_words(entry)}: {outcome.seat} was not woken ({outcome.detail})")

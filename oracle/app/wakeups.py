@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 PATIENCE = 8.0
 """Seconds that a command waits for a pane, unless `ORACLE_WAKE_PATIENCE` says otherwise."""
 
+_DAEMON = "daemon"
+
 TRIES = 1000
 """Times that a wake-up is tried, at last every ten minutes: a seat may be away for a week."""
 
@@ -64,6 +66,28 @@ def owe_packet(oracle: Oracle, team: Team, name: ReceiptName, *, text: str) -> E
     inbox.add(oracle.root, entry)
     found = (one for one in pending(oracle) if one.file_name == entry.file_name)
     return next(found, entry)
+
+
+def owe_question(oracle: Oracle, team: Team, name: ReceiptName, *, text: str) -> Entry:
+    """Owe a memory seat word of a question; where a daemon attends to it, it is not sent (`is_left_to_daemon`)."""
+    entry = _entry(oracle, team, name, {"folder": team.folder, "seat": name.target, "text": text, "by": _DAEMON}, "")
+    inbox.add(oracle.root, entry)
+    return entry
+
+
+def is_left_to_daemon(oracle: Oracle, entry: Entry) -> bool:
+    """Tell whether a daemon answers the question of a wake-up, or wakes its seat with a packet.
+
+    It is looked for each time, so that the seat is woken by whoever comes after a daemon that died.
+    """
+    from oracle.store import daemon
+
+    return _text(entry, "by") == _DAEMON and daemon.serves(oracle.root, teams.now_seconds(oracle))
+
+
+def is_of_question(entry: Entry) -> bool:
+    """Tell whether a wake-up is word of a question to memory, or of its packet."""
+    return "owed_at" in entry.fields or _text(entry, "by") == _DAEMON
 
 
 def told_at(receipt: Receipt, text: str) -> datetime | None:
@@ -112,7 +136,7 @@ def _send(oracle: Oracle, entry: Entry, *, method: str, patience: float | None) 
     seat = _text(entry, "seat")
     if not inbox.take(oracle.root, entry, teams.now_seconds(oracle)):
         return WakeUp("waits", seat, "another process sends it")
-    if not _is_owed(entry):
+    if not is_owed(entry):
         inbox.finish(oracle.root, entry)
         return WakeUp()
     waited = patience_of_commands() if patience is None else patience
@@ -125,7 +149,8 @@ def _send(oracle: Oracle, entry: Entry, *, method: str, patience: float | None) 
     return _settle(oracle, entry, outcome)
 
 
-def _is_owed(entry: Entry) -> bool:
+def is_owed(entry: Entry) -> bool:
+    """Tell whether its seat was not told yet, and its receipt still waits for somebody."""
     if not _text(entry, "folder"):
         return True
     folder, name = _text(entry, "folder"), _name(entry)

@@ -144,6 +144,8 @@ def ask(
     call.note(say("receipt: {receipt_path}", receipt_path=made.receipt_path))
     if made.wake_up.result == "sent":
         call.note(say("woke {seat} in {detail}", seat=made.wake_up.seat, detail=made.wake_up.detail))
+    elif made.wake_up.result == "attended":
+        call.note(say("{seat} is not woken: {detail}", seat=made.wake_up.seat, detail=made.wake_up.detail))
 
 
 def deliver(

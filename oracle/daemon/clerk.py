@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 LOOK_EVERY = 30.0
 """Seconds after which the desk is looked at though nobody said that there is something on it."""
 
+_NEVER = float("inf")
+"""When a question that was set aside is due."""
+
 MEND_EVERY = 60.0
 """Seconds between two looks for half-done handoffs of one project: all of its receipts are read for it."""
 
@@ -152,11 +155,12 @@ class Clerk:
     ) -> None:
         failed = attend.failed(oracle)
         for asked in attend.open_questions(oracle, project):
-            subjects.add(asked.subject)
             waiting.add(packets.question_path(oracle.root, project, asked.name.task_id))
             self._tally["questions"] += 1
             now = teams.now_seconds(oracle)
             entry = failed.get(asked.subject)
+            if entry is None or entry.due_at < _NEVER:  # of what was set aside the seat is told as of anything else
+                subjects.add(asked.subject)
             if self._stopping or (entry is not None and not attend.is_due(entry, now)):
                 dues.append(entry.due_at if entry is not None else now)
                 continue
@@ -197,12 +201,12 @@ class Clerk:
     # -- wake-ups --------------------------------------------------------------------------------------------------
 
     def _send_wakeups(self, oracle: Oracle, subjects: set[tuple[str, ...]], dues: list[float]) -> None:
-        """Send what is due; word of a packet is left to its question as long as that is open."""
+        """Send what is due; word of a question or of its packet is left to who attends to it as long as it is open."""
         found = inbox.read(oracle.root, teams.now_seconds(oracle))
         owed = [one for one in found.waiting if one.kind is Kind.WAKE]
         self._tally["wakeups"] = len(owed)
         for entry in owed:
-            if "owed_at" in entry.fields and entry.subject[:4] in subjects:
+            if wakeups.is_of_question(entry) and entry.subject[:4] in subjects and wakeups.is_owed(entry):
                 continue
             if self._stopping or not attend.is_due(entry, teams.now_seconds(oracle)):
                 dues.append(entry.due_at)

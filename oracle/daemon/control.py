@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 STARTS_WITHIN = 30.0
 """Seconds that a daemon gets to take its lock and say how it is."""
 
-SILENT_AFTER = 60.0
-"""Seconds without a word after which a daemon that runs is called silent."""
-
 _POLL = 0.05
 
 
@@ -107,7 +104,7 @@ def status(root: Root) -> dict[str, object]:
     uptime = said.get("uptime_seconds")
     if running and age is not None and isinstance(uptime, int | float):
         said = {**said, "uptime_seconds": round(uptime + age, 3)}
-    is_silent = running and age is not None and age > SILENT_AFTER
+    is_silent = running and age is not None and age > store.SILENT_AFTER
     return {"running": running, "silent": is_silent, "age_seconds": None if age is None else round(age, 3), **said}
 
 

@@ -42,6 +42,7 @@ def dispatch(
     )
     made = oracle.dispatch(order)
     woken = f" and {made.wake_up.seat} was woken" if made.wake_up.result == "sent" else ""
+    woken = " and the daemon attends to it" if made.wake_up.result == "attended" else woken
     return Answer(made.as_json(), f"{made.name.task_id} is dispatched to {target}{woken}. Receipt: {made.receipt_path}")
 
 

@@ -11,7 +11,7 @@ import pytest
 from oracle.app import intents
 from oracle.app.ask import QUERY
 from oracle.errors import Blocked, InvalidName, OracleError, TaskAlreadyQueued, UsageError
-from oracle.store import handoffs, task_tree
+from oracle.store import daemon, handoffs, task_tree
 from tests.app.squad import Squad
 from tests.store.crash import each_crash, run_at_once
 
@@ -34,6 +34,40 @@ def test_dispatch_leaves_receipt_queue_row_and_line(squad: Squad):
     assert "planner dispatched T1 to builder test_policy=EXTEND" in squad.text("STATUS.md")
     assert squad.recorder.woken() == [("builder", "T1")]
     assert squad.events() == ["dispatch", "wake-up"]
+
+
+def test_a_question_is_left_to_a_daemon_and_its_seat_woken_by_whoever_comes_after_it(squad: Squad):
+    with daemon.Instance(squad.oracle.root):
+        asked = squad.ask(kind=QUERY)
+        assert (asked.wake_up.result, asked.wake_up.seat) == ("attended", "memory")
+        squad.oracle.handoffs()
+        squad.oracle.resume()
+        assert squad.recorder.woken() == []
+    squad.oracle.handoffs()
+    squad.oracle.handoffs()
+    assert squad.recorder.woken() == [("memory", "Q-1")]
+    assert squad.receipt("Q-1__planner__memory.json")["notified_at"]
+
+
+def test_a_question_that_was_answered_meanwhile_wakes_nobody_afterwards(squad: Squad):
+    with daemon.Instance(squad.oracle.root):
+        squad.ask(kind=QUERY)
+        squad.deliver(notifies=False)
+    squad.oracle.handoffs()
+    assert ("memory", "Q-1") not in squad.recorder.woken()
+    assert squad.inbox().waiting == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "target", "silent"), [("task", "memory", 0), ("query", "reviewer", 0), ("query", "memory", 3600)]
+)
+def test_what_a_daemon_does_not_attend_to_wakes_its_seat_at_once(squad: Squad, kind: str, target: str, silent: int):
+    said = datetime.now(UTC) - timedelta(seconds=silent)
+    with daemon.Instance(squad.oracle.root):
+        pid = daemon.holder(squad.oracle.root)
+        daemon.write_status(squad.oracle.root, {"pid": pid, "written_at": said.isoformat()})
+        assert squad.ask(kind=kind, target=target).wake_up.result == "sent"
+    assert squad.recorder.woken() == [(target, "Q-1")]
 
 
 def test_id_is_made_when_none_is_given(squad: Squad):

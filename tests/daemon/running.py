@@ -125,8 +125,10 @@ class Served:
     def heal(self, name: str) -> None:
         (self.faults / name).unlink()
 
-    def ask(self, task_id: str, question: str) -> None:
-        self.squad.ask(task_id, objective=question, kind="query", notifies=False)
+    def ask(self, task_id: str, question: str, *, notifies: bool = False) -> str:
+        """Ask memory; return what became of the wake-up."""
+        asked = self.squad.ask(task_id, objective=question, kind="query", notifies=notifies)
+        return str(asked.wake_up.result)
 
     def is_answered(self, task_id: str) -> bool:
         return f"{task_id}__memory__planner.json" in self.squad.receipts()

@@ -105,6 +105,33 @@ def test_the_rest_goes_to_the_memory_seat_with_a_packet(served: Served) -> None:
     assert served.state() in ("consumed", "unnotified")
 
 
+@pytest.mark.parametrize(("question", "seat"), [(ASKED, "planner"), (UNKNOWN, "memory")], ids=["known", "unknown"])
+def test_the_seat_of_a_question_is_woken_for_a_packet_alone(served: Served, question: str, seat: str) -> None:
+    served.start()
+    assert served.ask("Q-1", question, notifies=True) == "attended"
+    served.until(served.woken, "somebody is woken")
+    assert [(name, "packets/Q-1.md" in text) for name, text in served.woken()] == [(seat, seat == "memory")]
+    assert served.squad.recorder.woken() == []
+    served.until(lambda: served.squad.inbox().waiting == (), "the word of the question itself is not owed any more")
+
+
+def test_the_seat_of_a_question_is_woken_by_a_command_when_the_daemon_died_over_it(served: Served) -> None:
+    served.fault("die-at-claim")
+    process = served.start()
+    assert served.ask("Q-1", ASKED, notifies=True) == "attended"
+    process.wait(30)
+    served.squad.oracle.handoffs()
+    assert served.squad.recorder.woken() == [("memory", "Q-1")]
+
+
+def test_the_seat_of_a_question_that_was_set_aside_is_woken(served: Served) -> None:
+    served.fault("bad-Q-1")
+    served.start()
+    served.ask("Q-1", ASKED, notifies=True)
+    served.until_said("Q-1", "set aside after 5 tries")
+    served.until(lambda: [seat for seat, _ in served.woken()] == ["memory"], "its seat is told")
+
+
 def test_a_seat_that_is_not_there_is_answered_for_after_the_bound(served: Served) -> None:
     Path(served.root.path, "config.toml").write_text("[daemon]\nseat_bound = 1\n", encoding="utf-8")
     served.fault("away-memory")

@@ -12,6 +12,7 @@ from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store import handoffs, steps, task_tree
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,7 +127,8 @@ def _commit(team: Team, branch: str, remote: str, *, fetch: bool) -> Sign:
         return Sign("commit", held=None, detail="the dispatch expects no branch")
     if remote.startswith("-") or branch.startswith("-") or not remote or " " in branch:
         raise UsageError(
-            f"{remote} {branch} names no branch of a remote.", hint="Write --remote origin --branch feat/x."
+            say("{remote} {branch} names no branch of a remote.", remote=remote, branch=branch),
+            hint=say("Write --remote origin --branch feat/x."),
         )
     repo = team.profile.repo_root
     if fetch:

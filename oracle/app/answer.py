@@ -18,6 +18,7 @@ from oracle.app.views import Hit, Summary
 from oracle.domain.values import replace, value
 from oracle.errors import NotInFederation, UsageError
 from oracle.index import query
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def answer(oracle: Oracle, question: str, *, project: str = "", seat: str = "", 
     """Answer from the files as they are. Raises UsageError for an empty question and names that are none."""
     if not question.strip():
         raise UsageError(
-            "The question is empty.", hint='Ask something, as in `oracle ask --now "which retry policy?"`.'
+            say("The question is empty."), hint=say('Ask something, as in `oracle ask --now "which retry policy?"`.')
         )
     try:
         return _answer(oracle, question, project=project, seat=seat, fresh=fresh, is_last=False)

@@ -13,6 +13,7 @@ from oracle.app.teams import Team, open_team
 from oracle.domain import timestamps
 from oracle.domain.values import value
 from oracle.errors import NotFound, UsageError
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ def _begin(oracle: Oracle, team: Team, since: str) -> datetime:
     if since:
         given = timestamps.parse(since)
         if given is None:
-            raise UsageError(f"--since {since!r} is no time.", hint="Write 2026-04-27 or 2026-04-27T18:30:00Z.")
+            raise UsageError(
+                say("--since {since!r} is no time.", since=since), hint=say("Write 2026-04-27 or 2026-04-27T18:30:00Z.")
+            )
         return given
     earliest = teams.now(oracle) - _LONGEST_TURN
     held = [

@@ -9,6 +9,7 @@ from oracle.app import teams
 from oracle.domain.compaction import MOST_LINES
 from oracle.errors import UsageError
 from oracle.store import memory_index, steps
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def archive_merged(oracle: Oracle, given: str, *, period: str = "", commit: bool = False) -> dict[str, object]:
     """Move the merged dispatches of a MEMORY.md into archives, or say what would be moved. Raises UsageError."""
     if period and not re.fullmatch(r"20\d\d_(?:0[1-9]|1[0-2])", period):
-        raise UsageError(f"{period!r} is no period.", hint="Write YYYY_MM, as in 2026_04.")
+        raise UsageError(say("{period!r} is no period.", period=period), hint=say("Write YYYY_MM, as in 2026_04."))
     path = memory_index.find(given, os.environ, home=oracle.root.home)
     moment = teams.now(oracle)
     when = period or f"{moment:%Y_%m}"
@@ -41,5 +42,5 @@ def read_text(path: str) -> str:
     """Return the text of a file, whatever its bytes. Raises UsageError when it is not there, DiskFailure."""
     raw = steps.read(os.path.abspath(os.path.expanduser(path)))
     if raw is None:
-        raise UsageError(f"There is no {path}.", hint="Check the path.")
+        raise UsageError(say("There is no {path}.", path=path), hint=say("Check the path."))
     return raw.decode("utf-8", "replace")

@@ -12,6 +12,7 @@ from oracle.domain.values import NOTHING, value
 from oracle.errors import CompletionRefused, OracleError, UsageError
 from oracle.store import handoffs, task_tree
 from oracle.store.handoffs import Outcome
+from oracle.wording import joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _planner_meant(team: Team, seat: str) -> str:
         return seat
     planners = team.profile.planners
     if len(planners) > 1:
-        raise UsageError(f"`planner` may mean each of {', '.join(planners)}.", hint="Name the seat.")
+        raise UsageError(say("`planner` may mean each of {planners}.", planners=planners), hint=say("Name the seat."))
     return planners[0] if planners else seat
 
 
@@ -98,8 +99,12 @@ def _asker(team: Team, task_id: str, source: str) -> str:
         if source != teams.OPERATOR:
             team.profile.require_seat(source)
         raise CompletionRefused(
-            f"Nothing tells to whom {source} answers {task_id}: no dispatch to it is on disk.",
-            hint="Name it with --target.",
+            say(
+                "Nothing tells to whom {source} answers {task_id}: no dispatch to it is on disk.",
+                source=source,
+                task_id=task_id,
+            ),
+            hint=say("Name it with --target."),
         )
     return max(found, key=lambda item: item.text("assigned_at")).reply_to
 
@@ -176,19 +181,25 @@ def _keep_rules(team: Team, given: Completion, name: ReceiptName, asked: Receipt
     expected = asked.text("expected_branch") if asked else ""
     if given.branch and expected and given.branch != expected and not given.is_any_branch:
         raise CompletionRefused(
-            f"BOUNCE: branch mismatch: {name.task_id} was dispatched for {expected}, not for {given.branch}.",
-            hint="Deliver from that branch, or add --allow-branch-mismatch.",
+            say(
+                "BOUNCE: branch mismatch: {task_id} was dispatched for {expected}, not for {branch}.",
+                task_id=name.task_id,
+                expected=expected,
+                branch=given.branch,
+            ),
+            hint=say("Deliver from that branch, or add --allow-branch-mismatch."),
         )
     if asked is not None and asked.text("expected_base_sha"):
         _require_branch(given)
     if asked is not None and asked.fields.get("core_ux") is True and not given.core_ux_gate:
         raise CompletionRefused(
-            f"{name.task_id} touches the core of the product.", hint="Say how it was looked at: --core-ux-gate."
+            say("{task_id} touches the core of the product.", task_id=name.task_id),
+            hint=say("Say how it was looked at: --core-ux-gate."),
         )
     if team.profile.role(name.source) == "reviewer" and given.verdict not in VERDICTS:
         raise CompletionRefused(
-            f"A reviewer's completion needs a verdict; {given.verdict or 'none'} is none.",
-            hint=f"Give --verdict {'|'.join(VERDICTS)}.",
+            say("A reviewer's completion needs a verdict; {verdict} is none.", verdict=given.verdict or say("none")),
+            hint=say("Give --verdict {verdicts}.", verdicts=joined("|", VERDICTS)),
         )
     if name.target in (FRONT, team.profile.heartbeat_owner):
         _keep_front(team, given, name)
@@ -206,23 +217,35 @@ def _require_branch(given: Completion) -> None:
     ]
     if absent:
         raise CompletionRefused(
-            f"{given.task_id} was dispatched with an expected base, and {', '.join(absent)} is not given.",
-            hint="Give them all.",
+            say(
+                "{task_id} was dispatched with an expected base, and {absent} is not given.",
+                task_id=given.task_id,
+                absent=absent,
+            ),
+            hint=say("Give them all."),
         )
 
 
 def _keep_front(team: Team, given: Completion, name: ReceiptName) -> None:
     if name.source != team.profile.active_loop_owner:
         raise CompletionRefused(
-            f"{name.target} is closed to {name.source}: only {team.profile.active_loop_owner} delivers there.",
-            hint=f"Deliver to {team.profile.active_loop_owner}.",
+            say(
+                "{target} is closed to {source}: only {owner} delivers there.",
+                target=name.target,
+                source=name.source,
+                owner=team.profile.active_loop_owner,
+            ),
+            hint=say("Deliver to {owner}.", owner=team.profile.active_loop_owner),
         )
     if given.disposition not in DISPOSITIONS:
         raise CompletionRefused(
-            f"A delivery to {name.target} needs --frontstage-disposition.", hint=" or ".join(DISPOSITIONS)
+            say("A delivery to {target} needs --frontstage-disposition.", target=name.target),
+            hint=joined(" or ", DISPOSITIONS),
         )
     if given.disposition == DISPOSITIONS[1] and not given.next_action:
-        raise CompletionRefused("A decision of the user is needed, and no --next-action says which.", hint="Name it.")
+        raise CompletionRefused(
+            say("A decision of the user is needed, and no --next-action says which."), hint=say("Name it.")
+        )
 
 
 def _keep_lineage(oracle: Oracle, given: Completion, commit: str, *, asked: Receipt | None) -> None:
@@ -232,7 +255,10 @@ def _keep_lineage(oracle: Oracle, given: Completion, commit: str, *, asked: Rece
     if not absent:
         return
     if given.needs_lineage:
-        raise CompletionRefused(f"The completion of {given.task_id} lacks {', '.join(absent)}.", hint="Give them.")
+        raise CompletionRefused(
+            say("The completion of {task_id} lacks {absent}.", task_id=given.task_id, absent=absent),
+            hint=say("Give them."),
+        )
     if "user_summary" in absent:
         oracle.warn(f"the completion of {given.task_id} has no --user-summary")
 
@@ -283,8 +309,8 @@ def _require_completion(team: Team, name: ReceiptName) -> Receipt:
         from oracle.errors import NotFound
 
         raise NotFound(
-            f"There is no completion receipt {name.file_name} to acknowledge.",
-            hint=f"See what there is with `oracle handoffs show {name.task_id}`.",
+            say("There is no completion receipt {file_name} to acknowledge.", file_name=name.file_name),
+            hint=say("See what there is with `oracle handoffs show {task_id}`.", task_id=name.task_id),
         )
     return found
 

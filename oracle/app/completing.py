@@ -18,6 +18,7 @@ from oracle.errors import Conflict, NotFound, UsageError
 from oracle.store import handoffs, responses, steps
 from oracle.store.handoffs import Outcome
 from oracle.store.profile import PLANNER_ROLES
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def work_of(fields: Mapping[str, object]) -> Work:
     """Return the work that an intent keeps. Raises UsageError for an object that is none."""
     receipt, response = fields.get("receipt"), fields.get("response")
     if not isinstance(receipt, dict) or not (response is None or isinstance(response, dict)):
-        raise UsageError("An intent in the inbox holds no delivery.", hint="It is dropped.")
+        raise UsageError(say("An intent in the inbox holds no delivery."), hint=say("It is dropped."))
     name = receipt_name(*(str(receipt.get(key, "")) for key in ("task_id", "source", "target")))
     policy = str(fields.get("policy", REFUSE))
     return Work(Receipt(name, Kind.COMPLETION, receipt), response, policy, fields.get("notifies") is not False)

@@ -9,6 +9,7 @@ from oracle.domain import timestamps
 from oracle.domain.records import Draft, Record
 from oracle.domain.values import value
 from oracle.errors import NotFound, OracleError, UsageError
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +39,10 @@ def append(oracle: Oracle, entry: Entry) -> dict[str, object]:
     """Write an entry as an orphan record and return it as the log shows it. Raises UsageError, and what a write raises."""
     for name in ("project", "task_id", "title", "detail"):
         if not getattr(entry, name).strip():
-            raise UsageError(f"The {name.replace('_', ' ')} is empty.", hint="Say it in a word or a sentence.")
+            raise UsageError(
+                say("The {field} is empty.", field=name.replace("_", " ")),
+                hint=say("Say it in a word or a sentence."),
+            )
     make_root(oracle)
     written = oracle.write(_draft(entry))
     return {**_shown(_read(oracle, oracle.root.relative(written.path))), "path": written.path}

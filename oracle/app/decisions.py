@@ -21,6 +21,7 @@ from oracle.domain.values import value
 from oracle.errors import Conflict, InvalidRecord, NotFound, SecretFound, UsageError
 from oracle.store import handoffs
 from oracle.store.handoffs import Outcome
+from oracle.wording import joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,14 +82,16 @@ def validate(raw: bytes) -> Payload:
     try:
         content = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise InvalidRecord(f"The payload is not valid JSON: {error}.", hint="Mend the file.") from None
+        raise InvalidRecord(
+            say("The payload is not valid JSON: {error}.", error=error), hint=say("Mend the file.")
+        ) from None
     faults: Sequence[str] = _schema_faults(content)
     payload = Payload(content if isinstance(content, dict) else {})
     faults = faults or rules.find_faults(payload)
     if faults:
         raise InvalidRecord(
-            f"The payload is not valid: {'; '.join(faults)}. Nothing was sent.",
-            hint="See schemas/decision-payload.schema.json.",
+            say("The payload is not valid: {faults}. Nothing was sent.", faults=joined("; ", faults)),
+            hint=say("See schemas/decision-payload.schema.json."),
         )
     _refuse_secrets(payload)
     return payload
@@ -123,7 +126,8 @@ def _refuse_secrets(payload: Payload) -> None:
     if found:
         kinds = ", ".join(dict.fromkeys(one.kind for one in found))
         raise SecretFound(
-            f"The payload holds what looks like a secret ({kinds}). Nothing was sent.", hint="Take it out."
+            say("The payload holds what looks like a secret ({kinds}). Nothing was sent.", kinds=kinds),
+            hint=say("Take it out."),
         )
 
 
@@ -171,7 +175,8 @@ def _team(oracle: Oracle, payload: Payload, session: str, *, project: str, profi
     named = project or next((found for text in (session, payload.text("from_seat")) if (found := _project(text))), "")
     if not named and not profile:
         raise UsageError(
-            "Nothing tells which project this decision belongs to.", hint="Give --project, or --session PROJECT-koder."
+            say("Nothing tells which project this decision belongs to."),
+            hint=say("Give --project, or --session PROJECT-koder."),
         )
     return open_team(oracle, named, path=profile)
 
@@ -189,7 +194,9 @@ def _name(team: Team, payload: Payload, session: str) -> ReceiptName:
         if seat not in (FRONT, team.profile.heartbeat_owner):
             team.profile.require_seat(seat)
     if source == target:
-        raise UsageError(f"The seat {source} asks itself.", hint="Name the session of another seat.")
+        raise UsageError(
+            say("The seat {source} asks itself.", source=source), hint=say("Name the session of another seat.")
+        )
     return name
 
 
@@ -224,7 +231,10 @@ def resolve(
     if chosen == WAIT:
         return Resolution(asked.name.task_id, "")
     if chosen not in payload.choices:
-        raise UsageError(f"{chosen!r} is no option.", hint=f"Choose one of {', '.join(payload.choices)}.")
+        raise UsageError(
+            say("{chosen!r} is no option.", chosen=chosen),
+            hint=say("Choose one of {choices}.", choices=payload.choices),
+        )
     name = asked.name.answered_by()
     is_new = _settle(oracle, team, name, payload, chosen=chosen, decider=decider)
     handoffs.consume(team.folder, asked.name)
@@ -256,8 +266,8 @@ def _find(team: Team, decision_id: str) -> Receipt:
     ]
     if not found:
         raise NotFound(
-            f"No decision {decision_id} was asked for in {team.project}.",
-            hint="Its id is the `decision_id` of the payload; `oracle handoffs` lists what is open.",
+            say("No decision {decision_id} was asked for in {project}.", decision_id=decision_id, project=team.project),
+            hint=say("Its id is the `decision_id` of the payload; `oracle handoffs` lists what is open."),
         )
     return found[0]
 
@@ -275,8 +285,8 @@ def _default(oracle: Oracle, payload: Payload) -> str:
     due_at = payload.due_at
     if due_at is not None and teams.now(oracle) < due_at:
         raise UsageError(
-            f"People may still answer until {timestamps.print_moment(due_at)}.",
-            hint="Give the choice with --choose, or wait.",
+            say("People may still answer until {moment}.", moment=timestamps.print_moment(due_at)),
+            hint=say("Give the choice with --choose, or wait."),
         )
     return payload.text("default_if_timeout")
 
@@ -298,8 +308,12 @@ def _settle(oracle: Oracle, team: Team, name: ReceiptName, payload: Payload, *, 
     standing = _standing_choice(team, name)
     if standing != chosen:
         raise Conflict(
-            f"{name.task_id} was decided already: {standing or 'in a way that can not be read'}.",
-            hint="Ask anew with a payload of another id.",
+            say(
+                "{task_id} was decided already: {standing}.",
+                task_id=name.task_id,
+                standing=standing or say("in a way that can not be read"),
+            ),
+            hint=say("Ask anew with a payload of another id."),
         )
     return False
 

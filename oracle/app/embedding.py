@@ -20,6 +20,7 @@ from oracle.index import query
 from oracle.index.vectors import Damaged, Made, Vectors, file_hashes
 from oracle.store import records
 from oracle.store.files import disk_failure
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -162,7 +163,8 @@ def embed(oracle: Oracle, project: str = "", *, seconds: float = 0.0, progress: 
         return _count(oracle, vectors, models, made)
     except Damaged as error:
         raise DiskFailure(
-            f"{oracle.root.vectors} can't be used: {error}.", hint="Run `oracle doctor`; no record was lost."
+            say("{vectors} can't be used: {error}.", vectors=oracle.root.vectors, error=error),
+            hint=say("Run `oracle doctor`; no record was lost."),
         ) from error
     finally:
         vectors.close()

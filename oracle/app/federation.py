@@ -21,6 +21,7 @@ from oracle.domain.slugs import check_name, fold_name, slug_of
 from oracle.errors import UsageError
 from oracle.store import facts, journal, records
 from oracle.store.layout import Root
+from oracle.wording import say
 
 SHARED = "_shared"
 """The name under which the records of no single project are asked for: `shared/` and `projects/_shared/`."""
@@ -61,7 +62,10 @@ def _checked(name: str, value: str) -> str:
 def _moment(text: str) -> str:
     moment = timestamps.to_utc(text)
     if text and not moment:
-        raise UsageError(f"--since {text!r} is not a date.", hint="Write it as 2026-04-27 or 2026-04-27T18:30:00Z.")
+        raise UsageError(
+            say("--since {text!r} is not a date.", text=text),
+            hint=say("Write it as 2026-04-27 or 2026-04-27T18:30:00Z."),
+        )
     return moment
 
 

@@ -14,6 +14,7 @@ from oracle.domain.values import value
 from oracle.errors import NotFound, OracleError, UsageError
 from oracle.store import handoff_list, profile, responses
 from oracle.store.handoff_list import Around, Chapter, Listing
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,7 +113,9 @@ def list_all(oracle: Oracle, *, project: str = "", state: str = "") -> Handoffs:
     A project that can't be read is a problem of the listing, unless it alone was asked for.
     """
     if state and state not in STATES:
-        raise UsageError(f"There is no state {state!r}.", hint=f"Choose one of {', '.join(STATES)}.")
+        raise UsageError(
+            say("There is no state {state!r}.", state=state), hint=say("Choose one of {states}.", states=STATES)
+        )
     items: list[Listed] = []
     problems: list[str] = []
     around = _outside(oracle)
@@ -170,7 +173,9 @@ def projects_with(oracle: Oracle, task_id: str) -> list[tuple[str, Team]]:
         if any(one is not None and one[0].task_id == name for one in parsed):
             found.append((project, team))
     if not found:
-        raise NotFound(f"No handoff has the task id {name}.", hint="See what there is with `oracle handoffs`.")
+        raise NotFound(
+            say("No handoff has the task id {name}.", name=name), hint=say("See what there is with `oracle handoffs`.")
+        )
     return found
 
 
@@ -179,11 +184,14 @@ def tell(oracle: Oracle, task_id: str, *, project: str = "") -> Story:
     found = projects_with(oracle, task_id)
     fitting = [(name, team) for name, team in found if project in ("", name)]
     if not fitting:
-        raise NotFound(f"The project {project} has no handoff {task_id}.", hint="See `oracle handoffs`.")
+        raise NotFound(
+            say("The project {project} has no handoff {task_id}.", project=project, task_id=task_id),
+            hint=say("See `oracle handoffs`."),
+        )
     if len(fitting) > 1:
         raise UsageError(
-            f"The task id {task_id} stands in {len(fitting)} projects.",
-            hint=f"Name one with --project: {', '.join(name for name, _ in fitting)}.",
+            say("The task id {task_id} stands in {count} projects.", task_id=task_id, count=len(fitting)),
+            hint=say("Name one with --project: {projects}.", projects=[name for name, _ in fitting]),
         )
     return _story(oracle, fitting[0][1], check_name(task_id, "task id"))
 

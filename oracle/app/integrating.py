@@ -17,6 +17,7 @@ from oracle.domain.values import value
 from oracle.domain.workflows import Step
 from oracle.errors import Blocked, NotFound, TaskAlreadyQueued, UsageError
 from oracle.store import handoffs
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,13 +65,14 @@ def integrate(
     Raises NotFound when nothing needs it, UsageError, Blocked without a planner.
     """
     if lane not in LANES:
-        raise UsageError(f"{lane!r} is no lane.", hint=f"Choose one of {', '.join(LANES)}.")
+        raise UsageError(say("{lane!r} is no lane.", lane=lane), hint=say("Choose one of {lanes}.", lanes=LANES))
     team = open_team(oracle, project)
     passed = _passed(team, check_name(task_id, "task id"))
     reported = passed.text("builder_commit") or passed.text("commit")
     if (lane == LIGHT) != bool(commit):
         raise UsageError(
-            "The light lane, and no other, has a commit that memory landed.", hint="Write --lane light --commit SHA."
+            say("The light lane, and no other, has a commit that memory landed."),
+            hint=say("Write --lane light --commit SHA."),
         )
     repair = report = ""
     if lane == LIGHT:
@@ -94,8 +96,8 @@ def _passed(team: Team, task_id: str) -> Receipt:
         if receipt.kind is Kind.COMPLETION and receipt.text("lineage_status") == DIVERGENT:
             return receipt
     raise NotFound(
-        f"No delivery of {task_id} needs integration in {team.project}.",
-        hint=f"`oracle handoffs show {task_id}` tells what was delivered.",
+        say("No delivery of {task_id} needs integration in {project}.", task_id=task_id, project=team.project),
+        hint=say("`oracle handoffs show {task_id}` tells what was delivered.", task_id=task_id),
     )
 
 
@@ -105,7 +107,12 @@ def _require_landed(oracle: Oracle, team: Team, commit: str) -> None:
         oracle.warn(f"git can't tell whether {team.profile.repo_root} contains {commit[:40]}")
     elif status != lineage.IN_LINEAGE:
         raise UsageError(
-            f"The main line of {team.profile.repo_root} does not contain {commit[:40]}.", hint="Land it first."
+            say(
+                "The main line of {repo_root} does not contain {commit}.",
+                repo_root=team.profile.repo_root,
+                commit=commit[:40],
+            ),
+            hint=say("Land it first."),
         )
 
 
@@ -121,7 +128,10 @@ def _have_repaired(oracle: Oracle, team: Team, task_id: str, commit: str, *, not
     from oracle.app.ask import Order
 
     if not team.profile.planners:
-        raise Blocked(f"Nobody plans for {team.project}, so nobody can have it repaired.", hint="Take --lane heavy.")
+        raise Blocked(
+            say("Nobody plans for {project}, so nobody can have it repaired.", project=team.project),
+            hint=say("Take --lane heavy."),
+        )
     repair = f"{task_id}-repair"
     builders = team.profile.seats_of("builder")
     step = Step(

@@ -7,6 +7,7 @@ import os
 from oracle.domain.values import value
 from oracle.errors import NotFound
 from oracle.store import feishu
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,11 +41,16 @@ def check(oracle: Oracle, project: str = "") -> list[Layer]:
     """Return how both layers stand, for the group of a project or for every group. Raises NotFound, UsageError, InvalidName."""
     group = feishu.read_group(oracle.root, project) if project else ""
     if project and not group:
-        raise NotFound(f"The project {project} is bound to no group.", hint="Leave --project out, or bind it.")
+        raise NotFound(
+            say("The project {project} is bound to no group.", project=project),
+            hint=say("Leave --project out, or bind it."),
+        )
     path = feishu.openclaw_file(oracle.root, os.environ)
     content = feishu.read_openclaw(path)
     if content is None:
-        raise NotFound(f"OpenClaw has no configuration at {path}.", hint="OPENCLAW_HOME names another folder.")
+        raise NotFound(
+            say("OpenClaw has no configuration at {path}.", path=path), hint=say("OPENCLAW_HOME names another folder.")
+        )
     stated = list(_switches(_table(_table(content, "channels"), "feishu"), group))
     return [*stated, Layer(2, UNSEEN, "Feishu", BY_HAND)]
 

@@ -9,6 +9,7 @@ from oracle.domain.links import namesakes, reference_key, stamp_of
 from oracle.domain.slugs import is_entity, split_entity
 from oracle.errors import NotInMemory, UsageError
 from oracle.index import query
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +49,10 @@ def find_only(connection: Connection, name: str) -> str:
     """Return the slug of the one record that is meant, for a change. Raises UsageError for several, NotInMemory for none."""
     found = find_namesakes(connection, name)
     if len(found) > 1:
-        raise UsageError(f"{name!r} names {len(found)} records.", hint=f"Give one of {_list(found)}.")
+        raise UsageError(
+            say("{name!r} names {count} records.", name=name, count=len(found)),
+            hint=say("Give one of {found}.", found=_list(found)),
+        )
     if not found:
         raise _not_a_record(connection, name, found)
     return found[0]
@@ -62,7 +66,9 @@ def find_target(oracle: Oracle, connection: Connection, name: str) -> str:
     if query.count_backlinks(connection, name):
         return name
     if is_entity(name):
-        raise NotInMemory(f"not_in_memory_db: no record mentions {name}.", hint=_advise(connection, name))
+        raise NotInMemory(
+            say("not_in_memory_db: no record mentions {name}.", name=name), hint=_advise(connection, name)
+        )
     return find_record(oracle, connection, name)
 
 
@@ -92,9 +98,11 @@ def find_near(connection: Connection, name: str, limit: int = _NEAR) -> list[str
 
 def _not_a_record(connection: Connection, name: str, found: list[str]) -> NotInMemory:
     if is_entity(name):
-        return NotInMemory(f"not_in_memory_db: {name} is an entity, not a record.", hint=_advise(connection, name))
+        return NotInMemory(
+            say("not_in_memory_db: {name} is an entity, not a record.", name=name), hint=_advise(connection, name)
+        )
     hint = f"Did you mean {_list(found)}?" if found else _advise(connection, name)
-    return NotInMemory(f"not_in_memory_db: no record {name}.", hint=hint)
+    return NotInMemory(say("not_in_memory_db: no record {name}.", name=name), hint=hint)
 
 
 def _advise(connection: Connection, name: str) -> str:

@@ -12,6 +12,7 @@ from oracle.domain.territory import may_write_task
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store import steps
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,11 +48,14 @@ def check(oracle: Oracle, repo: str, *, seat: str = MEMORY, staged: bool = False
     name = check_name(seat, "seat")
     code, top = ask_git(repo, "rev-parse", "--show-toplevel")
     if code != 0:
-        raise UsageError(f"{repo} is no repository of git.", hint="Name one with --repo.")
+        raise UsageError(say("{repo} is no repository of git.", repo=repo), hint=say("Name one with --repo."))
     which = ["--cached"] if staged else ["HEAD"]
     code, said = ask_git(top, "diff", *which, "--name-only", "--no-renames", "-z", patience=_PATIENCE)
     if code != 0:
-        raise UsageError(f"git can't tell what changed in {top}.", hint="Commit once, or look at the index: --staged.")
+        raise UsageError(
+            say("git can't tell what changed in {top}.", top=top),
+            hint=say("Commit once, or look at the index: --staged."),
+        )
     return [_judge(oracle, top, path, name, staged=staged) for path in said.split("\0") if path]
 
 

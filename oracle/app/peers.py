@@ -15,6 +15,7 @@ from oracle.domain.values import value
 from oracle.errors import NotFound, UsageError
 from oracle.store import peers
 from oracle.store.peers import PeerDelivery
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,11 +63,15 @@ def synthesise(oracle: Oracle, project: str, peer: str, *, task_id: str = "", su
     found = [one for one in _read(oracle, project) if one.peer == peer and task_id in ("", one.task_id)]
     if not found:
         raise NotFound(
-            f"The peer {peer[:80]} delivered nothing to {project}.", hint="See `oracle peers list --project P`."
+            say("The peer {peer} delivered nothing to {project}.", peer=peer[:80], project=project),
+            hint=say("See `oracle peers list --project P`."),
         )
     if len(found) > 1:
         tasks = ", ".join(one.task_id or "(none)" for one in found)
-        raise UsageError(f"The peer {peer} delivered several tasks: {tasks}.", hint="Name the task behind the peer.")
+        raise UsageError(
+            say("The peer {peer} delivered several tasks: {tasks}.", peer=peer, tasks=tasks),
+            hint=say("Name the task behind the peer."),
+        )
     one = found[0]
     _refuse_copy(one, summary)
     with alone(oracle):
@@ -162,6 +167,10 @@ def _refuse_copy(one: PeerDelivery, summary: str) -> None:
     stretches = {tuple(theirs[at : at + size]) for at in range(len(theirs) - size + 1)}
     if any(tuple(mine[at : at + size]) in stretches for at in range(len(mine) - size + 1)):
         raise UsageError(
-            f"The summary repeats more than {LONGEST_STRETCH} words of the delivery of {one.peer}.",
-            hint="Say it in your own words; the record cites where the delivery lies.",
+            say(
+                "The summary repeats more than {longest_stretch} words of the delivery of {peer}.",
+                longest_stretch=LONGEST_STRETCH,
+                peer=one.peer,
+            ),
+            hint=say("Say it in your own words; the record cites where the delivery lies."),
         )

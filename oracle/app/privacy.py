@@ -11,6 +11,7 @@ import re
 from oracle.domain.privacy import Finding, Guard, find_personal
 from oracle.errors import NotFound, PrivacyBlocked, UsageError
 from oracle.store import privacy
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def require_clean(oracle: Oracle, texts: Mapping[str, str], *, what: str) -> Non
     if found:
         named = "; ".join(dict.fromkeys(f"{item.rule} in {item.place}" for item in found))
         raise PrivacyBlocked(
-            f"{what} holds what must not leave: {named}.", hint="Take it out; `oracle privacy check` looks again."
+            say("{what} holds what must not leave: {named}.", what=what, named=named),
+            hint=say("Take it out; `oracle privacy check` looks again."),
         )
 
 
@@ -60,11 +62,13 @@ def check_file(oracle: Oracle, path: str) -> tuple[Finding, ...]:
         with open(path, "rb") as stream:
             raw = stream.read(_MOST_BYTES + 1)
     except FileNotFoundError:
-        raise NotFound(f"{path} is not there.", hint="Name a file.") from None
+        raise NotFound(say("{path} is not there.", path=path), hint=say("Name a file.")) from None
     except OSError as error:
-        raise UsageError(f"{path} can't be read: {error.strerror}.", hint="Name a text file.") from error
+        raise UsageError(
+            say("{path} can't be read: {strerror}.", path=path, strerror=error.strerror), hint=say("Name a text file.")
+        ) from error
     if len(raw) > _MOST_BYTES or b"\0" in raw:
-        raise UsageError(f"{path} is no text, or larger than 16 MiB.", hint="Name a text file.")
+        raise UsageError(say("{path} is no text, or larger than 16 MiB.", path=path), hint=say("Name a text file."))
     return check_text(oracle, raw.decode("utf-8", "replace"), path)
 
 
@@ -80,7 +84,8 @@ def check_staged(oracle: Oracle, repository: str) -> tuple[Finding, ...]:
     _, names = ask_git(repository, *words, "--name-only", "--diff-filter=d", "-z")
     if code:
         raise UsageError(
-            f"{repository} is no repository of git, or git gave no answer.", hint="Go into the repository."
+            say("{repository} is no repository of git, or git gave no answer.", repository=repository),
+            hint=say("Go into the repository."),
         )
     rules = guard(oracle, personal=True)
     found = [item for name in names.split("\0") for item in rules.look(name, "(a path)")]

@@ -11,6 +11,7 @@ from oracle.domain.values import value
 from oracle.errors import NotFound, UsageError
 from oracle.scan.plain import clean
 from oracle.store import projects, registry
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,12 +52,17 @@ def add(oracle: Oracle, name: str, stated: Mapping[str, str]) -> Registered:
     project = check_name(name, "project")
     unknown = set(stated) - set(_FIELDS)
     if unknown:
-        raise UsageError(f"A project has no {', '.join(sorted(unknown))}.", hint=f"There are {', '.join(_FIELDS)}.")
+        raise UsageError(
+            say("A project has no {unknown}.", unknown=sorted(unknown)), hint=say("There are {fields}.", fields=_FIELDS)
+        )
     given = {key: item.strip() for key, item in stated.items() if item.strip()}
     if "repo_path" in given:
         given["repo_path"] = os.path.abspath(os.path.expanduser(given["repo_path"]))
         if not os.path.isdir(given["repo_path"]):
-            raise UsageError(f"{given['repo_path']} is not a folder.", hint="Name the folder of the repository.")
+            raise UsageError(
+                say("{given} is not a folder.", given=given["repo_path"]),
+                hint=say("Name the folder of the repository."),
+            )
     moment = teams.stamp(oracle)
 
     def make(before: dict[str, object]) -> dict[str, object]:
@@ -79,7 +85,9 @@ def find(oracle: Oracle, name: str) -> Registered:
     registry.require_readable(projects.folder(oracle.root, os.environ))
     entry = projects.entry(oracle.root, project, os.environ)
     if not entry:
-        raise NotFound(f"{project} is not registered.", hint="Register it with `oracle project add`.")
+        raise NotFound(
+            say("{project} is not registered.", project=project), hint=say("Register it with `oracle project add`.")
+        )
     return Registered(project, entry, projects.repository(oracle.root, project, os.environ))
 
 

@@ -21,6 +21,7 @@ from oracle.errors import InvalidName, NotInFederation
 from oracle.index import query
 from oracle.store import files, records
 from oracle.store.layout import Root
+from oracle.wording import say
 
 VERSION = 1
 _NOTE_FORMAT = "markdown_note"
@@ -107,7 +108,9 @@ def _publish(oracle: Oracle, project: str) -> tuple[list[Filed], list[str]]:
     root = oracle.root
     folder, index = root.project(project), root.project_index(project)
     if not os.path.isdir(root.join(folder)):
-        raise NotInFederation(f"not_in_federated_kb: there is no project {project} under {root.path}.")
+        raise NotInFederation(
+            say("not_in_federated_kb: there is no project {project} under {path}.", project=project, path=root.path)
+        )
     with oracle.index.lock():
         oracle.index.reconcile_held()
         connection = oracle.index.database.connect()

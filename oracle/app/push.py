@@ -13,6 +13,7 @@ from oracle.domain import push
 from oracle.domain.values import value
 from oracle.errors import InvalidName, PrivacyBlocked, PushFailed, UsageError
 from oracle.store import feishu
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +62,10 @@ def _require_clean(oracle: Oracle, texts: Mapping[str, str]) -> None:
     found = [item for place, text in texts.items() for item in privacy.check_text(oracle, text, place)]
     if found:
         named = "; ".join(dict.fromkeys(f"{item.rule} at {item.where}" for item in found))
-        raise PrivacyBlocked(f"The message holds what must not leave: {named}.", hint="Take it out; nothing was sent.")
+        raise PrivacyBlocked(
+            say("The message holds what must not leave: {named}.", named=named),
+            hint=say("Take it out; nothing was sent."),
+        )
 
 
 def send(oracle: Oracle, message: Message) -> Push:
@@ -70,14 +74,14 @@ def send(oracle: Oracle, message: Message) -> Push:
     made = prepare(oracle, message)
     if os.environ.get("CLAWSEAT_FEISHU_ENABLED") == "0" or not feishu.is_push_on(oracle.root):
         raise UsageError(
-            "Pushing is off, so nothing was sent.",
-            hint="Its owner writes `[push]` and `enabled = true` into config.toml.",
+            say("Pushing is off, so nothing was sent."),
+            hint=say("Its owner writes `[push]` and `enabled = true` into config.toml."),
         )
     group = feishu.read_group(oracle.root, made.project)
     if not group:
         raise UsageError(
-            f"The project {made.project} is bound to no group.",
-            hint=f"Its {feishu.BINDING} names one as feishu_group_id.",
+            say("The project {project} is bound to no group.", project=made.project),
+            hint=say("Its {binding} names one as feishu_group_id.", binding=feishu.BINDING),
         )
     _run(group, made.text())
     details = {"project": made.project, "task_id": made.task_id, "seat": message.seat, "session": made.session}
@@ -104,7 +108,8 @@ def _run(group: str, text: str) -> None:
     program = shutil.which(PROGRAM)
     if program is None:
         raise UsageError(
-            f"{PROGRAM} is not on PATH, so nothing was sent.", hint="Install it, or tell people another way."
+            say("{program} is not on PATH, so nothing was sent.", program=PROGRAM),
+            hint=say("Install it, or tell people another way."),
         )
     environ = {key: given for key, given in os.environ.items() if key in _PASSED_ON or _is_passed(key)}
     words = [program, "im", "+messages-send", "--as", "user", "--chat-id", group, "--text", text]
@@ -119,14 +124,24 @@ def _run(group: str, text: str) -> None:
         )
     except subprocess.TimeoutExpired as error:
         raise PushFailed(
-            f"{PROGRAM} gave no answer in {PATIENCE:g} s.", hint="Whether it was sent is not known."
+            say("{program} gave no answer in {patience:g} s.", program=PROGRAM, patience=PATIENCE),
+            hint=say("Whether it was sent is not known."),
         ) from error
     except OSError as error:
-        raise PushFailed(f"{PROGRAM} can't be run: {error.strerror}.", hint="Run it by hand.") from error
+        raise PushFailed(
+            say("{program} can't be run: {strerror}.", program=PROGRAM, strerror=error.strerror),
+            hint=say("Run it by hand."),
+        ) from error
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
         raise PushFailed(
-            f"{PROGRAM} ended with {done.returncode}: {said or 'it said nothing'}.", hint="Run it by hand."
+            say(
+                "{program} ended with {returncode}: {said}.",
+                program=PROGRAM,
+                returncode=done.returncode,
+                said=said or say("it said nothing"),
+            ),
+            hint=say("Run it by hand."),
         )
 
 

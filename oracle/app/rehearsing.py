@@ -13,6 +13,7 @@ from oracle.domain.values import value
 from oracle.domain.workflows import Step
 from oracle.errors import Blocked, NotFound, TaskAlreadyQueued
 from oracle.store import task_tree, workflows
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +56,10 @@ def rehearse(oracle: Oracle, project: str, *, task_id: str = "", notifies: bool 
     team = open_team(oracle, project)
     planners = team.profile.planners
     if not planners:
-        raise Blocked(f"Nobody plans for {team.project}, so no chain can be rehearsed.", hint="Add a planner's seat.")
+        raise Blocked(
+            say("Nobody plans for {project}, so no chain can be rehearsed.", project=team.project),
+            hint=say("Add a planner's seat."),
+        )
     name = check_name(task_id or f"{PREFIX}{teams.now(oracle):%Y%m%dT%H%M%SZ}", "task id")
     seats = _participants(team)
     steps = tuple(
@@ -128,7 +132,8 @@ def _last(team: Team) -> str:
     names = [name for name in workflows.tasks_with_workflow(team.profile.tasks_root) if name.startswith(PREFIX)]
     if not names:
         raise NotFound(
-            f"No chain was rehearsed in {team.project}.", hint=f"Begin with `oracle rehearse --project {team.project}`."
+            say("No chain was rehearsed in {project}.", project=team.project),
+            hint=say("Begin with `oracle rehearse --project {project}`.", project=team.project),
         )
     return names[-1]
 

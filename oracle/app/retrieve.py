@@ -14,6 +14,7 @@ from oracle.errors import NotInFederation, UsageError
 from oracle.index import query
 from oracle.index.db import Connection, get_meta
 from oracle.store import facts
+from oracle.wording import say
 
 _FILTERS = ("project", "seat", "kind", "status", "author", "task", "since", "until")
 
@@ -81,7 +82,9 @@ def check_filters(filters: Mapping[str, str]) -> dict[str, str]:
     wanted = {name: value for name, value in filters.items() if value}
     for name in wanted:
         if name not in _FILTERS:
-            raise UsageError(f"There is no filter {name!r}.", hint=f"Filters are {', '.join(_FILTERS)}.")
+            raise UsageError(
+                say("There is no filter {name!r}.", name=name), hint=say("Filters are {filters}.", filters=_FILTERS)
+            )
     for name in ("project", "seat"):
         if name in wanted:
             wanted[name] = check_name(wanted[name], name)
@@ -99,7 +102,10 @@ def check_filters(filters: Mapping[str, str]) -> dict[str, str]:
 def _moment(text: str, name: str) -> str:
     moment = timestamps.to_utc(text)
     if not moment:
-        raise UsageError(f"--{name} {text!r} is not a date.", hint="Write it as 2026-04-27 or 2026-04-27T18:30:00Z.")
+        raise UsageError(
+            say("--{name} {text!r} is not a date.", name=name, text=text),
+            hint=say("Write it as 2026-04-27 or 2026-04-27T18:30:00Z."),
+        )
     is_day = ":" not in text and not text.strip()[len("2026-01-01") :].startswith("T")
     return moment.replace("T00:00:00.000000Z", "T23:59:59.999999Z") if name == "until" and is_day else moment
 
@@ -109,7 +115,11 @@ def require_present(oracle: Oracle, wanted: Mapping[str, str]) -> None:
     project, seat = wanted.get("project", ""), wanted.get("seat", "")
     if project and not os.path.isdir(oracle.root.join(oracle.root.project(project))):
         raise NotInFederation(
-            f"not_in_federated_kb: there is no project {project} under {oracle.root.path}.",
+            say(
+                "not_in_federated_kb: there is no project {project} under {path}.",
+                project=project,
+                path=oracle.root.path,
+            ),
             hint=_meant(project, _folders(oracle.root.join("projects"))),
         )
     if not seat or role_of(seat) == "memory":
@@ -119,7 +129,8 @@ def require_present(oracle: Oracle, wanted: Mapping[str, str]) -> None:
     if not any(fold_name(folder) == seat for folder in folders):
         where = f"project {project}" if project else "any project"
         raise NotInFederation(
-            f"not_in_federated_kb: the seat {seat} has no folder in {where}.", hint=_meant(seat, folders)
+            say("not_in_federated_kb: the seat {seat} has no folder in {where}.", seat=seat, where=where),
+            hint=_meant(seat, folders),
         )
 
 

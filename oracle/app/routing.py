@@ -16,6 +16,7 @@ from oracle.errors import RootUnusable, UsageError
 from oracle.index import memories as places
 from oracle.index import query
 from oracle.store import records
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,11 +130,12 @@ def remember(oracle: Oracle, given: Given) -> Kept:
 def reflect(oracle: Oracle, lesson: Lesson) -> Kept:
     """Write a reflection, and the procedure that it yields when steps worked. Raises UsageError, SecretFound, InvalidName."""
     if not lesson.goal.strip():
-        raise UsageError("The goal is missing.", hint="Say what the work was to reach.")
+        raise UsageError(say("The goal is missing."), hint=say("Say what the work was to reach."))
     said = _said(lesson)
     if not said:
         raise UsageError(
-            "There is nothing to reflect on.", hint="Give outcome, what_worked, what_failed, lessons or next_time."
+            say("There is nothing to reflect on."),
+            hint=say("Give outcome, what_worked, what_failed, lessons or next_time."),
         )
     _require_root(oracle)
     reflection = _given(lesson, REFLECTION, f"Reflection: {lesson.goal}", " ".join(said), _details(lesson))
@@ -198,15 +200,22 @@ def refresh(oracle: Oracle, stale: Sequence[str], *, replacement: str = "", reas
     Those that were retired before are left as they are. Raises UsageError, NotInMemory, SecretFound.
     """
     if not stale:
-        raise UsageError("stale_memory_ids is empty.", hint="Name the memories that no longer hold.")
+        raise UsageError(say("stale_memory_ids is empty."), hint=say("Name the memories that no longer hold."))
     names = tuple(dict.fromkeys(_resolve(oracle, name) for name in stale))
     new = _resolve(oracle, replacement) if replacement else ""
     if new in names:
-        raise UsageError(f"{new} can't replace itself.", hint="Name another memory as replacement_memory_id.")
+        raise UsageError(
+            say("{new} can't replace itself.", new=new), hint=say("Name another memory as replacement_memory_id.")
+        )
     shown = {name: oracle.show(name).record for name in (*names, *([new] if new else []))}
     if new and shown[new].retired_by:
         raise UsageError(
-            f"{new} no longer holds itself: {shown[new].retired_by} stands in its place.", hint="Name that one."
+            say(
+                "{new} no longer holds itself: {retired_by} stands in its place.",
+                new=new,
+                retired_by=shown[new].retired_by,
+            ),
+            hint=say("Name that one."),
         )
     active = tuple(name for name in names if not shown[name].retired_by)
     already = tuple(name for name in names if shown[name].retired_by)
@@ -254,7 +263,9 @@ def _resolve(oracle: Oracle, text: str) -> str:
     """Return the slug of the one record that an id names. Raises NotInMemory, UsageError for none and for several."""
     name = oracle.target(text.strip().removeprefix("[[").removesuffix("]]"))
     if is_entity(name):
-        raise UsageError(f"{text!r} is an entity, not a memory.", hint="Give the id that add returned.")
+        raise UsageError(
+            say("{text!r} is an entity, not a memory.", text=text), hint=say("Give the id that add returned.")
+        )
     return oracle.index.read(lambda connection: naming.find_only(connection, name))
 
 

@@ -14,6 +14,7 @@ from oracle.errors import NotInMemory, OracleError, UsageError
 from oracle.scan.machine import DEFAULT, SCANNERS, Machine, run
 from oracle.store import fact_files, facts
 from oracle.store.layout import choose_home
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +87,9 @@ def choose(only: Sequence[str]) -> tuple[str, ...]:
     """Return the scanners that run: those named, else the usual ones. Raises UsageError for one that does not exist."""
     unknown = [name for name in only if name not in SCANNERS]
     if unknown:
-        raise UsageError(f"unknown scanners: {', '.join(unknown)}", hint=f"available: {', '.join(SCANNERS)}")
+        raise UsageError(
+            say("unknown scanners: {unknown}", unknown=unknown), hint=say("available: {scanners}", scanners=SCANNERS)
+        )
     return tuple(dict.fromkeys(only)) or DEFAULT
 
 
@@ -140,8 +143,8 @@ def _read(oracle: Oracle, name: str, source: str, fingerprint: object) -> str:
     found = credentials.read_value(machine, name, source)
     if found is None:
         raise NotInMemory(
-            f"not_in_memory_db: {source} holds no {name} any more.",
-            hint="See where it is now with `oracle scan machine --only credentials`.",
+            say("not_in_memory_db: {source} holds no {name} any more.", source=source, name=name),
+            hint=say("See where it is now with `oracle scan machine --only credentials`."),
         )
     if fingerprint and credentials.fingerprint(found) != fingerprint:
         oracle.warn(f"{name} was changed since the scan")

@@ -15,6 +15,7 @@ from oracle.domain.values import value
 from oracle.errors import InvalidRecord, NotFound, UsageError
 from oracle.scan.project import DEPTHS, scan
 from oracle.store import fact_files, facts, projects
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ def scan_project(
     """
     name = check_name(project, "project")
     if depth not in DEPTHS:
-        raise UsageError(f"The depth {depth!r} is unknown.", hint=f"Choose one of {', '.join(DEPTHS)}.")
+        raise UsageError(
+            say("The depth {depth!r} is unknown.", depth=depth), hint=say("Choose one of {depths}.", depths=DEPTHS)
+        )
     folder = os.path.realpath(_find(oracle, name, repository))
     moment = timestamps.print_moment(teams.now(oracle))
     records = {kind: _record(name, kind, moment, data) for kind, data in scan(folder, depth).items()}
@@ -80,12 +83,14 @@ def _find(oracle: Oracle, project: str, stated: str) -> str:
         path = os.path.abspath(os.path.expanduser(stated))
         if os.path.isdir(path):
             return path
-        raise NotFound(f"{path} is not a folder.", hint="Name the folder of the repository with --repo.")
+        raise NotFound(
+            say("{path} is not a folder.", path=path), hint=say("Name the folder of the repository with --repo.")
+        )
     found = projects.repository(oracle.root, project, os.environ)
     if not found:
         raise NotFound(
-            f"No repository is registered for {project}.",
-            hint="Name it with --repo, or register it with `oracle project add`.",
+            say("No repository is registered for {project}.", project=project),
+            hint=say("Name it with --repo, or register it with `oracle project add`."),
         )
     return found
 

@@ -17,6 +17,7 @@ from oracle.errors import NotInMemory, UsageError
 from oracle.index import query
 from oracle.index.db import Connection
 from oracle.store import records
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def search(
     `strict` leaves retired records out; `lexical` ranks by words alone, although there are vectors.
     """
     if limit < 1:
-        raise UsageError(f"The limit {limit} is too small.", hint="Ask for 1 hit or more.")
+        raise UsageError(say("The limit {limit} is too small.", limit=limit), hint=say("Ask for 1 hit or more."))
     wanted = check_filters(filters)
     question = understand(text)
     shelf = _shelf(oracle)
@@ -91,14 +92,21 @@ def show(oracle: Oracle, slug: str, *, first_line: int, last_line: int, fresh: b
         raw = records.read(oracle.root.join(record.path))
     except OSError as error:
         raise NotInMemory(
-            f"not_in_memory_db: {record.path} can't be read: {error.strerror}.", hint="Run `oracle doctor`."
+            say("not_in_memory_db: {path} can't be read: {strerror}.", path=record.path, strerror=error.strerror),
+            hint=say("Run `oracle doctor`."),
         ) from error
     lines = lines_of(raw)
     last = min(last_line or len(lines), len(lines))
     if first_line < 1 or (lines and first_line > last):
         raise UsageError(
-            f"{record.slug} has lines 1 to {len(lines)}, not {first_line}:{last_line}.",
-            hint="Choose lines inside it, as in --lines 1:20.",
+            say(
+                "{slug} has lines 1 to {count}, not {first_line}:{last_line}.",
+                slug=record.slug,
+                count=len(lines),
+                first_line=first_line,
+                last_line=last_line,
+            ),
+            hint=say("Choose lines inside it, as in --lines 1:20."),
         )
     text = "\n".join(lines[first_line - 1 : last])
     return Shown(record, text, first_line, last, len(lines), chain, supersedes, problems)

@@ -10,6 +10,7 @@ import os
 import sys
 
 from oracle.errors import UsageError
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ def require_text(words: Sequence[str]) -> None:
     for number, word in enumerate(words, 1):
         if any("\ud800" <= char <= "\udfff" for char in word):
             raise UsageError(
-                f"Argument {number} is not UTF-8: {os.fsencode(word)[:60]!r}.",
-                hint="Send text in another encoding through a file, converted.",
+                say("Argument {number} is not UTF-8: {fsencode!r}.", number=number, fsencode=os.fsencode(word)[:60]),
+                hint=say("Send text in another encoding through a file, converted."),
             )
 
 
@@ -47,5 +48,7 @@ def lost_folder(error: BaseException) -> UsageError | None:
     try:
         os.getcwd()
     except FileNotFoundError:
-        return UsageError("The working directory is gone.", hint="Change to a folder that is there, and try again.")
+        return UsageError(
+            say("The working directory is gone."), hint=say("Change to a folder that is there, and try again.")
+        )
     return None

@@ -59,7 +59,10 @@ class Team:
         """Return the name of a receipt between two seats of the team. Raises InvalidName, UsageError."""
         name = receipt_name(task_id, source, target)
         if name.source == name.target:
-            raise UsageError(f"The seat {name.source} hands nothing over to itself.", hint="Name another seat.")
+            raise UsageError(
+                say("The seat {source} hands nothing over to itself.", source=name.source),
+                hint=say("Name another seat."),
+            )
         for seat in (name.source, name.target):
             if seat != OPERATOR:
                 self.profile.require_seat(seat)
@@ -75,7 +78,13 @@ def open_team(oracle: Oracle, project: str, *, path: str = "") -> Team:
         found = profile.load_file(oracle.root, os.path.abspath(os.path.expanduser(path)), os.environ)
         if project and check_name(project, "project") != found.project:
             raise UsageError(
-                f"The profile {path} is that of {found.project}, not of {project}.", hint="Name one of the two."
+                say(
+                    "The profile {path} is that of {project}, not of {project2}.",
+                    path=path,
+                    project=found.project,
+                    project2=project,
+                ),
+                hint=say("Name one of the two."),
             )
     else:
         found = profile.load(oracle.root, project, os.environ)

@@ -9,6 +9,7 @@ from oracle.domain import timestamps
 from oracle.errors import OracleError, RootUnusable
 from oracle.store import files
 from oracle.store.layout import RECORD_TREES
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +26,14 @@ def init(oracle: Oracle) -> bool:
         above = os.path.dirname(above)
     if not os.path.isdir(above) and above != path:
         raise RootUnusable(
-            f"{above} is not a folder, so {path} can't be made.", hint="Choose another Root with --memory-dir."
+            say("{above} is not a folder, so {path} can't be made.", above=above, path=path),
+            hint=say("Choose another Root with --memory-dir."),
         )
     if os.path.lexists(path) and not os.path.isdir(path):
-        raise RootUnusable(f"{path} is not a folder.", hint="Move it away, or choose another Root with --memory-dir.")
+        raise RootUnusable(
+            say("{path} is not a folder.", path=path),
+            hint=say("Move it away, or choose another Root with --memory-dir."),
+        )
     is_new = not os.path.isdir(path)
     files.make_folder(path)
     for folder in _FOLDERS:

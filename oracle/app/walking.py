@@ -5,6 +5,7 @@ from __future__ import annotations
 from oracle.domain.graph import DIRECTIONS, walk
 from oracle.errors import UsageError
 from oracle.index import query
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 def walk_graph(oracle: Oracle, target: str, *, depth: int, direction: str, types: Sequence[str], fresh: bool) -> Walk:
     """Walk the graph from a target along outgoing edges, incoming ones, or both. Raises UsageError."""
     if direction not in DIRECTIONS:
-        raise UsageError(f"The direction {direction!r} is unknown.", hint=f"Choose one of {', '.join(DIRECTIONS)}.")
+        raise UsageError(
+            say("The direction {direction!r} is unknown.", direction=direction),
+            hint=say("Choose one of {directions}.", directions=DIRECTIONS),
+        )
 
     def explore(connection: Connection) -> Walk:
         return walk(

@@ -20,6 +20,7 @@ from oracle.domain.workflows import BLOCKED, DONE, IN_PROGRESS, Step
 from oracle.errors import NoProfile, OracleError, UsageError
 from oracle.store import handoffs, task_tree, workflows
 from oracle.store.task_tree import TaskTree
+from oracle.wording import joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ def create_task(
     """
     faults = rules.find_faults(steps)
     if faults:
-        raise UsageError(f"The workflow can't be followed: {'; '.join(faults)}.", hint="Mend the steps.")
+        raise UsageError(
+            say("The workflow can't be followed: {faults}.", faults=joined("; ", faults)), hint=say("Mend the steps.")
+        )
     tree, _ = tree_of(oracle, project)
     folder = workflows.folder_of(tree.tasks_root, task_id)
     is_new = workflows.create(tree.tasks_root, task_id, rules.render_workflow(task_id, template, steps))

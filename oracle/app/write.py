@@ -25,6 +25,7 @@ from oracle.index.folders import expect_folder
 from oracle.index.rows import Writer
 from oracle.index.scan import stat_of
 from oracle.store import journal, records
+from oracle.wording import joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def retire(oracle: Oracle, slug: str, reason: str, *, seat: str, secrets: str, d
     Raises NotInMemory for no such record, UsageError for several.
     """
     if not reason.strip():
-        raise UsageError("The reason is empty.", hint="Say why with --reason, in a sentence.")
+        raise UsageError(say("The reason is empty."), hint=say("Say why with --reason, in a sentence."))
     name = oracle.target(slug)
     found = oracle.show(oracle.index.read(lambda connection: naming.find_only(connection, name))).record
     if found.retired_how == "retires":
@@ -102,7 +103,10 @@ def _retired_before(oracle: Oracle, found: Summary) -> Written:
 def _check(oracle: Oracle, draft: Draft, secrets: str) -> tuple[Draft, tuple[str, ...], tuple[str, ...]]:
     """Return the draft as it will be written, what was redacted and what a person should know."""
     if secrets not in SECRET_POLICIES:
-        raise UsageError(f"The policy {secrets!r} is unknown.", hint=f"Choose one of {', '.join(SECRET_POLICIES)}.")
+        raise UsageError(
+            say("The policy {secrets!r} is unknown.", secrets=secrets),
+            hint=say("Choose one of {secret_policies}.", secret_policies=SECRET_POLICIES),
+        )
     records.place(oracle.root, draft, _now(oracle))
     draft, redacted = _guard(oracle, draft, secrets)
     draft, warnings = _settle_relations(oracle, draft)
@@ -125,13 +129,21 @@ def _guard(oracle: Oracle, draft: Draft, policy: str) -> tuple[Draft, tuple[str,
     values = {name: _clean(guard, getattr(draft, name), name, found) for name in fields_of(draft)}
     if policy != "redact" and any(item.startswith(privacy.RULES) for item in found):
         raise PrivacyBlocked(
-            f"The record holds what must not be written: {'; '.join(dict.fromkeys(found))}. Nothing was written.",
-            hint="Take it out, or write with --secrets redact (it is replaced); machine/privacy.md has the rules.",
+            say(
+                "The record holds what must not be written: {what}. Nothing was written.",
+                what=joined("; ", dict.fromkeys(found)),
+            ),
+            hint=say("Take it out, or write with --secrets redact (it is replaced); machine/privacy.md has the rules."),
         )
     if found and policy == "refuse":
         raise SecretFound(
-            f"The record holds what looks like a secret: {'; '.join(dict.fromkeys(found))}. Nothing was written.",
-            hint="Take it out, or write with --secrets redact (it is replaced) or --secrets allow (it is no secret).",
+            say(
+                "The record holds what looks like a secret: {what}. Nothing was written.",
+                what=joined("; ", dict.fromkeys(found)),
+            ),
+            hint=say(
+                "Take it out, or write with --secrets redact (it is replaced) or --secrets allow (it is no secret)."
+            ),
         )
     return (replace(draft, **values) if found else draft), tuple(dict.fromkeys(found))
 
@@ -201,7 +213,10 @@ def _settle_relations(oracle: Oracle, draft: Draft) -> tuple[Draft, tuple[str, .
 def _settle(oracle: Oracle, text: str, relation: str, warnings: list[str]) -> str:
     name = oracle.target(text.strip().removeprefix("[[").removesuffix("]]"))
     if is_entity(name):
-        raise UsageError(f"{text!r} is an entity; {relation} takes a record.", hint="Give the slug of a record.")
+        raise UsageError(
+            say("{text!r} is an entity; {relation} takes a record.", text=text, relation=relation),
+            hint=say("Give the slug of a record."),
+        )
 
     try:
         return oracle.index.read(lambda connection: naming.find_only(connection, name))

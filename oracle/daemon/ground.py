@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from oracle.errors import DiskFailure, RootUnusable
 from oracle.store import daemon as store
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from oracle.daemon.numbers import Numbers
@@ -38,7 +39,8 @@ class Ground:
         self._see_root()
         if os.path.isdir(self._root.state) and not os.access(self._root.state, os.W_OK):
             raise DiskFailure(
-                f"{self._root.state} could not be written: it is read-only.", hint="Make it writable again."
+                say("{state} could not be written: it is read-only.", state=self._root.state),
+                hint=say("Make it writable again."),
             )
         if not self._instance.is_current:
             self._instance.renew()
@@ -53,13 +55,14 @@ class Ground:
             status = os.stat(path)
         except OSError as error:
             raise RootUnusable(
-                f"The Root {path} is gone.", hint="Mount it or put it back; nothing was lost."
+                say("The Root {path} is gone.", path=path), hint=say("Mount it or put it back; nothing was lost.")
             ) from error
         self._root.require()
         has_projects = os.path.isdir(f"{path}/projects")
         if self._had_projects and not has_projects:
             raise RootUnusable(
-                f"The Root {path} is gone: what stands there has no projects.", hint="Mount it or put it back."
+                say("The Root {path} is gone: what stands there has no projects.", path=path),
+                hint=say("Mount it or put it back."),
             )
         self._had_projects = has_projects
         identity = (status.st_dev, status.st_ino)

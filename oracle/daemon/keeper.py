@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from oracle.domain import timestamps
 from oracle.errors import DiskFailure, LockTimeout
 from oracle.index import lag
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +79,10 @@ class Keeper:
         is_done = oracle.index.follow(full=is_full, doubted=self._edited, patience=PATIENCE)
         if oracle.index.database.in_memory:
             self.close()
-            raise DiskFailure(f"{oracle.root.path} could not be written: it is read-only.", hint="Make it writable.")
+            raise DiskFailure(
+                say("{path} could not be written: it is read-only.", path=oracle.root.path),
+                hint=say("Make it writable."),
+            )
         if not is_done:
             self._measure(oracle)  # who holds the lock indexes too
             self._wait_for_lock(oracle)
@@ -99,7 +103,7 @@ class Keeper:
         self._waited += PATIENCE
         if self._waited >= LONGEST_WAIT:
             self._waited = 0.0
-            raise LockTimeout(oracle.index.stale, hint="If the holder hangs, end that process.")
+            raise LockTimeout(oracle.index.stale, hint=say("If the holder hangs, end that process."))
 
     def _opened(self) -> Oracle:
         if self._oracle is None:

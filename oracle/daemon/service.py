@@ -13,6 +13,7 @@ from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store import steps
 from oracle.store.layout import choose_root
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +47,10 @@ def unit(root: Root, *, hold: bool, manager: str, environ: Mapping[str, str]) ->
     if manager == LAUNCHD:
         path = f"{home}/Library/LaunchAgents/{name}.plist"
         return Unit(path, _launchd(name, words), f"launchctl bootstrap gui/{os.getuid()} {path}")
-    raise UsageError(f"{manager!r} starts no services.", hint=f"Write {SYSTEMD} or {LAUNCHD}.")
+    raise UsageError(
+        say("{manager!r} starts no services.", manager=manager),
+        hint=say("Write {systemd} or {launchd}.", systemd=SYSTEMD, launchd=LAUNCHD),
+    )
 
 
 def own_manager() -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from oracle.domain.values import value
 from oracle.errors import UsageError
+from oracle.wording import say
 
 MOST_BYTES = 4 << 20
 TAIL_BYTES = 256 << 10
@@ -39,15 +40,18 @@ class Payload:
 def parse_payload(raw: bytes) -> Payload:
     """Return what stdin holds. Raises InvalidPayload for what is no JSON object, and for more than 4 MiB."""
     if len(raw) > MOST_BYTES:
-        raise InvalidPayload(f"The payload has more than {MOST_BYTES} bytes.", hint="Shorten the last message.")
+        raise InvalidPayload(
+            say("The payload has more than {most} bytes.", most=MOST_BYTES),
+            hint=say("Shorten the last message."),
+        )
     try:
         content = json.loads(raw.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError) as error:
         raise InvalidPayload(
-            f"The payload is no JSON: {error}.", hint="A hook gets its payload from the host."
+            say("The payload is no JSON: {error}.", error=error), hint=say("A hook gets its payload from the host.")
         ) from error
     if not isinstance(content, dict):
-        raise InvalidPayload("The payload is no JSON object.", hint="A hook gets its payload from the host.")
+        raise InvalidPayload(say("The payload is no JSON object."), hint=say("A hook gets its payload from the host."))
     message = content.get("last_assistant_message")
     return Payload(
         event=_text(content, "hook_event_name"),

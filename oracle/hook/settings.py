@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from oracle.errors import NotFound, UsageError
 from oracle.store import steps
+from oracle.wording import say
 
 OWN_PATHS = ("/scripts/hooks/stop_hook.py", "/_data/hooks/stop_hook.py")
 OWN_NAME = "memory-stop-hook.sh"
@@ -89,7 +90,10 @@ def settings_file(workspace: str, given: str = "") -> str:
         return os.path.abspath(os.path.expanduser(given))
     folder = os.path.abspath(os.path.expanduser(workspace))
     if not os.path.isdir(folder):
-        raise NotFound(f"The workspace {folder} is no folder.", hint="Name the folder that the agent is started in.")
+        raise NotFound(
+            say("The workspace {folder} is no folder.", folder=folder),
+            hint=say("Name the folder that the agent is started in."),
+        )
     return f"{folder}/.claude/settings.json"
 
 
@@ -108,7 +112,7 @@ def hook_command(script: str, python: str = "", *, root: str = "") -> str:
     """
     path = os.path.abspath(os.path.expanduser(script))
     if not os.path.isfile(path):
-        raise UsageError(f"hook script not found: {path}", hint="Name it with --hook-script.")
+        raise UsageError(say("hook script not found: {path}", path=path), hint=say("Name it with --hook-script."))
     told = f"ORACLE_ROOT={shlex.quote(root)} " if root else ""
     if path.endswith(".py"):
         return f"{told}exec {shlex.join([python or sys.executable, '-I', '-S', path])}"
@@ -223,8 +227,8 @@ def _read(path: str) -> tuple[str | None, dict[str, object]]:
         content = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse) if text.strip() else {}
     except (ValueError, RecursionError) as error:
         raise InvalidSettings(
-            f"{path} is no valid JSON ({error}); it was left as it is.",
-            hint="Take comments and trailing commas out of it, then try again.",
+            say("{path} is no valid JSON ({error}); it was left as it is.", path=path, error=error),
+            hint=say("Take comments and trailing commas out of it, then try again."),
         ) from error
     if not isinstance(content, dict):
         raise _misshapen(path, "is no JSON object")
@@ -244,7 +248,10 @@ def _refuse(word: str) -> object:
 
 
 def _misshapen(path: str, what: str) -> InvalidSettings:
-    return InvalidSettings(f"{path} {what}; it was left as it is.", hint="Mend it as the host's documentation says.")
+    return InvalidSettings(
+        say("{path} {what}; it was left as it is.", path=path, what=what),
+        hint=say("Mend it as the host's documentation says."),
+    )
 
 
 def _table(content: Mapping[str, object], key: str, path: str) -> dict[str, object]:

@@ -16,6 +16,7 @@ from oracle.domain.seats import ROLES, role_of
 from oracle.errors import Conflict, DiskFailure, NotFound, UsageError
 from oracle.hook import settings
 from oracle.store import steps
+from oracle.wording import say
 
 TOOLS = {"claude": ".claude/skills/{name}/SKILL.md", "codex": "AGENTS.md", "gemini": "GEMINI.md"}
 """Where each tool reads, below the workspace."""
@@ -69,7 +70,9 @@ def plan_install(workspace: str, *, tool: str, seat: str, root: str = "") -> Cha
     before, text = _read(path), _with_root(read_skill(role), root)
     if tool == "claude":
         if before is not None and before.strip() and not owned.is_signed(before):
-            raise Conflict(f"{path} is not ours; it was left as it is.", hint="Move it away, then try again.")
+            raise Conflict(
+                say("{path} is not ours; it was left as it is.", path=path), hint=say("Move it away, then try again.")
+            )
         return Change(path, before, owned.sign(text), before is not None and owned.is_edited(before))
     after = owned.put(before or "", NAMES[role], _without_frontmatter(text))
     return Change(path, before, after, _is_edited(before, NAMES[role]))
@@ -112,31 +115,38 @@ def read_skill(role: str) -> str:
         raw = steps.read(f"{folder}/{name}")
         if raw is not None:
             return raw.decode()
-    raise DiskFailure(f"The skill of {role} is not installed.", hint="Install the package again.")
+    raise DiskFailure(say("The skill of {role} is not installed.", role=role), hint=say("Install the package again."))
 
 
 def _role(seat: str) -> str:
     role = role_of(seat)
     if not role:
-        raise UsageError(f"There is no skill for the seat {seat!r}.", hint=f"There is one for {', '.join(ROLES)}.")
+        raise UsageError(
+            say("There is no skill for the seat {seat!r}.", seat=seat),
+            hint=say("There is one for {roles}.", roles=ROLES),
+        )
     return role
 
 
 def _place(workspace: str, tool: str, role: str) -> str:
     """Return the file that a tool reads. Raises UsageError for one that a link leads out of the workspace, or that is no file."""
     if tool not in TOOLS:
-        raise UsageError(f"There is no tool {tool!r}.", hint=f"There are {', '.join(TOOLS)}.")
+        raise UsageError(say("There is no tool {tool!r}.", tool=tool), hint=say("There are {tools}.", tools=TOOLS))
     folder = os.path.abspath(os.path.expanduser(workspace))
     if not os.path.isdir(folder):
-        raise NotFound(f"The workspace {folder} is no folder.", hint="Name the folder that the agent is started in.")
+        raise NotFound(
+            say("The workspace {folder} is no folder.", folder=folder),
+            hint=say("Name the folder that the agent is started in."),
+        )
     path = f"{folder.rstrip('/')}/{TOOLS[tool].format(name=NAMES[role])}"
     real = os.path.realpath(path)
     if not real.startswith(f"{os.path.realpath(folder).rstrip('/')}/"):
         raise UsageError(
-            f"A link leads {path} out of the workspace; nothing was written.", hint="Put a file in its place."
+            say("A link leads {path} out of the workspace; nothing was written.", path=path),
+            hint=say("Put a file in its place."),
         )
     if os.path.lexists(real) and not os.path.isfile(real):
-        raise UsageError(f"{path} is no file.", hint="Move it away, then try again.")
+        raise UsageError(say("{path} is no file.", path=path), hint=say("Move it away, then try again."))
     return path
 
 
@@ -151,7 +161,8 @@ def _read(path: str) -> str | None:
         text = None
     if text is None:
         raise UsageError(
-            f"{path} is no text in UTF-8 of at most 4 MiB; it was left as it is.", hint="Mend the file, then try again."
+            say("{path} is no text in UTF-8 of at most 4 MiB; it was left as it is.", path=path),
+            hint=say("Mend the file, then try again."),
         )
     return text
 
@@ -180,7 +191,10 @@ def _remove(path: str) -> None:
     try:
         os.unlink(path)
     except OSError as error:
-        raise DiskFailure(f"{path} can't be removed: {error.strerror}.", hint="Check its owner and mode.") from error
+        raise DiskFailure(
+            say("{path} can't be removed: {strerror}.", path=path, strerror=error.strerror),
+            hint=say("Check its owner and mode."),
+        ) from error
     if os.path.basename(path) == "SKILL.md":
         with contextlib.suppress(OSError):
             os.rmdir(os.path.dirname(path))

@@ -19,6 +19,7 @@ from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
 from oracle.hook.payload import Payload, parse_payload, read_transcript
 from oracle.hook.ports import Answer
 from oracle.store.layout import Root, choose_root
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,9 +147,9 @@ def _answer(marker: Marker, message: str, payload: Payload, around: Surroundings
     if not _says_something(text):  # what is left of a marker in brackets or in quotes is no answer
         text = marker.summary
     if not _says_something(text):
-        raise Skipped("empty_answer", "The last message holds a marker and nothing to deliver.")
+        raise Skipped("empty_answer", say("The last message holds a marker and nothing to deliver."))
     if marker.seat == around.seat:
-        raise Skipped("own_seat", f"The seat {marker.seat} can't deliver to itself.")
+        raise Skipped("own_seat", say("The seat {seat} can't deliver to itself.", seat=marker.seat))
     where = _address(marker, payload, around, root)
     return Answer(
         project=where.project,

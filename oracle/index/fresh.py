@@ -14,6 +14,7 @@ from oracle.errors import DiskFailure, LockTimeout
 from oracle.index import scan
 from oracle.index.db import Database, get_meta, immediate, snapshot
 from oracle.store.layout import Root
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ class Index:
                     raise
                 self._go_read_only(getattr(error, "sentence", str(error)))
         raise DiskFailure(
-            f"The index {self.root.database} can't be used: {trouble}.", hint="Run `oracle doctor`."
+            say("The index {database} can't be used: {trouble}.", database=self.root.database, trouble=trouble),
+            hint=say("Run `oracle doctor`."),
         ) from trouble
 
     def follow(self, *, full: bool, doubted: Collection[str] = (), patience: float = READER_PATIENCE) -> bool:
@@ -318,13 +320,19 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
 
 def _as_oracle_error(root: Root, error: sqlite3.DatabaseError) -> Exception:
     if _code(error) == _BUSY:
-        return LockTimeout(f"The index {root.database} is busy: {error}.", hint="Try again in a moment.")
+        return LockTimeout(
+            say("The index {database} is busy: {error}.", database=root.database, error=error),
+            hint=say("Try again in a moment."),
+        )
     if _code(error) == _FULL or (_code(error) == _IOERR and _has_no_room(root)):
         return DiskFailure(
-            f"{root.database} could not be written: the disk is full.",
-            hint="Free some space and run the command again; no record was lost.",
+            say("{database} could not be written: the disk is full.", database=root.database),
+            hint=say("Free some space and run the command again; no record was lost."),
         )
-    return DiskFailure(f"{root.database} can't be used: {error}.", hint="Run `oracle doctor`; no record was lost.")
+    return DiskFailure(
+        say("{database} can't be used: {error}.", database=root.database, error=error),
+        hint=say("Run `oracle doctor`; no record was lost."),
+    )
 
 
 def _has_no_room(root: Root) -> bool:

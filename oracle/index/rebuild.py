@@ -19,6 +19,7 @@ from oracle.index.reports import SMALLEST_TREE, Progress, Report
 from oracle.index.rows import Writer, slug_in
 from oracle.index.schema import INDICES, SCHEMA_VERSION
 from oracle.store.layout import RECORD_TREES, Root
+from oracle.wording import say
 
 _BATCH = 200
 _STEP = 2_000
@@ -132,6 +133,13 @@ def _refuse_nothing(database: Database) -> None:
         queue += [f"{path}/{name}" for name in folder.folders]
     if found * 2 < published:
         raise TreeEmptied(
-            f"The tree holds {found} records where {published} were known; the index was left as it is.",
-            hint="Mount the disk or name the right Root; if they were really removed, run `oracle reconcile --accept-removals`.",
+            say(
+                "The tree holds {found} records where {published} were known; the index was left as it is.",
+                found=found,
+                published=published,
+            ),
+            hint=say(
+                "Mount the disk or name the right Root; if they were really removed, run `oracle reconcile "
+                "--accept-removals`."
+            ),
         )

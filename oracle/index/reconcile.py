@@ -18,6 +18,7 @@ from oracle.index.reports import SMALLEST_TREE, Progress, Report
 from oracle.index.rows import Writer, slug_in
 from oracle.index.scan import Folder, Look, Stat
 from oracle.store.layout import Root
+from oracle.wording import say
 
 _STEP = 2_000
 
@@ -127,8 +128,15 @@ def _refuse_emptied(connection: sqlite3.Connection, gone: int) -> None:
     known = connection.execute("SELECT count(*) FROM record").fetchone()[0]
     if known >= SMALLEST_TREE and gone * 2 > known:
         raise TreeEmptied(
-            f"{gone} of {known} known records are gone from the tree; the index was left as it is.",
-            hint="Mount the disk or name the right Root; if they were really removed, run `oracle reconcile --accept-removals`.",
+            say(
+                "{gone} of {known} known records are gone from the tree; the index was left as it is.",
+                gone=gone,
+                known=known,
+            ),
+            hint=say(
+                "Mount the disk or name the right Root; if they were really removed, run `oracle reconcile "
+                "--accept-removals`."
+            ),
         )
 
 

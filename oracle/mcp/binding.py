@@ -9,6 +9,7 @@ from oracle.domain.seats import MEMORY
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidProfile, NoProfile, OwnershipError, UsageError
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from oracle.app.oracle import Oracle
@@ -50,9 +51,13 @@ class Binding:
         """Return the project to write in. Raises OwnershipError outside the bound one, UsageError when there is none."""
         if self.project and named not in ("", self.project):
             raise OwnershipError(
-                f"This server is bound to the project {self.project} and writes nothing for {named[:128]}.",
-                hint="Leave the project out, or start a server with --project for the other one.",
+                say(
+                    "This server is bound to the project {project} and writes nothing for {named}.",
+                    project=self.project,
+                    named=named[:128],
+                ),
+                hint=say("Leave the project out, or start a server with --project for the other one."),
             )
         if not (named or self.project):
-            raise UsageError("The project is missing.", hint="Name one, or start the server with --project.")
+            raise UsageError(say("The project is missing."), hint=say("Name one, or start the server with --project."))
         return named or self.project

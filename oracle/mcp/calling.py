@@ -14,6 +14,7 @@ from oracle.errors import OracleError, UsageError
 from oracle.mcp.binding import Binding
 from oracle.mcp.results import Answer, cleaned, quoted, refusal
 from oracle.mcp.tools import BY_NAME, Tool
+from oracle.wording import say
 
 WORKERS = 4
 """Threads that answer; each has an Oracle, since one is not for two threads at a time."""
@@ -94,7 +95,7 @@ class Desk:
         with suppress(Exception):
             path = Oracle.open(self.binding.root).note_crash("".join(traceback.format_exception(error)))
         hint = f"Details are in {path}." if path else "The Root can't be written, so no details were kept."
-        return OracleError(f"Something unforeseen happened: {type(error).__name__}.", hint=hint)
+        return OracleError(say("Something unforeseen happened: {name}.", name=type(error).__name__), hint=hint)
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, object]) -> None:
@@ -112,7 +113,9 @@ def check_arguments(tool: Tool, arguments: Mapping[str, object]) -> None:
         if example is not None
         else f"The arguments of {tool.name} are {', '.join(tool.arguments)}."
     )
-    raise UsageError(f"{tool.name}: {place}: {error.message[:300]}.", hint=hint)
+    raise UsageError(
+        say("{name}: {place}: {message}.", name=tool.name, place=place, message=error.message[:300]), hint=hint
+    )
 
 
 def _listed(item: object) -> list[object]:

@@ -11,6 +11,7 @@ from oracle.domain.values import value
 from oracle.errors import NotFound, UsageError
 from oracle.mcp.reading import line_of, show
 from oracle.mcp.results import NOTICE, label
+from oracle.wording import joined, say
 
 if TYPE_CHECKING:
     from oracle.app.oracle import Oracle
@@ -90,7 +91,10 @@ def find_prompt(name: str) -> Prompt:
     for prompt in PROMPTS:
         if prompt.name == name:
             return prompt
-    raise UsageError(f"There is no prompt {name[:60]!r}.", hint=f"There are {', '.join(one.name for one in PROMPTS)}.")
+    raise UsageError(
+        say("There is no prompt {name!r}.", name=name[:60]),
+        hint=say("There are {names}.", names=[one.name for one in PROMPTS]),
+    )
 
 
 def fill(prompt: Prompt, given: Mapping[str, str], binding: Binding) -> str:
@@ -99,7 +103,8 @@ def fill(prompt: Prompt, given: Mapping[str, str], binding: Binding) -> str:
     missing = [name for name, _, is_needed in prompt.arguments if is_needed and not given.get(name, "").strip()]
     if missing:
         raise UsageError(
-            f"The prompt {prompt.name} needs {missing[0]}.", hint=f"Its arguments are {', '.join(sorted(known))}."
+            say("The prompt {name} needs {missing}.", name=prompt.name, missing=missing[0]),
+            hint=say("Its arguments are {known}.", known=sorted(known)),
         )
     project = given.get("project", "") or binding.project
     places = {name: label(text) for name, text in given.items() if name in known}
@@ -131,7 +136,8 @@ def read(oracle: Oracle, binding: Binding, uri: str) -> str:
     project, _, seat = unquote(uri.removeprefix(SEAT)).partition("/") if uri.startswith(SEAT) else ("", "", "")
     if not (project and seat):
         raise UsageError(
-            f"There is nothing at {uri[:200]!r}.", hint=f"Write {' or '.join(item.uri for item in TEMPLATES)}."
+            say("There is nothing at {uri!r}.", uri=uri[:200]),
+            hint=say("Write {templates}.", templates=joined(" or ", [item.uri for item in TEMPLATES])),
         )
     return _seat(oracle, check_name(project, "project"), check_name(seat, "seat"))
 
@@ -139,6 +145,9 @@ def read(oracle: Oracle, binding: Binding, uri: str) -> str:
 def _seat(oracle: Oracle, project: str, seat: str) -> str:
     found = oracle.records({"project": project, "seat": seat}, limit=_MOST_LISTED, newest_first=True)
     if not found:
-        raise NotFound(f"The seat {seat} has no records in {project}.", hint="See the resources that are listed.")
+        raise NotFound(
+            say("The seat {seat} has no records in {project}.", seat=seat, project=project),
+            hint=say("See the resources that are listed."),
+        )
     lines = [f"- {line_of(item)}" for item in found]
     return "\n".join([f"# {seat} of {project}", "", NOTICE, "", *lines, ""])

@@ -12,6 +12,7 @@ from oracle.domain.slugs import is_entity
 from oracle.errors import NotInMemory, UsageError
 from oracle.mcp.results import Answer, fenced, label, refusal
 from oracle.mcp.schemas import FILTER_NAMES
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from oracle.app.oracle import Oracle
@@ -33,7 +34,8 @@ def search(oracle: Oracle, _: Binding, *, query: str, limit: int = 5, strict: bo
     if not hits:
         return refusal(
             NotInMemory(
-                "not_in_memory_db: nothing is found for these words.", hint="Try fewer words, or fewer filters."
+                say("not_in_memory_db: nothing is found for these words."),
+                hint=say("Try fewer words, or fewer filters."),
             ),
             data,
         )
@@ -115,7 +117,7 @@ def list_records(oracle: Oracle, _: Binding, *, limit: int = 20, **filters: str)
     data = {"records": records, **oracle.standing()}
     if not found:
         return refusal(
-            NotInMemory("not_in_memory_db: no record passes these filters.", hint="Try fewer filters."), data
+            NotInMemory(say("not_in_memory_db: no record passes these filters."), hint=say("Try fewer filters.")), data
         )
     return Answer(data, "\n".join(line_of(item, chains.get(item.slug, ())) for item in found))
 
@@ -159,7 +161,10 @@ def _cut(text: str, first_line: int) -> tuple[str, int]:
 def _check_types(types: Sequence[str]) -> None:
     unknown = [name for name in types if name not in EDGE_TYPES]
     if unknown:
-        raise UsageError(f"There is no type of edge {unknown[0][:60]!r}.", hint=f"Choose of {', '.join(EDGE_TYPES)}.")
+        raise UsageError(
+            say("There is no type of edge {unknown!r}.", unknown=unknown[0][:60]),
+            hint=say("Choose of {edge_types}.", edge_types=EDGE_TYPES),
+        )
 
 
 def _walk_json(walk: Walk, marks: Mapping[str, str]) -> dict[str, object]:

@@ -10,6 +10,7 @@ from oracle.errors import UsageError
 from oracle.mcp import sdk
 from oracle.mcp.binding import Binding
 from oracle.mcp.wire import Wire
+from oracle.wording import say
 
 if TYPE_CHECKING:
     import socket
@@ -53,13 +54,16 @@ def listen(port: int) -> socket.socket:
     import socket
 
     if port > _LAST_PORT:
-        raise UsageError(f"There is no port {port}.", hint=f"Choose one up to {_LAST_PORT}; 0 is any free one.")
+        raise UsageError(
+            say("There is no port {port}.", port=port),
+            hint=say("Choose one up to {last}; 0 is any free one.", last=_LAST_PORT),
+        )
     try:
         return socket.create_server((HOST, port))
     except OSError as error:
         raise UsageError(
-            f"The port {port} can't be listened at: {error.strerror}.",
-            hint="Choose another with --port; 0 is any free one.",
+            say("The port {port} can't be listened at: {strerror}.", port=port, strerror=error.strerror),
+            hint=say("Choose another with --port; 0 is any free one."),
         ) from error
 
 
@@ -113,8 +117,8 @@ def _prepare(binding: Binding) -> tuple[Desk, Server[dict[str, object]]]:
         if error.name is None or error.name.partition(".")[0] not in ("mcp", "mcp_types", "pydantic"):
             raise
         raise UsageError(
-            "The MCP server needs the package mcp, which is not installed.",
-            hint=f"Install it: {sys.executable} -m pip install 'mcp>=2.3,<3'.",
+            say("The MCP server needs the package mcp, which is not installed."),
+            hint=say("Install it: {executable} -m pip install 'mcp>=2.3,<3'.", executable=sys.executable),
         ) from error
     gc.freeze()
     gc.enable()

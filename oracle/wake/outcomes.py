@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from oracle.errors import UsageError
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,17 +79,21 @@ def check_text(text: str) -> str:
     Raises UsageError for an empty text, control characters (line ends and tabs too) and more than 8 KiB of UTF-8.
     """
     if not text.strip():
-        raise UsageError("A wake-up needs a text.", hint="Say in one line where to look.")
+        raise UsageError(say("A wake-up needs a text."), hint=say("Say in one line where to look."))
     bad = next((char for char in text if unicodedata.category(char) in _UNTYPABLE), "")
     if bad:
         raise UsageError(
-            f"The text of a wake-up holds the control character U+{ord(bad):04X}.",
-            hint="Say in one line where to look; line ends, tabs and escape sequences can't be typed.",
+            say("The text of a wake-up holds the control character U+{code:04X}.", code=ord(bad)),
+            hint=say("Say in one line where to look; line ends, tabs and escape sequences can't be typed."),
         )
     size = len(text.encode("utf-8"))
     if size > LONGEST_TEXT:
         raise UsageError(
-            f"The text of a wake-up has {size} bytes, more than the {LONGEST_TEXT} that may be typed.",
-            hint="Write the content to a file and name the file.",
+            say(
+                "The text of a wake-up has {size} bytes, more than the {most} that may be typed.",
+                size=size,
+                most=LONGEST_TEXT,
+            ),
+            hint=say("Write the content to a file and name the file."),
         )
     return text

@@ -124,6 +124,7 @@ def describe(tool: Tool) -> types.Tool:
         title=tool.title,
         description=tool.description,
         input_schema=tool.schema,
+        output_schema=tool.output,
         annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.reads,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from oracle.domain.attention import READS
 from oracle.domain.seats import ORPHAN_KINDS
 from oracle.domain.values import value
-from oracle.mcp import handing_over, reading, recalling, writing
+from oracle.mcp import handing_over, outputs, reading, recalling, writing
 from oracle.mcp.results import Answer
 from oracle.mcp.schemas import (
     FILTERS,
@@ -33,6 +33,8 @@ class Tool:
     description: str
     arguments: Mapping[str, Schema]
     run: Callable[..., Answer]
+    output: Schema
+    """The JSON Schema of the structured content."""
     required: tuple[str, ...] = ()
     reads: bool = True
     withdraws: bool = False
@@ -41,8 +43,10 @@ class Tool:
 
     @property
     def schema(self) -> Schema:
-        """The JSON Schema of the arguments."""
-        return record(self.arguments, required=self.required)
+        """The JSON Schema of the arguments, with a call for an example: what is needed, or the first that may be given."""
+        named = self.required or tuple(self.arguments)[:1]
+        example = {name: self.arguments[name]["examples"][0] for name in named}  # type: ignore[index]
+        return {**record(self.arguments, required=self.required), "examples": [example]}
 
 
 _EVIDENCE = record(
@@ -93,6 +97,7 @@ TOOLS = (
             "strict": flag("Leave out superseded and retired records.", default=False),
         },
         reading.search,
+        outputs.SEARCH,
         required=("query",),
     ),
     Tool(
@@ -105,6 +110,7 @@ TOOLS = (
             "last_line": number("To this line; 0 is the end.", least=0, most=10_000_000, default=0),
         },
         reading.show,
+        outputs.SHOW,
         required=("record",),
     ),
     Tool(
@@ -118,6 +124,7 @@ TOOLS = (
             "seat": FILTERS["seat"],
         },
         recalling.ask,
+        outputs.ASK,
         required=("question",),
     ),
     Tool(
@@ -130,6 +137,7 @@ TOOLS = (
             "limit": number("At most this many.", least=1, most=500, default=50),
         },
         reading.backlinks,
+        outputs.BACKLINKS,
         required=("target",),
     ),
     Tool(
@@ -145,6 +153,7 @@ TOOLS = (
             "types": TYPES,
         },
         reading.graph,
+        outputs.GRAPH,
         required=("target",),
     ),
     Tool(
@@ -153,6 +162,7 @@ TOOLS = (
         "List records by project, seat, kind, status, author, task or time, the newest first.",
         {**FILTERS, "limit": number("At most this many.", least=1, most=500, default=20)},
         reading.list_records,
+        outputs.LIST_RECORDS,
     ),
     Tool(
         "get_fact",
@@ -164,6 +174,7 @@ TOOLS = (
             "project": words("Look among the facts of this project first.", "arena"),
         },
         recalling.get_fact,
+        outputs.GET_FACT,
         required=("key",),
     ),
     Tool(
@@ -181,6 +192,7 @@ TOOLS = (
             "questions": several("What is still open.", "Is the upload idempotent?"),
         },
         recalling.packet,
+        outputs.PACKET,
         required=("role", "goal"),
     ),
     Tool(
@@ -214,6 +226,7 @@ TOOLS = (
             "dry_run": flag("Write nothing and return what would be written.", default=False),
         },
         writing.write_record,
+        outputs.WRITTEN,
         required=("kind", "title", "body"),
         reads=False,
         repeats=False,
@@ -229,6 +242,7 @@ TOOLS = (
             "dry_run": flag("Write nothing and return what would be written.", default=False),
         },
         writing.retire_record,
+        outputs.WRITTEN,
         required=("record", "reason"),
         reads=False,
         withdraws=True,
@@ -249,6 +263,7 @@ TOOLS = (
             "notify": flag("Wake the seat.", default=True),
         },
         handing_over.dispatch,
+        outputs.DISPATCHED,
         required=("target", "objective"),
         reads=False,
         repeats=False,
@@ -269,6 +284,7 @@ TOOLS = (
             "notify": flag("Wake the seat.", default=True),
         },
         handing_over.deliver,
+        outputs.DELIVERED,
         required=("task_id", "target", "response"),
         reads=False,
     ),
@@ -283,6 +299,7 @@ TOOLS = (
             "task_id": words("Tell the story of this task.", "Q-17"),
         },
         handing_over.handoffs,
+        outputs.HANDOFFS,
     ),
 )
 """In the order in which clients list them."""

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import mcp
+from jsonschema import Draft202012Validator
 from mcp.client.stdio import StdioServerParameters
 
 from oracle.mcp.binding import Binding
 from oracle.mcp.calling import Desk
 from oracle.mcp.server import make_server
+from oracle.mcp.tools import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -69,12 +71,15 @@ class Result:
 
 
 def call(root: Path, tool: str, *, as_seat: str = "memory", bound: str = "", **given: Any) -> Result:
-    """Call one tool of a server in this process that is bound to a seat, and to a project when one is named."""
+    """Call one tool of a server that is bound to a seat, and to a project when one is named; its answer has to fit its schema."""
 
     async def job(client: mcp.Client) -> Result:
         return Result(await client.call_tool(tool, given))
 
-    return visit(root, job, seat=as_seat, project=bound)
+    result = visit(root, job, seat=as_seat, project=bound)
+    if tool in BY_NAME:  # of an error too: some clients hold it to the schema as well
+        Draft202012Validator(BY_NAME[tool].output).validate(result.data)
+    return result
 
 
 def put(root: Path, path: str, text: str) -> Path:

@@ -72,10 +72,38 @@ def test_a_tool_says_what_it_takes_and_does(tool: Tool):
         told.annotations.idempotent_hint,
     )
     Draft202012Validator.check_schema(told.input_schema)
+    for example in told.input_schema["examples"]:
+        Draft202012Validator(told.input_schema).validate(example)
     for schema in told.input_schema["properties"].values():
         assert schema["description"]
         for example in schema["examples"]:
             Draft202012Validator(schema).validate(example)
+
+
+@pytest.mark.parametrize("name", [*READING, *WRITING])
+def test_what_a_tool_answers_is_declared(tmp_path: Path, name: str):
+    squad = Squad(tmp_path)
+    put(squad.path, "projects/arena/planner/retry.md", f"---\ntitle: Retry\n---\n\n{POLICY} For ARENA-228.\n")
+    put(squad.path, "machine/network.json", json.dumps({"proxy": {"host": "10.0.0.7"}}))
+    squad.ask("Q-1", notifies=False)
+    given = {**READING, **WRITING}[name]
+    if name == "dispatch":
+        given = {**given, "task_id": "Q-2"}
+    result = call(squad.path, name, as_seat="planner" if name == "dispatch" else "memory", **given)
+    assert not result.is_error, result.text
+    declared = describe(next(tool for tool in TOOLS if tool.name == name)).output_schema
+    Draft202012Validator.check_schema(declared)
+    assert set(result.data) <= set(declared["properties"])
+    assert declared["anyOf"][0]["required"]
+
+
+@pytest.mark.parametrize(("name", "given"), [("handoffs", {"task_id": "Q-1"}), ("write_record", {"dry_run": True})])
+def test_the_other_shapes_of_an_answer_are_declared(tmp_path: Path, name: str, given: dict[str, Any]):
+    squad = Squad(tmp_path)
+    squad.ask("Q-1", notifies=False)
+    result = call(squad.path, name, **{**{**READING, **WRITING}[name], **given})
+    assert not result.is_error, result.text
+    assert set(result.data) <= set(next(tool for tool in TOOLS if tool.name == name).output["properties"])
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=NAMES)

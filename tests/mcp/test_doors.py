@@ -1,4 +1,4 @@
-"""One door: the same operations by the library, the command and the tools leave the same files, byte for byte."""
+"""One door: the same operations by the library, the command, the old programs, the tools and the daemon leave the same files."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import mcp
 import pytest
 
-from oracle.app.ask import QUERY, Order
+from oracle.app.ask import QUERY, TASK, Order
 from oracle.app.deliver import Delivery
 from oracle.app.oracle import Oracle
 from oracle.app.ports import SystemClock
 from oracle.cli.main import run
+from oracle.compat import dispatch_task, memory_deliver, memory_router, memory_write
+from oracle.daemon.serve import Daemon
 from oracle.domain.packets import Request
 from oracle.domain.records import Draft, Evidence
 from oracle.mcp.binding import Binding
@@ -35,8 +37,28 @@ POLICY = "The upload retries five times, with jitter. See ARENA-228 and src/retr
 REPLACED = "projects/demo/planner/retry"
 SOURCE = "src/retry.py:42"
 QUESTION = "Which retry policy does the upload use?"
+CAP = "The wait is capped at a minute. See ARENA-231."
+TASK_TEXT = "Retry the upload, at most five times."
+REPLY = (
+    "question",
+    "status",
+    "answer",
+    "claims",
+    "sources",
+    "replaced",
+    "nearest",
+    "unknown",
+    "searched",
+    "confidence",
+)
+"""The keys of a reply that are the answer; the doors tell beside it how fresh it is."""
+
 EXTRACTED = re.compile(rb'"extracted_at": ?"[^"]*"')
 """In a projection: when the record's file was changed, which is the file system's clock and not ours."""
+
+
+CLAIM = re.compile(rb'^.*"event": ?"claim".*\n', re.MULTILINE)
+"""In the journal: who took up a question, which no door but the daemon does."""
 
 
 class Clock:
@@ -64,12 +86,26 @@ class Library:
         more = {"author": "builder", "status": "resolved", "related_task_ids": ("ARENA-229", "ARENA-230")}
         return self.oracle.write(Draft("decision", "demo", "重试五次", "中文。", **more)).slug
 
+    def note(self) -> None:
+        evidence = (Evidence("medium", SOURCE, "MAX_WAIT = 60"),)
+        more = {"related_task_ids": ("ARENA-231",), "confidence": "low", "author": "builder"}
+        self.oracle.write(Draft("finding", "demo", "The wait is capped", CAP, evidence=evidence, **more))
+
     def retire(self, slug: str) -> None:
         self.oracle.retire(slug, "It is over.")
 
-    def ask(self) -> None:
-        order = Order("demo", "Q-1", "planner", "memory", QUESTION, kind=QUERY, notifies=False)
+    def dispatch(self) -> None:
+        self.oracle.dispatch(
+            Order("demo", "T-1", "planner", "builder", TASK_TEXT, title="Upload", kind=TASK, notifies=False)
+        )
+
+    def ask(self, task_id: str) -> None:
+        order = Order("demo", task_id, "planner", "memory", QUESTION, kind=QUERY, notifies=False)
         self.oracle.dispatch(order)
+
+    def answer(self, task_id: str) -> None:
+        reply = self.oracle.answer(QUESTION, project="demo").as_json()
+        self.oracle.deliver(Delivery("demo", task_id, "planner", reply))
 
     def deliver(self, response: dict[str, Any]) -> None:
         done = Delivery("demo", "Q-1", "planner", response, summary="Five.", notifies=False)
@@ -103,11 +139,51 @@ class Command:
         more = ("--author", "builder", "--status", "resolved", "--related-task-ids", "ARENA-229,ARENA-230")
         return str(self.type(*record, *more)["slug"])
 
+    def note(self) -> None:
+        evidence = json.dumps({"trust": "medium", "source_url": SOURCE, "quote": "MAX_WAIT = 60"})
+        record = ("write", "finding", "--project", "demo", "--title", "The wait is capped", "--body", CAP)
+        more = ("--related-task-ids", "ARENA-231", "--confidence", "low", "--author", "builder")
+        self.type(*record, *more, "--evidence", evidence)
+
     def retire(self, slug: str) -> None:
         self.type("retire", slug, "--reason", "It is over.")
 
-    def ask(self) -> None:
-        self.type("ask", QUESTION, "--project", "demo", "--from", "planner", "--task-id", "Q-1", "--no-notify")
+    def dispatch(self) -> None:
+        """Dispatch a task, for which the program of old is the command."""
+        given = ("--source", "planner", "--target", "builder", "--task-id", "T-1", "--objective", TASK_TEXT)
+        self.old(
+            dispatch_task,
+            *self.profile,
+            *given,
+            "--title",
+            "Upload",
+            "--test-policy",
+            "N/A",
+            "--notes",
+            "",
+            "--no-notify",
+        )
+
+    @property
+    def profile(self) -> tuple[str, str]:
+        with Oracle.open(self.root) as oracle:
+            return "--profile", oracle.root.profile_file("demo")
+
+    def old(self, program: Any, *words: str) -> None:
+        code = program.main([*words, "--memory-dir", self.root])
+        assert code == 0, self.capsys.readouterr()
+        self.capsys.readouterr()
+
+    def ask(self, task_id: str) -> None:
+        self.type("ask", QUESTION, "--project", "demo", "--from", "planner", "--task-id", task_id, "--no-notify")
+
+    def reply(self) -> str:
+        found = self.type("ask", "--now", QUESTION, "--project", "demo")
+        return json.dumps({key: found[key] for key in REPLY})
+
+    def answer(self, task_id: str) -> None:
+        given = ("--project", "demo", "--task-id", task_id, "--target", "planner", "--response-inline", self.reply())
+        self.type("deliver", *given)
 
     def deliver(self, response: dict[str, Any]) -> None:
         answer = ("--response-inline", json.dumps(response), "--summary", "Five.", "--no-notify")
@@ -116,6 +192,52 @@ class Command:
     def packet(self) -> None:
         step = ("--role", "planner", "--goal", "retry the upload", "--project", "demo", "--task-id", "ARENA-228")
         self.type("packet", *step, "--constraint", "Keep it small.")
+
+
+class Programs(Command):
+    """Run the programs of old for what they do, the command for the rest."""
+
+    def note(self) -> None:
+        evidence = json.dumps([{"trust": "medium", "source_url": SOURCE, "quote": "MAX_WAIT = 60"}])
+        record = ("--kind", "finding", "--project", "demo", "--title", "The wait is capped", "--body", CAP)
+        more = ("--related-task-ids", "ARENA-231", "--confidence", "low", "--author", "builder", "--evidence", evidence)
+        self.old(memory_write, *record, *more)
+
+    def ask(self, task_id: str) -> None:
+        given = (
+            "--source",
+            "planner",
+            "--target",
+            "memory",
+            "--task-id",
+            task_id,
+            "--objective",
+            QUESTION,
+            "--kind",
+            "query",
+        )
+        self.old(dispatch_task, *self.profile, *given, "--test-policy", "N/A", "--notes", "", "--no-notify")
+
+    def answer(self, task_id: str) -> None:
+        given = ("--task-id", task_id, "--target", "planner", "--response-inline", self.reply())
+        self.old(memory_deliver, *self.profile, *given)
+
+    def deliver(self, response: dict[str, Any]) -> None:
+        given = ("--task-id", "Q-1", "--target", "planner", "--response-inline", json.dumps(response))
+        self.old(memory_deliver, *self.profile, *given, "--summary", "Five.", "--no-notify")
+
+    def packet(self) -> None:
+        step = {"goal": "retry the upload", "step_role": "planner", "task_id": "ARENA-228", "project": "demo"}
+        self.old(memory_router, "route", "--input-json", json.dumps({**step, "user_constraints": ["Keep it small."]}))
+
+
+class Served(Library):
+    """Leave to a daemon what it does: it answers what is asked; the rest is done by the library."""
+
+    def answer(self, task_id: str) -> None:
+        counted = Daemon(self.oracle.root).once()["counts"]
+        assert isinstance(counted, dict)
+        assert counted["questions_answered"] == 1, task_id
 
 
 class Tools:
@@ -147,12 +269,28 @@ class Tools:
         record = {"kind": "decision", "title": "重试五次", "body": "中文。", "author": "builder", "status": "resolved"}
         return str(self.call("write_record", {**record, "related_task_ids": ["ARENA-229", "ARENA-230"]})["slug"])
 
+    def note(self) -> None:
+        evidence = [{"trust": "medium", "source_url": SOURCE, "quote": "MAX_WAIT = 60"}]
+        record = {"kind": "finding", "title": "The wait is capped", "body": CAP, "evidence": evidence}
+        self.call(
+            "write_record", {**record, "related_task_ids": ["ARENA-231"], "confidence": "low", "author": "builder"}
+        )
+
     def retire(self, slug: str) -> None:
         self.call("retire_record", {"record": slug, "reason": "It is over."})
 
-    def ask(self) -> None:
-        given = {"target": "memory", "objective": QUESTION, "task_id": "Q-1", "notify": False}
+    def dispatch(self) -> None:
+        given = {"target": "builder", "objective": TASK_TEXT, "task_id": "T-1", "title": "Upload", "kind": "task"}
+        self.call("dispatch", {**given, "notify": False}, seat="planner")
+
+    def ask(self, task_id: str) -> None:
+        given = {"target": "memory", "objective": QUESTION, "task_id": task_id, "notify": False}
         self.call("dispatch", given, seat="planner")
+
+    def answer(self, task_id: str) -> None:
+        found = self.call("ask", {"question": QUESTION, "project": "demo"})
+        response = {key: found[key] for key in REPLY}
+        self.call("deliver", {"task_id": task_id, "target": "planner", "response": response})
 
     def deliver(self, response: dict[str, Any]) -> None:
         given = {"task_id": "Q-1", "target": "planner", "response": response, "summary": "Five.", "notify": False}
@@ -168,21 +306,32 @@ class Tools:
         self.call("packet", step)
 
 
-def play(door: Library | Command | Tools, clock: Clock) -> None:
+Door = Library | Command | Tools
+
+
+def play(door: Door, clock: Clock) -> None:
     """Run the script of operations, a minute between them."""
     clock.tick()
     slug = door.write()
     clock.tick()
     again = door.write_again()
     clock.tick()
+    door.note()
+    clock.tick()
     door.retire(again)
     clock.tick()
-    door.ask()
+    door.dispatch()
+    clock.tick()
+    door.ask("Q-1")
     clock.tick()
     evidence = {"path": f"{slug}.md", "quote": "The upload retries five times, with jitter."}
     door.deliver({"answer": "Five times.", "claims": [{"statement": "Five times.", "evidence": [evidence]}]})
     clock.tick()
     door.packet()
+    clock.tick()
+    door.ask("Q-2")
+    clock.tick()
+    door.answer("Q-2")
 
 
 def snapshot(home: Path) -> dict[str, bytes]:
@@ -190,7 +339,7 @@ def snapshot(home: Path) -> dict[str, bytes]:
     files = {path.relative_to(home).as_posix(): path for path in sorted(home.rglob("*")) if path.is_file()}
     own = re.compile(r".*/_state/(?!packets/)|.*\.lock$")
     return {
-        name: EXTRACTED.sub(b'"extracted_at": ""', path.read_bytes())
+        name: CLAIM.sub(b"", EXTRACTED.sub(b'"extracted_at": ""', path.read_bytes()))
         for name, path in files.items()
         if not own.match(name)
     }
@@ -204,25 +353,31 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-def test_every_door_leaves_the_same_files(tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]):
+def test_every_door_leaves_the_same_files(
+    tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("ORACLE_TMUX_SOCKET", str(tmp_path / "no-server"))
     home = tmp_path / "home"
     root = home / ".agents" / "memory"
-    doors: dict[str, Callable[[], Library | Command | Tools]] = {
+    doors: dict[str, Callable[[], Door]] = {
         "library": lambda: Library(root),
         "command": lambda: Command(root, capsys),
+        "programs": lambda: Programs(root, capsys),
         "tools": lambda: Tools(root),
+        "daemon": lambda: Served(root),
     }
     left: dict[str, dict[str, bytes]] = {}
     for name, opened in doors.items():
         clock.now = START * 10**9
         put(root, f"{REPLACED}.md", "---\ntitle: Three tries\nts: 2026-11-01T00:00:00Z\n---\n\nThree times.\n")
         with Oracle.open(str(root)) as oracle:
-            oracle.init_profile("demo", ("memory", "planner"), repo_root=str(tmp_path / "repo"))
+            oracle.init_profile("demo", ("memory", "planner", "builder"), repo_root=str(tmp_path / "repo"))
         play(opened(), clock)
         left[name] = snapshot(home)
         shutil.rmtree(home)
-    assert len(left["library"]) > 15
+    assert len(left["library"]) > 25
+    assert any(path.endswith("responses/Q-2.json") for path in left["library"])
     assert any("/_state/packets/" in path for path in left["library"])
     for one, other in itertools.pairwise(doors):
-        assert sorted(left[one]) == sorted(left[other])
+        assert sorted(left[one]) == sorted(left[other]), (one, other)
         assert [path for path in left[one] if left[one][path] != left[other][path]] == [], (one, other)

@@ -1,4 +1,4 @@
-"""Manifests of Go, Rust, Java and Kotlin, .NET, Swift, C and C++."""
+"""Manifests of Go, Rust, Swift and the packages of Apple's platforms."""
 
 from __future__ import annotations
 
@@ -10,22 +10,6 @@ from oracle.scan.manifests import Manifest, wanted
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
-    from xml.etree.ElementTree import Element
-
-_GRADLE_NEED = re.compile(
-    r"""^\s*(api|implementation|compileOnly|runtimeOnly|kapt|ksp|annotationProcessor|classpath|\w{0,20}[tT]est\w{0,30})"""
-    r"""[\s(]{1,4}(?:platform\()?["']([\w.-]{1,100}:[\w.-]{1,100})(?::([^"'\n]{1,60}))?["']""",
-    re.MULTILINE,
-)
-_GRADLE_PLUGIN = re.compile(
-    r"""^\s*(?:id[\s(]{1,3}["']([\w.-]{1,100})["']|kotlin\(["']([\w.-]{1,40})["']\))""", re.MULTILINE
-)
-_GRADLE_JAVA = re.compile(
-    r"""(?:languageVersion[\s\S]{0,12}?JavaLanguageVersion\.of\(|jvmToolchain\(|(?:source|target)Compatibility\s*=?\s*(?:JavaVersion\.VERSION_)?["']?)"""
-    r"""(\d{1,2}(?:[._]\d{1,2})?)"""
-)
-_QUOTED = re.compile(r"""["']([^"'\n]{1,200})["']""")
 
 
 # -- Go and Rust -------------------------------------------------------------------------------------------------------
@@ -97,109 +81,7 @@ def _crates(table: object) -> Iterator[tuple[str, str]]:
         yield name, "workspace" if formats.dig(spec, "workspace") is True else _word(version)
 
 
-# -- Java, Kotlin, .NET --------------------------------------------------------------------------------------------------
-
-
-def read_pom(path: str, text: str) -> Manifest | None:
-    """Read a pom.xml of Maven."""
-    root = formats.xml(text)
-    if root is None:
-        return None
-    properties = {formats.tag(item): (item.text or "").strip() for item in _children(root, "properties")}
-    needs = [(_inner(item, "groupId"), _inner(item, "artifactId"), item) for item in _children(root, "dependencies")]
-    named = [
-        (f"{group}:{name}", _inner(item, "version"), _inner(item, "scope") == "test") for group, name, item in needs
-    ]
-    java = next(
-        (
-            properties[key]
-            for key in ("maven.compiler.release", "java.version", "maven.compiler.source")
-            if key in properties
-        ),
-        "",
-    )
-    return Manifest(
-        path,
-        "java",
-        name=":".join(filter(None, (_inner(root, "groupId"), _inner(root, "artifactId")))),
-        version=_inner(root, "version"),
-        runtimes={"java": java} if java else {},
-        dependencies=wanted((name, version) for name, version, is_test in named if not is_test),
-        dev_dependencies=wanted((name, version) for name, version, is_test in named if is_test),
-        members=tuple((item.text or "").strip() for item in _children(root, "modules")),
-        tools=tuple(_inner(item, "artifactId") for build in _children(root, "build") for item in build),
-        build="maven",
-    )
-
-
-def _children(root: Element, name: str) -> list[Element]:
-    return [child for item in root if formats.tag(item) == name for child in item]
-
-
-def _inner(root: Element, name: str) -> str:
-    return next(((item.text or "").strip() for item in root if formats.tag(item) == name), "")
-
-
-def read_gradle(path: str, text: str) -> Manifest:
-    """Read a build.gradle, which is a program: plugins, Java and dependencies where they are written out."""
-    needs = [(kind, name, version) for kind, name, version in _GRADLE_NEED.findall(text)]
-    java = _GRADLE_JAVA.search(text)
-    plugins = sorted({one or f"kotlin-{other}" for one, other in _GRADLE_PLUGIN.findall(text)})
-    return Manifest(
-        path,
-        "java",
-        runtimes={"java": java[1].replace("_", ".")} if java else {},
-        dependencies=wanted((name, version) for kind, name, version in needs if "est" not in kind),
-        dev_dependencies=wanted((name, version) for kind, name, version in needs if "est" in kind),
-        tools=tuple(plugins),
-        build="gradle",
-    )
-
-
-def read_gradle_settings(path: str, text: str) -> Manifest:
-    """Read a settings.gradle: the name of the build, and the projects that it includes."""
-    name = re.search(r"""rootProject\.name\s*=\s*["']([^"'\n]{1,100})["']""", text)
-    included = re.findall(r"""^\s*include[\s(]([^\n]{1,2000})""", text, re.MULTILINE)
-    members = [one.lstrip(":").replace(":", "/") for line in included for one in _QUOTED.findall(line)]
-    return Manifest(path, "java", name=name[1] if name else "", members=tuple(members), build="gradle")
-
-
-def read_msbuild(path: str, text: str) -> Manifest | None:
-    """Read a project of MSBuild (.csproj and the like)."""
-    root = formats.xml(text)
-    if root is None:
-        return None
-    items = list(root.iter())
-    values = {formats.tag(item): (item.text or "").strip() for item in items if item.text and item.text.strip()}
-    needs = [
-        (item.get("Include") or "", item.get("Version") or _inner(item, "Version"))
-        for item in items
-        if formats.tag(item) == "PackageReference" and item.get("Include")
-    ]
-    frameworks = (
-        values.get("TargetFrameworks") or values.get("TargetFramework") or values.get("TargetFrameworkVersion", "")
-    )
-    return Manifest(
-        path,
-        "dotnet",
-        name=values.get("AssemblyName") or path.rpartition("/")[2].rpartition(".")[0],
-        version=values.get("Version", ""),
-        runtimes={"dotnet": frameworks} if frameworks else {},
-        dependencies=wanted(needs),
-        entry_points={"exe": values["OutputType"]} if values.get("OutputType") else {},
-        build="msbuild",
-    )
-
-
-def read_solution(path: str, text: str) -> Manifest:
-    """Read a .sln of Visual Studio: the projects that are built together."""
-    found = re.findall(
-        r"""^Project\([^)\n]{1,60}\)\s*=\s*"[^"\n]{1,100}",\s*"([^"\n]{1,300}proj)\"""", text, re.MULTILINE
-    )
-    return Manifest(path, "dotnet", members=tuple(one.replace("\\", "/") for one in found), build="msbuild")
-
-
-# -- Swift, C and C++ ----------------------------------------------------------------------------------------------------
+# -- Swift ---------------------------------------------------------------------------------------------------------------
 
 
 def read_swift(path: str, text: str) -> Manifest:
@@ -215,73 +97,48 @@ def read_swift(path: str, text: str) -> Manifest:
         "swift",
         name=name[1] if name else "",
         runtimes={"swift": version[1]} if version else {},
-        dependencies=wanted((url.rstrip("/").rpartition("/")[2].removesuffix(".git"), spec) for url, spec in packages),
+        dependencies=wanted((_of_url(url), spec) for url, spec in packages),
         entry_points={target: kind for kind, target in targets if kind == "executableTarget"},
         members=tuple(target for kind, target in targets if kind != "testTarget"),
         build="swiftpm",
     )
 
 
-def read_cmake(path: str, text: str) -> Manifest:
-    """Read a CMakeLists.txt, which is a program: the commands that name the project, its standards and its packages."""
-    plain = re.sub(r"#[^\n]*", "", text)
-    project = re.search(r"(?i)\bproject\s*\(\s*([\w.+-]{1,100})(?:[^)]{0,200}?VERSION\s+([\d.]{1,20}))?", plain)
-    standards = re.findall(r"(?i)CMAKE_(CXX|C)_STANDARD\s+(\d{2})", plain)
-    least = re.search(r"(?i)cmake_minimum_required\s*\(\s*VERSION\s+([\d.]{1,10})", plain)
-    runtimes = {{"CXX": "c++", "C": "c"}[kind.upper()]: number for kind, number in standards}
+def _of_url(url: str) -> str:
+    """Return the name of a package by where it lies; a last word that says nothing gets the one before it."""
+    owner, _, name = url.rstrip("/").removesuffix(".git").rpartition("/")
+    return f"{owner.rpartition('/')[2]}/{name}" if name.lower() in ("swift", "ios", "sdk", "core") else name
+
+
+def read_podspec(path: str, text: str) -> Manifest:
+    """Read a .podspec of CocoaPods, which is a Ruby program: name, version, Swift and pods where they are written out."""
+    stated = dict(re.findall(r"""\.(name|version|swift_versions?)\s*=\s*\[?\s*["']([^"'\n]{1,100})["']""", text))
+    swift = stated.get("swift_version") or stated.get("swift_versions")
+    needs = re.findall(r"""\.dependency[\s(]{1,3}["']([\w./+-]{1,100})["'](?:\s*,\s*["']([^"'\n]{1,60})["'])?""", text)
     return Manifest(
         path,
-        "c_cpp",
-        name=project[1] if project else "",
-        version=(project[2] or "") if project else "",
-        runtimes={**runtimes, **({"cmake": f">={least[1]}"} if least else {})},
-        dependencies=wanted((name, "") for name in re.findall(r"(?i)\bfind_package\s*\(\s*([\w.+-]{1,100})", plain)),
-        entry_points=dict.fromkeys(re.findall(r"(?i)\badd_executable\s*\(\s*([\w.+-]{1,100})", plain), "executable"),
-        members=tuple(re.findall(r"(?i)\badd_subdirectory\s*\(\s*([\w./-]{1,200})", plain)),
-        tools=tuple(
-            sorted(set(re.findall(r"(?i)\b(enable_testing|gtest_discover_tests|catch_discover_tests)\b", plain)))
-        ),
-        build="cmake",
+        "cocoapods",
+        name=stated.get("name", ""),
+        version=stated.get("version", ""),
+        runtimes={"swift": swift} if swift else {},
+        dependencies=wanted(needs),
+        build="cocoapods",
     )
 
 
-def read_meson(path: str, text: str) -> Manifest:
-    """Read a meson.build, which is a program: its project and dependencies where they are written out."""
-    project = re.search(r"""\bproject\(\s*'([^'\n]{1,100})'""", text)
-    standards = re.findall(r"""\b(cpp|c)_std=(?:gnu|c)\+*(\d{2})""", text)
-    return Manifest(
-        path,
-        "c_cpp",
-        name=project[1] if project else "",
-        runtimes={{"cpp": "c++", "c": "c"}[kind]: number for kind, number in standards},
-        dependencies=wanted((name, "") for name in re.findall(r"""\bdependency\(\s*'([^'\n]{1,100})'""", text)),
-        members=tuple(re.findall(r"""\bsubdir\(\s*'([^'\n]{1,200})'""", text)),
-        build="meson",
+def read_podfile(path: str, text: str) -> Manifest:
+    """Read a Podfile, which is a Ruby program: the pods that it names."""
+    needs = re.findall(
+        r"""^\s*pod\s+["']([\w./+-]{1,100})["'](?:\s*,\s*["']([^"'\n]{1,60})["'])?""", text, re.MULTILINE
     )
+    return Manifest(path, "cocoapods", dependencies=wanted(needs), build="cocoapods")
 
 
-def read_conan(path: str, text: str) -> Manifest:
-    """Read a conanfile.txt: the packages that it requires."""
-    sections = formats.ini(text)
-    stated = [list(sections[name]) for name in ("requires", "tool_requires") if name in sections]
-    pairs = [line.partition("@")[0].partition("/") for lines in stated for line in lines]
-    return Manifest(path, "c_cpp", dependencies=wanted((name, version) for name, _, version in pairs), build="conan")
-
-
-def read_vcpkg(path: str, text: str) -> Manifest:
-    """Read a vcpkg.json."""
-    table = formats.table(formats.json(text))
-    listed = table.get("dependencies")
-    items: list[Any] = listed if isinstance(listed, list) else []
-    names = [item if isinstance(item, str) else _word(formats.dig(item, "name")) for item in items]
-    return Manifest(
-        path,
-        "c_cpp",
-        name=_word(table.get("name")),
-        version=_word(table.get("version") or table.get("version-string")),
-        dependencies=wanted((name, "") for name in names if name),
-        build="vcpkg",
-    )
+def read_xcode(path: str, text: str) -> Manifest:
+    """Read the project of Xcode: its name is that of its folder, its Swift what its settings state."""
+    swift = re.search(r"\bSWIFT_VERSION = ([\d.]{1,10});", text)
+    name = path.rpartition("/")[0].rpartition("/")[2].removesuffix(".xcodeproj")
+    return Manifest(path, "xcode", name=name, runtimes={"swift": swift[1]} if swift else {}, build="xcodebuild")
 
 
 def _word(item: object) -> str:

@@ -1,4 +1,4 @@
-"""How a project leaves the desk: `deploy`, `ci`, `env_templates`."""
+"""How a project leaves the desk: `deploy`, `env_templates`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from fnmatch import fnmatchcase
 
 from oracle.scan import formats, words
+from oracle.scan.manifests import lies_among_copies
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,13 +18,6 @@ if TYPE_CHECKING:
     Content = dict[str, object]
 
 _MOST, _MOST_FILES = 100, 50
-_WORKFLOWS = (".github/workflows", ".gitea/workflows", ".forgejo/workflows")
-_SERVICES = {
-    ".circleci/config.yml": "circleci",
-    ".buildkite/pipeline.yml": "buildkite",
-    ".github/dependabot.yml": "dependabot",
-    ".github/dependabot.yaml": "dependabot",
-}
 _INSTRUCTION = re.compile(r"(?i)^\s*(FROM|EXPOSE|WORKDIR)[ \t]+([^\n]{1,300})", re.MULTILINE)
 
 
@@ -100,63 +94,10 @@ def _cluster_objects(tree: Tree, path: str) -> list[Content]:
     return found
 
 
-def detect_ci(tree: Tree, _: Sequence[Manifest]) -> Content:
-    """Return what runs when somebody pushes: services, workflows with triggers, jobs and the actions that they use."""
-    workflows = [path for path in tree.below(*_WORKFLOWS) if path.endswith((".yml", ".yaml"))]
-    systems: dict[str, list[str]] = {"github actions": workflows[:_MOST]} if workflows else {}
-    for path in tree.files:
-        if path in _SERVICES:
-            systems.setdefault(_SERVICES[path], []).append(path)
-    for path in tree.named(*words.CI_FILES):
-        name = path.rpartition("/")[2]
-        system = next(one for pattern, one in words.CI_FILES.items() if fnmatchcase(name, pattern))
-        systems.setdefault(system, []).append(path)
-    return {
-        "systems": {name: paths[:20] for name, paths in sorted(systems.items())},
-        "workflows": [_workflow(tree, path) for path in workflows[:_MOST_FILES]],
-        "gitlab": _gitlab(tree) if tree.has(".gitlab-ci.yml") else None,
-        "circleci_jobs": _circle(tree) if tree.has(".circleci/config.yml") else [],
-    }
-
-
-def _workflow(tree: Tree, path: str) -> Content:
-    """Return a workflow of GitHub Actions. YAML 1.1 reads its `on` as true."""
-    document = formats.table(next(iter(formats.yaml(tree.text(path))), None))
-    triggers = document.get("on", document.get("True"))
-    jobs = formats.table(document.get("jobs"))
-    steps = [step for job in jobs.values() for step in formats.dig(job, "steps") or [] if isinstance(step, dict)]
-    return {
-        "path": path,
-        "name": document.get("name") if isinstance(document.get("name"), str) else "",
-        "triggers": sorted(map(str, triggers)) if isinstance(triggers, dict | list) else formats.texts(triggers),
-        "jobs": list(jobs)[:_MOST],
-        "runs_on": sorted({one for job in jobs.values() for one in formats.texts(formats.dig(job, "runs-on"))}),
-        "uses": sorted({step["uses"] for step in steps if isinstance(step.get("uses"), str)})[:_MOST],
-    }
-
-
-def _gitlab(tree: Tree) -> Content:
-    """Return stages and jobs of a .gitlab-ci.yml; what begins with a dot is a template, what is a setting no job."""
-    document = formats.table(next(iter(formats.yaml(tree.text(".gitlab-ci.yml"))), None))
-    jobs = [
-        name
-        for name, job in document.items()
-        if isinstance(job, dict)
-        and not name.startswith(".")
-        and ("script" in job or "trigger" in job or "extends" in job)
-    ]
-    return {"stages": formats.texts(document.get("stages")), "jobs": jobs[:_MOST]}
-
-
-def _circle(tree: Tree) -> list[str]:
-    document = next(iter(formats.yaml(tree.text(".circleci/config.yml"))), None)
-    return list(formats.table(formats.dig(document, "jobs")))[:_MOST]
-
-
 def detect_env_templates(tree: Tree, _: Sequence[Manifest]) -> Content:
     """Return the variables that templates of environment files name; their values, which may be real ones, are left out."""
     files = []
-    for path in tree.named(*words.ENV_TEMPLATES)[:_MOST_FILES]:
+    for path in [one for one in tree.named(*words.ENV_TEMPLATES) if not lies_among_copies(one)][:_MOST_FILES]:
         variables, _wrong = formats.dotenv(tree.text(path))
         files.append(
             {

@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 MOST_READ = 300
 """Manifests of one repository that are read, nearest to the top first."""
 
-BESIDE = frozenset(
-    """_examples benchmark benchmarks demo demos doc docs example examples fixture fixtures sample samples spec template
-    templates test testdata tests third_party third-party vendor vendored""".split()
+COPIES = frozenset(
+    """_examples __fixtures__ __testfixtures__ benchmark benchmarks demo demos example examples fixture fixtures sample samples
+    template templates third_party third-party vendor vendored""".split()
 )
+"""Folders of what only looks like a project: examples, fixtures, templates, copies of others."""
+
+BESIDE = COPIES | frozenset("doc docs spec test testdata tests".split())
 """Folders whose manifests are those of something else than the project."""
+
+_EXAMPLES = ("example-", "example_", "sample-", "sample_", "demo-")
+_TESTS = ("-test", "-tests", "_test", "_tests")
 
 MOST_NAMES = 300
 """Names of one list that are kept."""
@@ -59,30 +65,42 @@ READERS = {
     "setup.cfg": "scripted:read_setup_cfg",
     "setup.py": "scripted:read_setup_py",
     "requirements*.txt": "scripted:read_requirements",
+    "*requirements.txt": "scripted:read_requirements",
     "Pipfile": "scripted:read_pipfile",
     "environment.yml": "scripted:read_conda",
     "package.json": "scripted:read_package_json",
     "deno.json*": "scripted:read_deno",
     "composer.json": "scripted:read_composer",
-    "Gemfile": "scripted:read_gemfile",
-    "*.gemspec": "scripted:read_gemspec",
+    "Gemfile": "ruby:read_gemfile",
+    "*.gemspec": "ruby:read_gemspec",
     "go.mod": "compiled:read_go_mod",
     "go.work": "compiled:read_go_work",
     "Cargo.toml": "compiled:read_cargo",
-    "pom.xml": "compiled:read_pom",
-    "build.gradle*": "compiled:read_gradle",
-    "settings.gradle*": "compiled:read_gradle_settings",
-    "*.csproj": "compiled:read_msbuild",
-    "*.fsproj": "compiled:read_msbuild",
-    "*.vbproj": "compiled:read_msbuild",
-    "*.sln": "compiled:read_solution",
+    "pom.xml": "jvm:read_pom",
+    "settings.gradle*": "jvm:read_gradle_settings",
+    "*.gradle": "jvm:read_gradle",
+    "*.gradle.kts": "jvm:read_gradle",
+    "*.versions.toml": "jvm:read_catalogue",
+    "*.csproj": "dotnet:read_msbuild",
+    "*.fsproj": "dotnet:read_msbuild",
+    "*.vbproj": "dotnet:read_msbuild",
+    "Directory.Build.props": "dotnet:read_shared",
+    "packages.config": "dotnet:read_packages",
+    "*.sln": "dotnet:read_solution",
     "Package.swift": "compiled:read_swift",
-    "CMakeLists.txt": "compiled:read_cmake",
-    "meson.build": "compiled:read_meson",
-    "conanfile.txt": "compiled:read_conan",
-    "vcpkg.json": "compiled:read_vcpkg",
+    "*.podspec": "compiled:read_podspec",
+    "Podfile": "compiled:read_podfile",
+    "project.pbxproj": "compiled:read_xcode",
+    "CMakeLists.txt": "native:read_cmake",
+    "meson.build": "native:read_meson",
+    "configure.ac": "native:read_configure",
+    "conanfile.txt": "native:read_conan",
+    "vcpkg.json": "native:read_vcpkg",
 }
 """The name of a manifest, and the function of this package that reads it."""
+
+_LOOK_AROUND = ("jvm", "dotnet")
+"""Modules whose readers are given the repository too: what they read inherits from files around it."""
 
 
 def read_all(tree: Tree) -> list[Manifest]:
@@ -90,20 +108,36 @@ def read_all(tree: Tree) -> list[Manifest]:
     from fnmatch import fnmatchcase
 
     found: list[Manifest] = []
-    for path in [one for one in tree.named(*READERS) if not lies_beside(one)][:MOST_READ]:
+    paths = [one for one in tree.named(*READERS) if not lies_beside(one)]
+    paths += [one for one in tree.below("requirements") if one.endswith(".txt")]
+    for path in paths[:MOST_READ]:
         name = path.rpartition("/")[2]
-        reader = next(reader for pattern, reader in READERS.items() if fnmatchcase(name, pattern))
+        reader = next(
+            (one for pattern, one in READERS.items() if fnmatchcase(name, pattern)), "scripted:read_requirements"
+        )
         module, function = reader.split(":")
         text = tree.text(path)
         if text is not None:
-            manifest = getattr(import_module(f"oracle.scan.{module}"), function)(path, text)
+            read = getattr(import_module(f"oracle.scan.{module}"), function)
+            manifest = read(path, text, tree) if module in _LOOK_AROUND else read(path, text)
             found += [manifest] if manifest is not None else []
     return found
 
 
 def lies_beside(path: str) -> bool:
     """Tell whether a file lies among examples, tests or copies of others, and says nothing of the project itself."""
-    return not BESIDE.isdisjoint(path.split("/")[:-1])
+    folders = path.lower().split("/")[:-1]
+    return (
+        not BESIDE.isdisjoint(folders)
+        or any(one.startswith(_EXAMPLES) for one in folders)
+        or any(one.endswith(_TESTS) for one in folders[:-1])
+    )
+
+
+def lies_among_copies(path: str) -> bool:
+    """Tell whether a file lies among examples, fixtures, templates or copies of others; tests are the project's own."""
+    folders = path.lower().split("/")[:-1]
+    return not COPIES.isdisjoint(folders) or any(one.startswith(_EXAMPLES) for one in folders)
 
 
 def wanted(pairs: Iterable[tuple[str, object]]) -> dict[str, str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 
-from oracle.scan import formats, words
+from oracle.scan import commands, versions, words
 from oracle.scan.git import describe_repository
 from oracle.scan.manifests import lies_beside
 
@@ -19,42 +20,32 @@ if TYPE_CHECKING:
     Content = dict[str, object]
 
 _MOST = 100
+_LICENSE = re.compile(r"(?i)(?:^|[-_.])(?:licen[cs]e|copying|unlicense)(?:$|[-_.])")
+_ONE_PACKAGE = frozenset(("c_cpp", "dotnet", "swift", "xcode", "cocoapods"))
 _README = ("readme", "readme.md", "readme.rst", "readme.txt", "readme.org", "readme.adoc")
-_COMMANDS = (
-    "Makefile",
-    "makefile",
-    "GNUmakefile",
-    "justfile",
-    "Justfile",
-    "Taskfile.yml",
-    "Rakefile",
-    "noxfile.py",
-    "magefile.go",
-)
 
 
 def detect_dev_env(tree: Tree, manifests: Sequence[Manifest]) -> Content:
     """Return what somebody needs to begin work: languages, versions, package managers, commands, branch and remotes."""
     counts = languages(tree)
-    top = next((one for one in manifests if one.folder == "." and one.name), None)
+    named = [one for one in manifests if one.folder == "." and one.name]
+    top = next((one for one in named if one.version), next(iter(named), None))
     repository = describe_repository(tree.path)
     return {
         "name": top.name if top else os.path.basename(tree.path),
-        "version": top.version if top else "",
+        "version": versions.own_version(tree, top),
         "primary_language": primary_language(counts),
         "languages": counts,
         "package_managers": package_managers(tree, manifests),
         "manifests": [one.path for one in manifests][:_MOST],
-        "runtimes": runtimes(tree, manifests),
+        "runtimes": versions.runtimes(tree, manifests),
         "frameworks": frameworks(manifests),
-        "commands": commands(tree, manifests),
+        "commands": commands.stated(tree, manifests),
         "is_monorepo": is_monorepo(manifests),
         "branch": repository["branch"],
         "remotes": repository["remotes"],
         "readme": next((path for path in tree.files if path.lower() in _README), None),
-        "license": next(
-            (path for path in tree.files if path.lower().startswith(("license", "licence", "copying"))), None
-        ),
+        "license": _license(tree),
     }
 
 
@@ -102,7 +93,11 @@ def package_managers(tree: Tree, manifests: Sequence[Manifest]) -> list[str]:
     """Return the package managers in use, by their lock files, else by what the manifests state or are of."""
     locked = {words.LOCKS[path.rpartition("/")[2]] for path in tree.named(*words.LOCKS) if not lies_beside(path)}
     stated = {name for one in manifests for name in one.runtimes if name in ("npm", "yarn", "pnpm", "bun")}
-    built = {one.build for one in manifests if one.build in ("maven", "gradle", "cmake", "meson", "conan", "vcpkg")}
+    built = {
+        one.build
+        for one in manifests
+        if one.build in ("maven", "gradle", "cmake", "meson", "conan", "vcpkg", "cocoapods")
+    }
     found = (
         locked
         | built
@@ -124,62 +119,34 @@ def one_of(manifests: Iterable[Manifest], ecosystem: str) -> bool:
     return any(one.ecosystem == ecosystem for one in manifests)
 
 
-def runtimes(tree: Tree, manifests: Sequence[Manifest]) -> dict[str, str]:
-    """Return the version that is wanted of each language and tool; what the nearest file to the top states counts."""
-    found: dict[str, str] = {}
-    for name, runtime in words.VERSION_FILES.items():
-        stated = (tree.text(name) or "").split() if tree.has(name) else []
-        if stated:
-            found.setdefault(runtime, stated[0])
-    for line in (tree.text(".tool-versions") or "").splitlines() if tree.has(".tool-versions") else []:
-        tool = line.partition("#")[0].split()
-        if len(tool) > 1:
-            found.setdefault(tool[0], tool[1])
-    channel = formats.dig(formats.toml(tree.text("rust-toolchain.toml")), "toolchain", "channel")
-    if isinstance(channel, str):
-        found.setdefault("rust", channel)
-    sdk = formats.dig(formats.json(tree.text("global.json")), "sdk", "version")
-    if isinstance(sdk, str):
-        found.setdefault("dotnet-sdk", sdk)
-    for one in manifests:
-        for runtime, version in one.runtimes.items():
-            found.setdefault(runtime, version)
-    return dict(sorted(found.items()))
-
-
 def frameworks(manifests: Iterable[Manifest]) -> list[str]:
     """Return the dependencies after which people call a project."""
     needs = {name.lower() for one in manifests for name in one.dependencies}
     return sorted(name for name in words.FRAMEWORKS if name.lower() in needs)
 
 
-def commands(tree: Tree, manifests: Sequence[Manifest]) -> Content:
-    """Return how the project is run: scripts and entry points of the manifests at the top, targets of a Makefile."""
-    top = [one for one in manifests if one.folder == "."]
-    files = [name for name in _COMMANDS if tree.has(name)]
-    return {
-        "scripts": {name: text for one in top for name, text in list(one.scripts.items())[:_MOST]},
-        "entry_points": {name: text for one in top for name, text in list(one.entry_points.items())[:_MOST]},
-        "files": files,
-        "targets": _targets(tree.text(files[0])) if files and "akefile" in files[0] and files[0] != "Rakefile" else [],
-    }
+def _license(tree: Tree) -> str | None:
+    """Return the file at the top that states the licence; a plain name before one with more words in it."""
+    found = [path for path in tree.files if "/" not in path and _LICENSE.search(path)]
+    return min(found, key=_plainness, default=None)
 
 
-def _targets(text: str | None) -> list[str]:
-    """Return the targets of a Makefile that people call: plain words at the beginning of a line."""
-    heads = [line.partition(":")[0] for line in (text or "").splitlines() if ":" in line and ":=" not in line]
-    named = [word for head in heads if head[:1].isalpha() for word in head.split()]
-    return list(dict.fromkeys(word for word in named if word.replace("-", "").replace("_", "").isalnum()))[:_MOST]
+def _plainness(path: str) -> tuple[int, bool, int]:
+    name, suffix = os.path.splitext(path)
+    return len(re.findall(r"\w+", name)), suffix.lower() in (".rtf", ".html", ".pdf"), len(path)
 
 
 def is_monorepo(manifests: Sequence[Manifest]) -> bool:
-    """Tell whether one repository holds several packages: a manifest names them, or they lie in folders of their own."""
-    if any(one.members for one in manifests if one.ecosystem != "swift" and one.build not in ("cmake", "meson")):
+    """Tell whether one repository holds several packages: a manifest names them, or they lie in folders of their own.
+
+    The projects of one solution of .NET, the targets of Swift and the folders of CMake and Meson are no packages.
+    """
+    apart = [one for one in manifests if one.ecosystem not in _ONE_PACKAGE]
+    if any(len(one.members) > (one.build == "gradle") for one in apart):
         return True
-    named = {
-        one.folder for one in manifests if one.name and one.build not in ("cmake", "meson") and "/" not in one.folder
-    }
-    return len(named - {".", "examples", "example", "docs", "tests", "test"}) > 1
+    folders = {one.folder for one in apart if one.name}
+    beside = Counter(folder.rpartition("/")[0] for folder in folders if folder != ".")
+    return any(count > 1 for count in beside.values())
 
 
 def packages(manifests: Sequence[Manifest]) -> list[dict[str, str]]:

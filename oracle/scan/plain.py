@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 LONGEST = 300
 _KEY = re.compile(r"[A-Za-z_][A-Za-z_.-]{0,30}\d{0,2}")  # what has more digits may be somebody's number
 _WORD = re.compile(r"[A-Za-z][\w.+-]{0,40}(?:/[A-Za-z][\w.+-]{0,40})?")
+_CREDENTIAL = re.compile(
+    r"(?i:passw|secret|token|credential|api_?key|\bauth|\blogin\b|\bcurl\b|\bwget\b|\bssh|://[^/\s]*@)|\s-u\b"
+)
 _PATH = re.compile(r"(?:/(?:[A-Za-z][A-Za-z.-]{0,15}|v\d{1,2}(?:\.\d)?))*/?")
 TELLING = frozenset("id name model provider type kind mode version channel agent lang language locale theme".split())
 """Keys of a foreign configuration whose short values say what is set up."""
@@ -38,6 +41,11 @@ def clean(value: Any, key: str = "") -> Any:  # noqa: ANN401 -- any JSON
             return "[REDACTED:assignment]"
         return text(value)
     return value
+
+
+def command(line: str) -> str:
+    """Return a line for a shell, "" where it names a credential: what follows on such a line may be one."""
+    return "" if _CREDENTIAL.search(line) else line
 
 
 def outline(value: Any, key: str = "") -> Any:  # noqa: ANN401 -- any JSON

@@ -5,7 +5,7 @@ What it says depends on the files alone, so that two scans of the same files say
 
 from __future__ import annotations
 
-from oracle.scan import checks, delivery, manifests, overview
+from oracle.scan import checks, ci, delivery, manifests, overview
 from oracle.scan.plain import clean
 from oracle.scan.walk import walk
 
@@ -25,7 +25,7 @@ MEDIUM: dict[str, Detector] = {
     "runtime": checks.detect_runtime,
     "tests": checks.detect_tests,
     "deploy": delivery.detect_deploy,
-    "ci": delivery.detect_ci,
+    "ci": ci.detect_ci,
     "lint": checks.detect_lint,
     "structure": overview.detect_structure,
 }

@@ -1,4 +1,4 @@
-"""Manifests of Python, JavaScript and TypeScript, PHP and Ruby."""
+"""Manifests of Python, JavaScript and TypeScript, PHP."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]{0,100})\s*(?:\[[^\]\n]{0,200}\])?\s*([^;#\n]{0,200})")
-_GEM = re.compile(r"""^\s*gem\s+["']([\w.-]{1,100})["']((?:\s*,\s*["'][^"'\n]{1,60}["']){0,5})""", re.MULTILINE)
-_GEM_NEEDS = re.compile(
-    r"""\.add_(development_|runtime_)?dependency[\s(]+["']([\w.-]{1,100})["'](?:\s*,\s*["']([^"'\n]{1,60})["'])?"""
+_LONGEST_PROGRAM, _MOST_STATEMENTS = 1 << 17, 500
+_PLAIN_REQUIREMENTS = frozenset(
+    f"{name}.txt" for name in "requirements default base main common prod production".split()
 )
 
 
@@ -80,12 +80,19 @@ def read_setup_py(path: str, text: str) -> Manifest | None:
     """Read the call of setup() in a setup.py without running it: arguments that are written out count."""
     import ast
 
-    tree = formats.parse(text, ast.parse)
+    tree = formats.parse(text, ast.parse) if len(text) <= _LONGEST_PROGRAM else None
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree is not None else []
     call = next((one for one in calls if getattr(one.func, "id", getattr(one.func, "attr", "")) == "setup"), None)
     if call is None:
         return None
-    stated = {word.arg: formats.parse(ast.unparse(word.value), ast.literal_eval) for word in call.keywords if word.arg}
+    names = _constants(tree)
+    stated = {
+        word.arg: names.get(word.value.id)
+        if isinstance(word.value, ast.Name)
+        else formats.parse(ast.unparse(word.value), ast.literal_eval)
+        for word in call.keywords
+        if word.arg
+    }
     extras = [formats.texts(extra) for extra in formats.table(stated.get("extras_require")).values()]
     return Manifest(
         path,
@@ -99,10 +106,23 @@ def read_setup_py(path: str, text: str) -> Manifest | None:
     )
 
 
+def _constants(tree: Any) -> dict[str, object]:  # noqa: ANN401 -- a module of `ast`, which is loaded where it is needed
+    """Return the names that a module gives to values that are written out, at its top."""
+    import ast
+
+    return {
+        target.id: formats.parse(ast.unparse(node.value), ast.literal_eval)
+        for node in tree.body[:_MOST_STATEMENTS]
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
 def read_requirements(path: str, text: str) -> Manifest:
-    """Read a requirements.txt; those of a file with another name are for developing."""
+    """Read a requirements.txt; those of a file with another name are for developing, but for the plain ones of a folder."""
     needs = wanted(_requirements(line for line in text.splitlines() if not line.lstrip().startswith(("-", "#"))))
-    if path.rpartition("/")[2] == "requirements.txt":
+    if path.rpartition("/")[2] in _PLAIN_REQUIREMENTS:
         return Manifest(path, "python", dependencies=needs)
     return Manifest(path, "python", dev_dependencies=needs)
 
@@ -136,7 +156,7 @@ def _requirements(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield (name, versions) of PEP 508 requirements, without extras, markers and hashes."""
     for line in lines:
         found = _REQUIREMENT.match(line)
-        if found:
+        if found and not line[found.end(1) :].startswith(("+", ":")):  # an address instead of a name
             yield found[1], found[2].split("--hash")[0].rstrip(" \\").removeprefix("@").strip("() ")
 
 
@@ -144,7 +164,7 @@ def _python(spec: object) -> dict[str, str]:
     return {"python": spec} if isinstance(spec, str) and spec else {}
 
 
-# -- JavaScript, PHP, Ruby -----------------------------------------------------------------------------------------------
+# -- JavaScript and PHP --------------------------------------------------------------------------------------------------
 
 
 def read_package_json(path: str, text: str) -> Manifest | None:
@@ -155,14 +175,17 @@ def read_package_json(path: str, text: str) -> Manifest | None:
     stated = table.get("workspaces")
     members = formats.texts(formats.dig(stated, "packages") if isinstance(stated, dict) else stated)
     commands = table.get("bin")
-    named = commands if isinstance(commands, dict) else {_word(table.get("name")): commands} if commands else {}
+    own = _word(table.get("name")).rpartition("/")[2]  # the command of a scoped package goes without the scope
+    named = commands if isinstance(commands, dict) else {own: commands} if commands else {}
     manager = _word(table.get("packageManager"))
     return Manifest(
         path,
         "node",
         name=_word(table.get("name")),
         version=_word(table.get("version")),
-        runtimes=_words({**formats.table(table.get("engines")), **_manager(manager)}),
+        runtimes=_words(
+            {**formats.table(table.get("volta")), **formats.table(table.get("engines")), **_manager(manager)}
+        ),
         dependencies=wanted(formats.table(table.get("dependencies")).items()),
         dev_dependencies=wanted(
             [
@@ -211,28 +234,7 @@ def read_composer(path: str, text: str) -> Manifest | None:
         dependencies=wanted(needs.items()),
         dev_dependencies=wanted(formats.table(table.get("require-dev")).items()),
         scripts=scripts,
-    )
-
-
-def read_gemfile(path: str, text: str) -> Manifest:
-    """Read a Gemfile, which is a Ruby program: the lines that name a gem or a Ruby."""
-    ruby = re.search(r"""^\s*ruby\s+["']([^"'\n]{1,40})["']""", text, re.MULTILINE)
-    gems = [(found[1], " ".join(re.findall(r"""["']([^"']+)["']""", found[2]))) for found in _GEM.finditer(text)]
-    return Manifest(path, "ruby", runtimes={"ruby": ruby[1]} if ruby else {}, dependencies=wanted(gems))
-
-
-def read_gemspec(path: str, text: str) -> Manifest:
-    """Read a .gemspec, which is a Ruby program: name, Ruby and gems where they are written out."""
-    name = re.search(r"""\.name\s*=\s*["']([\w.-]{1,100})["']""", text)
-    ruby = re.search(r"""\.required_ruby_version\s*=\s*["']([^"'\n]{1,40})["']""", text)
-    needs = [(kind, gem, spec) for kind, gem, spec in _GEM_NEEDS.findall(text)]
-    return Manifest(
-        path,
-        "ruby",
-        name=name[1] if name else "",
-        runtimes={"ruby": ruby[1]} if ruby else {},
-        dependencies=wanted((gem, spec) for kind, gem, spec in needs if kind != "development_"),
-        dev_dependencies=wanted((gem, spec) for kind, gem, spec in needs if kind == "development_"),
+        entry_points={one.rpartition("/")[2]: one for one in formats.texts(table.get("bin"))},
     )
 
 

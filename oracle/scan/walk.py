@@ -30,7 +30,7 @@ _DEEPEST = 64
 class Tree:
     """The files of a repository that people keep: paths, and what was left out."""
 
-    __slots__ = ("bytes", "complete", "files", "ignored", "links", "path")
+    __slots__ = ("_known", "bytes", "complete", "files", "ignored", "links", "path")
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -39,6 +39,7 @@ class Tree:
         self.links = 0
         self.ignored = 0
         self.complete = True
+        self._known: frozenset[str] = frozenset()
 
     def text(self, name: str) -> str | None:
         """Return the text of a file, None where it is none or too large."""
@@ -46,7 +47,9 @@ class Tree:
 
     def has(self, name: str) -> bool:
         """Tell whether a path names a file that was kept."""
-        return name in self._names()
+        if len(self._known) != len(self.files):
+            self._known = frozenset(self.files)
+        return name in self._known
 
     def named(self, *patterns: str) -> list[str]:
         """Return the files whose own name matches one of the patterns (`*` stands for anything), nearest to the top first."""
@@ -63,9 +66,6 @@ class Tree:
         """Return the files in or under folders given by their path."""
         starts = tuple(f"{folder}/" for folder in folders)
         return [path for path in self.files if path.startswith(starts)]
-
-    def _names(self) -> frozenset[str]:
-        return frozenset(self.files)
 
 
 class _Rules:

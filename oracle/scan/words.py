@@ -75,22 +75,9 @@ MANAGER_OF = {
     "php": "composer",
     "swift": "swiftpm",
     "dotnet": "nuget",
+    "cocoapods": "cocoapods",
 }
 """The package manager of an ecosystem when no file names one."""
-
-VERSION_FILES = {
-    ".python-version": "python",
-    ".node-version": "node",
-    ".nvmrc": "node",
-    ".ruby-version": "ruby",
-    ".java-version": "java",
-    ".go-version": "go",
-    ".php-version": "php",
-    ".swift-version": "swift",
-    "runtime.txt": "runtime",
-    "rust-toolchain": "rust",
-}
-"""Files whose whole text is a version."""
 
 FRAMEWORKS = """actix-web angular @angular/core aspnetcore astro axum bevy celery click django @nestjs/core electron express
     fastapi fastify flask gin-gonic/gin github.com/gin-gonic/gin github.com/labstack/echo/v4 github.com/spf13/cobra hono
@@ -122,6 +109,7 @@ TEST_TOOLS = {
     "minitest": "minitest",
     "cucumber": "cucumber",
     "phpunit/phpunit": "phpunit",
+    "symfony/phpunit-bridge": "phpunit",
     "pestphp/pest": "pest",
     "github.com/stretchr/testify": "testify",
     "github.com/onsi/ginkgo/v2": "ginkgo",
@@ -134,6 +122,14 @@ TEST_TOOLS = {
     "io.kotest:kotest-runner-junit5": "kotest",
     "org.mockito:mockito-core": "mockito",
     "xunit": "xunit",
+    "nunit.framework": "nunit",
+    "org.assertj:assertj-core": "assertj",
+    "org.spockframework:spock-core": "spock",
+    "org.jetbrains.kotlin:kotlin-test": "kotlin.test",
+    "org.jetbrains.kotlin:kotlin-test-junit": "kotlin.test",
+    "io.mockk:mockk": "mockk",
+    "org.robolectric:robolectric": "robolectric",
+    "Microsoft.NET.Test.Sdk": "dotnet test",
     "NUnit": "nunit",
     "MSTest.TestFramework": "mstest",
     "gtest": "googletest",
@@ -165,23 +161,37 @@ TEST_FILES = {
 }
 """The tool for tests that a file configures."""
 
-TEST_PATTERNS = (
-    *("test_*.py", "*_test.py", "*_test.go", "*.test.js", "*.test.ts", "*.test.jsx", "*.test.tsx", "*.spec.js"),
-    *(
-        "*.spec.ts",
-        "*.spec.tsx",
-        "*.test.mjs",
-        "*_spec.rb",
-        "*_test.rb",
-        "test_*.rb",
-        "*Test.java",
-        "*Tests.java",
-        "*Test.kt",
-        "*Tests.kt",
-    ),
-    *("*Test.php", "*Tests.swift", "*Tests.cs", "*Test.cs", "*_test.cc", "*_test.cpp", "test_*.cpp", "*Test.cpp"),
+TEST_PATTERNS = tuple(
+    """test_*.py *_test.py *_test.go *.test.js *.test.ts *.test.jsx *.test.tsx *.test.mjs *.test.cjs *.test.mts *.spec.js *.spec.ts
+    *.spec.jsx *.spec.tsx *.spec.mjs *.spec.cjs *-test.js *_spec.rb *_test.rb test_*.rb *Test.java *Tests.java *IT.java *Test.kt
+    *Tests.kt *Spec.kt *Test.php *Spec.php *.phpt *Tests.swift *Tests.cs *Test.cs *_test.cc *-test.cc *_unittest.cc *_test.cpp
+    *-test.cpp test_*.cpp *Test.cpp *_test.c test_*.c test-*.c *_test.exs""".split()
 )
 """Names of files that hold tests."""
+
+TESTS_BY_FOLDER = (".js", ".mjs", ".cjs", ".ts", ".jsx", ".tsx", ".rs")
+"""Suffixes of languages whose tests need no name of their own when they lie in a folder of tests."""
+
+TEST_IMPORTS = (
+    ((".py",), "import unittest", "unittest"),
+    ((".js", ".mjs", ".cjs", ".ts"), "node:test", "node:test"),
+    ((".cc", ".cpp", ".cxx"), "gtest/gtest.h", "googletest"),
+    ((".cc", ".cpp", ".cxx"), "gmock/gmock.h", "googletest"),
+    ((".cc", ".cpp", ".cxx"), "catch2/", "catch2"),
+    ((".cc", ".cpp", ".cxx"), "doctest.h", "doctest"),
+    ((".swift",), "import XCTest", "xctest"),
+    ((".swift",), "import Testing", "swift testing"),
+    ((".cs",), "using NUnit.Framework", "nunit"),
+    ((".cs",), "using Xunit", "xunit"),
+    ((".cs",), "using Microsoft.VisualStudio.TestTools.UnitTesting", "mstest"),
+    ((".java",), "import org.junit", "junit"),
+    ((".java",), "import org.testng", "testng"),
+    ((".kt",), "kotlin.test", "kotlin.test"),
+    ((".rb",), "minitest", "minitest"),
+    ((".rb",), "test/unit", "test-unit"),
+    ((".php",), "PHPUnit", "phpunit"),
+)
+"""What a test file imports: the suffixes it is looked for in, the words, the framework."""
 
 TEST_FOLDERS = frozenset("test tests spec __tests__ e2e Tests testdata integration_tests".split())
 
@@ -214,7 +224,7 @@ LINT_FILES = {
     ".rubocop.yml": "rubocop",
     ".standard.yml": "standard",
     "phpcs.xml*": "phpcs",
-    "phpstan.neon*": "phpstan",
+    "phpstan*.neon*": "phpstan",
     "psalm.xml*": "psalm",
     ".php-cs-fixer*": "php-cs-fixer",
     "checkstyle.xml": "checkstyle",
@@ -222,12 +232,22 @@ LINT_FILES = {
     ".clang-format": "clang-format",
     ".clang-tidy": "clang-tidy",
     ".swiftlint.yml": "swiftlint",
+    ".swift-format": "swift-format",
+    ".jshintrc": "jshint",
+    ".cmake-format*": "cmake-format",
+    ".clippy.toml": "clippy",
+    ".scalafmt.conf": "scalafmt",
+    "rector.php": "rector",
+    "ecs.php": "ecs",
+    "cspell.json": "cspell",
+    ".codespellrc": "codespell",
+    "buf.yaml": "buf",
+    "Steepfile": "steep",
     ".swiftformat": "swiftformat",
     "stylecop.json": "stylecop",
     ".editorconfig": "editorconfig",
     ".pre-commit-config.yaml": "pre-commit",
     "lefthook.yml": "lefthook",
-    ".husky": "husky",
     ".markdownlint*": "markdownlint",
     ".yamllint*": "yamllint",
     ".hadolint.yaml": "hadolint",
@@ -240,7 +260,8 @@ LINT_FILES = {
 """The tool for style, types or commits that a file configures."""
 
 _OWN_NAMES = """bandit black codespell flake8 isort mypy pylint pyright pyupgrade ruff ty import-linter eslint prettier oxlint xo
-    standard tslint stylelint typescript rubocop standardrb checkstyle spotless clippy""".split()
+    standard tslint stylelint typescript rubocop standardrb checkstyle spotless clippy swiftlint ktlint detekt pmd spotbugs
+    jshint lefthook husky lint-staged""".split()
 LINT_TOOLS = {name: name for name in _OWN_NAMES} | {
     "importlinter": "import-linter",
     "@biomejs/biome": "biome",
@@ -252,6 +273,12 @@ LINT_TOOLS = {name: name for name in _OWN_NAMES} | {
     "io.gitlab.arturbosch.detekt": "detekt",
     "org.jlleitschuh.gradle.ktlint": "ktlint",
     "maven-checkstyle-plugin": "checkstyle",
+    "maven-pmd-plugin": "pmd",
+    "spotbugs-maven-plugin": "spotbugs",
+    "spotless-maven-plugin": "spotless",
+    "com.github.spotbugs": "spotbugs",
+    "com.google.errorprone:error_prone_core": "error-prone",
+    "net.ltgt.errorprone": "error-prone",
     "StyleCop.Analyzers": "stylecop",
 }
 """The tool for style or types that a dependency, or a section of a manifest, is of."""
@@ -306,17 +333,8 @@ CI_FILES = {
 }
 """The service for continuous integration that a file is read by."""
 
-ENV_TEMPLATES = (
-    *(".env.example", ".env.*.example", ".env.sample", ".env.template", ".env.dist", ".env-example", ".env.defaults"),
-    *(
-        "env.example",
-        "env.sample",
-        "example.env",
-        "sample.env",
-        "template.env",
-        "*.env.example",
-        "*.env.sample",
-        "*.env.template",
-    ),
+ENV_TEMPLATES = tuple(
+    """.env.example .env.*.example .env.sample .env.template .env.dist .env-example .env-sample .env.defaults env.example env.sample
+    example.env sample.env template.env *.env.example *.env.sample *.env.template""".split()
 )
 """Names of files that say which variables are wanted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,11 @@ def squad(tmp_path: Path, fake: Fakes, monkeypatch: pytest.MonkeyPatch) -> Squad
     (repo / ".git/config").write_text(f'[remote "origin"]\n\turl = https://{fake("remote")}@git.example/a.git\n')
     (repo / ".env.example").write_text(f"KEY={fake.opaque('template')}\n")
     (repo / "package.json").write_text(f'{{"name": "x", "scripts": {{"push": "push {fake("script")}"}}}}')
+    (repo / "Makefile").write_text(f"test:\n\tpush --password={fake.opaque('recipe')}\n")
+    lines = [f"curl -u me:{fake.opaque('run')} https://x.invalid", f"npm test --key {fake('flag')}"]
+    steps = [{"run": line} for line in lines]
+    (repo / ".github/workflows").mkdir(parents=True)
+    (repo / ".github/workflows/ci.yml").write_text(json.dumps({"jobs": {"test": {"steps": steps}}}))
     return made
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.scan import formats
+from oracle.scan import formats, ruby
 from oracle.scan.manifests import READERS, Manifest
 from oracle.scan.project import scan
 from tests.scan import repositories as repos
@@ -47,6 +47,11 @@ def test_a_text_of_any_kind_stops_no_reader(name: str, text: str) -> None:
     module, function = READERS[name].split(":")
     found = getattr(import_module(f"oracle.scan.{module}"), function)(name.replace("*", "x"), text)
     assert found is None or isinstance(found, Manifest)
+
+
+def test_blocks_deeper_than_are_told_apart_close_again() -> None:
+    deep = "if a\n" * 1000 + "end\n" * 1000
+    assert ruby.tasks(f"namespace :db do\n{deep}task :migrate\nend\ntask :after\n") == ["db:migrate", "after"]
 
 
 def test_the_text_of_every_repository_cut_off_anywhere_stops_no_scan(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
             "versions": {"c++": "20", "cmake": ">=3.20"},
             "dependencies": {"c_cpp": {"GTest": "", "fmt": "", "zlib": ""}},
         },
-        "tests": {"frameworks": ["googletest"]},
+        "tests": {"frameworks": ["ctest", "googletest"], "usual_commands": ["ctest"]},
     },
     "meson": {
         "dev_env": {"primary_language": "C", "package_managers": ["meson"], "languages": {"C": 2}},
@@ -153,6 +153,145 @@ EXPECTED: dict[str, dict[str, Any]] = {
             "dependencies": {"dotnet": {"Serilog": "4.0", "xunit": "2.9"}},
         },
         "tests": {"frameworks": ["dotnet test", "xunit"]},
+    },
+    "catalogue": {
+        "dev_env": {"name": "arena", "version": "5.9.2", "package_managers": ["gradle"], "is_monorepo": True},
+        "runtime": {
+            "versions": {"gradle": "8.10.2", "java": "17", "kotlin": "2.0.21"},
+            "dependencies": {"java": {"io.ktor:ktor-server": "2.3"}},
+            "dev_dependencies": {
+                "java": {"io.mockk:mockk": "1.13.9", "org.assertj:assertj-core": "3.23.1", "org.nowhere:nowhere": ""}
+            },
+            "lock_files": ["gradlew"],
+        },
+        "tests": {"frameworks": ["assertj", "kotlin.test", "mockk"], "usual_commands": ["./gradlew test"]},
+        "lint": {"tools": {"checkstyle": ["build.gradle.kts"], "spotless": ["gradle/libs.versions.toml"]}},
+        "structure": {"workspaces": {"settings.gradle.kts": ["engine", "web"]}},
+    },
+    "maven_parent": {
+        "dev_env": {"name": "org.arena:parent", "version": "3.1"},
+        "runtime": {
+            "versions": {"java": "17", "maven": "3.9.6"},
+            "dependencies": {"java": {"org.arena:api": "3.1", "org.nowhere:nowhere": ""}},
+            "dev_dependencies": {"java": {"junit:junit": "4.13.2"}},
+        },
+        "tests": {"usual_commands": ["./mvnw test"]},
+        "lint": {"tools": {"checkstyle": ["pom.xml"]}},
+        "structure": {
+            "packages": [
+                {"path": ".", "name": "org.arena:parent", "version": "3.1", "ecosystem": "java"},
+                {"path": "core", "name": "org.arena:core", "version": "3.1", "ecosystem": "java"},
+            ]
+        },
+    },
+    "gem": {
+        "dev_env": {"name": "arena", "version": "2.4.1", "license": "MIT-LICENSE"},
+        "runtime": {
+            "versions": {"ruby": ">= 3.0, < 4"},
+            "dependencies": {"ruby": {"rack": ">= 2"}},
+            "dev_dependencies": {"ruby": {"minitest": ""}},
+            "entry_points": {"arena": "executable", "arenactl": "executable"},
+        },
+        "tests": {"commands": {"rake test": ""}, "usual_commands": ["bundle exec rake test"]},
+        "lint": {"commands": {"rake rubocop": ""}},
+    },
+    "gemfile_groups": {
+        "runtime": {
+            "dependencies": {"ruby": {"pg": "", "rails": "~> 7.1"}},
+            "dev_dependencies": {"ruby": {"brakeman": "", "debug": "", "rspec-rails": ""}},
+        },
+    },
+    "autotools": {
+        "dev_env": {"name": "arena", "version": "1.7.1", "primary_language": "C"},
+        "runtime": {"build_systems": ["autotools"], "dependencies": {"c_cpp": {"glib-2.0": "", "onig": ""}}},
+        "tests": {"file_count": 1, "usual_commands": ["make check"]},
+    },
+    "nuget": {
+        "dev_env": {"name": "Arena", "is_monorepo": False},
+        "runtime": {
+            "versions": {"dotnet": "net8.0"},
+            "dependencies": {"dotnet": {"Platform": "", "Serilog": "4.0", "log4net": ""}},
+            "dev_dependencies": {"dotnet": {"NUnit": "2.6.2"}},
+            "entry_points": {"arena": "Exe"},
+        },
+        "tests": {"frameworks": ["dotnet test", "nunit"], "usual_commands": ["dotnet test"]},
+        "structure": {"workspaces": {"Arena.sln": ["Arena/Arena.csproj", "Arena.Tests/Arena.Tests.csproj"]}},
+    },
+    "pods": {
+        "dev_env": {"version": "4.6.1", "package_managers": ["cocoapods", "npm", "swiftpm"]},
+        "runtime": {
+            "versions": {"swift": "5.9"},
+            "dependencies": {"cocoapods": {"Capacitor": "~> 8"}, "swift": {"airbnb/swift": "1.2.0"}},
+            "entry_points": {"camera": "cli.js"},
+            "build_systems": ["cocoapods", "swiftpm", "xcodebuild"],
+        },
+        "tests": {"frameworks": ["swift test", "xctest"], "commands": {}, "usual_commands": ["swift test"]},
+        "lint": {"tools": {"swiftlint": ["package.json"]}, "commands": {"lint": "swiftlint"}},
+    },
+    "pipelines": {
+        "dev_env": {
+            "commands": {
+                "targets": ["lint-all", "lint", "test", "login", "tools"],
+                "tasks": {"just": ["fmt-check"], "task": ["test-e2e"]},
+                "entry_points": {"arenad": "cmd/arenad/main.go"},
+            }
+        },
+        "tests": {
+            "commands": {"make test": "go test -race ./...", "task test-e2e": "go test ./e2e"},
+            "usual_commands": ["go test ./..."],
+        },
+        "ci": {
+            "commands": {
+                ".github/workflows/ci.yml": ["CGO_ENABLED=1 make test"],
+                ".travis.yml": ["./mvnw verify"],
+            },
+            "versions": {"go": ["1.21", "1.22"], "java": ["openjdk17"]},
+            "workflows": [
+                {
+                    "path": ".github/workflows/ci.yml",
+                    "name": "CI",
+                    "triggers": ["push"],
+                    "jobs": ["test"],
+                    "runs_on": ["macos-15", "ubuntu-24.04"],
+                    "uses": ["actions/setup-go@v5"],
+                }
+            ],
+        },
+        "lint": {
+            "commands": {
+                "make lint": "golangci-lint run",
+                "make lint-all": "golangci-lint run",
+                "just fmt-check": "gofmt -l .",
+            }
+        },
+    },
+    "copies": {
+        "dev_env": {"name": "arena-kit", "version": "0.4.0", "license": "LICENSE.md", "package_managers": ["pip"]},
+        "runtime": {
+            "dependencies": {"python": {"anyio": ""}},
+            "dev_dependencies": {"python": {"pytest": ""}},
+            "lock_files": [],
+        },
+        "tests": {"frameworks": ["pytest"], "config_files": [], "file_count": 0, "folders": []},
+        "lint": {"tools": {}},
+        "env_templates": {
+            "files": [{"path": ".env.example", "variables": [{"name": "ARENA_KEY", "has_default": False}]}]
+        },
+    },
+    "setup_constants": {
+        "dev_env": {"name": "arena", "version": "5.7.0"},
+        "runtime": {"versions": {"node": "22", "python": "3.11.4", "rust": "1.80"}},
+        "tests": {"commands": {"nox -s tests": ""}, "usual_commands": ["tox", "nox"]},
+        "lint": {
+            "tools": {"husky": [".husky"]},
+            "hooks": [".husky/pre-commit"],
+            "commands": {"tox -e lint": "ruff check ."},
+        },
+    },
+    "splits": {
+        "dev_env": {"name": "arena/arena", "is_monorepo": True},
+        "runtime": {"entry_points": {"arena": "bin/arena"}},
+        "tests": {"frameworks": ["phpunit"], "usual_commands": ["vendor/bin/simple-phpunit"]},
     },
     "monorepo": {
         "dev_env": {"is_monorepo": True, "package_managers": ["pip", "yarn"], "frameworks": ["django", "express"]},

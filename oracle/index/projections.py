@@ -6,6 +6,7 @@ holds the write lock.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -30,8 +31,8 @@ BACKLINKS = "backlinks"
 _BATCH = 2_000
 _LARGE = 32_768
 """Bytes of a printed file from which the lines that changed are put into it; a smaller one is drawn from the index …"""
-_FEW = 16
-"""… as it is when the lines of more sources than these changed."""
+_SHARE = 16
+"""… as it is when the lines of more than one source in so many changed."""
 
 
 def flush(connection: sqlite3.Connection, root: Root) -> None:
@@ -137,6 +138,12 @@ _BACKLINKS = (
     " JOIN record ON record.id = source_id"
 )
 
+_BACKLINKS_FROM = (
+    "SELECT record.slug, edge.type, edge.snippet, record.mtime_ns FROM json_each(?) CROSS JOIN record ON slug = value"
+    " CROSS JOIN edge ON source_id = record.id AND target_id = ?"
+)
+"""The lines of a few sources in one target; without CROSS a planner may read all of a target that has thousands."""
+
 
 def _texts(connection: sqlite3.Connection, side: str) -> Iterator[tuple[str, bytes]]:
     """Yield (file name, bytes) of every projection of a side, one source or target at a time."""
@@ -165,20 +172,19 @@ def _one(connection: sqlite3.Connection, root: Root, side: str, name: str) -> tu
 
 def _amend(connection: sqlite3.Connection, root: Root, name: str, sources: set[str]) -> bool:
     """Put the lines of `sources` into the large file of a target; False when that can't be trusted to give what it should."""
+    (target, count) = connection.execute(
+        "SELECT target.id, count(edge.source_id) FROM target LEFT JOIN edge ON target_id = target.id WHERE name = ?",
+        (name,),
+    ).fetchone()
     path = root.backlinks_file(name)
-    printed = _read(path, least=_LARGE) if len(sources) <= _FEW else None
+    printed = _read(path, least=_LARGE) if len(sources) * _SHARE <= count else None
     if printed is None:
         return False
-    lines = {}
-    for source in sources:
-        rows = connection.execute(
-            f"{_BACKLINKS.format('')} WHERE target.name = ? AND record.slug = ?", (name, source)
-        ).fetchall()
-        lines[source] = _draw_backlinks(name, rows)
+    rows = connection.execute(_BACKLINKS_FROM, (json.dumps(list(sources)), target)).fetchall()
+    lines = dict.fromkeys(sources, b"")
+    for source, group in groupby(sorted(rows), itemgetter(0)):
+        lines[source] = _draw_backlinks(name, list(group))
     amended = splice(printed, lines)
-    (count,) = connection.execute(
-        "SELECT count(*) FROM edge WHERE target_id = (SELECT id FROM target WHERE name = ?)", (name,)
-    ).fetchone()
     if not amended or amended.count(b"\n") != count:
         return False
     if amended != printed:

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+_STRIDE = 512
+"""Bytes of the first stride: about two lines."""
+
+
 def splice(printed: bytes, lines: Mapping[str, bytes]) -> bytes | None:
     """Return `printed` with the lines of each source replaced by those given; None when it is not a file of such lines."""
     if printed and not printed.endswith(b"\n"):
@@ -29,8 +33,18 @@ def splice(printed: bytes, lines: Mapping[str, bytes]) -> bytes | None:
 
 
 def _place(printed: bytes, source: str, low: int) -> int:
-    """Return where the lines of a source stand, or would, at or behind the beginning of a line `low`: by halving."""
-    high = len(printed)
+    """Return where the lines of a source stand, or would, at or behind the beginning of a line `low`.
+
+    By strides that double from `low`, since what one write changes often stands together, then by halving.
+    """
+    high, stride = len(printed), _STRIDE
+    while low + stride < high:
+        begin = printed.rfind(b"\n", low, low + stride) + 1 or low
+        end = printed.index(b"\n", begin) + 1
+        if _source_of(printed, begin, end) >= source:
+            high = begin
+            break
+        low, stride = end, stride * 2
     while low < high:
         begin = max(low, printed.rfind(b"\n", low, (low + high) // 2) + 1)
         end = printed.index(b"\n", begin) + 1

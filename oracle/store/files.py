@@ -27,6 +27,9 @@ _HERE = -100
 
 FOLDER_MODE = 0o700
 _SYNC_THREADS = 8
+_SYNC_TOGETHER = 8
+"""Files that one thread forces to disk one after another: to hand over each costs more than its share of the wait."""
+
 _counter = itertools.count()
 
 
@@ -125,6 +128,7 @@ class Syncer:
     def __init__(self, count: int) -> None:
         self._pool: ThreadPoolExecutor | None = None
         self._jobs: list[Future[None]] = []
+        self._paths: list[str] = []
         if count > 1:
             from concurrent.futures import ThreadPoolExecutor
 
@@ -137,6 +141,8 @@ class Syncer:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._pool is not None:
+            if kind is None:
+                self._begin(self._pool)
             self._pool.shutdown(cancel_futures=kind is not None)
             for job in self._jobs if kind is None else ():
                 job.result()
@@ -147,8 +153,19 @@ class Syncer:
         if self._pool is None:
             sync_file(path)
         else:
-            self._jobs.append(self._pool.submit(sync_file, path))
+            self._paths.append(path)
+            if len(self._paths) == _SYNC_TOGETHER:
+                self._begin(self._pool)
         return path
+
+    def _begin(self, pool: ThreadPoolExecutor) -> None:
+        self._jobs.append(pool.submit(_sync_files, self._paths))
+        self._paths = []
+
+
+def _sync_files(paths: list[str]) -> None:
+    for path in paths:
+        sync_file(path)
 
 
 def sync_folder(path: str) -> None:

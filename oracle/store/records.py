@@ -107,8 +107,7 @@ def _strings(value: object) -> list[str]:
 
 
 def render(draft: Draft, identifier: str, moment: datetime) -> bytes:
-    """Return the bytes of a draft's file, read back and compared. Raises InvalidRecord."""
-    draft.check()
+    """Return the bytes of a checked draft's file, read back and compared. Raises InvalidRecord."""
     return markdown.render(draft.fields(identifier, timestamps.print_moment(moment)), draft.body).encode()
 
 
@@ -143,11 +142,12 @@ def create_all(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime])
 
 def _prepare(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime]) -> list[tuple[str, str, bytes]]:
     """Write every draft to a scratch file, forced to disk; return (path it wants, scratch file, bytes)."""
+    paths = [place(root, draft, moment) for draft, moment in zip(drafts, moments, strict=True)]
+    for folder in {os.path.dirname(path) for path in paths}:
+        _require_inside(root, folder)
     prepared = []
     with files.Syncer(len(drafts)) as syncer:
-        for draft, moment in zip(drafts, moments, strict=True):
-            path = place(root, draft, moment)
-            _require_inside(root, path)
+        for draft, moment, path in zip(drafts, moments, paths, strict=True):
             raw = render(draft, os.path.basename(path).removesuffix(".md"), moment)
             prepared.append((path, syncer.write(root.scratch, raw), raw))
     return prepared
@@ -177,9 +177,8 @@ def _publish_elsewhere(root: Root, draft: Draft, moment: datetime, first: str) -
     raise RecordExists(f"{_MAX_TRIES} records named like {first} exist already.", hint="Choose another title.")
 
 
-def _require_inside(root: Root, path: str) -> None:
+def _require_inside(root: Root, folder: str) -> None:
     """Refuse a folder that is a symbolic link: what we write stays inside, and stands where it is read again."""
-    folder = os.path.dirname(path)
     while folder:
         if os.path.islink(root.join(folder)):
             raise OwnershipError(

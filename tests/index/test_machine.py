@@ -56,9 +56,11 @@ texts = st.builds(
 class History(RuleBasedStateMachine):
     """One Root, one oracle that stays open, and everything that seats, operators and bad luck do to them."""
 
-    @initialize(large=st.sampled_from((1, projections._LARGE)))
-    def begin(self, large: int) -> None:
-        self.drawn, projections._LARGE = projections._LARGE, large
+    @initialize(is_amending=st.booleans())
+    def begin(self, *, is_amending: bool) -> None:
+        self.drawn = projections._LARGE, projections._SHARE
+        if is_amending:
+            projections._LARGE, projections._SHARE = 1, 0
         self.top = Path(tempfile.mkdtemp(prefix="oracle-machine-"))
         self.root = self.top / "memory"
         self.root.mkdir()
@@ -73,7 +75,7 @@ class History(RuleBasedStateMachine):
         if hasattr(self, "oracle"):
             self.oracle.close()
             shutil.rmtree(self.top)
-            projections._LARGE = self.drawn
+            projections._LARGE, projections._SHARE = self.drawn
 
     def path(self, name: str) -> Path:
         """Return a path to write to; what stands in the way of its folder is removed, as `git checkout` would."""

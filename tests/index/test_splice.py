@@ -44,6 +44,7 @@ def test_what_is_no_printed_file_is_left_to_be_drawn(printed: bytes) -> None:
 @pytest.fixture
 def amending(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projections, "_LARGE", 1)
+    monkeypatch.setattr(projections, "_SHARE", 0)
 
 
 @pytest.mark.usefixtures("amending")

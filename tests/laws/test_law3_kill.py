@@ -124,11 +124,14 @@ def test_a_write_on_what_earlier_deaths_left(root: Path, work: Work) -> None:
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("large", [1, projections._LARGE], ids=["amended", "drawn"])
+@pytest.mark.parametrize(
+    ("large", "share"), [(1, 0), (projections._LARGE, projections._SHARE)], ids=["amended", "drawn"]
+)
 def test_a_write_without_a_reconcile_between_deaths(
-    root: Path, monkeypatch: pytest.MonkeyPatch, *, large: int, after: bool
+    root: Path, monkeypatch: pytest.MonkeyPatch, *, large: int, share: int, after: bool
 ) -> None:
     monkeypatch.setattr(projections, "_LARGE", large)
+    monkeypatch.setattr(projections, "_SHARE", share)
     seed(root)
     exhaust(write_superseding, lambda _: root, after=after, reconcile=False)
     with Oracle.open(str(root)) as oracle:

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.domain.claims import (
-    NOWHERE,
     Claim,
     Expected,
     Quote,
@@ -20,13 +19,11 @@ from oracle.domain.claims import (
     check,
     check_quote,
     confidence_of,
-    equals,
     fold,
-    look_up,
-    parse_place,
     paths_of,
     read_claims,
 )
+from oracle.domain.places import NOWHERE, equals, look_up, parse_place
 from oracle.errors import UsageError
 
 FILE = "# Title\n\nWe chose option B,\n  because it is\tfaster.\n\nLater: option B again.\r\n结论：采用方案甲。\n"

@@ -31,11 +31,15 @@ MOST_FINDINGS = 200
 
 @value
 class Stated:
-    """A line of `machine/privacy.md` that blocks something: a regular expression, or a text with `*` and `?` in it."""
+    """A line of `machine/privacy.md` that blocks something: a regular expression, or a text with `*` and `?` in it.
+
+    One that is unclear looks like a rule and can't be told for one; nobody knows what it was to block.
+    """
 
     line: int
     pattern: str
     is_glob: bool = False
+    is_unclear: bool = False
 
 
 @value
@@ -121,38 +125,61 @@ def _placed(text: str, place: str, start: int, sort: str, rule: str) -> Finding:
 
 # -- the owner's file --------------------------------------------------------------------------------------------------
 
-_BLOCK = "BLOCK:"
 _ALLOWING = r"(?i)^#+.*(?:\ballow|\bexample|允许|白名单|示例|放行)"
+_ITEM = r"(?:[-*+•]|\d{1,4}[.)])\s+(?:\[[ xX]\]\s+)?"
+_RULE = r"(\*{1,3}|_{1,3}|`)?(?i:block)(?(1)(?:\1)?)\s*[:：]+(?(1)(?:\1)?)\s*(.*)"
+_LIKE_A_RULE = r"[\W_]*(?:BLOCK(?:ED|ING|S)?(?!\w)|(?i:block(?:ed|ing|s)?\W{0,4}[:：]\W*\S))"
 
 
 def read_rules(text: str) -> tuple[Stated, ...]:
     """Return what a `privacy.md` blocks: lines `BLOCK: <regular expression>`, and the items of its lists.
 
     An item is a text in which `*` stands for anything in a line and `?` for one character; of an item with `code` in it, the
-    code. Lists under a heading of what is allowed, or of examples, block nothing, nor do fenced lines.
+    code. Lists under a heading of what is allowed, or of examples, block nothing, nor do fenced lines, but for `BLOCK:`. A line
+    that begins as a rule does and is none, and a fence that is never closed, are unclear.
     """
     found: list[Stated] = []
-    is_fenced = is_allowing = False
+    fenced = 0
+    is_allowing = False
     for number, raw in enumerate(text.splitlines(), 1):
-        line = raw.strip()
+        line = compiled(r"(?:>\s?)*").sub("", raw.strip(), count=1).strip()
         if line.startswith(("```", "~~~")):
-            is_fenced = not is_fenced
-        elif line.startswith("#"):
+            fenced = 0 if fenced else number
+        elif line.startswith("#") and not fenced and not _looks_like_a_rule(line):
             is_allowing = compiled(_ALLOWING).match(line) is not None
-        elif not is_fenced:
-            found += _stated(line, number, is_allowing=is_allowing)
-    return tuple(found)
+        else:
+            found += _stated(line, number, blocks_items=not (is_allowing or fenced))
+    return (*found, Stated(fenced, "", is_unclear=True)) if fenced else tuple(found)
 
 
-def _stated(line: str, number: int, *, is_allowing: bool) -> list[Stated]:
-    is_item = line.startswith(("- ", "* ", "+ "))
-    item = line[2:].strip() if is_item else line
-    if item.startswith(_BLOCK):
-        return [Stated(number, item[len(_BLOCK) :].strip())]
-    if not is_item or is_allowing or not item:
+def _stated(line: str, number: int, *, blocks_items: bool) -> list[Stated]:
+    begun = compiled(_ITEM).match(line)
+    item = line[begun.end() :].strip() if begun else line
+    rule = compiled(_RULE).match(item)
+    if rule is not None and (rule[2] or "BLOCK" in rule[0]):  # `Block:` may begin a list
+        return [Stated(number, _without_marks(rule[1], rule[2].strip()))]
+    if _looks_like_a_rule(item):
+        return [Stated(number, "", is_unclear=True)]
+    if begun is None or not blocks_items or not item:
         return []
     codes = compiled(r"`([^`\n]{1,400})`").findall(item)
     return [Stated(number, pattern.strip(), is_glob=True) for pattern in codes or [item]]
+
+
+def _without_marks(around: str | None, pattern: str) -> str:
+    """Return a pattern without the `marks` of code around it, or around the whole rule."""
+    if around == "`" and pattern.endswith("`") and pattern.count("`") == 1:
+        return pattern[:-1].strip()
+    is_code = len(pattern) > 1 and pattern.startswith("`") and pattern.endswith("`")
+    return pattern.strip("`").strip() if is_code else pattern
+
+
+def _looks_like_a_rule(line: str) -> bool:
+    """Tell whether a line begins as a rule does. A heading may be called so, and in a comment nothing is meant."""
+    if line.startswith("#"):
+        headed = compiled(_RULE).match(line.lstrip("# "))
+        return headed is not None and bool(headed[2])
+    return not line.startswith("<!--") and compiled(_LIKE_A_RULE).match(line) is not None
 
 
 # -- what belongs to persons -------------------------------------------------------------------------------------------

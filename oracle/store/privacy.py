@@ -77,6 +77,15 @@ def _decode(raw: bytes) -> str:
 def _compile(item: Stated) -> _Pattern:
     import re2
 
+    if item.is_unclear:
+        raise RulesUnusable(
+            say(
+                "machine/{name}:{line} looks like a rule and can't be read as one, so nothing is let through.",
+                name=NAME,
+                line=item.line,
+            ),
+            hint=say("Write `BLOCK: ` and a regular expression, or an item of a list; close what is fenced."),
+        )
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _MOST_MEMORY

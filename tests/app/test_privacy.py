@@ -77,9 +77,10 @@ def test_personal_data_is_written_with_a_warning_that_names_the_place(oracle: Or
     assert not any("zhang" in warning for warning in written.warnings)
 
 
-def test_rules_that_can_not_be_used_let_no_record_through(oracle: Oracle) -> None:
-    state(oracle.root.path, "BLOCK: (\n")
-    with pytest.raises(RulesUnusable):
+@pytest.mark.parametrize("rules", ["ok\nBLOCK: (\n", "ok\nBLOCK lotus\n", "ok\n```\n- lotus\n"])
+def test_rules_that_can_not_be_used_let_no_record_through(oracle: Oracle, rules: str) -> None:
+    state(oracle.root.path, rules)
+    with pytest.raises(RulesUnusable, match=r"machine/privacy\.md:2 "):
         oracle.write(Draft("decision", "arena", "One"))
 
 

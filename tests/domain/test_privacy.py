@@ -94,9 +94,67 @@ BLOCK: still
         (6, "wiki.?", True),
         (7, "张三", True),
         (8, "[0-9]{6}", False),
+        (12, "fenced", False),
         (16, "still", False),
         (20, "last", True),
     ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    """BLOCK: lotus|block: lotus|Block: lotus|BLOCK：lotus|BLOCK :lotus|BLOCK:: lotus|**BLOCK:** lotus|**BLOCK**: lotus
+    |*BLOCK:* lotus|__BLOCK__: lotus|`BLOCK: lotus`|`BLOCK`: lotus|BLOCK: `lotus`|> BLOCK: lotus|>BLOCK: lotus|- **BLOCK**: lotus
+    |1. BLOCK: lotus|- [ ] BLOCK: lotus|• block: lotus|> - BLOCK: lotus|>> BLOCK: lotus""".replace("\n", "").split("|"),
+)
+def test_a_rule_is_read_in_every_dress_that_people_give_it(line: str) -> None:
+    assert [(one.pattern, one.is_glob, one.is_unclear) for one in read_rules(line)] == [("lotus", False, False)]
+
+
+@pytest.mark.parametrize(
+    "line", ["1. lotus", "2) lotus", "• lotus", "> - lotus", "- [x] lotus", "* `lotus`, our client"]
+)
+def test_an_item_is_read_in_every_sort_of_list(line: str) -> None:
+    assert [(one.pattern, one.is_glob, one.is_unclear) for one in read_rules(line)] == [("lotus", True, False)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "BLOCK lotus",
+        "BLOCK",
+        "- BLOCK lotus",
+        "BLOCK = lotus",
+        "BLOCK - lotus",
+        "| BLOCK: lotus |",
+        "BLOCKED: lotus",
+        "## BLOCK: lotus",
+        "```\n- lotus",
+        "~~~",
+    ],
+)
+def test_what_looks_like_a_rule_and_is_none_is_unclear(line: str) -> None:
+    ((number, is_unclear),) = [(one.line, one.is_unclear) for one in read_rules(line)]
+    assert (number, is_unclear) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Block what names a customer.",
+        "BLOCKER is a word",
+        "Prose with BLOCK: in it.",
+        "## BLOCK",
+        "## Block:",
+        "Block:",
+        "<!-- BLOCK: lotus -->",
+        "**Block** things: x",
+        "blocks are fine",
+        "A blocked door",
+        "",
+    ],
+)
+def test_prose_and_headings_block_nothing(line: str) -> None:
+    assert read_rules(line) == ()
 
 
 def test_a_finding_names_rule_and_place_and_never_the_value() -> None:

@@ -126,6 +126,8 @@ def _kept(one: object) -> object:
     """Return a value as it is kept: lists as tuples of what they hold now, anything unknown by its text."""
     if one is None or isinstance(one, str | int | float):
         return one
+    if isinstance(one, Exception):  # ours carry a sentence, which knows its template
+        return getattr(one, "sentence", None) or str(one)
     if isinstance(one, bytes) or not hasattr(one, "__iter__"):
         return str(one)
     return tuple(map(_kept, one))

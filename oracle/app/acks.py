@@ -12,7 +12,7 @@ from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store import handoffs, steps, task_tree
-from oracle.wording import say
+from oracle.wording import Said, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ class Sign:
     detail: str
 
     @property
-    def word(self) -> str:
+    def word(self) -> Said:
         """How it is told: ok, missing or not expected."""
-        return {True: "ok", False: "missing", None: "not expected"}[self.held]
+        return {True: say("ok"), False: say("missing"), None: say("not expected")}[self.held]
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
@@ -79,11 +79,12 @@ def check(
     asked = _dispatches(team, name, target)
     seat = target or (asked[-1].name.target if asked else "")
     if not seat:
-        detail = f"no dispatch of {name} in {team.folder}"
+        detail = say("no dispatch of {task} in {folder}", task=name, folder=team.folder)
         return [Sign("receipt", held=False, detail=detail), *(_unknown(one) for one in ("pane", "delivery", "commit"))]
     team.profile.require_seat(seat)
     receipt = asked[-1] if asked else None
-    where = handoffs.path_of(team.folder, receipt.name) if receipt else f"no dispatch to {seat} in {team.folder}"
+    absent = say("no dispatch to {seat} in {folder}", seat=seat, folder=team.folder)
+    where = handoffs.path_of(team.folder, receipt.name) if receipt else absent
     expected = branch or (receipt.text("expected_branch") if receipt else "")
     return [
         Sign("receipt", receipt is not None, where),
@@ -94,7 +95,7 @@ def check(
 
 
 def _unknown(name: str) -> Sign:
-    return Sign(name, held=False, detail="nobody is known to have been asked")
+    return Sign(name, held=False, detail=say("nobody is known to have been asked"))
 
 
 def _dispatches(team: Team, task_id: str, target: str) -> list[Receipt]:
@@ -119,12 +120,12 @@ def _delivery(team: Team, task_id: str, seat: str) -> Sign:
     for receipt, suffix in receipts_of(team.folder, task_id):
         if receipt.kind is Kind.COMPLETION and receipt.name.source == seat:
             return Sign("delivery", held=True, detail=handoffs.path_of(team.folder, receipt.name, suffix))
-    return Sign("delivery", held=False, detail=f"{path} does not tell of it")
+    return Sign("delivery", held=False, detail=say("{path} does not tell of it", path=path))
 
 
 def _commit(team: Team, branch: str, remote: str, *, fetch: bool) -> Sign:
     if not branch:
-        return Sign("commit", held=None, detail="the dispatch expects no branch")
+        return Sign("commit", held=None, detail=say("the dispatch expects no branch"))
     if remote.startswith("-") or branch.startswith("-") or not remote or " " in branch:
         raise UsageError(
             say("{remote} {branch} names no branch of a remote.", remote=remote, branch=branch),
@@ -138,5 +139,6 @@ def _commit(team: Team, branch: str, remote: str, *, fetch: bool) -> Sign:
     code, said = ask_git(repo, "log", "-1", "--format=%h %s", "--end-of-options", ref)
     if code == 0 and said:
         return Sign("commit", held=True, detail=f"{remote}/{branch}: {said[:120]}")
-    asked = "" if fetch else "; it was not fetched now"
-    return Sign("commit", held=False, detail=f"{remote}/{branch} is not known in {repo}{asked}")
+    unknown = say("{branch} is not known in {repo}", branch=f"{remote}/{branch}", repo=repo)
+    detail = unknown if fetch else say("{unknown}; it was not fetched now", unknown=unknown)
+    return Sign("commit", held=False, detail=detail)

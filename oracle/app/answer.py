@@ -18,7 +18,7 @@ from oracle.app.views import Hit, Summary
 from oracle.domain.values import replace, value
 from oracle.errors import NotInFederation, UsageError
 from oracle.index import query
-from oracle.wording import say
+from oracle.wording import Said, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def _nearest(hits: Sequence[Hit]) -> tuple[Near, ...]:
     return tuple(near.values())[:_NEAREST]
 
 
-def _searched(oracle: Oracle, filters: Mapping[str, str]) -> str:
+def _searched(oracle: Oracle, filters: Mapping[str, str]) -> Said:
     wanted = check_filters(filters)
     groups = query.counts(oracle.index.database.connect())
     number = sum(
@@ -264,19 +264,21 @@ def _searched(oracle: Oracle, filters: Mapping[str, str]) -> str:
         for project, seat, _, count, _ in groups
         if wanted.get("project", project) == project and wanted.get("seat", seat) == seat
     )
-    where = [f"of the seat {filters['seat']}"] if "seat" in filters else []
-    where += [f"in project {filters['project']}"] if "project" in filters else []
-    facts = " and the facts" if filters.get("seat") in (None, "memory") else ""
-    return f"{number} records {' '.join(where)}".rstrip() + facts
+    records = say("{number} records", number=number)
+    if "seat" in filters:
+        records = say("{records} of the seat {seat}", records=records, seat=filters["seat"])
+    if "project" in filters:
+        records = say("{records} in project {project}", records=records, project=filters["project"])
+    return say("{records} and the facts", records=records) if filters.get("seat") in (None, "memory") else records
 
 
-def _reason(asked: Question, replaced: Sequence[Replaced], searched: str) -> str:
+def _reason(asked: Question, replaced: Sequence[Replaced], searched: Said) -> Said:
     if asked.unknown:
-        return f"no record names {', '.join(asked.unknown)} ({searched} were searched)"
+        return say("no record names {names} ({searched} were searched)", names=asked.unknown, searched=searched)
     if replaced:
-        names = ", ".join(item.record.slug for item in replaced)
-        return f"what was found no longer holds: {names} ({searched} were searched)"
-    return f"no record bears an answer ({searched} were searched)"
+        names = [item.record.slug for item in replaced]
+        return say("what was found no longer holds: {names} ({searched} were searched)", names=names, searched=searched)
+    return say("no record bears an answer ({searched} were searched)", searched=searched)
 
 
 def _absent(oracle: Oracle, asked: Question, filters: dict[str, str], error: NotInFederation) -> Reply:

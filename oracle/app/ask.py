@@ -100,8 +100,8 @@ def dispatch(oracle: Oracle, order: Order) -> Dispatched:
     entry = intents.keep(oracle, "dispatch", (team.project, name.task_id, name.source, name.target), _as_fields(named))
     if entry is None:
         raise TaskAlreadyQueued(
-            f"TASK_ALREADY_QUEUED {name.task_id}: another process dispatches it just now.",
-            hint="If it has died, `oracle resume` finishes what it began.",
+            say("TASK_ALREADY_QUEUED {task_id}: another process dispatches it just now.", task_id=name.task_id),
+            hint=say("If it has died, `oracle resume` finishes what it began."),
         )
     try:
         _refuse_second(team, name)
@@ -134,12 +134,15 @@ def carry_on(oracle: Oracle, fields: Mapping[str, object]) -> str:
 def _keep_rules(oracle: Oracle, team: Team, order: Order) -> None:
     """Refuse what the team forbids, before anything is written."""
     if not order.objective.strip():
-        raise UsageError("The task has no text.", hint="Say what is asked, in a sentence.")
+        raise UsageError(say("The task has no text."), hint=say("Say what is asked, in a sentence."))
     role = team.profile.role(order.target)
     if team.profile.is_multi_team and order.target in team.profile.planners:
         raise Blocked(
-            f"The project {team.project} has several teams; a planner there takes its tasks from its brief queue.",
-            hint="Put the brief into the team's queue, or dispatch to a seat that is no planner.",
+            say(
+                "The project {project} has several teams; a planner there takes its tasks from its brief queue.",
+                project=team.project,
+            ),
+            hint=say("Put the brief into the team's queue, or dispatch to a seat that is no planner."),
         )
     if team.profile.role(order.source) == "memory" and role == "builder":
         _keep_peers(oracle, team, order)
@@ -152,14 +155,27 @@ def _keep_peers(oracle: Oracle, team: Team, order: Order) -> None:
     """Memory asks builders by way of a planner: warn where there is one, stop where nobody plans."""
     if team.profile.planners:
         oracle.warn(
-            f"memory dispatches straight to {order.target} though {', '.join(team.profile.planners)} plans for"
-            f" {team.project}; ask the planner instead"
+            say(
+                "memory dispatches straight to {seat} though {planners} plans for {project}; ask the planner instead",
+                seat=order.target,
+                planners=team.profile.planners,
+                project=team.project,
+            )
         )
         return
     raise Blocked(
-        f"BLOCKED: no planner is reachable in {team.project}, and memory does not dispatch to {order.target} by itself."
-        f" Nothing was dispatched. For the operator: task {order.task_id}, {order.title or order.objective[:120]}.",
-        hint=f"Add a planner to the seats of {team.profile.path}, or let the operator dispatch with --source operator.",
+        say(
+            "BLOCKED: no planner is reachable in {project}, and memory does not dispatch to {target} by "
+            "itself. Nothing was dispatched. For the operator: task {task_id}, {title}.",
+            project=team.project,
+            target=order.target,
+            task_id=order.task_id,
+            title=order.title or order.objective[:120],
+        ),
+        hint=say(
+            "Add a planner to the seats of {path}, or let the operator dispatch with --source operator.",
+            path=team.profile.path,
+        ),
     )
 
 
@@ -170,8 +186,11 @@ def _warn_of_no_workflow(oracle: Oracle, team: Team, order: Order) -> None:
 
         if not os.path.exists(workflows.workflow_file(team.profile.tasks_root, order.task_id)):
             oracle.warn(
-                f"{order.task_id} has no workflow.md; make it first with"
-                f" `oracle task create {order.task_id} --project {team.project}`"
+                say(
+                    "{task} has no workflow.md; make it first with `oracle task create {task} --project {project}`",
+                    task=order.task_id,
+                    project=team.project,
+                )
             )
 
 
@@ -183,9 +202,14 @@ def _refuse_stacking(oracle: Oracle, team: Team, order: Order) -> None:
         is_open = item.dispatch is not None and item.completion is None and item.state.step in waiting
         if is_open and item.answerer == order.target and item.task_id != order.task_id:
             raise Blocked(
-                f"BLOCKED: builder seat {order.target} dispatch outstanding ({item.task_id}); awaiting completion receipt"
-                f" {item.task_id}__{order.target}__{item.asker}.json.",
-                hint="Wait for it, or dispatch with --force-parallel-builder.",
+                say(
+                    "BLOCKED: builder seat {target} dispatch outstanding ({task_id}); awaiting completion "
+                    "receipt {task_id}__{target}__{asker}.json.",
+                    target=order.target,
+                    task_id=item.task_id,
+                    asker=item.asker,
+                ),
+                hint=say("Wait for it, or dispatch with --force-parallel-builder."),
             )
 
 
@@ -193,14 +217,23 @@ def _refuse_second(team: Team, name: ReceiptName) -> None:
     """Raise TaskAlreadyQueued when this task was dispatched to this seat before, in whatever way."""
     queued = next((task for task in task_tree.read_queue(team.tree, name.target) if task.task_id == name.task_id), None)
     if queued is not None and (queued.state in ("pending", "queued") or handoffs.read(team.folder, name) is not None):
-        since = queued.fields.get("dispatched_at") or "a time unknown"
+        since = queued.fields.get("dispatched_at") or say("a time unknown")
         raise TaskAlreadyQueued(
-            f"TASK_ALREADY_QUEUED {name.task_id} @ {since}: it is {queued.state} in {team.profile.todo_file(name.target)}.",
-            hint="Choose another task id, or wait until this one is completed.",
+            say(
+                "TASK_ALREADY_QUEUED {task_id} @ {since}: it is {state} in {path}.",
+                task_id=name.task_id,
+                since=since,
+                state=queued.state,
+                path=team.profile.todo_file(name.target),
+            ),
+            hint=say("Choose another task id, or wait until this one is completed."),
         )
     if handoffs.read(team.folder, name.answered_by()) is not None:
         raise TaskAlreadyQueued(
-            f"TASK_ALREADY_QUEUED {name.task_id}: {name.target} answered it already.", hint="Choose another task id."
+            say(
+                "TASK_ALREADY_QUEUED {task_id}: {target} answered it already.", task_id=name.task_id, target=name.target
+            ),
+            hint=say("Choose another task id."),
         )
 
 
@@ -325,7 +358,7 @@ def _order_of(fields: Mapping[str, object]) -> Order:
         known["skill_refs"] = tuple(map(str, refs)) if isinstance(refs, list) else ()
         return Order(**known)  # type: ignore[arg-type]
     except TypeError as error:
-        raise UsageError("An intent in the inbox holds no dispatch.", hint="It is dropped.") from error
+        raise UsageError(say("An intent in the inbox holds no dispatch."), hint=say("It is dropped.")) from error
 
 
 def least_busy(oracle: Oracle, project: str, role: str, *, path: str = "") -> str:
@@ -335,7 +368,12 @@ def least_busy(oracle: Oracle, project: str, role: str, *, path: str = "") -> st
     team = open_team(oracle, project, path=path)
     seats = team.profile.seats_of(role)
     if not seats:
-        raise Blocked(f"seat_needed: the project {team.project} has no seat with the role {role}.", hint="Add one.")
+        raise Blocked(
+            say(
+                "seat_needed: the project {project} has no seat with the role {role}.", project=team.project, role=role
+            ),
+            hint=say("Add one."),
+        )
     load = dict.fromkeys(seats, 0)
     for item in of_team(oracle, team).handoffs:
         if item.completion is None and item.answerer in load:

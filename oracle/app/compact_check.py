@@ -13,7 +13,7 @@ from oracle.app.teams import Team, open_team
 from oracle.domain import timestamps
 from oracle.domain.values import value
 from oracle.errors import NotFound, UsageError
-from oracle.wording import say
+from oracle.wording import say, say_many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,9 +84,13 @@ def _unrecorded(oracle: Oracle, team: Team, begin: datetime) -> list[str]:
         if moment is None or moment <= begin or not task_id:
             continue
         if what == "dispatch" and event.get("source") in memory:
-            found[what, task_id] = f"the dispatch of {task_id} to {event.get('target')} has no record"
+            found[what, task_id] = say(
+                "the dispatch of {task} to {seat} has no record", task=task_id, seat=event.get("target")
+            )
         elif what == "delivery" and event.get("target") in memory:
-            found[what, task_id] = f"the delivery of {task_id} by {event.get('source')} has no record"
+            found[what, task_id] = say(
+                "the delivery of {task} by {seat} has no record", task=task_id, seat=event.get("source")
+            )
     return [text for (what, task_id), text in found.items() if not _has_record(oracle, team, task_id, what)]
 
 
@@ -107,15 +111,20 @@ def _half_done(oracle: Oracle) -> list[str]:
     found = inbox.read(oracle.root, teams.now_seconds(oracle))
     begun = [entry for group in (found.waiting, found.taken, found.poisoned) for entry in group]
     count = sum(entry.kind is inbox.Kind.INTENT for entry in begun)
-    return (
-        [f"{count} {'thing was' if count == 1 else 'things were'} begun and not finished (`oracle resume`)"]
-        if count
-        else []
+    left = say_many(
+        "{n} thing was begun and not finished (`oracle resume`)",
+        "{n} things were begun and not finished (`oracle resume`)",
+        n=count,
     )
+    return [left] if count else []
 
 
 def _unknown(oracle: Oracle, team: Team, facts: Sequence[str]) -> list[str]:
-    return [f"no record says: {' '.join(fact.split())[:120]}" for fact in facts if not _is_known(oracle, team, fact)]
+    return [
+        say("no record says: {fact}", fact=" ".join(fact.split())[:120])
+        for fact in facts
+        if not _is_known(oracle, team, fact)
+    ]
 
 
 def _is_known(oracle: Oracle, team: Team, fact: str) -> bool:

@@ -171,7 +171,11 @@ def _drift(asked: Receipt | None, branch: Mapping[str, object]) -> str:
     expected, base = asked.text("expected_base_sha") if asked else "", str(branch.get("branch_base") or "")
     if not expected or not base or base.startswith(expected) or expected.startswith(base):
         return ""
-    return f"the branch left the main line at {base[:12]}, not at {expected[:12]} as the dispatch says"
+    return say(
+        "the branch left the main line at {base}, not at {expected} as the dispatch says",
+        base=base[:12],
+        expected=expected[:12],
+    )
 
 
 # Rules ----------------------------------------------------------------------------------------------------------------
@@ -260,7 +264,7 @@ def _keep_lineage(oracle: Oracle, given: Completion, commit: str, *, asked: Rece
             hint=say("Give them."),
         )
     if "user_summary" in absent:
-        oracle.warn(f"the completion of {given.task_id} has no --user-summary")
+        oracle.warn(say("the completion of {task_id} has no --user-summary", task_id=given.task_id))
 
 
 # Acknowledge ----------------------------------------------------------------------------------------------------------

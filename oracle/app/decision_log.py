@@ -56,7 +56,9 @@ def log_dispatch(oracle: Oracle, team: Team, order: Order) -> None:
     try:
         write_once(oracle, _draft(entry))
     except OracleError as error:
-        oracle.warn(f"the decision to dispatch {order.task_id} could not be written down: {error.sentence}")
+        oracle.warn(
+            say("the decision to dispatch {task} could not be written down: {fault}", task=order.task_id, fault=error)
+        )
 
 
 def read_log(oracle: Oracle, project: str, *, limit: int = 50) -> list[dict[str, object]]:

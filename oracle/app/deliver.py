@@ -8,6 +8,7 @@ from oracle.app.teams import Team, open_team
 from oracle.domain import handoffs as rules
 from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
+from oracle.wording import LIST, joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,15 +75,22 @@ def _warn_of_unsolicited(oracle: Oracle, team: Team, work: Work) -> None:
 
     name = work.receipt.name
     waiting = [
-        f"{item.task_id} from {item.asker}"
+        say("{task} from {seat}", task=item.task_id, seat=item.asker)
         for item in of_team(oracle, team).handoffs
         if item.answerer == name.source and item.dispatch is not None and item.completion is None
     ]
-    named = ", ".join(waiting[-_MOST_NAMED:]) or "none"
-    more = f" and {len(waiting) - _MOST_NAMED} more" if len(waiting) > _MOST_NAMED else ""
+    named = joined(LIST, waiting[-_MOST_NAMED:]) or say("none")
+    if len(waiting) > _MOST_NAMED:
+        named = say("{names} and {rest} more", names=named, rest=len(waiting) - _MOST_NAMED)
     oracle.warn(
-        f"no dispatch of {name.task_id} from {name.target} to {name.source} is open, so that this was delivered"
-        f" unsolicited; open ones: {named}{more}"
+        say(
+            "no dispatch of {task} from {asker} to {seat} is open, so that this was delivered unsolicited; "
+            "open ones: {named}",
+            task=name.task_id,
+            asker=name.target,
+            seat=name.source,
+            named=named,
+        )
     )
 
 

@@ -135,7 +135,7 @@ class _Run:
         )
         self.made += len(texts)
         if self._progress is not None:
-            self._progress(self.made, "passages embedded")
+            self._progress(self.made, say("passages embedded"))
 
 
 def embed(oracle: Oracle, project: str = "", *, seconds: float = 0.0, progress: Progress | None = None) -> Coverage:
@@ -177,7 +177,7 @@ def embedded(oracle: Oracle) -> Coverage | None:
     try:
         return _count(oracle, vectors, models, {}) if models and vectors.meta() else None
     except Damaged as error:
-        oracle.warn(f"The vectors can't be used: {error}.")
+        oracle.warn(say("The vectors can't be used: {error}.", error=error))
         return None
     finally:
         vectors.close()

@@ -69,7 +69,7 @@ def verify(root: Root, repo: str, given: Mapping[str, object]) -> Verified:
 
 def _refusal(report: Report) -> ClaimsFailed:
     worst = report.failed[0]
-    reasons = [f"{finding.evidence.path}: {finding.verdict}" for finding in worst.findings] or ["no evidence"]
+    reasons = [f"{finding.evidence.path}: {finding.verdict}" for finding in worst.findings] or [say("no evidence")]
     return ClaimsFailed(
         say(
             "{failed} of {all} claims do not hold, the first being {statement!r} ({reasons}). Nothing was delivered.",

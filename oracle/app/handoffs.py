@@ -14,7 +14,7 @@ from oracle.domain.values import value
 from oracle.errors import NotFound, OracleError, UsageError
 from oracle.store import handoff_list, profile, responses
 from oracle.store.handoff_list import Around, Chapter, Listing
-from oracle.wording import say
+from oracle.wording import retold, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def list_all(oracle: Oracle, *, project: str = "", state: str = "") -> Handoffs:
     """
     if state and state not in STATES:
         raise UsageError(
-            say("There is no state {state!r}.", state=state), hint=say("Choose one of {states}.", states=STATES)
+            say("There is no state {state!r}.", state=state), hint=say("Choose one of {choices}.", choices=STATES)
         )
     items: list[Listed] = []
     problems: list[str] = []
@@ -214,7 +214,13 @@ def _story(oracle: Oracle, team: Team, task_id: str) -> Story:
         path if os.path.exists(path) else "",
         tuple(f"{oracle.root.responses}/{name}" for name in aside),
         tuple(
-            f"{one.fields.get('seat')}: tried {one.tries} times; {one.last_error or 'not tried yet'}" for one in waiting
+            say(
+                "{seat}: tried {tries} times; {error}",
+                seat=one.fields.get("seat"),
+                tries=one.tries,
+                error=retold(one.last_error) if one.last_error else say("not tried yet"),
+            )
+            for one in waiting
         ),
         tuple(journal_view.events(oracle, project=team.project, task=task_id, limit=50)),
     )

@@ -17,7 +17,7 @@ from oracle.domain.values import value
 from oracle.domain.workflows import Step
 from oracle.errors import Blocked, NotFound, TaskAlreadyQueued, UsageError
 from oracle.store import handoffs
-from oracle.wording import say
+from oracle.wording import joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def integrate(
     Raises NotFound when nothing needs it, UsageError, Blocked without a planner.
     """
     if lane not in LANES:
-        raise UsageError(say("{lane!r} is no lane.", lane=lane), hint=say("Choose one of {lanes}.", lanes=LANES))
+        raise UsageError(say("{lane!r} is no lane.", lane=lane), hint=say("Choose one of {choices}.", choices=LANES))
     team = open_team(oracle, project)
     passed = _passed(team, check_name(task_id, "task id"))
     reported = passed.text("builder_commit") or passed.text("commit")
@@ -81,10 +81,13 @@ def integrate(
     elif lane == MEDIUM:
         repair = _have_repaired(oracle, team, task_id, reported, notifies=notifies)
     else:
-        report = (
-            f"BLOCKED: {task_id} of {team.project} passed with {reported}, which the main line does not contain;"
-            f" the operator decides. {reason}".rstrip()
+        report = say(
+            "BLOCKED: {task} of {project} passed with {commit}, which the main line does not contain; the operator decides.",
+            task=task_id,
+            project=team.project,
+            commit=reported,
         )
+        report = joined(" ", filter(None, (report, reason.rstrip())))
     outcome = f"Memory landed it as {commit}." if commit else report or f"The planner has it repaired as {repair}."
     because = f"\n\nReason: {reason}" if reason else ""
     body = f"{passed.name.source} delivered {task_id} with {reported}, outside of the main line. {outcome}{because}\n"
@@ -104,7 +107,9 @@ def _passed(team: Team, task_id: str) -> Receipt:
 def _require_landed(oracle: Oracle, team: Team, commit: str) -> None:
     status = lineage.lineage_of(team.profile.repo_root, commit)
     if status == lineage.UNKNOWN:
-        oracle.warn(f"git can't tell whether {team.profile.repo_root} contains {commit[:40]}")
+        oracle.warn(
+            say("git can't tell whether {repo} contains {commit}", repo=team.profile.repo_root, commit=commit[:40])
+        )
     elif status != lineage.IN_LINEAGE:
         raise UsageError(
             say(
@@ -146,7 +151,7 @@ def _have_repaired(oracle: Oracle, team: Team, task_id: str, commit: str, *, not
     try:
         oracle.dispatch(order)
     except TaskAlreadyQueued:
-        oracle.warn(f"{repair} was dispatched before")
+        oracle.warn(say("{task} was dispatched before", task=repair))
     return repair
 
 

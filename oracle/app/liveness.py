@@ -16,6 +16,7 @@ from oracle.domain.slugs import project_of
 from oracle.domain.values import value
 from oracle.store import projects, records
 from oracle.store.configuration import load_patterns
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,21 +167,21 @@ class Checker:
     def _look(self, project: str, named: Named) -> Looked:
         folder = self.folder_of(project)
         if not folder:
-            return Looked(named, Liveness.UNCHECKED, "no repository is registered")
+            return Looked(named, Liveness.UNCHECKED, say("no repository is registered"))
         key = (folder, named.sort, named.name)
         if key not in self._known:
             repository = self._repositories.setdefault(folder, Repository(folder, budget=self._budget))
             try:
                 self._known[key] = self._ask(repository, named)
             except OutOfTime:
-                self._known[key] = (Liveness.UNCHECKED, "git gave no answer in time")
+                self._known[key] = (Liveness.UNCHECKED, say("git gave no answer in time"))
         return Looked(named, *self._known[key])
 
     def _ask(self, repository: Repository, named: Named) -> tuple[Liveness, str]:
         if named.sort is Sort.PATH:
             return self._path(repository, named.name)
         if not repository.is_git:
-            return Liveness.UNCHECKED, "the registered folder is no repository"
+            return Liveness.UNCHECKED, say("the registered folder is no repository")
         ask: dict[Sort, Callable[[Repository, str], tuple[Liveness, str]]] = {
             Sort.SYMBOL: self._symbol,
             Sort.COMMIT: _commit,
@@ -191,22 +192,24 @@ class Checker:
     def _path(self, repository: Repository, name: str) -> tuple[Liveness, str]:
         path = _inside(repository, name)
         if not path:
-            return Liveness.UNCHECKED, "it lies outside of the repository"
+            return Liveness.UNCHECKED, say("it lies outside of the repository")
         if repository.has_file(path) or self._is_of_root(path):
             return Liveness.LIVE, ""
         if not repository.is_git:
-            return (Liveness.UNCHECKED, "the repository has no files") if repository.is_bare else (Liveness.GONE, "")
+            return (
+                (Liveness.UNCHECKED, say("the repository has no files")) if repository.is_bare else (Liveness.GONE, "")
+            )
         namesakes = sorted(one for one in repository.tracked if one == path or one.endswith(f"/{path}"))
         if namesakes and repository.has_file(namesakes[0]):
-            return Liveness.LIVE, f"as {namesakes[0]}"
+            return Liveness.LIVE, say("as {path}", path=namesakes[0])
         place, commit = repository.renamed(path)
         if place:
-            return Liveness.MOVED, f"now {place}, since {commit}"
+            return Liveness.MOVED, say("now {place}, since {commit}", place=place, commit=commit)
         named = path.rpartition("/")[2]
         others = sorted(one for one in repository.tracked if one.rpartition("/")[2] == named and one != path)
         if len(others) == 1 and "/" in path:
-            return Liveness.MOVED, f"perhaps now {others[0]}"
-        return Liveness.GONE, f"since {commit}" if commit else ""
+            return Liveness.MOVED, say("perhaps now {place}", place=others[0])
+        return Liveness.GONE, say("since {commit}", commit=commit) if commit else ""
 
     def _is_of_root(self, path: str) -> bool:
         place = self._oracle.root.join(path)
@@ -238,9 +241,9 @@ def _commit(repository: Repository, name: str) -> tuple[Liveness, str]:
     if in_history:
         return Liveness.LIVE, ""
     if not exists and repository.is_shallow:
-        return Liveness.UNCHECKED, "the history is cut off"
-    return Liveness.GONE, "it is not in the history of HEAD" if exists else "no such commit"
+        return Liveness.UNCHECKED, say("the history is cut off")
+    return Liveness.GONE, say("it is not in the history of HEAD") if exists else say("no such commit")
 
 
 def _branch(repository: Repository, name: str) -> tuple[Liveness, str]:
-    return (Liveness.LIVE, "") if name in repository.branches else (Liveness.GONE, "no such branch")
+    return (Liveness.LIVE, "") if name in repository.branches else (Liveness.GONE, say("no such branch"))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 KEY = "requireMention"
 ON, OFF, ABSENT, UNSEEN = "ok", "off", "missing", "confirm"
-BY_HAND = (
+BY_HAND = say(
     "Feishu's own switch can't be read by a program: a person looks in the settings of the group's robot whether it answers only"
     " when it is mentioned, then mentions it once and looks for the message in OpenClaw's logs."
 )
@@ -78,10 +78,10 @@ def _in_scope(table: Mapping[str, object], place: str, group: str, default: obje
 
 def _layer(given: object, place: str) -> Layer:
     if given is True:
-        return Layer(1, ON, place, "only messages that mention the robot are answered")
+        return Layer(1, ON, place, say("only messages that mention the robot are answered"))
     if given is None:
-        return Layer(1, ABSENT, place, f"set {KEY} to true there")
-    return Layer(1, OFF, place, f"set {KEY} to true there: every message is answered")
+        return Layer(1, ABSENT, place, say("set {key} to true there", key=KEY))
+    return Layer(1, OFF, place, say("set {key} to true there: every message is answered", key=KEY))
 
 
 def _table(content: Mapping[str, object], key: str) -> dict[str, object]:

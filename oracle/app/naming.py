@@ -9,7 +9,7 @@ from oracle.domain.links import namesakes, reference_key, stamp_of
 from oracle.domain.slugs import is_entity, split_entity
 from oracle.errors import NotInMemory, UsageError
 from oracle.index import query
-from oracle.wording import say
+from oracle.wording import Said, joined, say, say_many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ def find_record(oracle: Oracle, connection: Connection, name: str) -> str:
     """
     found = find_namesakes(connection, name)
     if len(found) > 1 and stamp_of(found[0]) != stamp_of(found[1]):
-        oracle.warn(f"{name} names {len(found)} records; this is the newest, {found[0]}")
+        oracle.warn(
+            say("{name} names {count} records; this is the newest, {slug}", name=name, count=len(found), slug=found[0])
+        )
     elif len(found) != 1:
         raise _not_a_record(connection, name, found)
     return found[0]
@@ -51,7 +53,7 @@ def find_only(connection: Connection, name: str) -> str:
     if len(found) > 1:
         raise UsageError(
             say("{name!r} names {count} records.", name=name, count=len(found)),
-            hint=say("Give one of {found}.", found=_list(found)),
+            hint=say("Give one of {found}.", found=found[:_NEAR]),
         )
     if not found:
         raise _not_a_record(connection, name, found)
@@ -101,24 +103,28 @@ def _not_a_record(connection: Connection, name: str, found: list[str]) -> NotInM
         return NotInMemory(
             say("not_in_memory_db: {name} is an entity, not a record.", name=name), hint=_advise(connection, name)
         )
-    hint = f"Did you mean {_list(found)}?" if found else _advise(connection, name)
+    hint = say("Did you mean {names}?", names=found[:_NEAR]) if found else _advise(connection, name)
     return NotInMemory(say("not_in_memory_db: no record {name}.", name=name), hint=hint)
 
 
-def _advise(connection: Connection, name: str) -> str:
+def _advise(connection: Connection, name: str) -> Said:
     """Return what to type for an entity or a record of nearly this name."""
     if is_entity(name):
         count = query.count_backlinks(connection, name)
         if count:
-            return f"This is an entity; ask `oracle backlinks {_word(name)}` ({_count(count)})."
+            return say(
+                "This is an entity; ask `oracle backlinks {name}` ({count}).", name=_word(name), count=_count(count)
+            )
         others = query.entities_alike(connection, split_entity(name)[1])
-        return f"Did you mean {_list_entities(others)}?" if others else "No record mentions it; see `oracle entities`."
+        meant = say("Did you mean {names}?", names=_list_entities(others))
+        return meant if others else say("No record mentions it; see `oracle entities`.")
     others = query.entities_alike(connection, name) or [(target, 0) for target in _entities_in(name)]
     near = find_near(connection, name)
-    meant = f"Did you mean {_list(near)}?" if near else ""
+    meant = say("Did you mean {names}?", names=near[:_NEAR])
     if others:
-        return f"To ask for an entity, type {_list_entities(others)}. {meant}".rstrip()
-    return meant or "See what there is with `oracle list`."
+        typed = say("To ask for an entity, type {names}.", names=_list_entities(others))
+        return joined(" ", [typed, meant]) if near else typed
+    return meant if near else say("See what there is with `oracle list`.")
 
 
 def _entities_in(name: str) -> list[str]:
@@ -132,16 +138,12 @@ def _entities_in(name: str) -> list[str]:
     return []
 
 
-def _list(slugs: list[str]) -> str:
-    return ", ".join(slugs[:_NEAR])
+def _list_entities(found: list[tuple[str, int]]) -> list[Said]:
+    return [say("{name} ({count})", name=name, count=_count(count)) for name, count in found[:_NEAR]]
 
 
-def _list_entities(found: list[tuple[str, int]]) -> str:
-    return ", ".join(f"{name} ({_count(count)})" for name, count in found[:_NEAR])
-
-
-def _count(count: int) -> str:
-    return f"{count or 'no'} backlink{'' if count == 1 else 's'}"
+def _count(count: int) -> Said:
+    return say_many("{n} backlink", "{n} backlinks", n=count) if count else say("no backlinks")
 
 
 def _word(text: str) -> str:

@@ -9,6 +9,7 @@ from oracle.app.teams import open_team
 from oracle.domain.task_files import one_line
 from oracle.domain.values import value
 from oracle.store import steps
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def notify(oracle: Oracle, notice: Notice) -> Notified:
     from oracle.wake.outcomes import check_text
 
     check_text(text)
-    privacy.require_clean(oracle, {"its text": text}, what="The notice")
+    privacy.require_clean(oracle, {say("its text"): text}, what=say("The notice"))
     moment = teams.now(oracle)
     topic = f"{notice.kind} {moment.isoformat()}"
     entry = wakeups.owe(oracle, team, name, seat=name.target, text=text, topic=topic)

@@ -65,15 +65,16 @@ def _judge(oracle: Oracle, top: str, path: str, seat: str, *, staged: bool) -> J
         real = os.path.realpath(base).rstrip("/") + "/"
         if place.startswith(real):
             is_allowed = may(seat, place.removeprefix(real))
-            return Judged(path, is_allowed, f"it is {'' if is_allowed else 'not '}{seat}'s place")
+            own, foreign = say("it is {seat}'s place", seat=seat), say("it is not {seat}'s place", seat=seat)
+            return Judged(path, is_allowed, own if is_allowed else foreign)
     role = role_of(seat)
     if role == BUILDER:
-        return Judged(path, is_allowed=True, why="the repository is the builder's")
+        return Judged(path, is_allowed=True, why=say("the repository is the builder's"))
     if role != MEMORY:
-        return Judged(path, is_allowed=False, why="the repository is the builder's")
+        return Judged(path, is_allowed=False, why=say("the repository is the builder's"))
     changes = classify_file(path, _before(top, path), _after(top, path, staged=staged))
     wrong = list(dict.fromkeys(one.sort.value for one in changes if not one.is_allowed))
-    why = f"it changes {', '.join(wrong)}: a builder's, by a brief" if wrong else "prose alone"
+    why = say("it changes {what}: a builder's, by a brief", what=wrong) if wrong else say("prose alone")
     return Judged(path, not wrong, why, changes)
 
 

@@ -21,6 +21,7 @@ from oracle.index import fold, query
 from oracle.index import memories as places
 from oracle.store import packets as store
 from oracle.store import records
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -229,10 +230,10 @@ def _keep(oracle: Oracle, packet: Packet) -> Routed:
     routed = Routed(f"packet-{hashlib.sha256(canonical).hexdigest()[:16]}", packet)
     created_at = timestamps.from_mtime(oracle.clock.now_ns())
     if oracle.index.database.in_memory:
-        oracle.warn("the packet is not kept: the Root can't be written")
+        oracle.warn(say("the packet is not kept: the Root can't be written"))
         return routed
     try:
         store.keep(oracle.root, routed.id, {"created_at": created_at, **routed.as_json()})
     except DiskFailure as error:
-        oracle.warn(f"the packet is not kept: {error}")
+        oracle.warn(say("the packet is not kept: {error}", error=error))
     return routed

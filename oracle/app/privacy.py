@@ -11,7 +11,7 @@ import re
 from oracle.domain.privacy import Finding, Guard, find_personal
 from oracle.errors import NotFound, PrivacyBlocked, UsageError
 from oracle.store import privacy
-from oracle.wording import say
+from oracle.wording import Said, joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,19 +36,23 @@ def require_clean(oracle: Oracle, texts: Mapping[str, str], *, what: str) -> Non
     rules = guard(oracle)
     found = [finding for place, text in texts.items() for finding in rules.look(text, place)]
     if found:
-        named = "; ".join(dict.fromkeys(f"{item.rule} in {item.place}" for item in found))
+        named = joined(
+            "; ", dict.fromkeys(say("{rule} in {place}", rule=item.rule, place=item.place) for item in found)
+        )
         raise PrivacyBlocked(
             say("{what} holds what must not leave: {named}.", what=what, named=named),
             hint=say("Take it out; `oracle privacy check` looks again."),
         )
 
 
-def warnings(texts: Mapping[str, str]) -> list[str]:
+def warnings(texts: Mapping[str, str]) -> list[Said]:
     """Return a sentence for each sort of personal data in texts, which are named by their place."""
     if not any(True for _ in find_personal("\n".join(texts.values()))):
         return []
     found = [item for place, text in texts.items() for item in Guard(secrets=False).look(text, place)]
-    return list(dict.fromkeys(f"personal data: {item.rule} in {item.where}" for item in found))[:10]
+    return list(
+        dict.fromkeys(say("personal data: {rule} in {place}", rule=item.rule, place=item.where) for item in found)
+    )[:10]
 
 
 def check_text(oracle: Oracle, text: str, place: str = "text") -> tuple[Finding, ...]:
@@ -65,7 +69,7 @@ def check_file(oracle: Oracle, path: str) -> tuple[Finding, ...]:
         raise NotFound(say("{path} is not there.", path=path), hint=say("Name a file.")) from None
     except OSError as error:
         raise UsageError(
-            say("{path} can't be read: {strerror}.", path=path, strerror=error.strerror), hint=say("Name a text file.")
+            say("{path} can't be read: {reason}.", path=path, reason=error.strerror), hint=say("Name a text file.")
         ) from error
     if len(raw) > _MOST_BYTES or b"\0" in raw:
         raise UsageError(say("{path} is no text, or larger than 16 MiB.", path=path), hint=say("Name a text file."))
@@ -88,7 +92,7 @@ def check_staged(oracle: Oracle, repository: str) -> tuple[Finding, ...]:
             hint=say("Go into the repository."),
         )
     rules = guard(oracle, personal=True)
-    found = [item for name in names.split("\0") for item in rules.look(name, "(a path)")]
+    found = [item for name in names.split("\0") for item in rules.look(name, say("(a path)"))]
     for path, first, lines in _added(diff):
         found += [
             Finding(item.rule, item.sort, path, item.line + first - 1, item.column)

@@ -53,7 +53,8 @@ def add(oracle: Oracle, name: str, stated: Mapping[str, str]) -> Registered:
     unknown = set(stated) - set(_FIELDS)
     if unknown:
         raise UsageError(
-            say("A project has no {unknown}.", unknown=sorted(unknown)), hint=say("There are {fields}.", fields=_FIELDS)
+            say("A project has no {unknown}.", unknown=sorted(unknown)),
+            hint=say("There are {choices}.", choices=_FIELDS),
         )
     given = {key: item.strip() for key, item in stated.items() if item.strip()}
     if "repo_path" in given:

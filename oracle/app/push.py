@@ -13,7 +13,7 @@ from oracle.domain import push
 from oracle.domain.values import value
 from oracle.errors import InvalidName, PrivacyBlocked, PushFailed, UsageError
 from oracle.store import feishu
-from oracle.wording import say
+from oracle.wording import joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def prepare(oracle: Oracle, message: Message) -> Push:
         task_id=message.task_id,
         verdict=message.verdict,
     )
-    _require_clean(oracle, {"the text": message.body, "the message": made.text()})
+    _require_clean(oracle, {say("the text"): message.body, say("the message"): made.text()})
     return made
 
 
@@ -61,7 +61,9 @@ def _require_clean(oracle: Oracle, texts: Mapping[str, str]) -> None:
     """Look at the text as it was given too: what was cut off in the middle is not known any more by what is left."""
     found = [item for place, text in texts.items() for item in privacy.check_text(oracle, text, place)]
     if found:
-        named = "; ".join(dict.fromkeys(f"{item.rule} at {item.where}" for item in found))
+        named = joined(
+            "; ", dict.fromkeys(say("{rule} at {place}", rule=item.rule, place=item.where) for item in found)
+        )
         raise PrivacyBlocked(
             say("The message holds what must not leave: {named}.", named=named),
             hint=say("Take it out; nothing was sent."),

@@ -28,6 +28,7 @@ from oracle.domain.values import replace
 from oracle.index import candidates, query
 from oracle.index.db import Connection
 from oracle.store import records
+from oracle.wording import joined, say, say_each
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -251,14 +252,15 @@ class Recall:
         """Say in a few words why this passage is shown."""
         whole = [number for number in terms if self._question.terms[number].weight == 1]
         heaviest = sorted(whole, key=lambda number: -ranking.weights[number])[:_WORDS_SHOWN]
-        words = ", ".join(" ".join(self._question.terms[number].tokens) for number in sorted(heaviest))
-        reasons = [f"words: {words}"] if words else []
-        reasons += [name for name in ("relation", "speaker", "date", "shape", "graph") if one.parts.get(name)]
+        words = [" ".join(self._question.terms[number].tokens) for number in sorted(heaviest)]
+        reasons: list[str] = [say("words: {words}", words=words)] if words else []
+        reasons += [name for name in say_each("relation", "speaker", "date", "shape", "graph") if one.parts.get(name)]
         if one.parts.get("meaning", 0.0) > one.score / 2:
-            reasons.insert(0, "meaning")
+            reasons.insert(0, say("meaning"))
         if record.is_retired:
-            reasons.append(f"{record.effective_status}{f' by {record.retired_by}' if record.retired_by else ''}")
-        return "; ".join(reasons) or "a field of the record"
+            by = say("{status} by {by}", status=record.effective_status, by=record.retired_by)
+            reasons.append(by if record.retired_by else record.effective_status)
+        return joined("; ", reasons) or say("a field of the record")
 
 
 def read_page(record: Summary, raw: bytes) -> Page:

@@ -143,7 +143,7 @@ def _consumed(found: list[tuple[Receipt, str]], seat: str) -> Sign:
         suffix == CONSUMED and receipt.kind is Kind.DISPATCH and receipt.name.target == seat
         for receipt, suffix in found
     )
-    detail = "its dispatch was consumed" if held else f"no dispatch to {seat} was consumed"
+    detail = say("its dispatch was consumed") if held else say("no dispatch to {seat} was consumed", seat=seat)
     return Sign(f"receipt {seat}", held, detail)
 
 
@@ -155,9 +155,11 @@ def _planner_delivery(team: Team, found: list[tuple[Receipt, str]], task_id: str
         if receipt.kind is Kind.COMPLETION and receipt.name.source == planner
     }
     if task_tree.read_delivery(team.tree, planner).get("task_id") != task_id:
-        return Sign(f"delivery {planner}", held=False, detail=f"{path} does not tell of {task_id}")
+        return Sign(
+            f"delivery {planner}", held=False, detail=say("{path} does not tell of {task}", path=path, task=task_id)
+        )
     if "PASS" not in verdicts:
-        return Sign(f"delivery {planner}", held=False, detail="its verdict is not PASS")
+        return Sign(f"delivery {planner}", held=False, detail=say("its verdict is not PASS"))
     return Sign(f"delivery {planner}", held=True, detail=path)
 
 
@@ -168,10 +170,11 @@ def _self_report(team: Team, found: list[tuple[Receipt, str]], seat: str) -> Sig
         if receipt.kind is Kind.COMPLETION and receipt.name.source == seat
     ]
     if not texts:
-        return Sign(f"self-report {seat}", held=False, detail="it completed nothing")
+        return Sign(f"self-report {seat}", held=False, detail=say("it completed nothing"))
     said = "\n".join(texts)
-    absent = [topic for topic, words in TOPICS.items() if not re.search(words, said, re.IGNORECASE)]
+    absent: list[str] = [topic for topic, words in TOPICS.items() if not re.search(words, said, re.IGNORECASE)]
     role = team.profile.role(seat)
     if role and role not in said.casefold():
-        absent.append(f"that it is a {role}")
-    return Sign(f"self-report {seat}", not absent, f"it does not say {', '.join(absent)}" if absent else "complete")
+        absent.append(say("that it is a {role}", role=role))
+    detail = say("it does not say {topics}", topics=absent) if absent else say("complete")
+    return Sign(f"self-report {seat}", not absent, detail)

@@ -14,6 +14,7 @@ from oracle.errors import Conflict, DiskFailure, HandoffFailed, LockTimeout, Not
 from oracle.store import inbox
 from oracle.store.inbox import Entry
 from oracle.store.inbox import Kind as Waits
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def resume_quietly(oracle: Oracle) -> None:
             if time.monotonic() < until and not wakeups.is_left_to_daemon(oracle, entry):
                 wakeups.send_again(oracle, entry, patience=QUIET_PATIENCE)
     except (OracleError, OSError) as error:  # a Root that can't be written is still read
-        oracle.warn(f"wake-ups that wait could not be sent: {error}")
+        oracle.warn(say("wake-ups that wait could not be sent: {error}", error=error))
 
 
 def before(oracle: Oracle, *, notifies: bool) -> None:
@@ -69,7 +70,7 @@ def finish_intents(oracle: Oracle, until: float = 0.0) -> None:
             if time.monotonic() < end:
                 finish_intent(oracle, entry)
     except (OracleError, OSError) as error:
-        oracle.warn(f"what others left undone could not be finished: {error}")
+        oracle.warn(say("what others left undone could not be finished: {error}", error=error))
 
 
 def resume(oracle: Oracle) -> Resumed:
@@ -82,7 +83,7 @@ def resume(oracle: Oracle) -> Resumed:
     found = inbox.read(oracle.root, now)
     for entry in unattended(oracle, found):
         (done if (said := finish_intent(oracle, entry)) else left).append(
-            said or f"{_words(entry)}: could not be finished"
+            said or say("{entry}: could not be finished", entry=_words(entry))
         )
     for project in projects(oracle):
         done += mend(oracle, project)
@@ -91,9 +92,20 @@ def resume(oracle: Oracle) -> Resumed:
         if entry.kind is Waits.WAKE and not wakeups.is_left_to_daemon(oracle, entry):
             outcome = wakeups.send_again(oracle, entry)
             if outcome.result == "waits":
-                left.append(f"{_words(entry)}: {outcome.seat} was not woken ({outcome.detail})")
+                left.append(
+                    say(
+                        "{entry}: {seat} was not woken ({detail})",
+                        entry=_words(entry),
+                        seat=outcome.seat,
+                        detail=outcome.detail,
+                    )
+                )
             elif outcome.result:
-                done.append(f"{_words(entry)}: woke {outcome.seat} ({outcome.detail})")
+                done.append(
+                    say(
+                        "{entry}: woke {seat} ({detail})", entry=_words(entry), seat=outcome.seat, detail=outcome.detail
+                    )
+                )
     left += list(found.problems)
     return Resumed(tuple(done), tuple(left))
 
@@ -128,7 +140,7 @@ def finish_intent(oracle: Oracle, entry: Entry) -> str:
         if not isinstance(error, Conflict):
             teams.note(oracle, "skip", {"what": "intent", "subject": list(entry.subject), "reason": error.sentence})
         inbox.finish(oracle.root, entry)
-        return f"{_words(entry)}: dropped, {error.sentence}"
+        return say("{entry}: dropped, {fault}", entry=_words(entry), fault=error)
     inbox.finish(oracle.root, entry)
     return said
 
@@ -148,7 +160,7 @@ def _carry_on(oracle: Oracle, entry: Entry) -> str:
     if what == "dispatch":
         from oracle.app import ask
 
-        return f"finished the dispatch {ask.carry_on(oracle, fields)}"
+        return say("finished the dispatch {task}", task=ask.carry_on(oracle, fields))
     if what == "delivery":
         work = completing.work_of(fields)
         team = teams.open_team(oracle, "", path=str(fields.get("profile", "")))
@@ -157,7 +169,12 @@ def _carry_on(oracle: Oracle, entry: Entry) -> str:
 
         team, work, _ = deliver.prepare(oracle, deliver.delivery_of(entry.fields))
     done, _ = completing.carry_on(oracle, team, work)
-    return f"finished the delivery of {done.name.task_id} from {done.name.source} to {done.name.target}"
+    return say(
+        "finished the delivery of {task} from {source} to {target}",
+        task=done.name.task_id,
+        source=done.name.source,
+        target=done.name.target,
+    )
 
 
 # Handoffs that stand half done ----------------------------------------------------------------------------------------
@@ -178,7 +195,7 @@ def mend(oracle: Oracle, project: str) -> list[str]:
         team = teams.open_team(oracle, project)
         found = handoffs.of_team(oracle, team)
     except OracleError as error:
-        oracle.warn(f"{project}: {error.sentence}")
+        oracle.warn(say("{project}: {fault}", project=project, fault=error))
         return []
     return [
         said
@@ -196,7 +213,7 @@ def _mend_one(oracle: Oracle, team: Team, item: Handoff) -> str:
         return ""
     if item.state.step is Step.DELIVERED and item.dispatch.kind is Kind.DISPATCH:
         handoffs.consume(team.folder, item.dispatch.name)
-        return f"consumed the dispatch {item.dispatch.name.file_name}: it is answered"
+        return say("consumed the dispatch {name}: it is answered", name=item.dispatch.name.file_name)
     if (
         item.state.step is Step.ANSWERED
         and teams.is_memory(team, item.answerer)
@@ -229,6 +246,6 @@ def _complete_from_response(oracle: Oracle, team: Team, item: Handoff) -> str:
         _, work, _ = deliver.prepare(oracle, made)
         completing.carry_on(oracle, team, work)
     except OracleError as error:
-        oracle.warn(f"{item.task_id} could not be completed: {error.sentence}")
+        oracle.warn(say("{task} could not be completed: {fault}", task=item.task_id, fault=error))
         return ""
-    return f"completed {item.task_id} from its response"
+    return say("completed {task} from its response", task=item.task_id)

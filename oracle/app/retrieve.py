@@ -14,7 +14,7 @@ from oracle.errors import NotInFederation, UsageError
 from oracle.index import query
 from oracle.index.db import Connection, get_meta
 from oracle.store import facts
-from oracle.wording import say
+from oracle.wording import Said, say
 
 _FILTERS = ("project", "seat", "kind", "status", "author", "task", "since", "until")
 
@@ -127,19 +127,20 @@ def require_present(oracle: Oracle, wanted: Mapping[str, str]) -> None:
     projects = [project] if project else _folders(oracle.root.join("projects"))
     folders = [folder for name in projects for folder in _folders(oracle.root.join(f"projects/{name}"))]
     if not any(fold_name(folder) == seat for folder in folders):
-        where = f"project {project}" if project else "any project"
-        raise NotInFederation(
-            say("not_in_federated_kb: the seat {seat} has no folder in {where}.", seat=seat, where=where),
-            hint=_meant(seat, folders),
-        )
+        absent = say("not_in_federated_kb: the seat {seat} has no folder in any project.", seat=seat)
+        if project:
+            absent = say(
+                "not_in_federated_kb: the seat {seat} has no folder in project {project}.", seat=seat, project=project
+            )
+        raise NotInFederation(absent, hint=_meant(seat, folders))
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
+def _meant(name: str, known: Iterable[str]) -> Said:
     """Return the hint for a name that nothing has, with the nearest that something has."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, [one for one in set(known) if not one.startswith(("_", "."))], n=1)
-    return f"Did you mean {near[0]}? See `oracle status`." if near else "See `oracle status`."
+    return say("Did you mean {name}? See `oracle status`.", name=near[0]) if near else say("See `oracle status`.")
 
 
 def _folders(path: str) -> list[str]:

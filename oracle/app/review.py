@@ -14,6 +14,7 @@ from oracle.app.views import Summary
 from oracle.domain.values import value
 from oracle.index import query
 from oracle.index.alike import MOST_OF_A_WORD
+from oracle.wording import Said, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,13 +53,22 @@ class Remark:
     detail: str = ""
 
     @property
-    def sentence(self) -> str:
+    def sentence(self) -> Said:
         """The remark in words, about the record."""
+        slug = self.other.slug
         if self.sort is Sort.DUPLICATE:
-            return f"says nearly the same as {self.other.slug} ({self.likeness:.0%} of the words)"
+            return say(
+                "says nearly the same as {slug} ({likeness:.0%} of the words)", slug=slug, likeness=self.likeness
+            )
         if self.sort is Sort.DECISIONS:
-            return f"is on one topic with the decision {self.other.slug}, and neither supersedes the other"
-        return f"{self.detail} {self.other.slug}, which was {self.other.effective_status} by {self.other.retired_by}"
+            return say("is on one topic with the decision {slug}, and neither supersedes the other", slug=slug)
+        return say(
+            "{relation} {slug}, which was {status} by {by}",
+            relation=self.detail,
+            slug=slug,
+            status=self.other.effective_status,
+            by=self.other.retired_by,
+        )
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
@@ -201,7 +211,7 @@ def _subjects(connection: Connection, known: Mapping[str, _Known]) -> Iterator[R
 
 
 def _verb(kind: str) -> str:
-    return {"derived-from": "is derived from", "references-record": "is about"}.get(kind, kind)
+    return {"derived-from": say("is derived from"), "references-record": say("is about")}.get(kind, kind)
 
 
 def _retirement(connection: Connection, slug: str) -> tuple[Summary, str] | None:

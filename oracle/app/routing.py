@@ -271,7 +271,8 @@ def _resolve(oracle: Oracle, text: str) -> str:
 
 def _warnings(written: Written) -> tuple[str, ...]:
     alike = (
-        f"{slug} says nearly what the retired memory said; it may have to go too" for slug in written.near_duplicates
+        say("{slug} says nearly what the retired memory said; it may have to go too", slug=slug)
+        for slug in written.near_duplicates
     )
     return (*written.warnings, *alike)
 

@@ -147,5 +147,5 @@ def _read(oracle: Oracle, name: str, source: str, fingerprint: object) -> str:
             hint=say("See where it is now with `oracle scan machine --only credentials`."),
         )
     if fingerprint and credentials.fingerprint(found) != fingerprint:
-        oracle.warn(f"{name} was changed since the scan")
+        oracle.warn(say("{name} was changed since the scan", name=name))
     return found

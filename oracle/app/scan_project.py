@@ -62,7 +62,7 @@ def scan_project(
     name = check_name(project, "project")
     if depth not in DEPTHS:
         raise UsageError(
-            say("The depth {depth!r} is unknown.", depth=depth), hint=say("Choose one of {depths}.", depths=DEPTHS)
+            say("The depth {depth!r} is unknown.", depth=depth), hint=say("Choose one of {choices}.", choices=DEPTHS)
         )
     folder = os.path.realpath(_find(oracle, name, repository))
     moment = timestamps.print_moment(teams.now(oracle))

@@ -16,6 +16,7 @@ from oracle.app.replies import ANSWERED, Reply, Synthesis
 from oracle.domain.values import replace
 from oracle.errors import UsageError
 from oracle.store.configuration import load_synthesizer
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,16 +50,16 @@ def synthesise(oracle: Oracle, reply: Reply) -> Reply:
     try:
         command = load_synthesizer(oracle.root)
     except UsageError as error:
-        oracle.warn(f"{error.sentence} {error.hint}")
+        oracle.warn(say("{what} {hint}", what=error.sentence, hint=error.hint))
         return reply
     if not command:
         return reply
     said, fault = _run(command, packet_of(reply))
     reply = drop_changed(oracle, reply)
     text, dropped = keep_borne(said, reply)
-    fault = fault or ("" if text else "no sentence of it is borne by the evidence")
+    fault = fault or ("" if text else say("no sentence of it is borne by the evidence"))
     if fault:
-        oracle.warn(f"the synthesizer gave nothing: {fault}")
+        oracle.warn(say("the synthesizer gave nothing: {fault}", fault=fault))
     return replace(reply, synthesis=Synthesis(text, dropped, command, fault))
 
 
@@ -129,9 +130,11 @@ def _run(command: tuple[str, ...], packet: str) -> tuple[str, str]:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return "", f"{command[0]} took longer than {PATIENCE:g} s"
+        return "", say("{program} took longer than {patience:g} s", program=command[0], patience=PATIENCE)
     except (OSError, ValueError) as error:
-        return "", f"{command[0]} can't be run: {getattr(error, 'strerror', None) or error}"
+        return "", say(
+            "{program} can't be run: {reason}", program=command[0], reason=getattr(error, "strerror", None) or error
+        )
     if done.returncode:
-        return "", f"{command[0]} ended with {done.returncode}"
+        return "", say("{program} ended with {code}", program=command[0], code=done.returncode)
     return done.stdout[:_MOST_BYTES].decode("utf-8", "replace"), ""

@@ -158,4 +158,4 @@ def note(oracle: Oracle, event: str, details: Mapping[str, object]) -> None:
     try:
         journal.append(oracle.root, event, timestamps.print_moment(now(oracle)), details)
     except OracleError as error:
-        oracle.warn(f"the event {event} could not be noted: {error.sentence}")
+        oracle.warn(say("the event {event} could not be noted: {fault}", event=event, fault=error))

@@ -17,6 +17,7 @@ from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.store import handoffs, inbox
 from oracle.store.inbox import Entry, Kind
+from oracle.wording import retold, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,13 +136,13 @@ def patience_of_commands() -> float:
 def _send(oracle: Oracle, entry: Entry, *, method: str, patience: float | None) -> WakeUp:
     seat = _text(entry, "seat")
     if not inbox.take(oracle.root, entry, teams.now_seconds(oracle)):
-        return WakeUp("waits", seat, "another process sends it")
+        return WakeUp("waits", seat, say("another process sends it"))
     if not is_owed(entry):
         inbox.finish(oracle.root, entry)
         return WakeUp()
     waited = patience_of_commands() if patience is None else patience
     try:
-        privacy.require_clean(oracle, {"its text": _text(entry, "text")}, what="The wake-up")
+        privacy.require_clean(oracle, {say("its text"): _text(entry, "text")}, what=say("The wake-up"))
         call = getattr(_waker(oracle), method)
         outcome: Outcome = call(_names(oracle, entry), _text(entry, "text"), seat=seat, patience=waited)
     except OracleError as error:
@@ -169,7 +170,7 @@ def _settle(oracle: Oracle, entry: Entry, outcome: Outcome) -> WakeUp:
 
     seat, details = _text(entry, "seat"), _details(entry)
     if not isinstance(outcome, Woken):
-        return _postpone(oracle, entry, f"{type(outcome).__name__}: {outcome.reason}")
+        return _postpone(oracle, entry, say("{kind}: {reason}", kind=type(outcome).__name__, reason=outcome.reason))
     moment = teams.stamp(oracle)
     if _text(entry, "folder"):
         changes = {"notified_at": moment, "notify_message": _text(entry, "text")}
@@ -197,7 +198,7 @@ def _give_up(oracle: Oracle, entry: Entry, error: OracleError) -> WakeUp:
         return _postpone(oracle, entry, error.sentence)
     inbox.finish(oracle.root, entry)
     teams.note(oracle, "skip", {**_details(entry), "what": "wake-up", "reason": error.sentence})
-    oracle.warn(f"{_text(entry, 'seat')} is not woken: {error.sentence}")
+    oracle.warn(say("{seat} is not woken: {fault}", seat=_text(entry, "seat"), fault=error))
     return WakeUp("skipped", _text(entry, "seat"), error.sentence)
 
 
@@ -208,9 +209,21 @@ def warn_of(oracle: Oracle, outcome: WakeUp) -> None:
     from oracle.wake.outcomes import NO_SERVER
 
     if outcome.detail.endswith(NO_SERVER):
-        oracle.warn(f"{outcome.seat} was not woken: {NO_SERVER}; the wake-up waits, nothing is lost")
+        oracle.warn(
+            say(
+                "{seat} was not woken: {reason}; the wake-up waits, nothing is lost",
+                seat=outcome.seat,
+                reason=NO_SERVER,
+            )
+        )
     else:
-        oracle.warn(f"{outcome.seat} was not woken ({outcome.detail}); the wake-up waits and is tried again")
+        oracle.warn(
+            say(
+                "{seat} was not woken ({reason}); the wake-up waits and is tried again",
+                seat=outcome.seat,
+                reason=retold(outcome.detail),
+            )
+        )
 
 
 def pending(oracle: Oracle) -> tuple[Entry, ...]:

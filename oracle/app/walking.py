@@ -21,7 +21,7 @@ def walk_graph(oracle: Oracle, target: str, *, depth: int, direction: str, types
     if direction not in DIRECTIONS:
         raise UsageError(
             say("The direction {direction!r} is unknown.", direction=direction),
-            hint=say("Choose one of {directions}.", directions=DIRECTIONS),
+            hint=say("Choose one of {choices}.", choices=DIRECTIONS),
         )
 
     def explore(connection: Connection) -> Walk:

@@ -100,10 +100,10 @@ def list_pending(oracle: Oracle, project: str, role: str) -> list[tuple[str, str
         try:
             steps = rules.steps_of(workflows.read(tree.tasks_root, task_id))
         except OracleError as error:
-            oracle.warn(f"the workflow of {task_id} is left out: {error.sentence}")
+            oracle.warn(say("the workflow of {task} is left out: {fault}", task=task_id, fault=error))
             continue
         for fault in rules.find_faults(steps):
-            oracle.warn(f"the workflow of {task_id} can't be followed: {fault}")
+            oracle.warn(say("the workflow of {task} can't be followed: {fault}", task=task_id, fault=fault))
         found += [(task_id, step.name) for step in rules.list_ready(steps, role)]
     return found
 
@@ -141,7 +141,7 @@ def update_step(oracle: Oracle, project: str, task_id: str, step: str, *, status
 def _warn_of_order(oracle: Oracle, steps: Sequence[Step], now: Step) -> None:
     waiting = rules.waits_for(steps, now) if now.status == IN_PROGRESS else []
     if waiting:
-        oracle.warn(f"step {now.name} was begun before {', '.join(waiting)} is done")
+        oracle.warn(say("step {name} was begun before {others} is done", name=now.name, others=waiting))
 
 
 def _owe(oracle: Oracle, team: Team | None, tree: TaskTree, *, task_id: str, now: Step) -> list[Entry]:
@@ -150,7 +150,13 @@ def _owe(oracle: Oracle, team: Team | None, tree: TaskTree, *, task_id: str, now
     if not told:
         return []
     if team is None:
-        oracle.warn(f"nobody is told that step {now.name} is {now.status}: the project has no profile")
+        oracle.warn(
+            say(
+                "nobody is told that step {name} is {status}: the project has no profile",
+                name=now.name,
+                status=now.status,
+            )
+        )
         return []
     seats = dict.fromkeys(seat for name in told for seat in _seats(oracle, team, name))
     path = workflows.workflow_file(tree.tasks_root, task_id)
@@ -175,7 +181,9 @@ def _seats(oracle: Oracle, team: Team, name: str) -> tuple[str, ...]:
         return ()
     seats = (name,) if name in team.profile.seats else team.profile.seats_of(name)
     if not seats:
-        oracle.warn(f"{name[:80]} is no seat and no role of {team.project}, so nobody is told")
+        oracle.warn(
+            say("{name} is no seat and no role of {project}, so nobody is told", name=name[:80], project=team.project)
+        )
     return seats
 
 

@@ -96,7 +96,8 @@ def _retired_before(oracle: Oracle, found: Summary) -> Written:
     """Return the outcome for a record that is retired already: nothing is written, the path is that of what retired it."""
     by = oracle.show(found.retired_by).record
     chain = oracle.chains([found.slug]).get(found.slug, (by.slug,))
-    already = f"{found.slug} is retired already, by {', then '.join(chain)}; nothing was written"
+    by_whom = joined(", then ", chain)
+    already = say("{slug} is retired already, by {chain}; nothing was written", slug=found.slug, chain=by_whom)
     return Written(by.slug, oracle.root.join(by.path), os.path.basename(by.slug), "", False, already=already)
 
 
@@ -105,7 +106,7 @@ def _check(oracle: Oracle, draft: Draft, secrets: str) -> tuple[Draft, tuple[str
     if secrets not in SECRET_POLICIES:
         raise UsageError(
             say("The policy {secrets!r} is unknown.", secrets=secrets),
-            hint=say("Choose one of {secret_policies}.", secret_policies=SECRET_POLICIES),
+            hint=say("Choose one of {choices}.", choices=SECRET_POLICIES),
         )
     records.place(oracle.root, draft, _now(oracle))
     draft, redacted = _guard(oracle, draft, secrets)
@@ -167,13 +168,13 @@ def _clean(guard: Guard, value: Any, name: str, found: list[str]) -> Any:  # noq
     """Return `value` with all that the guard finds in its texts replaced, whatever its shape; `found` names it."""
     if isinstance(value, str):
         text, rules = guard.clean(value)
-        found += [f"{rule} in {name}" for rule in rules]
+        found += [say("{rule} in {place}", rule=rule, place=name) for rule in rules]
         return text
     if isinstance(value, Evidence):
         return Evidence(value.trust, *(_clean(guard, part, f"{name}.{key}", found) for key, part in _parts(value)))
     if isinstance(value, Mapping):
         return {
-            _clean(guard, key, f"{name} (a key)", found): _clean_item(guard, key, item, name, found)
+            _clean(guard, key, say("{name} (a key)", name=name), found): _clean_item(guard, key, item, name, found)
             for key, item in value.items()
         }
     if isinstance(value, tuple | list):
@@ -187,7 +188,7 @@ def _clean_item(guard: Guard, key: str, item: Any, name: str, found: list[str]) 
     if isinstance(cleaned, str):
         beside, rules = guard.clean(f"{key}: {cleaned}")
         if rules and beside.startswith(f"{key}: "):
-            found += [f"{rule} in {name}.{key}" for rule in rules]
+            found += [say("{rule} in {place}", rule=rule, place=f"{name}.{key}") for rule in rules]
             return beside.removeprefix(f"{key}: ")
     return cleaned
 
@@ -223,9 +224,11 @@ def _settle(oracle: Oracle, text: str, relation: str, warnings: list[str]) -> st
     except NotInMemory:
         if "/" not in name:
             raise
-    near = ", ".join(oracle.index.read(lambda connection: naming.find_near(connection, name)))
-    meant = f" (did you mean {near}?)" if near else ""
-    warnings.append(f"{relation} {name}: no such record on disk yet{meant}; the link heals when it appears")
+    near = oracle.index.read(lambda connection: naming.find_near(connection, name))
+    absent = say("{relation} {name}: no such record on disk yet", relation=relation, name=name)
+    if near:
+        absent = say("{absent} (did you mean {near}?)", absent=absent, near=near)
+    warnings.append(say("{absent}; the link heals when it appears", absent=absent))
     return name
 
 
@@ -237,7 +240,7 @@ def _index(oracle: Oracle, created: Sequence[tuple[str, bytes]]) -> tuple[str, .
     try:
         _index_held(oracle, created)
     except (OracleError, OSError, Corrupt) as error:
-        return (f"the index could not be brought up to date ({error}); the next command will do it",)
+        return (say("the index could not be brought up to date ({error}); the next command will do it", error=error),)
     return ()
 
 
@@ -245,7 +248,7 @@ def _note(oracle: Oracle, events: Sequence[tuple[str, str, Mapping[str, object]]
     try:
         journal.append_all(oracle.root, events)
     except OracleError as error:
-        return (f"the event could not be noted: {error}",)
+        return (say("the event could not be noted: {error}", error=error),)
     return ()
 
 
@@ -307,8 +310,12 @@ def _remark(oracle: Oracle, outcome: Written) -> Written:
         found = remarks_on(oracle, database.connect(), outcome.slug) if database.is_ready() else []
     except (OracleError, OSError, Corrupt):
         return outcome  # the record stands; `oracle review` will tell
-    named = tuple(f"it {item.sentence}" for item in found[:_MOST_NAMED])
-    more = (f"{len(found) - _MOST_NAMED} more like these: see `oracle review`",) if len(found) > _MOST_NAMED else ()
+    named = tuple(say("it {remark}", remark=item.sentence) for item in found[:_MOST_NAMED])
+    more = (
+        (say("{rest} more like these: see `oracle review`", rest=len(found) - _MOST_NAMED),)
+        if len(found) > _MOST_NAMED
+        else ()
+    )
     return replace(outcome, warnings=(*outcome.warnings, *named, *more))
 
 

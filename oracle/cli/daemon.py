@@ -11,6 +11,7 @@ import typer
 from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, begin
 from oracle.cli.printing import Table, print_line, print_table, visible_lines, write_out
+from oracle.cli.speaking import recall
 from oracle.errors import UsageError
 from oracle.wording import say, say_each
 
@@ -149,14 +150,16 @@ def _told(found: dict[str, object]) -> list[tuple[str, ...]]:
         rows += [(f"{key.removesuffix('_seconds')} {name}", _cell(item)) for name, item in table.items() if item != ""]
     errors = found.get("last_errors")
     for item in errors if isinstance(errors, list) else []:
-        rows.append((say("error"), f"{item.get('ts')} {item.get('item')}: {item.get('message')}"))
+        rows.append((say("error"), f"{item.get('ts')} {item.get('item')}: {recall(str(item.get('message')))}"))
     if found["silent"]:
         rows.append((say("silent for"), say("{seconds} s", seconds=found["age_seconds"])))
     return rows
 
 
 def _cell(item: object) -> str:
-    return ", ".join(map(str, item)) if isinstance(item, list) else say("none yet") if item is None else str(item)
+    return (
+        ", ".join(map(str, item)) if isinstance(item, list) else say("none yet") if item is None else recall(str(item))
+    )
 
 
 def _logs(call: Call, lines: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,5 +51,7 @@ def _look(oracle: Oracle, text: str | None, file: str) -> tuple[Finding, ...]:
     from oracle.app import privacy
 
     if text is not None:
-        return privacy.check_text(oracle, sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text)
+        from oracle.store import given
+
+        return privacy.check_text(oracle, given.read("-", "--file").decode("utf-8", "replace") if text == "-" else text)
     return privacy.check_file(oracle, file) if file else privacy.check_staged(oracle, str(Path.cwd()))

@@ -53,7 +53,7 @@ def _settle(asked: str, fault: Said | None) -> str:
         return asked
     if fault is None:
         return ENGLISH
-    raise UsageError(fault, hint=say("Choose one of {languages}.", languages=LANGUAGES))
+    raise UsageError(fault, hint=say("Choose one of {choices}.", choices=LANGUAGES))
 
 
 def _configured(words: Sequence[str]) -> str:

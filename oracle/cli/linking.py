@@ -185,7 +185,7 @@ def entities(
     if namespace and namespace not in NAMESPACES:
         raise UsageError(
             say("There is no namespace {namespace!r}.", namespace=namespace),
-            hint=say("Choose one of {namespaces}.", namespaces=NAMESPACES),
+            hint=say("Choose one of {choices}.", choices=NAMESPACES),
         )
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     with call.oracle("entities") as oracle:
@@ -255,6 +255,6 @@ def _check_types(types: Sequence[str] | None) -> tuple[str, ...]:
         if name not in EDGE_TYPES:
             raise UsageError(
                 say("There is no edge type {name!r}.", name=name),
-                hint=say("Choose of {edge_types}.", edge_types=EDGE_TYPES),
+                hint=say("Choose of {choices}.", choices=EDGE_TYPES),
             )
     return tuple(types or ())

@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from oracle.errors import OracleError, UsageError
-from oracle.wording import say
+from oracle.wording import say, templates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,26 @@ if TYPE_CHECKING:
     from oracle.cli.session import Call
 
 INTERRUPTED = 130
+
+PARSERS_SENTENCES = templates(
+    "Missing option {names}.",
+    "Missing argument {names}.",
+    "Missing command.",
+    "No such option: {name}",
+    "No such option: {name} (Possible options: {near})",
+    "No such command {name}.",
+    "No such command {name}. Did you mean {near}?",
+    "Got unexpected extra argument(s) ({words})",
+    "Option {name} requires an argument.",
+    "Option {name} does not take a value.",
+    "Argument {name} takes {count} values.",
+    "Invalid value for {names}: {what}",
+    "{value} is not a whole number.",
+    "{value} is not a number.",
+    "{value} is too small; {least} is the least.",
+    "{value} is not in the range {range}.",
+)
+"""What the parser says of words that don't fit; here so that the catalogues know it, and it is recognised when it is printed."""
 
 
 class Unforeseen(OracleError):
@@ -131,5 +151,7 @@ def _log(call: Call, error: Exception) -> Unforeseen:
     with contextlib.suppress(Exception):
         path = Oracle.open(call.memory_dir).note_crash("".join(traceback.format_exception(error)))
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    hint = f"Details are in {path}." if path else "The Root can't be written, so no details were kept."
+    hint = say("Details are in {path}.", path=path)
+    if not path:
+        hint = say("The Root can't be written, so no details were kept.")
     return Unforeseen(say("Something unforeseen happened: {what}.", what=what.splitlines()[0][:200]), hint=hint)

@@ -72,7 +72,7 @@ def scan(
 
 
 def _wrong_scan(action: str, *, is_missing_project: bool) -> UsageError:
-    hint = "Write `oracle scan machine [--only A,B]` or `oracle scan project --project P`."
+    hint = say("Write `oracle scan machine [--only A,B]` or `oracle scan project --project P`.")
     if action not in ("machine", "project"):
         return UsageError(say("`oracle scan {action}` is no command.", action=action), hint=hint)
     if is_missing_project:

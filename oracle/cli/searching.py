@@ -150,7 +150,7 @@ def _finite(text: str) -> float:
 
 def _refuse(text: str) -> float:
     """Refuse numbers that JSON can't say again."""
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(say("{word} is no number of JSON", word=text))
 
 
 def _query(asked: Mapping[str, Any], number: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -56,8 +55,9 @@ def _typed(path: str) -> tuple[str, ...]:
 def _given(messages: list[str]) -> list[str]:
     if messages != ["-"]:
         return messages
-    raw = sys.stdin.buffer.read() if sys.stdin else b""
-    return raw.decode("utf-8", "replace").splitlines()
+    from oracle.store import given
+
+    return given.read("-", "--transcript").decode("utf-8", "replace").splitlines()
 
 
 def push(

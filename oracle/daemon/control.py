@@ -15,6 +15,7 @@ from oracle.domain import timestamps
 from oracle.errors import AlreadyRunning, DaemonFailed, LockTimeout
 from oracle.store import daemon as store
 from oracle.store import daemon_log
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,8 +39,12 @@ def start(root: Root, *, hold: bool) -> int:
     root.require()
     if store.is_running(root):
         raise AlreadyRunning(
-            f"A daemon serves {root.path} already (process {store.holder(root) or 'unknown'}).",
-            hint="See `oracle daemon status`; end it with `oracle daemon stop`.",
+            say(
+                "A daemon serves {path} already (process {holder}).",
+                path=root.path,
+                holder=store.holder(root) or say("unknown"),
+            ),
+            hint=say("See `oracle daemon status`; end it with `oracle daemon stop`."),
         )
     with tempfile.TemporaryFile() as said:
         child = subprocess.Popen(
@@ -52,7 +57,10 @@ def start(root: Root, *, hold: bool) -> int:
         )
         _wait(lambda: child.poll() is not None or _serves(root, child.pid), STARTS_WITHIN)
         if child.poll() is not None or not _serves(root, child.pid):
-            raise DaemonFailed(f"The daemon did not start: {_last_line(said)}", hint=f"See {root.daemon_log}.")
+            raise DaemonFailed(
+                say("The daemon did not start: {line}", line=_last_line(said)),
+                hint=say("See {path}.", path=root.daemon_log),
+            )
     return child.pid
 
 
@@ -64,7 +72,7 @@ def _last_line(said: IO[bytes]) -> str:
     said.seek(0)
     lines = said.read().decode("utf-8", "replace").strip().splitlines()
     spoken = [line for line in lines if not line.startswith("hint: ")]
-    return spoken[-1] if spoken else "it said nothing."
+    return spoken[-1] if spoken else say("it said nothing.")
 
 
 def stop(root: Root) -> int:
@@ -73,14 +81,18 @@ def stop(root: Root) -> int:
     if not store.is_running(root):
         return 0
     if not pid:
-        raise DaemonFailed(f"The daemon of {root.path} does not say which process it is.", hint="Look for it with ps.")
+        raise DaemonFailed(
+            say("The daemon of {path} does not say which process it is.", path=root.path),
+            hint=say("Look for it with ps."),
+        )
     try:
         os.kill(pid, signal.SIGTERM)
     except ProcessLookupError:
         return pid
     if not _wait(lambda: not store.is_running(root), LAST_STEP + 5):
         raise LockTimeout(
-            f"The daemon (process {pid}) has not ended yet.", hint="It finishes its last step; look again."
+            say("The daemon (process {pid}) has not ended yet.", pid=pid),
+            hint=say("It finishes its last step; look again."),
         )
     return pid
 

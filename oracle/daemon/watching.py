@@ -12,6 +12,7 @@ from oracle.app.doctor.machine import file_system_of, is_remote
 from oracle.errors import OracleError
 from oracle.store.daemon import PROBE
 from oracle.store.layout import RECORD_TREES
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -108,18 +109,21 @@ class Watcher:
                         self._changes.add(self._root, path, is_edit=change is Change.modified)
                 self._ring()
         except ImportError:
-            self.fault = "watchfiles is not installed"
+            self.fault = say("watchfiles is not installed")
         except (OSError, RuntimeError) as error:  # RuntimeError is what its native part raises
             self.fault = _why(error)
         if not stop.is_set():
-            self.fault = self.fault or "it ended by itself"
+            self.fault = self.fault or say("it ended by itself")
             self._ring()
 
 
 def _why(error: Exception) -> str:
     text = " ".join(str(error).split())
     if "limit" in text.lower() or getattr(error, "errno", 0) in (24, 28):
-        return f"the system has no watch left to give (fs.inotify.max_user_watches or max_user_instances): {text}"
+        return say(
+            "the system has no watch left to give (fs.inotify.max_user_watches or max_user_instances): {text}",
+            text=text,
+        )
     return text or type(error).__name__
 
 
@@ -127,7 +131,7 @@ def why_deaf(root: Root) -> str:
     """Return why changes below the Root are not told by the system, "" when they are as far as its file system says."""
     kind = file_system_of(root.path)
     if is_remote(kind):
-        return f"{root.path} is on {kind}, which does not tell of what others change"
+        return say("{path} is on {kind}, which does not tell of what others change", path=root.path, kind=kind)
     return ""
 
 

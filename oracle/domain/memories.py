@@ -252,7 +252,7 @@ def _require_word(name: str, word: str, known: tuple[str, ...]) -> None:
     if word not in known:
         unknown = say("The {name} {word!r} is unknown.", name=name, word=word[:60])
         what = unknown if word else say("The {name} is missing.", name=name)
-        raise UsageError(what, hint=say("Choose one of {known}.", known=known))
+        raise UsageError(what, hint=say("Choose one of {choices}.", choices=known))
 
 
 def draft(given: Given, similar: tuple[str, ...] = ()) -> Draft:

@@ -58,7 +58,7 @@ class Request:
         if self.role not in READS:
             unknown = say("The role {role!r} is unknown.", role=self.role[:60])
             what = unknown if self.role else say("The role is missing.")
-            raise UsageError(what, hint=say("Choose one of {reads}.", reads=READS))
+            raise UsageError(what, hint=say("Choose one of {choices}.", choices=READS))
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form, as the routing skill names its parts."""

@@ -349,7 +349,7 @@ class Draft:
         if self.status not in STATUSES:
             raise InvalidRecord(
                 say("The status {status!r} is unknown.", status=cut(self.status)),
-                hint=say("Choose one of {statuses}.", statuses=STATUSES),
+                hint=say("Choose one of {choices}.", choices=STATUSES),
             )
         for task in (self.task_id, *self.related_task_ids):
             check_task(task)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from oracle.errors import NotFound, UsageError
 from oracle.store import steps
-from oracle.wording import say
+from oracle.wording import Said, say
 
 OWN_PATHS = ("/scripts/hooks/stop_hook.py", "/_data/hooks/stop_hook.py")
 OWN_NAME = "memory-stop-hook.sh"
@@ -231,7 +231,7 @@ def _read(path: str) -> tuple[str | None, dict[str, object]]:
             hint=say("Take comments and trailing commas out of it, then try again."),
         ) from error
     if not isinstance(content, dict):
-        raise _misshapen(path, "is no JSON object")
+        raise _misshapen(path, say("is no JSON object"))
     return raw.decode("utf-8"), content
 
 
@@ -239,15 +239,15 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Build a table; a key that stands twice can't be kept twice."""
     table = dict(pairs)
     if len(table) < len(pairs):
-        raise ValueError("a key stands in one table twice")
+        raise ValueError(say("a key stands in one table twice"))
     return table
 
 
 def _refuse(word: str) -> object:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(say("{word} is no JSON", word=word))
 
 
-def _misshapen(path: str, what: str) -> InvalidSettings:
+def _misshapen(path: str, what: Said) -> InvalidSettings:
     return InvalidSettings(
         say("{path} {what}; it was left as it is.", path=path, what=what),
         hint=say("Mend it as the host's documentation says."),
@@ -257,14 +257,14 @@ def _misshapen(path: str, what: str) -> InvalidSettings:
 def _table(content: Mapping[str, object], key: str, path: str) -> dict[str, object]:
     value = content.get(key, {})
     if not isinstance(value, dict):
-        raise _misshapen(path, f"has no table in {key}")
+        raise _misshapen(path, say("has no table in {key}", key=key))
     return value
 
 
 def _list(content: Mapping[str, object], key: str, path: str) -> list[object]:
     value = content.get(key, [])
     if not isinstance(value, list):
-        raise _misshapen(path, f"has no list in hooks.{key}")
+        raise _misshapen(path, say("has no list in hooks.{key}", key=key))
     return value
 
 
@@ -300,10 +300,10 @@ def read_status(path: str) -> Status:
     ]
     notes = [note for entry in ours for note in _notes(entry)]
     if len(ours) > 1:
-        notes.append("It stands there more than once, so that every turn runs it more than once.")
+        notes.append(say("It stands there more than once, so that every turn runs it more than once."))
     is_disabled = content.get("disableAllHooks") is True
     if is_disabled:
-        notes.append("disableAllHooks is set in this file, so that the host runs no hook at all.")
+        notes.append(say("disableAllHooks is set in this file, so that the host runs no hook at all."))
     return Status(path, tuple(_printed(entry) for entry in ours), tuple(notes), is_disabled)
 
 
@@ -311,12 +311,14 @@ def _notes(entry: Mapping[str, object]) -> Iterable[str]:
     words = [word for word in _words(entry) if word.startswith("/")]
     for word in words:
         if not os.path.exists(word):
-            yield f"{word} is not there: install the hook again."
+            yield say("{path} is not there: install the hook again.", path=word)
     if not words:
-        yield "Its command names no absolute path, so that it runs only from one folder."
+        yield say("Its command names no absolute path, so that it runs only from one folder.")
     timeout = entry.get("timeout")
     if isinstance(timeout, int | float) and timeout < TIMEOUT:
-        yield f"Its timeout of {timeout} s is short: a delivery may be cut off (it is finished later)."
+        yield say(
+            "Its timeout of {seconds} s is short: a delivery may be cut off (it is finished later).", seconds=timeout
+        )
 
 
 def _printed(entry: Mapping[str, object]) -> str:
@@ -325,7 +327,7 @@ def _printed(entry: Mapping[str, object]) -> str:
 
 
 CAUTIONS = (
-    "The host runs no hook until the workspace is trusted, nor with --bare or --safe-mode.",
-    "A running client reads its settings when it starts: start it again, or look at /hooks.",
+    say("The host runs no hook until the workspace is trusted, nor with --bare or --safe-mode."),
+    say("A running client reads its settings when it starts: start it again, or look at /hooks."),
 )
 """What no settings file says."""

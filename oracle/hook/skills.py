@@ -131,7 +131,7 @@ def _role(seat: str) -> str:
 def _place(workspace: str, tool: str, role: str) -> str:
     """Return the file that a tool reads. Raises UsageError for one that a link leads out of the workspace, or that is no file."""
     if tool not in TOOLS:
-        raise UsageError(say("There is no tool {tool!r}.", tool=tool), hint=say("There are {tools}.", tools=TOOLS))
+        raise UsageError(say("There is no tool {tool!r}.", tool=tool), hint=say("There are {choices}.", choices=TOOLS))
     folder = os.path.abspath(os.path.expanduser(workspace))
     if not os.path.isdir(folder):
         raise NotFound(

@@ -19,7 +19,7 @@ from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
 from oracle.hook.payload import Payload, parse_payload, read_transcript
 from oracle.hook.ports import Answer
 from oracle.store.layout import Root, choose_root
-from oracle.wording import say
+from oracle.wording import joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _address(marker: Marker, payload: Payload, around: Surroundings, root: Root)
     found = find_dispatches(root, around.seat, project=marker.project, tasks=tasks, environ=around.environ)
     where = markers.address(marker, found.dispatches, context=context, rosters=found.rosters)
     if isinstance(where, Fault):
-        raise Skipped(where.code, " ".join([where.sentence, *found.problems]))
+        raise Skipped(where.code, joined(" ", [where.sentence, *found.problems]))
     return where
 
 

@@ -11,13 +11,14 @@ from oracle.index import scan
 from oracle.index.db import set_meta
 from oracle.index.scan import Folder, Look
 from oracle.store.layout import RECORD_TREES, Root
+from oracle.wording import say
 
 
 def list_folder(root: Root, path: str) -> Folder:
     """List a root-relative folder; one that is not there, or is a link, comes back empty."""
     mtime_ns = scan.folder_mtime(root, path)
     if mtime_ns == scan.NOT_A_FOLDER:
-        return Folder(mtime_ns, {}, [], {"": "Not a folder of its own; a symbolic link is not followed here."})
+        return Folder(mtime_ns, {}, [], {"": say("Not a folder of its own; a symbolic link is not followed here.")})
     return Folder(mtime_ns, {}, [], {}) if mtime_ns == scan.ABSENT else scan.read_folder(root, path)
 
 

@@ -14,7 +14,7 @@ from oracle.errors import DiskFailure, LockTimeout
 from oracle.index import scan
 from oracle.index.db import Database, get_meta, immediate, snapshot
 from oracle.store.layout import Root
-from oracle.wording import say
+from oracle.wording import retold, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Index:
             "SELECT path, reason FROM problem WHERE reason GLOB ? LIMIT 3", (scan.UNREADABLE_REASON + "*",)
         )
         for path, reason in rows:
-            self._warn(f"{path}: {reason} Nothing in it is known.")
+            self._warn(say("{path}: {reason} Nothing in it is known.", path=path, reason=retold(reason)))
 
     def _fresh_connection(
         self,
@@ -131,7 +131,7 @@ class Index:
         self.root.require()
         self._stale = ""
         if os.path.islink(self.root.state) and not self._database.in_memory and not self.root.contains(self.root.state):
-            self._go_read_only("_state is a symbolic link that leaves the Root")
+            self._go_read_only(say("_state is a symbolic link that leaves the Root"))
         if (
             not os.path.isdir(self.root.state)
             and not os.access(self.root.path, os.W_OK)
@@ -152,7 +152,7 @@ class Index:
         if look.changed or look.gone or look.configuration:
             self._catch_up(look, doubted, patience)
             if self._stale and not is_told:
-                self._warn(f"{self._stale} The answer is from the index as it was.")
+                self._warn(say("{reason} The answer is from the index as it was.", reason=self._stale))
         elif look.touched or look.full:
             self._note(look, now_ns, time.monotonic_ns() - began)
         return self._database.connect()
@@ -298,13 +298,14 @@ class Index:
     def _discard(self, error: sqlite3.DatabaseError) -> None:
         if not _is_damage(error):
             raise _as_oracle_error(self.root, error) from error
-        self._warn(f"The index was damaged ({error}); it is rebuilt from the files.")
+        self._warn(say("The index was damaged ({error}); it is rebuilt from the files.", error=error))
         self._database.discard()
 
     def _go_read_only(self, why: str = "") -> None:
-        self._warn(
-            f"The Root {self.root.path} can't be written; the index is kept in memory for this command.{f' ({why})' if why else ''}"
+        what = say(
+            "The Root {path} can't be written; the index is kept in memory for this command.", path=self.root.path
         )
+        self._warn(say("{what} ({why})", what=what, why=why) if why else what)
         self._database.use_memory()
 
 

@@ -18,6 +18,7 @@ from oracle.index.fold import fold
 from oracle.index.scan import Stat
 from oracle.store import records
 from oracle.store.layout import Root
+from oracle.wording import say
 
 RECORD_COLUMNS = """slug path folder key mtime_ns size inode ctime_ns hash project seat kind title status author task_id ts
     sort_ts confidence""".split()
@@ -71,7 +72,7 @@ def load(root: Root, path: str) -> tuple[bytes, str] | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        return b"", f"The file can't be read: {error.strerror}."
+        return b"", say("The file can't be read: {reason}.", reason=error.strerror)
 
 
 def digest_of(raw: bytes) -> bytes:

@@ -52,7 +52,7 @@ def rebuild(
             set_meta(connection, "full_look", f"{now_ns} {time.monotonic_ns() - began}")
             set_meta(connection, "ready", SCHEMA_VERSION)
     if progress is not None:
-        progress(taken, "records linked")
+        progress(taken, say("records linked"))
     return Report(taken, 0, _print(database, taken), rebuilt=True)
 
 
@@ -97,7 +97,7 @@ def _step(connection: sqlite3.Connection, taken: int, progress: Progress | None)
     connection.execute("COMMIT")
     connection.execute("BEGIN IMMEDIATE")
     if progress is not None:
-        progress(taken, "records read")
+        progress(taken, say("records read"))
 
 
 def _batches(connection: sqlite3.Connection, writer: Writer, now_ns: int) -> Iterator[Batch]:

@@ -149,7 +149,7 @@ def _apply(writer: Writer, changes: _Changes, progress: Progress | None) -> None
     for number, (path, stat, slug) in enumerate(changes.take, 1):
         writer.take(path, stat, slug=slug)
         if progress is not None and number % _STEP == 0:
-            progress(number, "records read")
+            progress(number, say("records read"))
 
 
 def _keep_folders(connection: sqlite3.Connection, changes: _Changes, now_ns: int) -> None:

@@ -12,6 +12,7 @@ from collections import namedtuple
 
 from oracle.index.db import get_meta
 from oracle.store.layout import RECORD_TREES, SKIPPED_FOLDERS, Root
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ _MASK = (1 << 62) - 1
 _LARGEST = (1 << 63) - 1
 """The largest integer of a database row; inodes and far-off times may be larger."""
 
-NAMED_LIKE_A_RECORD = "A folder with the name of a record; what is in it is read."
+NAMED_LIKE_A_RECORD = say("A folder with the name of a record; what is in it is read.")
 ABSENT, NOT_A_FOLDER, UNREADABLE = -_LARGEST - 1, -_LARGEST, -_LARGEST + 1
 """What stands for the mtime of a folder's name under which there is nothing, something else, or what can't be listed."""
 
@@ -88,7 +89,7 @@ def read_folder(root: Root, path: str) -> Folder:
             for entry in entries:
                 _sort_in(root, entry, files, folders, odd)
     except OSError as error:
-        return Folder(UNREADABLE, {}, [], {"": f"{UNREADABLE_REASON}: {error.strerror}."})
+        return Folder(UNREADABLE, {}, [], {"": say("The folder can't be read: {reason}.", reason=error.strerror)})
     return Folder(mtime_ns, files, folders, odd)
 
 
@@ -104,7 +105,7 @@ def _sort_in(
         if name in SKIPPED_FOLDERS:
             return
         if not _is_text(name):
-            odd[printable(name)] = "The folder's name is not UTF-8."
+            odd[printable(name)] = say("The folder's name is not UTF-8.")
             return
         folders.append(name)
         if name.endswith(_SUFFIXES):
@@ -127,16 +128,16 @@ def _is_record(root: Root, entry: os.DirEntry[str]) -> bool:
 
 def _why_odd(root: Root, entry: os.DirEntry[str]) -> str:
     if not _is_text(entry.name):
-        return "The file's name is not UTF-8."
+        return say("The file's name is not UTF-8.")
     if not entry.is_symlink():
-        return "Not a plain file."
+        return say("Not a plain file.")
     if not root.contains(entry.path):
-        return "A symbolic link that leaves the Root is not followed."
+        return say("A symbolic link that leaves the Root is not followed.")
     if os.path.isfile(entry.path) and not root.holds_record(entry.path):
-        return "A symbolic link to a file that is no record is not followed."
+        return say("A symbolic link to a file that is no record is not followed.")
     if os.path.isdir(entry.path):
-        return "A symbolic link to a folder is not followed; what it points at is read where it stands."
-    return "A symbolic link that points at no record."
+        return say("A symbolic link to a folder is not followed; what it points at is read where it stands.")
+    return say("A symbolic link that points at no record.")
 
 
 def _stat_of(entry: os.DirEntry[str]) -> Stat:

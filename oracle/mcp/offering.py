@@ -93,7 +93,7 @@ def find_prompt(name: str) -> Prompt:
             return prompt
     raise UsageError(
         say("There is no prompt {name!r}.", name=name[:60]),
-        hint=say("There are {names}.", names=[one.name for one in PROMPTS]),
+        hint=say("There are {choices}.", choices=[one.name for one in PROMPTS]),
     )
 
 

@@ -163,7 +163,7 @@ def _check_types(types: Sequence[str]) -> None:
     if unknown:
         raise UsageError(
             say("There is no type of edge {unknown!r}.", unknown=unknown[0][:60]),
-            hint=say("Choose of {edge_types}.", edge_types=EDGE_TYPES),
+            hint=say("Choose of {choices}.", choices=EDGE_TYPES),
         )
 
 

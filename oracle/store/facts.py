@@ -89,7 +89,7 @@ def load(root: Root, path: str) -> object:
         ) from error
     except OSError as error:
         raise InvalidRecord(
-            say("{path} can't be read: {strerror}.", path=path, strerror=error.strerror),
+            say("{path} can't be read: {reason}.", path=path, reason=error.strerror),
             hint=say("Check its owner and mode."),
         ) from error
 

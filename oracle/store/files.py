@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from oracle.errors import DiskFailure, OracleError, RecordExists
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,25 +63,31 @@ def make_folder_for_good(path: str) -> None:
 def disk_failure(path: str, error: OSError) -> OracleError:
     """Turn an OSError into the sentence a person needs; the exit code is 70."""
     reasons = {
-        errno.ENOSPC: ("the disk is full", "Free some space and run the command again; nothing was half written."),
+        errno.ENOSPC: (
+            say("the disk is full"),
+            say("Free some space and run the command again; nothing was half written."),
+        ),
         errno.EDQUOT: (
-            "the disk quota is used up",
-            "Free some space and run the command again; nothing was half written.",
+            say("the disk quota is used up"),
+            say("Free some space and run the command again; nothing was half written."),
         ),
-        errno.EROFS: ("the file system is read-only", "Remount it writable, or choose another Root with --memory-dir."),
+        errno.EROFS: (
+            say("the file system is read-only"),
+            say("Remount it writable, or choose another Root with --memory-dir."),
+        ),
         errno.ENOENT: (
-            "nothing can be made there",
-            "Choose another Root with --memory-dir; `oracle doctor` says what is wrong with this one.",
+            say("nothing can be made there"),
+            say("Choose another Root with --memory-dir; `oracle doctor` says what is wrong with this one."),
         ),
-        errno.EACCES: ("permission is denied", "Check the owner and mode of the folder (`oracle doctor`)."),
-        errno.EPERM: ("permission is denied", "Check the owner and mode of the folder (`oracle doctor`)."),
-        errno.ELOOP: ("it is a symbolic link", "Replace the link by a file; nothing is written through one."),
-        errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter project name or title."),
+        errno.EACCES: (say("permission is denied"), say("Check the owner and mode of the folder (`oracle doctor`).")),
+        errno.EPERM: (say("permission is denied"), say("Check the owner and mode of the folder (`oracle doctor`).")),
+        errno.ELOOP: (say("it is a symbolic link"), say("Replace the link by a file; nothing is written through one.")),
+        errno.ENAMETOOLONG: (say("the name is too long"), say("Choose a shorter project name or title.")),
     }
     reason, hint = reasons.get(
-        error.errno or 0, (error.strerror or str(error), "Run `oracle doctor` to see what is wrong.")
+        error.errno or 0, (error.strerror or str(error), say("Run `oracle doctor` to see what is wrong."))
     )
-    return DiskFailure(f"{path} could not be written: {reason}.", hint=hint)
+    return DiskFailure(say("{path} could not be written: {reason}.", path=path, reason=reason), hint=hint)
 
 
 def write_scratch(scratch: str, data: bytes, *, name: str = "") -> str:
@@ -190,7 +197,8 @@ def publish(scratch_file: str, path: str) -> None:
         os.link(scratch_file, path, follow_symlinks=False)
     except FileExistsError:
         raise RecordExists(
-            f"{path} is on disk already.", hint="Choose another title; records are never overwritten."
+            say("{path} is on disk already.", path=path),
+            hint=say("Choose another title; records are never overwritten."),
         ) from None
     except OSError as error:
         if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EXDEV, errno.EMLINK, errno.ENOSYS):
@@ -206,7 +214,10 @@ def _publish_by_rename(scratch_file: str, path: str) -> None:
     sync_file(neighbour)
     if os.path.lexists(path):
         os.unlink(neighbour)
-        raise RecordExists(f"{path} is on disk already.", hint="Choose another title; records are never overwritten.")
+        raise RecordExists(
+            say("{path} is on disk already.", path=path),
+            hint=say("Choose another title; records are never overwritten."),
+        )
     os.rename(neighbour, path)
 
 

@@ -14,6 +14,7 @@ from oracle.domain.seats import require_writer
 from oracle.errors import OwnershipError, RecordExists
 from oracle.store import files, markdown
 from oracle.store.layout import Root
+from oracle.wording import say
 
 MAX_BYTES = 16 * 1024 * 1024
 """Bytes of a record that are read; the rest of a larger one is left out and reported as a problem."""
@@ -38,7 +39,9 @@ def parse(path: str, raw: bytes) -> Document:
     document = parse_json(kept) if path.endswith(".json") else markdown.parse(kept)
     if len(raw) <= MAX_BYTES:
         return document
-    problem = Problem(1, f"The file is larger than {MAX_BYTES // 1024 // 1024} MiB; the rest of it is not read.")
+    problem = Problem(
+        1, say("The file is larger than {size} MiB; the rest of it is not read.", size=MAX_BYTES // 1024 // 1024)
+    )
     return Document(
         document.fields, document.body, document.body_line, document.key_lines, (*document.problems, problem)
     )
@@ -49,9 +52,9 @@ def parse_json(raw: bytes) -> Document:
     text, problems = _decode(raw)
     content = documents.parse_json(text)
     if content is None:
-        return Document({}, text, 1, {}, (*problems, Problem(_bad_line(text), "The file is not valid JSON.")))
+        return Document({}, text, 1, {}, (*problems, Problem(_bad_line(text), say("The file is not valid JSON."))))
     if not isinstance(content, dict):
-        return Document({}, text, 1, {}, (*problems, Problem(1, "The JSON is not an object.")))
+        return Document({}, text, 1, {}, (*problems, Problem(1, say("The JSON is not an object."))))
     fields = {_clean(key): _value(value) for key, value in content.items() if key not in _PROSE_KEYS or key == "detail"}
     body = "\n\n".join(
         _strings(
@@ -71,7 +74,7 @@ def _decode(raw: bytes) -> tuple[str, tuple[Problem, ...]]:
         return _clean(raw.decode("utf-8-sig")), ()
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        reason = "The file is not UTF-8 from here on; bytes that can't be read were replaced."
+        reason = say("The file is not UTF-8 from here on; bytes that can't be read were replaced.")
         return _clean(raw.decode("utf-8-sig", "replace")), (Problem(line, reason),)
 
 
@@ -174,7 +177,10 @@ def _publish_elsewhere(root: Root, draft: Draft, moment: datetime, first: str) -
         except RecordExists:
             continue
         return path, raw
-    raise RecordExists(f"{_MAX_TRIES} records named like {first} exist already.", hint="Choose another title.")
+    raise RecordExists(
+        say("{max_tries} records named like {first} exist already.", max_tries=_MAX_TRIES, first=first),
+        hint=say("Choose another title."),
+    )
 
 
 def _require_inside(root: Root, folder: str) -> None:
@@ -182,7 +188,7 @@ def _require_inside(root: Root, folder: str) -> None:
     while folder:
         if os.path.islink(root.join(folder)):
             raise OwnershipError(
-                f"{folder} is a symbolic link; nothing is written through it.",
-                hint="Replace it by a folder; `oracle doctor` names such links.",
+                say("{folder} is a symbolic link; nothing is written through it.", folder=folder),
+                hint=say("Replace it by a folder; `oracle doctor` names such links."),
             )
         folder = os.path.dirname(folder)

@@ -9,6 +9,7 @@ from oracle.wake.outcomes import NoSession
 from oracle.wake.screen import Screen, is_working
 from oracle.wake.server import NoServer, PaneGone, Server, Unanswered
 from oracle.wake.tmux import choose_pane
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,12 +24,12 @@ def look_for(socket: str, names: Sequence[str], text: str, *, seat: str) -> tupl
             return False, found.reason
         screen = server.screen(found.pane_id)
     except (NoServer, PaneGone, Unanswered) as reason:
-        return False, str(reason)
+        return False, reason.args[0]
     if _shows(screen, text):
-        return True, f"{found.session} shows it"
+        return True, say("{session} shows it", session=found.session)
     if is_working(screen):
-        return True, f"{found.session} works"
-    return False, f"{found.session} is silent about it"
+        return True, say("{session} works", session=found.session)
+    return False, say("{session} is silent about it", session=found.session)
 
 
 def _shows(screen: Screen, name: str) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LONGEST_TEXT = 8192
 """Bytes of UTF-8 in one wake-up."""
 
-NO_SERVER = "no tmux server runs"
+NO_SERVER = say("no tmux server runs")
 """Why nobody can be reached where tmux was not started."""
 
 _UNTYPABLE = frozenset(("Cc", "Cs", "Zl", "Zp"))

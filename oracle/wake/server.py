@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from oracle.wake.outcomes import NO_SERVER
 from oracle.wake.screen import Screen
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -92,7 +93,7 @@ class Server:
         reply = self._tmux.cmd("list-panes", "-a", "-F", wanted)
         if reply.returncode:
             said = _last_line(reply)
-            raise NoServer(NO_SERVER if _NONE_RUNS.search(said) else said or "the tmux server can't be reached")
+            raise NoServer(NO_SERVER if _NONE_RUNS.search(said) else said or say("the tmux server can't be reached"))
         found = [pane for line in reply.stdout if (pane := _read_pane(line))]
         return sorted(found, key=lambda pane: int(pane.pane_id[1:]))
 
@@ -177,7 +178,7 @@ def _lock(handle: int, *, until: float) -> bool:
 
 
 def _gone(pane_id: str) -> PaneGone:
-    return PaneGone(f"the pane {pane_id} is gone")
+    return PaneGone(say("the pane {pane} is gone", pane=pane_id))
 
 
 def _read_pane(line: str) -> Pane | None:
@@ -218,8 +219,8 @@ def _run(words: Sequence[str]) -> Reply:
             env={**environ, "ORACLE_INTERNAL": "1"},
         )
     except subprocess.TimeoutExpired:
-        raise Unanswered(f"the tmux server does not answer within {ANSWER_TIME:g} s") from None
+        raise Unanswered(say("the tmux server does not answer within {seconds:g} s", seconds=ANSWER_TIME)) from None
     except FileNotFoundError:
-        raise NoServer("tmux is not installed") from None
+        raise NoServer(say("tmux is not installed")) from None
     out, err = (stream.decode("utf-8", "replace").rstrip("\n") for stream in (done.stdout, done.stderr))
     return Reply(out.split("\n") if out else [], err.split("\n") if err else [], done.returncode)

@@ -12,6 +12,7 @@ from oracle.wake import screen as screens
 from oracle.wake.outcomes import Busy, NoSession, Outcome, Stranded, Woken, check_text
 from oracle.wake.screen import Screen, Sight
 from oracle.wake.server import NoServer, Pane, PaneGone, Server, Unanswered
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,9 +67,9 @@ class TmuxWaker:
                 return found
             return _type(server, found, text, until=until, wait=wait)
         except NoServer as reason:
-            return NoSession(tuple(names), str(reason))
+            return NoSession(tuple(names), reason.args[0])
         except Unanswered as reason:
-            return Busy(names[0] if names else "", str(reason))
+            return Busy(names[0] if names else "", reason.args[0])
 
 
 def type_into_own_pane(socket: str, pane_id: str, text: str, *, patience: float) -> Outcome:
@@ -81,9 +82,9 @@ def type_into_own_pane(socket: str, pane_id: str, text: str, *, patience: float)
         server = Server(socket)
         return _type(server, server.pane(pane_id), check_text(text), until=until, wait=_look_once)
     except (NoServer, PaneGone) as reason:
-        return NoSession((pane_id,), str(reason))
+        return NoSession((pane_id,), reason.args[0])
     except Unanswered as reason:
-        return Busy(pane_id, str(reason))
+        return Busy(pane_id, reason.args[0])
 
 
 # Which pane -----------------------------------------------------------------------------------------------------------
@@ -103,7 +104,7 @@ def choose_pane(panes: Sequence[Pane], names: Sequence[str], *, seat: str = "") 
             return min(alive, key=lambda pane: (_rank(pane, seat), int(pane.pane_id[1:])))
         if mine:
             dead = dead or mine[0].session
-    reason = "its only pane is dead" if dead else "no session of this name runs"
+    reason = say("its only pane is dead") if dead else say("no session of this name runs")
     return NoSession(tuple(names), reason, dead=dead)
 
 
@@ -127,27 +128,27 @@ def _type(server: Server, pane: Pane, text: str, *, until: float, wait: Callable
     try:
         with server.alone_with(pane, until=until - TYPING_TIME) as is_ours:
             if not is_ours:
-                return Busy(pane.session, "another wake-up is being typed there")
+                return Busy(pane.session, say("another wake-up is being typed there"))
             refusal = _make_ready(server, pane.pane_id)
             before = refusal or wait(server, pane.pane_id, text, until=until - TYPING_TIME)
             if isinstance(before, str):
                 return Busy(pane.session, before) if before else Woken(pane.session, pane.pane_id)
             return _submit(server, pane, text, before=before, until=until)
     except PaneGone as reason:
-        return NoSession((pane.session,), str(reason), dead=pane.session)
+        return NoSession((pane.session,), reason.args[0], dead=pane.session)
 
 
 def _make_ready(server: Server, pane_id: str) -> str:
     """Leave copy mode; return why the pane takes no text, or ""."""
     pane = server.pane(pane_id)
     if pane.is_synchronized:
-        return "its panes are synchronized, so that others would get the text too"
+        return say("its panes are synchronized, so that others would get the text too")
     if pane.ignores_input:
-        return "its input is switched off"
+        return say("its input is switched off")
     if pane.in_mode:
         server.leave_modes(pane_id)
         if server.pane(pane_id).in_mode:
-            return "it is in a mode that can't be left"
+            return say("it is in a mode that can't be left")
     return ""
 
 
@@ -163,20 +164,20 @@ def _wait_until_idle(server: Server, pane_id: str, text: str, *, until: float) -
         if not why and time.monotonic() - since >= _STEADY:
             return seen
         if time.monotonic() >= until:
-            return why or "its screen does not come to rest"
+            return why or say("its screen does not come to rest")
 
 
 def _why_not_idle(seen: Screen, text: str) -> str:
     if screens.is_working(seen):
-        return "its agent is at work"
+        return say("its agent is at work")
     return _why_not_typed(seen, text)
 
 
 def _why_not_typed(seen: Screen, text: str) -> str:
     if screens.is_in_shell_mode(seen):
-        return "its input box is in shell mode"
+        return say("its input box is in shell mode")
     if screens.draft(seen) and not screens.holds(seen, text):
-        return "somebody is writing in its input box"
+        return say("somebody is writing in its input box")
     return ""
 
 
@@ -202,7 +203,9 @@ def _submit(server: Server, pane: Pane, text: str, *, before: Screen, until: flo
         server, pane.pane_id, lambda seen: _is_seen(seen, text, before), seconds=_left(until, at_most=SHOW_TIME)
     )
     if typed is None:
-        return Stranded(pane.session, pane.pane_id, "the text was pasted and did not appear; Enter was not pressed")
+        return Stranded(
+            pane.session, pane.pane_id, say("the text was pasted and did not appear; Enter was not pressed")
+        )
     time.sleep(_PAUSE)
     typed = server.screen(pane.pane_id)
     server.press_enter(pane.pane_id)
@@ -211,7 +214,7 @@ def _submit(server: Server, pane: Pane, text: str, *, before: Screen, until: flo
         return screens.is_submitted(seen, text, before=before, typed=typed)
 
     if _wait_for(server, pane.pane_id, is_gone, seconds=_left(until, at_most=SUBMIT_TIME)) is None:
-        return Stranded(pane.session, pane.pane_id, "the text stands in the input box though Enter was pressed")
+        return Stranded(pane.session, pane.pane_id, say("the text stands in the input box though Enter was pressed"))
     return Woken(pane.session, pane.pane_id)
 
 

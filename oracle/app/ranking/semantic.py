@@ -14,6 +14,7 @@ from oracle.app.oracle import Oracle
 from oracle.app.ranking.scoring import Scored
 from oracle.domain.stretches import Stretch, is_wide, stretches
 from oracle.index.vectors import Damaged, Everything, Vectors
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ def _load(oracle: Oracle, vectors: Vectors) -> Meaning | None:
         everything = vectors.everything()
         return Meaning([Reader(model, everything, meta) for model in models], everything)
     except Damaged as error:
-        oracle.warn(f"The vectors can't be used ({error}); the search is by words alone.")
+        oracle.warn(say("The vectors can't be used ({error}); the search is by words alone.", error=error))
         return None
     finally:
         vectors.close()

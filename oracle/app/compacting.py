@@ -8,7 +8,7 @@ import re
 from oracle.app import teams
 from oracle.domain.compaction import MOST_LINES
 from oracle.errors import UsageError
-from oracle.store import memory_index, steps
+from oracle.store import given, memory_index
 from oracle.wording import say
 
 TYPE_CHECKING = False
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from oracle.app.oracle import Oracle
 
 
-def archive_merged(oracle: Oracle, given: str, *, period: str = "", commit: bool = False) -> dict[str, object]:
+def archive_merged(oracle: Oracle, named: str, *, period: str = "", commit: bool = False) -> dict[str, object]:
     """Move the merged dispatches of a MEMORY.md into archives, or say what would be moved. Raises UsageError."""
     if period and not re.fullmatch(r"20\d\d_(?:0[1-9]|1[0-2])", period):
         raise UsageError(say("{period!r} is no period.", period=period), hint=say("Write YYYY_MM, as in 2026_04."))
-    path = memory_index.find(given, os.environ, home=oracle.root.home)
+    path = memory_index.find(named, os.environ, home=oracle.root.home)
     moment = teams.now(oracle)
     when = period or f"{moment:%Y_%m}"
     found = (
@@ -38,9 +38,6 @@ def archive_merged(oracle: Oracle, given: str, *, period: str = "", commit: bool
     }
 
 
-def read_text(path: str) -> str:
-    """Return the text of a file, whatever its bytes. Raises UsageError when it is not there, DiskFailure."""
-    raw = steps.read(os.path.abspath(os.path.expanduser(path)))
-    if raw is None:
-        raise UsageError(say("There is no {path}.", path=path), hint=say("Check the path."))
-    return raw.decode("utf-8", "replace")
+def read_text(path: str, option: str) -> str:
+    """Return the text of a file, whatever its bytes. Raises UsageError."""
+    return given.read(path, option).decode("utf-8", "replace")

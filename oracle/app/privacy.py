@@ -6,11 +6,12 @@ that leaves the machine is stopped by it, since a wake-up must be able to name a
 
 from __future__ import annotations
 
+import os
 import re
 
 from oracle.domain.privacy import Finding, Guard, find_personal
 from oracle.errors import NotFound, PrivacyBlocked, UsageError
-from oracle.store import privacy
+from oracle.store import given, privacy
 from oracle.wording import Said, joined, say
 
 TYPE_CHECKING = False
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 RULES = f"{privacy.NAME}:"
 """How the name of an owner's rule begins."""
 
-_MOST_BYTES = 16 << 20
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
@@ -62,17 +62,14 @@ def check_text(oracle: Oracle, text: str, place: str = "text") -> tuple[Finding,
 
 def check_file(oracle: Oracle, path: str) -> tuple[Finding, ...]:
     """Return the same of a file. Raises NotFound, UsageError for one that is no text."""
-    try:
-        with open(path, "rb") as stream:
-            raw = stream.read(_MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise NotFound(say("{path} is not there.", path=path), hint=say("Name a file.")) from None
-    except OSError as error:
+    if not os.path.exists(path):
+        raise NotFound(say("{path} is not there.", path=path), hint=say("Name a file."))
+    raw = given.read(path, "--file")
+    if b"\0" in raw:
         raise UsageError(
-            say("{path} can't be read: {reason}.", path=path, reason=error.strerror), hint=say("Name a text file.")
-        ) from error
-    if len(raw) > _MOST_BYTES or b"\0" in raw:
-        raise UsageError(say("{path} is no text, or larger than 16 MiB.", path=path), hint=say("Name a text file."))
+            say("{path} can't be read: {reason}.", path=path, reason=say("it is no text")),
+            hint=say("Name a text file."),
+        )
     return check_text(oracle, raw.decode("utf-8", "replace"), path)
 
 

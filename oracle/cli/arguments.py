@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 
 from oracle.errors import UsageError
 from oracle.wording import say
@@ -32,28 +31,16 @@ def read_body(body: str | None, body_file: str | None, dash: str | None) -> str:
             hint=say("Choose one of --body, --body-file and - (standard input)."),
         )
     if STANDARD_INPUT in places:
-        return _decode(_read_standard_input(), "standard input")
+        return _decode(_given(STANDARD_INPUT), say("standard input"))
     if body_file is not None:
-        return _decode(_read_file(body_file), body_file)
+        return _decode(_given(body_file), body_file)
     return body or ""
 
 
-def _read_standard_input() -> bytes:
-    if sys.stdin is None:
-        raise UsageError(say("Standard input is closed."), hint=say("Give the body with --body or --body-file."))
-    return sys.stdin.buffer.read()
+def _given(name: str) -> bytes:
+    from oracle.store import given
 
-
-def _read_file(path: str) -> bytes:
-    try:
-        with open(path, "rb") as stream:  # noqa: PTH123 -- a path as the person spelled it
-            return stream.read()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(
-            say("The body file {path} can't be read: {reason}.", path=path, reason=reason),
-            hint=say("Check --body-file."),
-        ) from error
+    return given.read(name, "--body-file")
 
 
 def _decode(raw: bytes, source: str) -> str:
@@ -62,9 +49,9 @@ def _decode(raw: bytes, source: str) -> str:
     except UnicodeDecodeError as error:
         raise UsageError(
             say(
-                "The body from {source} is not UTF-8: byte 0x{raw:02x} at offset {start}.",
+                "The body from {source} is not UTF-8: byte 0x{byte:02x} at offset {start}.",
                 source=source,
-                raw=raw[error.start],
+                byte=raw[error.start],
                 start=error.start,
             ),
             hint=say("Convert it first, as in `iconv -t UTF-8`."),

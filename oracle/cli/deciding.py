@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -60,7 +58,9 @@ def decision(
         raise UsageError(
             say("Missing option '--payload-file'."), hint=say("Name the file of the payload; - is standard input.")
         )
-    raw = read_file(payload_file)
+    from oracle.store import given
+
+    raw = given.read(payload_file, "--payload-file")
     if action == "send":
         with call.oracle() as oracle:
             _print_sent(call, oracle.send_decision(raw, session=session, project=project, notifies=not no_notify))
@@ -71,19 +71,6 @@ def decision(
     call.print_json({"valid": True, "decision_id": payload.text("decision_id")}) if call.as_json else print_line(
         say("ok")
     )
-
-
-def read_file(name: str) -> bytes:
-    """Return the bytes of a file or of standard input. Raises UsageError."""
-    if name == "-":
-        return sys.stdin.buffer.read() if sys.stdin else b""
-    try:
-        return Path(name).expanduser().read_bytes()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(
-            say("The file {name} can't be read: {reason}.", name=name, reason=reason), hint=say("Check the path.")
-        ) from error
 
 
 def _print_sent(call: Call, sent: Sent) -> None:

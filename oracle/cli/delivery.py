@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -197,23 +196,12 @@ def _response(inline: str | None, file: str | None) -> dict[str, object]:
             say("One response is needed."), hint=say("Give --response-inline or --response-file, not both.")
         )
     from oracle.domain.responses import parse_response
+    from oracle.store import given
 
-    content = parse_response(_read(file) if file is not None else str(inline))
+    content = parse_response(given.read(file, "--response-file") if file is not None else str(inline))
     if not isinstance(content, dict):
         raise UsageError(say("The response is no JSON object."), hint=say('Give an object, as in {{"answer": "…"}}.'))
     return content
-
-
-def _read(file: str) -> bytes:
-    if file == "-":
-        return sys.stdin.buffer.read() if sys.stdin else b""
-    try:
-        return Path(file).expanduser().read_bytes()
-    except OSError as error:
-        raise UsageError(
-            say("The response file {file} can't be read: {strerror}.", file=file, strerror=error.strerror),
-            hint=say("Check the path."),
-        ) from error
 
 
 def _print_delivered(call: Call, done: Delivered) -> None:

@@ -25,7 +25,7 @@ def main(argv: Sequence[str]) -> int:
 
     text = args.text
     try:
-        text += compacting.read_text(args.relay_text_file) if args.relay_text_file else ""
+        text += compacting.read_text(args.relay_text_file, "--relay-text-file") if args.relay_text_file else ""
     except OracleError as error:
         complain(f"warning: {error.sentence}")
     emit(f"marker={'present' if has_marker(text) else 'absent'}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from oracle.compat.door import complain, emit, report, serve
 from oracle.compat.teamwork import make_parser, open_oracle
-from oracle.errors import InvalidRecord, UsageError
+from oracle.errors import InvalidRecord
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,9 @@ def main(argv: Sequence[str]) -> int:
     from oracle.app import decisions
 
     try:
-        raw = _read(args.payload_file)
+        from oracle.store import given
+
+        raw = given.read(args.payload_file, "--payload-file")
         if args.command == "validate":
             decisions.validate(raw)
         else:
@@ -40,15 +42,6 @@ def main(argv: Sequence[str]) -> int:
         return INVALID
     emit("ok")
     return 0
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb") as stream:  # noqa: PTH123 - pathlib costs start-up time
-            return stream.read()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"The payload file {path} can't be read: {reason}.", hint="Check --payload-file.") from error
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 
 from oracle.domain import documents
 from oracle.errors import UsageError
@@ -106,15 +104,9 @@ def read(words: str | None) -> Fields:
 
 
 def _load(path: str) -> str:
+    from oracle.store import given
+
     try:
-        if path == "-":
-            if sys.stdin is None:
-                raise UsageError("Standard input is closed.", hint=_HINT)
-            return sys.stdin.buffer.read().decode("utf-8-sig")
-        with open(os.path.expanduser(path), "rb") as stream:  # noqa: PTH111, PTH123 - pathlib costs start-up time
-            return stream.read().decode("utf-8-sig")
+        return given.read(path, "--input-json").decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"--input-json is not UTF-8: byte {error.start} can't be read.", hint=_HINT) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"--input-json {path[:_LONGEST_ECHO]!r} can't be read: {reason}.", hint=_HINT) from None

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 
 from oracle.compat.door import complain, emit, report, serve
 from oracle.compat.teamwork import add_notify, add_profile, make_parser, notifies, open_oracle
@@ -64,21 +63,13 @@ def main(argv: Sequence[str]) -> int:
 
 def _response(args: argparse.Namespace) -> dict[str, object]:
     """Return the response that was given. Raises UsageError."""
-    raw = args.response_inline if args.response_inline is not None else _read(args.response_file)
-    content = parse_response(raw)
+    from oracle.store import given
+
+    is_inline = args.response_inline is not None
+    content = parse_response(args.response_inline if is_inline else given.read(args.response_file, "--response-file"))
     if not isinstance(content, dict):
         raise UsageError("The response is no JSON object.", hint='Give an object, as in {"answer": "…"}.')
     return content
-
-
-def _read(path: str) -> bytes:
-    if path == "-":
-        return sys.stdin.buffer.read() if sys.stdin else b""
-    try:
-        with open(path, "rb") as stream:  # noqa: PTH123 - pathlib is not worth its import
-            return stream.read()
-    except (OSError, ValueError) as error:
-        raise UsageError(f"The response file {path} can't be read: {error}.", hint="Check the path.") from error
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -6,7 +6,6 @@ Both modes write the same Markdown record through the same use case; they differ
 from __future__ import annotations
 
 import argparse
-import sys
 from datetime import UTC, datetime, timedelta
 
 from oracle.app.oracle import Oracle
@@ -163,21 +162,15 @@ def _draft(args: argparse.Namespace, *, title: str, body: str, author: str, extr
 def _read_content(args: argparse.Namespace) -> tuple[str, str]:
     """Return the content and where it came from. Raises UsageError for what can't be read as UTF-8 text."""
     name = "stdin" if args.content_stdin else args.content_file
+    from oracle.store import given
+
+    raw = given.read(given.STANDARD_INPUT if args.content_stdin else args.content_file, "--content-file")
     try:
-        if args.content_stdin:
-            if sys.stdin is None:
-                raise UsageError("Standard input is closed.", hint="Give the content with --content-file or --body.")
-            raw = sys.stdin.buffer.read()
-        else:
-            with open(args.content_file, "rb") as stream:  # noqa: PTH123 - pathlib costs start-up time
-                raw = stream.read()
         return raw.decode("utf-8").removeprefix("\ufeff"), name
     except UnicodeDecodeError as error:
         raise UsageError(
             f"{name} is not UTF-8: byte {error.start} can't be read.", hint="Convert it to UTF-8, with iconv for one."
         ) from None
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{name} can't be read: {getattr(error, 'strerror', None) or error}.") from None
 
 
 def _first_line(content: str) -> str:

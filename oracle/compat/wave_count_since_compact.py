@@ -22,7 +22,7 @@ def main(argv: Sequence[str]) -> int:
     from oracle.app import compacting
     from oracle.domain.compaction import waves_since
 
-    count = waves_since(compacting.read_text(args.status_file))
+    count = waves_since(compacting.read_text(args.status_file, "--status-file"))
     emit(f"triggered={str(count >= args.threshold).lower()} waves_since={count}")
     return 0
 

@@ -1,0 +1,73 @@
+"""What a caller names is read when it is a plain file or comes through a pipe, and never more than anybody gives on purpose."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from oracle.errors import UsageError
+from oracle.store import given
+
+
+def test_a_plain_file_a_link_to_one_and_a_pipe_of_the_shell_are_read(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_bytes(b"\xff\x00text")
+    (tmp_path / "link").symlink_to(plain)
+    assert given.read(str(plain), "--x") == given.read(str(tmp_path / "link"), "--x") == b"\xff\x00text"
+    reader, writer = os.pipe()
+    os.write(writer, b"piped")
+    os.close(writer)
+    assert given.read(f"/dev/fd/{reader}", "--x") == b"piped"
+    os.close(reader)
+
+
+def make(kind: str, folder: Path) -> str:
+    path = folder / kind
+    if kind == "a folder":
+        path.mkdir()
+    elif kind == "a pipe":
+        os.mkfifo(path)
+    elif kind == "a sparse file":
+        with path.open("wb") as stream:
+            stream.truncate(10 << 30)
+    elif kind == "a device":
+        return "/dev/zero"
+    elif kind == "a descriptor without an end":
+        return f"/dev/fd/{os.open('/dev/zero', os.O_RDONLY)}"
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("a folder", "it is no plain file"),
+        ("a pipe", "it is no plain file"),
+        ("a device", "it is no plain file"),
+        ("a sparse file", "it is larger than 16 MiB"),
+        ("a descriptor without an end", "it is larger than 16 MiB"),
+        ("nothing", "No such file or directory"),
+        ("a\0zero", "embedded null byte"),
+    ],
+)
+def test_everything_else_is_one_sentence(kind: str, reason: str, tmp_path: Path) -> None:
+    name = make(kind, tmp_path)
+    with pytest.raises(UsageError) as caught:
+        given.read(name, "--response-file")
+    assert caught.value.sentence == f"{name} can't be read: {reason}."
+    assert caught.value.hint == "Check --response-file."
+
+
+def test_standard_input_is_bounded_and_may_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(given, "MOST_BYTES", 4)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1234")))
+    assert given.read("-", "--x") == b"1234"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"12345")))
+    with pytest.raises(UsageError, match=r"standard input can't be read: it is larger"):
+        given.read("-", "--x")
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(UsageError, match="closed"):
+        given.read("-", "--x")

@@ -54,8 +54,9 @@ class Keeper:
             self._oracle = None
 
     def forget(self) -> None:
-        """Have the next turn look at everything: the clock jumped, or the Root came back."""
+        """Have the next turn look at everything: the clock jumped, or the Root came back, or `_state` was deleted."""
         self._looked = self._stated = float("-inf")
+        self._was_there = False
 
     def every(self, *, is_watched: bool) -> float:
         """Return the seconds between two stats of every file: longer the more they cost, as long as a watcher works."""

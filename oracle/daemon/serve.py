@@ -106,6 +106,8 @@ class Daemon:
             self._leave(listener)
             return self._attempts.rest_of("root")
         if self._was_ill or ground.is_new:
+            if ground.is_new:
+                listener.stop()  # the folders that it watches are gone, though others have their names
             self._was_ill = ground.is_new = False
             self._begin_anew()
         return self._follow(ground, listener)

@@ -1,7 +1,7 @@
 """A daemon for tests: a real process on real files, whose machine can be made to fail while it runs.
 
 Faults are files in a folder: as long as one is there, the machine has that fault. `die-at-<point>` kills the process with SIGKILL
-right after that step. What a daemon does every ten seconds it does here every half second.
+right after that step. What a daemon does every ten seconds it does here every half second, unless it is told `real`.
 """
 
 from __future__ import annotations
@@ -75,6 +75,10 @@ def inject(faults: Faults) -> None:
     for point, (module, name) in POINTS.items():
         if faults.has(f"die-at-{point}"):
             setattr(module, name, _dying(getattr(module, name)))
+
+
+def hurry() -> None:
+    """Do at short intervals what a daemon does at long ones."""
     for (module, name), seconds in QUICK.items():
         setattr(module, name, seconds)
 
@@ -132,7 +136,9 @@ def _dying(call: Any) -> Any:
     return called
 
 
-def main(root: str, folder: str) -> None:
+def main(root: str, folder: str, pace: str = "quick") -> None:
+    if pace == "quick":
+        hurry()
     faults = Faults(Path(folder))
     recorder = Recorder(Path(folder) / "woken.log")
     inject(faults)

@@ -31,6 +31,9 @@ UNKNOWN = "What is the flux ratio of zeppelins over Zanzibar?"
 class Served:
     """A team whose Root is served by a process of its own."""
 
+    pace = "quick"
+    """Of the daemon: `quick`, or `real` intervals."""
+
     def __init__(self, folder: Path) -> None:
         self.squad = Squad(folder)
         self.squad.oracle.init()
@@ -46,7 +49,7 @@ class Served:
     def start(self, *, waits: bool = True) -> subprocess.Popen[bytes]:
         with self.said.open("ab") as stream:
             process = subprocess.Popen(
-                [sys.executable, "-m", "tests.daemon.boxed", self.root.path, str(self.faults)],
+                [sys.executable, "-m", "tests.daemon.boxed", self.root.path, str(self.faults), self.pace],
                 cwd=CHECKOUT,
                 stdout=stream,
                 stderr=stream,

@@ -17,6 +17,7 @@ from oracle.domain.handoffs import receipt_name
 from oracle.store import handoffs
 from tests.daemon.boxed import POINTS
 from tests.daemon.running import ASKED, UNKNOWN, Served
+from tests.disks import Disk
 from tests.laws.ledger import assert_like_rebuilt
 
 if TYPE_CHECKING:
@@ -268,8 +269,11 @@ def delete_index(served: Served) -> Callable[[], None]:
 
 
 def spoil_index(served: Served) -> Callable[[], None]:
-    delete_index(served)
-    Path(served.root.database).write_bytes(b"no database at all" * 400)
+    spoiled = Path(served.root.database + ".spoiled")
+    spoiled.write_bytes(b"no database at all" * 400)
+    spoiled.rename(served.root.database)
+    for suffix in ("-wal", "-shm"):
+        Path(served.root.database + suffix).unlink(missing_ok=True)
     return lambda: None
 
 
@@ -300,12 +304,34 @@ LASTING = ("full disk", "read-only Root", "vanished Root", "empty mount point")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_one_line_no_spin_and_over_when_its_cause_is(served: Served, fault: str) -> None:
     begin, head, tail = FAULTS[fault]
+    live_through(served, begin, head, tail, is_lasting=fault in LASTING)
+
+
+def test_a_disk_that_is_really_full_is_one_line_too(tmp_path: Path) -> None:
+    disk = Disk(tmp_path / "home")
+    served = Served(tmp_path)
+
+    def begin(_: Served) -> Callable[[], None]:
+        disk.spoil("full")
+        return lambda: disk.mend("full")
+
+    try:
+        live_through(served, begin, "root: ", "the disk is full", is_lasting=True)
+    finally:
+        served.close()
+        disk.close()
+
+
+def live_through(
+    served: Served, begin: Callable[[Served], Callable[[], None]], head: str, tail: str, *, is_lasting: bool
+) -> None:
+    """Begin a fault while a daemon serves, end it, and see that it was one line and that all goes on."""
     served.start()
     served.put(NEW, "# One\n")
     served.until(lambda: served.knows(NEW), "it follows")
     before = served.open_files()
     end = begin(served)
-    if fault in LASTING:
+    if is_lasting:
         served.until(Idleness(served).is_idle, "it rests: a second in which it used less than a fifth of a core")
         end()
         served.until_said("root: works again")
@@ -316,6 +342,8 @@ def test_a_fault_is_one_line_no_spin_and_over_when_its_cause_is(served: Served, 
     served.until(lambda: served.is_answered("Q-1"), "it answers again")
     served.until_said(head, tail)
     assert len(served.said_of(head, tail)) == 1
+    troubles = [line for line in served.lines() if line["level"] != "info" and line["event"] != "polling"]
+    assert len(troubles) == 1, troubles  # a busy machine may be late to tell of a probe
     assert served.processes[-1].poll() is None
     assert served.open_files() <= before + 4
     assert served.stop() == 0

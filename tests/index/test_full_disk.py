@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,49 +12,17 @@ from oracle.cli.main import run
 from oracle.domain.records import Draft
 from oracle.errors import DiskFailure
 from oracle.index.db import Database
+from tests.disks import Disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 BUILDER = "projects/arena/builder"
 TARGET = "entity:taskid:ARENA-1"
 FULL = 13
 SHARED_MEMORY = 10 | 19 << 8
 """SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: what a full disk gives where the shared memory of an index is made."""
-
-
-class Disk:
-    """A small file system of memory."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        path.mkdir()
-        done = subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", path], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
-
-    def spoil(self, fault: str) -> None:
-        if fault == "read-only":
-            subprocess.run(["mount", "-o", "remount,ro", self.path], check=True)
-            return
-        with (self.path / "ballast").open("wb", buffering=0) as stream:
-            for size in (4096, 1):
-                try:
-                    while stream.write(b"x" * size):
-                        pass
-                except OSError:
-                    continue
-
-    def mend(self, fault: str) -> None:
-        if fault == "read-only":
-            subprocess.run(["mount", "-o", "remount,rw", self.path], check=True)
-        else:
-            (self.path / "ballast").unlink()
-
-    def close(self) -> None:
-        subprocess.run(["umount", self.path], check=True)
 
 
 @pytest.fixture

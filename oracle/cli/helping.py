@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _PARSERS_WORDS = templates(
     "Usage: ",
+    "[OPTIONS]",
+    "COMMAND [ARGS]...",
     "Arguments",
     "Options",
     "Commands",
@@ -72,6 +74,8 @@ class _Formatter(typer.Context.formatter_class):  # type: ignore[valid-type,misc
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """Write the line that says how a command is called."""
+        for word in ("[OPTIONS]", "COMMAND [ARGS]..."):
+            args = args.replace(word, explain(word))
         super().write_usage(prog, args, prefix or explain("Usage: "))
 
     def write_heading(self, heading: str) -> None:

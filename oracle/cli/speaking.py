@@ -109,6 +109,8 @@ class Catalogue:
 
         Of several templates that fit, the one with the most literal characters is taken.
         """
+        if " " not in text:
+            return text  # a word by itself is a name or a value: `title` is a field, whatever a heading is called
         if text in self._templates:
             return self.look_up(text)
         for shape, template in self._shapes:

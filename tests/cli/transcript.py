@@ -33,7 +33,7 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
 DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b(?=\))")
 OTHERS = (
     # Which checks there are is the doctor's own business; here it matters how one that fails is shown.
-    (re.compile(r"(?:^ok\t.*\n)+", re.MULTILINE), "ok\t<checks that hold>\n"),
+    (re.compile(r"(?:^(ok|正常)\t.*\n)+", re.MULTILINE), r"\1\t<checks that hold>\n"),
     (re.compile(r'(?<="score": )[\d.]+'), "<score>"),
     (re.compile(r"Python [\d.]+, SQLite [\d.]+"), "Python <version>, SQLite <version>"),
     (re.compile(r"(?<=superseded-)[0-9a-f]{12}"), "<digest>"),

@@ -1,0 +1,393 @@
+"""Every sentence has its translation, no sentence escapes translation, and what is no sentence is left as it is."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import string
+import subprocess
+import sys
+from pathlib import Path
+
+import polib
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.cli import speaking
+from oracle.cli.helping import wrap
+from oracle.cli.printing import cells, padded
+from oracle.wording import joined, retold, say, say_many
+from tests import catalogues
+from tests.cli.transcript import call
+
+RENEW = "renew the catalogues with `.venv/bin/python -m tests.catalogues`, then translate what it names (references/translating.md)"
+ENGLISH_ALONE = ("oracle/compat/",)
+"""What programs read: the bytes of these never change."""
+
+ODD = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("{}%\n\\!:中文。"), max_size=20)
+
+
+@pytest.fixture
+def oracle(root, monkeypatch):
+    monkeypatch.setenv("ORACLE_ROOT", str(root))
+
+    def ask(*words: str) -> tuple[int, str, str]:
+        return call(list(words), monkeypatch)
+
+    yield ask
+    speaking.speak_in(speaking.ENGLISH)
+
+
+# The catalogues -------------------------------------------------------------------------------------------------------
+
+
+def entries(language: str) -> dict[tuple[str, str], polib.POEntry]:
+    found = polib.pofile(str(catalogues.path_of(language)))
+    assert not [entry.msgid for entry in found if entry.obsolete or entry.fuzzy]
+    return {(entry.msgctxt or "", entry.msgid): entry for entry in found}
+
+
+def told(entry: polib.POEntry) -> list[str]:
+    return list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
+
+
+@pytest.mark.parametrize("language", catalogues.LANGUAGES)
+def test_a_catalogue_holds_every_sentence_and_no_other(language):
+    texts, found = catalogues.texts(), entries(language)
+    assert sorted(set(texts) - set(found)) == [], f"sentences without an entry: {RENEW}"
+    assert sorted(set(found) - set(texts)) == [], f"entries without a sentence: {RENEW}"
+    assert {key: entry.msgid_plural for key, entry in found.items()} == {key: text.many for key, text in texts.items()}
+
+
+@pytest.mark.parametrize("language", catalogues.LANGUAGES)
+def test_every_entry_is_translated_with_the_same_values(language):
+    for (context, english), entry in entries(language).items():
+        for text in told(entry):
+            assert text, f"{english!r} has no translation: {RENEW}"
+            if context != speaking.HELP:
+                assert catalogues.placeholders(text) == catalogues.placeholders(english), english
+
+
+def test_the_english_catalogue_is_the_english_of_the_sources():
+    for (_, english), entry in entries("en").items():
+        assert told(entry) == ([english, entry.msgid_plural] if entry.msgid_plural else [english])
+
+
+KEPT = re.compile(
+    r"`[^`]*`|(?<![\w-])--[a-z][a-z-]+|not_in_\w+|TASK_ALREADY_QUEUED|BLOCKED|seat_needed|\w+\.(?:md|json|toml)\b"
+)
+
+
+def test_codes_commands_flags_and_files_are_the_same_in_chinese():
+    for (_, english), entry in entries("zh").items():
+        for text in told(entry):
+            assert sorted(set(KEPT.findall(english)) - set(KEPT.findall(text))) == [], english
+
+
+# No sentence escapes --------------------------------------------------------------------------------------------------
+
+
+def error_classes() -> set[str]:
+    """Return the names of the errors, wherever they are defined."""
+    bases = {
+        node.name: {ast.unparse(base).rpartition(".")[2] for base in node.bases}
+        for _, tree in catalogues.modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    found = {"OracleError"}
+    while more := {name for name, those in bases.items() if those & found} - found:
+        found |= more
+    return found
+
+
+ERRORS = error_classes()
+CODED = {"Skipped", "Unreadable", "_Unreadable"}
+"""Errors whose first argument is a code, or a line."""
+
+PRINTERS = {
+    "warn",
+    "_warn",
+    "report",
+    "print_line",
+    "print_lines",
+    "tell",
+    "write_out",
+    "visible",
+    "visible_lines",
+    "emphasise",
+}
+CHECKS = {"passed": (1,), "note": (1, 2), "error": (1, 2), "warning": (1, 2)}
+"""The findings of the doctor, by the arguments that are sentences."""
+
+SHELL = re.compile(r"(?:chmod|rm|sudo|touch|printf) ")
+OURSELVES = re.compile(r"oracle\b\S*$")
+
+
+def named(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def words_in(node: ast.expr) -> str:
+    """Return the bare words of an expression that are for people, "" when it has none: those of a template are not seen here."""
+    if isinstance(node, ast.IfExp):
+        return words_in(node.body) + words_in(node.orelse)
+    if isinstance(node, ast.BoolOp):
+        return "".join(map(words_in, node.values))
+    if isinstance(node, ast.List | ast.Tuple):
+        return "".join(map(words_in, node.elts))
+    if isinstance(node, ast.BinOp):
+        return words_in(node.left) + words_in(node.right)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("join", "format"):
+        return words_in(node.func.value) + "".join(words_in(part) for part in node.args)
+    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+    text = "".join(part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str))
+    return (
+        text if re.search(r"[A-Za-z]{2}", text) and not SHELL.match(text) and not OURSELVES.match(text.strip()) else ""
+    )
+
+
+def sentences(call: ast.Call, path: str) -> list[ast.expr]:
+    """Return the arguments of a call that a person reads."""
+    name = named(call.func)
+    if name in ERRORS:
+        return [
+            *call.args[name in CODED :],
+            *(word.value for word in call.keywords if word.arg in ("hint", "sentence")),
+        ]
+    if name == "Table":
+        return list(call.args[0].elts) if isinstance(call.args[0], ast.Tuple) else []
+    if name in CHECKS and path.startswith("oracle/app/doctor/"):
+        return [call.args[at] for at in CHECKS[name] if at < len(call.args)]
+    if name == "note" and isinstance(call.func, ast.Attribute) and named(call.func.value) == "call":
+        return call.args[:1]
+    return call.args[:1] if name in PRINTERS else []
+
+
+def escaped(path: str, tree: ast.Module) -> list[str]:
+    return [
+        f"{path}:{node.lineno}: {ast.unparse(argument)[:100]}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        for argument in sentences(node, path)
+        if words_in(argument)
+    ]
+
+
+def test_every_error_warning_finding_and_line_is_said_by_a_template():
+    """A bare string or f-string there is English for ever: say it with `oracle.wording.say`."""
+    found = [
+        place
+        for path, tree in catalogues.modules()
+        if not path.startswith(ENGLISH_ALONE)
+        for place in escaped(path, tree)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'raise UsageError("The title is empty.")',
+        'raise UsageError(say("x"), hint=f"Choose {name}.")',
+        'raise NotFound("no " + name)',
+        'raise NotFound(say("x") if a else "The file is gone")',
+        'call.warn(f"{name} is stale")',
+        'print_line("; ".join(["one is", name]))',
+        'Table(("slug", "when"), rows)',
+        'write_out(f"made {visible(path)}\\n")',
+    ],
+)
+def test_a_sentence_that_escapes_is_found(line):
+    assert escaped("oracle/cli/x.py", ast.parse(line))
+
+
+def test_every_template_stands_where_it_is_said():
+    """What is put together elsewhere can't be found for the catalogues."""
+    allowed = {"oracle/wording.py", "oracle/domain/slugs.py"}
+    found = [
+        f"{path}:{call.lineno}"
+        for path, tree in catalogues.modules()
+        if path not in allowed
+        for call, given in catalogues.sayings(tree)
+        if any(catalogues.constant(text) is None and named(text) != "LIST" for text in given)
+    ]
+    assert found == []
+
+
+def test_values_of_a_template_are_plain_names():
+    for _, english in (key for key in catalogues.texts() if key[0] != speaking.HELP):
+        names = [name for _, name, _, _ in string.Formatter().parse(english) if name is not None]
+        assert [name for name in names if not name.isidentifier()] == [], english
+
+
+# Speaking -------------------------------------------------------------------------------------------------------------
+
+TEMPLATES = sorted(
+    (english, text.many) for (context, english), text in catalogues.texts().items() if context != speaking.HELP
+)
+NUMBERS = re.compile(r"[,.]?\d*[defgoxX%]$")
+
+
+def values_of(template: str, texts: list[str]) -> dict[str, object]:
+    """Return a value for each name: a number where one is printed as such, else one of the texts."""
+    fields = [(name, spec) for _, name, spec, _ in string.Formatter().parse(template) if name is not None]
+    taken = iter(texts * len(fields))
+    return {
+        name: 7 if name == "n" or (spec and NUMBERS.search(f"{spec}")) or spec == "," else next(taken)
+        for name, spec in fields
+    }
+
+
+@given(st.sampled_from(TEMPLATES), st.lists(ODD, min_size=1, max_size=3))
+def test_any_sentence_is_translated_whatever_its_values(template, texts):
+    english, many = template
+    values = values_of(english, texts)
+    said = say_many(english, many, **{"n": 7, **values}) if many else say(english, **values)
+    told = speaking.load("zh").say(said)
+    for name, value in values.items():
+        if isinstance(value, str) and f"{{{name}}}" in english:
+            assert value in told
+
+
+@given(st.sampled_from(TEMPLATES), ODD)
+def test_any_sentence_read_back_from_disk_is_told_whole(template, text):
+    english, _ = template
+    said = say(english, **values_of(english, [text]))
+    assert isinstance(speaking.load("zh").say(retold(str(said))), str)
+
+
+def test_a_sentence_in_a_sentence_is_translated_too():
+    said = say("index: {why}; rebuilt", why=joined(" and ", [say("there was none"), "zz"]))
+    assert speaking.load("zh").say(said) == "索引：没有索引 和 zz；已重建"
+
+
+def test_a_sentence_read_back_is_recognised_and_a_word_is_not():
+    zh = speaking.load("zh")
+    reason = say("The value of `{key}` is not valid YAML; it was taken as plain text.", key="title")
+    assert zh.say(retold(str(reason))) == zh.say(reason) == "`title` 的值不是有效的 YAML；按普通文本来读。"
+    assert zh.recognise("title") == "title"
+    assert zh.recognise("nobody ever said this") == "nobody ever said this"
+
+
+def test_a_sentence_that_the_catalogue_lacks_is_english():
+    assert speaking.load("zh").say(say("Unheard of: {what}.", what="x")) == "Unheard of: x."
+
+
+# The option -----------------------------------------------------------------------------------------------------------
+
+ABSENT = {"en": "not_in_memory_db: no record zzz.", "zh": "not_in_memory_db: 没有记录 zzz。"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--lang", "zh", "show", "zzz"), ("show", "zzz", "--lang=zh"), ("--lang", "en", "show", "--lang", "zh", "zzz")],
+)
+def test_the_option_stands_before_or_after_the_command(oracle, words):
+    oracle("init")
+    assert oracle(*words)[2].startswith(ABSENT["zh"])
+
+
+def test_english_is_spoken_unless_another_language_is_asked_for(oracle, monkeypatch):
+    oracle("init")
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    assert oracle("show", "zzz")[2].startswith(ABSENT["en"])
+    oracle("--lang", "zh", "show", "zzz")
+    assert oracle("show", "zzz")[2].startswith(ABSENT["en"])
+
+
+def test_the_environment_and_the_configuration_ask_too(oracle, root, monkeypatch):
+    oracle("init")
+    (root / "config.toml").write_text('language = "zh"\n', encoding="utf-8")
+    assert oracle("show", "zzz")[2].startswith(ABSENT["zh"])
+    monkeypatch.setenv("ORACLE_LANG", "en")
+    assert oracle("show", "zzz")[2].startswith(ABSENT["en"])
+    assert oracle("--lang", "zh", "show", "zzz")[2].startswith(ABSENT["zh"])
+
+
+@pytest.mark.parametrize("content", ["language = 1\n", "language = \n", 'language = "fr"\n', "\xff"])
+def test_a_configuration_that_names_no_language_stops_nothing(oracle, root, content):
+    oracle("init")
+    (root / "config.toml").write_text(content, encoding="latin-1")
+    assert oracle("show", "zzz")[2].startswith(ABSENT["en"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "language"),
+    [("LANG", "zh_CN.UTF-8", "zh"), ("LANG", "de_DE", "en"), ("LANGUAGE", "zh_TW:en", "zh"), ("LC_ALL", "C", "en")],
+)
+def test_auto_goes_by_the_locale(oracle, monkeypatch, name, value, language):
+    oracle("init")
+    for other in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setenv(name, value)
+    assert oracle("--lang", "auto", "show", "zzz")[2].startswith(ABSENT[language])
+
+
+@pytest.mark.parametrize(("typed", "language"), [("请看一下这个问题", "zh"), ("please have a look at this", "en")])
+def test_auto_goes_by_what_the_operator_typed(oracle, tmp_path, monkeypatch, typed, language):
+    oracle("init")
+    monkeypatch.setenv("LANG", "en_US.UTF-8" if language == "zh" else "zh_CN.UTF-8")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    folder = tmp_path / "claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(Path.cwd()))
+    folder.mkdir(parents=True)
+    line = {"type": "user", "message": {"role": "user", "content": typed}}
+    (folder / "session.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    assert oracle("--lang", "auto", "show", "zzz")[2].startswith(ABSENT[language])
+
+
+def test_a_language_that_there_is_not_is_a_mistake(oracle, monkeypatch):
+    code, out, err = oracle("--lang", "fr", "root")
+    assert (code, out, err) == (2, "", "There is no language 'fr'.\nhint: Choose one of auto, zh, en.\n")
+    monkeypatch.setenv("ORACLE_LANG", "fr")
+    assert oracle("root")[0] == 2
+
+
+def test_what_stands_behind_a_double_dash_is_no_option(oracle):
+    oracle("init")
+    assert oracle("search", "--", "--lang", "fr")[2].startswith("not_in_memory_db: nothing is found for '--lang fr'.")
+
+
+def test_json_codes_and_exit_codes_are_the_same_in_every_language(oracle):
+    oracle("init")
+    for words in (
+        ("show", "zzz"),
+        ("list", "--limit", "x"),
+        ("status",),
+        ("doctor",),
+        ("backlinks", "entity:taskid:A-1"),
+    ):
+        english, chinese = (oracle("--lang", language, *words, "--json") for language in ("en", "zh"))
+        assert (chinese[0], chinese[2]) == (english[0], english[2])
+        assert re.sub(r'"last_full_stat": .*', "", chinese[1]) == re.sub(r'"last_full_stat": .*', "", english[1])
+        assert oracle("--lang", "zh", *words)[0] == english[0]
+
+
+def test_english_loads_no_catalogue():
+    check = "import sys; from oracle.cli.main import run; run(['status']); sys.exit('polib' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", check], capture_output=True, text=True, check=False, cwd=catalogues.CHECKOUT
+    )
+    assert (done.returncode, done.stderr[:4]) == (0, "The ")
+
+
+# Layout ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_chinese_letter_is_two_cells_wide():
+    assert [cells(text) for text in ("", "abc", "中文", "a中，")] == [0, 3, 4, 5]
+    assert padded("根目录", 8) == "根目录  "
+
+
+@given(st.text("中文字，。（）ab -", max_size=60), st.integers(4, 30))
+def test_a_wrapped_paragraph_is_the_paragraph_and_no_line_too_wide(text, width):
+    lines = wrap(text, width)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    for line in lines:
+        assert cells(line) <= width or not re.search(r"[\s]|[\u4e00-\u9fff].*[\u4e00-\u9fff]", line.strip())
+
+
+def test_no_line_begins_with_a_closing_mark():
+    assert [line[0] for line in wrap("一二三四，五六七八。九十", 8) if line[0] in "，。"] == []

@@ -21,7 +21,7 @@ from oracle.domain.values import value
 from oracle.errors import Conflict, InvalidRecord, NotFound, SecretFound, UsageError
 from oracle.store import handoffs
 from oracle.store.handoffs import Outcome
-from oracle.wording import joined, say
+from oracle.wording import Said, joined, retold, say, templates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,7 +97,22 @@ def validate(raw: bytes) -> Payload:
     return payload
 
 
-def _schema_faults(content: object) -> list[str]:
+SCHEMAS_SENTENCES = templates(
+    "{value} is not a {format}",
+    "{value} is not of type {type}",
+    "{value} is not one of {choices}",
+    "{value} is too short",
+    "{value} is too long",
+    "{value} should be non-empty",
+    "{value} does not match {pattern}",
+    "{value} is less than the minimum of {least}",
+    "{value} is greater than the maximum of {most}",
+    "{name} is a required property",
+)
+"""What the checker of schemas says; here so that the catalogues know it."""
+
+
+def _schema_faults(content: object) -> list[Said]:
     """Return what a payload breaks of its schema, formats included, in the order of its fields."""
     from jsonschema import Draft202012Validator, FormatChecker
 
@@ -107,7 +122,10 @@ def _schema_faults(content: object) -> list[str]:
     checker.checks("date-time")(_is_moment)
     checked = Draft202012Validator(schemas.load("decision-payload"), format_checker=checker)
     errors = sorted(checked.iter_errors(content), key=lambda error: list(map(str, error.absolute_path)))
-    return [f"{error.json_path.removeprefix('$.')}: {error.message[:160]}" for error in errors]
+    return [
+        say("{place}: {fault}", place=error.json_path.removeprefix("$."), fault=retold(error.message[:160]))
+        for error in errors
+    ]
 
 
 def _is_moment(found: object) -> bool:

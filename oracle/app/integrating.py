@@ -17,7 +17,7 @@ from oracle.domain.values import value
 from oracle.domain.workflows import Step
 from oracle.errors import Blocked, NotFound, TaskAlreadyQueued, UsageError
 from oracle.store import handoffs
-from oracle.wording import joined, say
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def integrate(
             project=team.project,
             commit=reported,
         )
-        report = joined(" ", filter(None, (report, reason.rstrip())))
+        report = say("{what} {hint}", what=report, hint=reason.rstrip()) if reason.strip() else report
     outcome = f"Memory landed it as {commit}." if commit else report or f"The planner has it repaired as {repair}."
     because = f"\n\nReason: {reason}" if reason else ""
     body = f"{passed.name.source} delivered {task_id} with {reported}, outside of the main line. {outcome}{because}\n"

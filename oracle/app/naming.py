@@ -9,7 +9,7 @@ from oracle.domain.links import namesakes, reference_key, stamp_of
 from oracle.domain.slugs import is_entity, split_entity
 from oracle.errors import NotInMemory, UsageError
 from oracle.index import query
-from oracle.wording import Said, joined, say, say_many
+from oracle.wording import Said, say, say_many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _advise(connection: Connection, name: str) -> Said:
     meant = say("Did you mean {names}?", names=near[:_NEAR])
     if others:
         typed = say("To ask for an entity, type {names}.", names=_list_entities(others))
-        return joined(" ", [typed, meant]) if near else typed
+        return say("{what} {hint}", what=typed, hint=meant) if near else typed
     return meant if near else say("See what there is with `oracle list`.")
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from oracle.cli.printing import emphasise, mark_cuts, visible, visible_lines, write_out
 from oracle.errors import NotInFederation, NotInMemory
-from oracle.wording import Said, joined, say, say_many
+from oracle.wording import Said, joined, retold, say, say_many
 
 if TYPE_CHECKING:
     from oracle.app.liveness import Checked
@@ -56,10 +56,16 @@ def _absence(oracle: Oracle, project: str, seat: str) -> str:
 
 def _none(reply: Reply, absence: str) -> NotInMemory | NotInFederation:
     kind = NotInFederation if reply.status == NotInFederation.code else NotInMemory
+    sentence = retold(
+        f"{reply.status}: {reply.reason}."
+    )  # as retrieving said it, where a project or a seat has no folder
+    if kind is NotInMemory:
+        sentence = say("{status}: {reason}.", status=reply.status, reason=reply.reason)
     near = joined("; ", map(_near, reply.nearest))
-    nearest = say("Nearest, but no answer: {near}.", near=near) if near else ""
-    hint = joined(" ", filter(None, (absence, nearest))) or say("Ask in other words, or ask a seat with --from.")
-    return kind(say("{status}: {reason}.", status=reply.status, reason=reply.reason), hint=hint)
+    hint = say("Nearest, but no answer: {near}.", near=near) if near else ""
+    if absence and hint:
+        hint = say("{what} {hint}", what=absence, hint=hint)
+    return kind(sentence, hint=hint or absence or say("Ask in other words, or ask a seat with --from."))
 
 
 def _near(item: Near) -> str:

@@ -11,9 +11,8 @@ import typer
 from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, begin
 from oracle.cli.printing import Table, print_line, print_table, visible_lines, write_out
-from oracle.cli.speaking import recall
 from oracle.errors import UsageError
-from oracle.wording import say, say_each
+from oracle.wording import retold, say, say_each
 
 if TYPE_CHECKING:
     from oracle.cli.session import Call
@@ -150,7 +149,17 @@ def _told(found: dict[str, object]) -> list[tuple[str, ...]]:
         rows += [(f"{key.removesuffix('_seconds')} {name}", _cell(item)) for name, item in table.items() if item != ""]
     errors = found.get("last_errors")
     for item in errors if isinstance(errors, list) else []:
-        rows.append((say("error"), f"{item.get('ts')} {item.get('item')}: {recall(str(item.get('message')))}"))
+        rows.append(
+            (
+                say("error"),
+                say(
+                    "{moment} {item}: {message}",
+                    moment=item.get("ts"),
+                    item=item.get("item"),
+                    message=retold(str(item.get("message"))),
+                ),
+            )
+        )
     if found["silent"]:
         rows.append((say("silent for"), say("{seconds} s", seconds=found["age_seconds"])))
     return rows
@@ -158,7 +167,7 @@ def _told(found: dict[str, object]) -> list[tuple[str, ...]]:
 
 def _cell(item: object) -> str:
     return (
-        ", ".join(map(str, item)) if isinstance(item, list) else say("none yet") if item is None else recall(str(item))
+        ", ".join(map(str, item)) if isinstance(item, list) else say("none yet") if item is None else retold(str(item))
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from oracle.cli.printing import visible
 from oracle.cli.session import chain_json, replaced_by
+from oracle.wording import joined, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -88,8 +89,8 @@ def escape_dot(text: str) -> str:
 
 
 def _name(name: str, chains: Chains, marks: Marks) -> str:
-    mark = " ".join(filter(None, (marks.get(name, ""), replaced_by(chains.get(name, ())))))
-    return visible(f"{name} [{mark}]" if mark else name)
+    parts = list(filter(None, (marks.get(name, ""), replaced_by(chains.get(name, ())))))
+    return visible(say("{name} [{mark}]", name=name, mark=joined(" ", parts)) if parts else name)
 
 
 FORMS: dict[str, Callable[[Walk, Chains, Marks], str]] = {"text": as_text, "mermaid": as_mermaid, "dot": as_dot}

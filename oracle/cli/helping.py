@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from oracle.cli.printing import cells
-from oracle.cli.speaking import explain, recall
-from oracle.wording import templates
+from oracle.cli.speaking import explain, speak
+from oracle.wording import retold, templates
 
 if TYPE_CHECKING:
     from typing import Any
@@ -107,7 +107,11 @@ def _translated(meaning: str) -> str:
     found = _NOTES.fullmatch(meaning)
     if found is None:
         return explain(meaning)
-    notes = "；".join(map(recall, found["notes"].split("; "))) if found["notes"] else ""
+    notes = (
+        "；".join(explain(note) if " " not in note else speak(retold(note)) for note in found["notes"].split("; "))
+        if found["notes"]
+        else ""
+    )
     return explain(found["text"]) + (f" [{notes}]" if notes else "")
 
 

@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from oracle.errors import OracleError, UsageError
-from oracle.wording import say, templates
+from oracle.wording import retold, say, templates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,7 +129,7 @@ def _as_usage(error: Exception) -> UsageError | None:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "oracle"
     sentence = _in_plain_words(" ".join(error.format_message().split()))  # type: ignore[attr-defined]
-    return UsageError(sentence, hint=say("See `{command} --help`.", command=command))
+    return UsageError(retold(sentence), hint=say("See `{command} --help`.", command=command))
 
 
 def _in_plain_words(sentence: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from oracle.cli.printing import ReaderGone, as_json, tell, write_out
-from oracle.cli.speaking import recall
+from oracle.cli.speaking import speak
 from oracle.cli.waiting import Waiting
 from oracle.errors import NotFound, OracleError
 from oracle.wording import joined, say
@@ -45,12 +45,12 @@ class Call:
 
     def warn(self, line: str) -> None:
         """Say on standard error what a person should know beside the answer."""
-        tell([say("warning: {line}", line=recall(line))])
+        tell([say("warning: {line}", line=line)])
 
     def note(self, line: str) -> None:
         """Say on standard error what belongs to the answer but not into its text; JSON carries it itself."""
         if not self.as_json:
-            tell([say("note: {line}", line=recall(line))])
+            tell([say("note: {line}", line=line)])
 
     def print_json(self, document: object) -> None:
         """Print the one JSON document of this call."""
@@ -63,7 +63,7 @@ class Call:
             with suppress(ReaderGone, OracleError):
                 self.print_json({**beside, **_without_secrets(error).as_json()})
             return error.exit_code
-        error.sentence, error.hint = recall(error.sentence), recall(error.hint)
+        error.sentence, error.hint = speak(error.sentence), speak(error.hint)
         error = _without_secrets(error)
         tell([error.sentence, *([say("hint: {hint}", hint=error.hint)] if error.hint else [])])
         return error.exit_code

@@ -46,13 +46,6 @@ def speak(text: str) -> str:
     return load(_language).say(text)
 
 
-def recall(text: str) -> str:
-    """Return in the chosen language a sentence that went through a file or the index, and forgot of what it was made."""
-    if _language == ENGLISH or isinstance(text, Said):
-        return speak(text)
-    return load(_language).recognise(text)
-
-
 def explain(text: str) -> str:
     """Return in the chosen language a text of a help, which has no values: that of a command or of an option."""
     return text if _language == ENGLISH or not text else load(_language).explain(text)

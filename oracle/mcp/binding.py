@@ -42,7 +42,7 @@ class Binding:
         except NoProfile:
             if Path(oracle.root.join(oracle.root.project(self.project))).is_dir():
                 return []
-            return [f"There is no project {self.project} under {oracle.root.path} yet."]
+            return [say("There is no project {project} under {path} yet.", project=self.project, path=oracle.root.path)]
         except UsageError as error:
             return [error.sentence]
         return []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from oracle.app.doctor.checks import Check, capped, warning
 from oracle.app.doctor.patient import Patient
 from oracle.store import inbox
-from oracle.wording import joined, retold, say
+from oracle.wording import retold, say
 
 
 def check_set_aside(patient: Patient) -> Iterator[Check]:
@@ -18,7 +18,7 @@ def check_set_aside(patient: Patient) -> Iterator[Check]:
             say(
                 "{kind} {subject}: given up after {tries} tries; {last_error}",
                 kind=entry.kind,
-                subject=joined(" ", filter(None, entry.subject)),
+                subject=" ".join(filter(None, entry.subject)),
                 tries=entry.tries,
                 last_error=retold(entry.last_error),
             ),

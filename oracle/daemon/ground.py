@@ -71,9 +71,9 @@ class Ground:
 
     def write_status(self) -> None:
         """Write what the daemon says of itself. Raises DiskFailure."""
-        self._told = self._numbers.changes
+        told = self._numbers.changes
         store.write_status(self._root, self._numbers.as_json())
-        self._written = time.monotonic()
+        self._told, self._written = told, time.monotonic()
 
     def rest(self) -> float:
         """Return the seconds until the status is written again: sooner when there is something new to say."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from oracle.domain import timestamps
 from oracle.errors import DiskFailure, LockTimeout
 from oracle.index import lag
+from oracle.index.db import Corrupt
 from oracle.wording import say
 
 if TYPE_CHECKING:
@@ -74,6 +75,9 @@ class Keeper:
         is_full = now >= self._stated + self.every(is_watched=is_watched)
         if not (is_told or self._edited or is_full or now >= self._looked + LOOK_EVERY or not is_watched):
             return
+        self._looked = float(
+            "-inf"
+        )  # until all went well: a turn that failed is not over after one in which nothing was due
         oracle = self._opened()
         self._name_missing(oracle)
         began = time.thread_time()  # on a busy machine a stat waits for others, which costs nobody anything
@@ -85,7 +89,7 @@ class Keeper:
                 hint=say("Make it writable."),
             )
         if not is_done:
-            self._measure(oracle)  # who holds the lock indexes too
+            self._measure_unless_damaged(oracle)  # who holds the lock indexes too
             self._wait_for_lock(oracle)
             return
         self._edited.clear()
@@ -96,11 +100,10 @@ class Keeper:
             self._cost = time.thread_time() - began
             self._numbers.count("full_stats")
         self._numbers.count("looks")
-        self._measure(oracle)
+        self._measure_unless_damaged(oracle)
 
     def _wait_for_lock(self, oracle: Oracle) -> None:
         """Have the next turn come at once, and say so when others have held the lock for long."""
-        self._looked = float("-inf")
         self._waited += PATIENCE
         if self._waited >= LONGEST_WAIT:
             self._waited = 0.0
@@ -117,6 +120,13 @@ class Keeper:
             self._log.warning("the index was deleted; it is built anew", extra={"event": "index-deleted"})
             self.forget()
         self._was_there = True
+
+    def _measure_unless_damaged(self, oracle: Oracle) -> None:
+        """Note the lag; an index that was damaged just now is mended by the next turn, which comes at once."""
+        try:
+            self._measure(oracle)
+        except Corrupt:
+            self._looked = float("-inf")
 
     def _measure(self, oracle: Oracle) -> None:
         """Note the lag of every record whose file changed since the last turn, an upper bound where another indexed it."""

@@ -82,8 +82,8 @@ class Listener:
         has_appeared = any(os.path.isdir(path) for path in self._missing)
         if now < self._probed + PROBE_EVERY and not has_appeared:
             return False
-        self._probed = now
         store.move_probe(self._root, int(now))
+        self._probed = now
         with self._open() as oracle:
             wanted, self._missing = watching.folders_to_watch(oracle)
         if self._watcher.is_listening and wanted == self._watcher.paths:

@@ -13,12 +13,15 @@ import pytest
 
 from oracle.daemon import service
 from oracle.daemon.attempts import FIRST_REST, LONGEST_REST, Attempts
+from oracle.daemon.ground import Ground
 from oracle.daemon.keeper import LONGEST, LOOK_EVERY, SHARE, Keeper
+from oracle.daemon.listening import Listener as Listening
 from oracle.daemon.metrics import render
 from oracle.daemon.numbers import Numbers
 from oracle.daemon.serve import Daemon
 from oracle.daemon.watching import Changes
 from oracle.errors import AlreadyRunning, DiskFailure, LockTimeout
+from oracle.index.db import Corrupt
 from oracle.store import daemon as store
 from oracle.store import daemon_log
 from oracle.store.layout import Root
@@ -132,6 +135,68 @@ def test_every_file_is_looked_at_as_often_as_it_may_cost(cost: float, watched: f
     keeper = Keeper(lambda: None, Numbers(), logging.Logger("test"))  # type: ignore[arg-type,return-value]
     keeper._cost = cost
     assert (keeper.every(is_watched=True), keeper.every(is_watched=False)) == (watched, polled)
+
+
+class Failing:
+    """An Oracle whose index, or a function, that fails as often as it is told to."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self.errors = list(errors)
+        self.calls = 0
+        self.index = self.database = self
+        self.root = Root("/nowhere")
+        self.in_memory = False
+
+    def __call__(self, *_: object, **__: object) -> bool:
+        self.calls += 1
+        if self.errors:
+            raise self.errors.pop(0)
+        return True
+
+    follow = connect = __call__
+
+
+def test_a_turn_that_failed_is_not_over_until_one_went_well() -> None:
+    oracle = Failing(DiskFailure("The disk is full."), DiskFailure("The disk is full."))
+    keeper = Keeper(lambda: oracle, Numbers(), logging.Logger("test"))  # type: ignore[arg-type,return-value]
+    keeper._measure = lambda _: None  # type: ignore[method-assign,assignment]
+    for _ in range(2):
+        with pytest.raises(DiskFailure):
+            keeper.turn(set(), is_told=False, is_watched=True)
+        assert keeper.rest(is_watched=True) == 0
+    for _ in range(2):
+        keeper.turn(set(), is_told=False, is_watched=True)
+    assert oracle.calls == 3
+
+
+def test_an_index_that_is_damaged_while_it_is_measured_is_looked_at_again() -> None:
+    oracle = Failing()
+    keeper = Keeper(lambda: oracle, Numbers(), logging.Logger("test"))  # type: ignore[arg-type,return-value]
+    keeper._measure = Failing(Corrupt("file is not a database"))  # type: ignore[method-assign,assignment]
+    keeper.turn(set(), is_told=False, is_watched=True)
+    assert keeper.rest(is_watched=True) == 0
+
+
+def test_a_status_that_could_not_be_written_is_written_next(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "write_status", writing := Failing(DiskFailure("The disk is full.")))
+    numbers = Numbers()
+    ground = Ground(Root(str(root)), None, numbers, logging.Logger("test"))  # type: ignore[arg-type]
+    numbers.count("looks")
+    with pytest.raises(DiskFailure):
+        ground.write_status()
+    assert ground.rest() <= 0
+    ground.write_status()
+    assert ground.rest() > 0
+    assert writing.calls == 2
+
+
+def test_a_probe_that_could_not_be_moved_is_moved_next(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "move_probe", moving := Failing(*[DiskFailure("The disk is full.")] * 2))
+    listener = Listening(Root(str(root)), lambda: None, Numbers(), logging.Logger("test"), lambda: None)  # type: ignore[arg-type,return-value]
+    for _ in range(2):
+        with pytest.raises(DiskFailure):
+            listener.keep()
+    assert moving.calls == 2
 
 
 @pytest.mark.parametrize(

@@ -285,6 +285,15 @@ def jump(seconds: str) -> Callable[[Served], Callable[[], None]]:
     return begin
 
 
+def take_records_away(served: Served) -> Callable[[], None]:
+    for number in range(25):
+        served.put(f"projects/demo/planner/{number}.md", f"# {number}\n")
+    served.until(lambda: served.knows("projects/demo/planner/24.md"), "many records are known")
+    folder, aside = Path(served.root.path, "projects/demo/planner"), Path(served.root.path + ".planner")
+    folder.rename(aside)
+    return lambda: aside.rename(folder) and None
+
+
 FAULTS = {
     "full disk": (flag("full"), "root: ", "the disk is full"),
     "read-only Root": (flag("read-only"), "root: ", "read-only"),
@@ -295,10 +304,11 @@ FAULTS = {
     "index spoiled": (spoil_index, "The index was damaged", ""),
     "clock ahead": (jump("86400"), "the clock jumped by +86400", ""),
     "clock back": (jump("-86400"), "the clock jumped by -86400", ""),
+    "most records gone": (take_records_away, "index: ", "known records are gone"),
 }
 
 
-LASTING = ("full disk", "read-only Root", "vanished Root", "empty mount point")
+LASTING = ("full disk", "read-only Root", "vanished Root", "empty mount point", "most records gone")
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -334,7 +344,7 @@ def live_through(
     if is_lasting:
         served.until(Idleness(served).is_idle, "it rests: a second in which it used less than a fifth of a core")
         end()
-        served.until_said("root: works again")
+        served.until_said(f"{head}works again")
     later = "projects/demo/builder/later.md"
     served.put(later, "# Later\n")
     served.until(lambda: served.knows(later), "it follows again")

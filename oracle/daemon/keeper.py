@@ -31,6 +31,9 @@ LONGEST = 600.0
 PATIENCE, LONGEST_WAIT = 0.25, 30.0
 """Seconds that the lock is waited for before what others indexed is looked at, and after which it is worth a line of the log."""
 
+NEVER = float("-inf")
+"""When that was looked at which is to be looked at now."""
+
 
 class Keeper:
     """The index of a Root as the daemon follows it; one thread."""
@@ -41,7 +44,7 @@ class Keeper:
         self._log = log
         self._oracle: Oracle | None = None
         self._cost = 0.0
-        self._looked = self._stated = float("-inf")
+        self._looked = self._stated = NEVER
         self._edited: set[str] = set()
         self._seen_ns = time.time_ns()
         self._was_there = False
@@ -56,7 +59,7 @@ class Keeper:
 
     def forget(self) -> None:
         """Have the next turn look at everything: the clock jumped, or the Root came back, or `_state` was deleted."""
-        self._looked = self._stated = float("-inf")
+        self._looked = self._stated = NEVER
         self._was_there = False
 
     def every(self, *, is_watched: bool) -> float:
@@ -75,9 +78,7 @@ class Keeper:
         is_full = now >= self._stated + self.every(is_watched=is_watched)
         if not (is_told or self._edited or is_full or now >= self._looked + LOOK_EVERY or not is_watched):
             return
-        self._looked = float(
-            "-inf"
-        )  # until all went well: a turn that failed is not over after one in which nothing was due
+        self._looked = NEVER  # until all went well: a turn that failed is not over after one in which nothing was due
         oracle = self._opened()
         self._name_missing(oracle)
         began = time.thread_time()  # on a busy machine a stat waits for others, which costs nobody anything
@@ -126,7 +127,7 @@ class Keeper:
         try:
             self._measure(oracle)
         except Corrupt:
-            self._looked = float("-inf")
+            self._looked = NEVER
 
     def _measure(self, oracle: Oracle) -> None:
         """Note the lag of every record whose file changed since the last turn, an upper bound where another indexed it."""

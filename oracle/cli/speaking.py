@@ -10,17 +10,34 @@ import os
 import re
 import string
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
-from oracle.wording import LIST, Joined, Retold, Said, render
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from oracle.wording import LIST, Joined, Retold, Said, render, templates
 
 ENGLISH, CHINESE = "en", "zh"
 LOCALE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "locale")  # noqa: PTH118, PTH120, PTH100
 HELP = "help"
 """The context, in a catalogue, of texts that are printed as they stand, braces and all."""
+
+SYSTEMS_WORDS = frozenset(
+    templates(
+        "Address already in use",
+        "Connection refused",
+        "Disk quota exceeded",
+        "File exists",
+        "File name too long",
+        "Input/output error",
+        "Is a directory",
+        "No space left on device",
+        "No such file or directory",
+        "Not a directory",
+        "Not a plain file",
+        "Operation not permitted",
+        "Permission denied",
+        "Read-only file system",
+        "Too many levels of symbolic links",
+    )
+)
+"""What the operating system gives for a reason, wherever it is a value; rarer ones come in its own words."""
 
 _LEAST_LITERAL = 8
 """Characters that a template must have beside its values before a text from disk is taken for one of its sentences."""
@@ -61,7 +78,8 @@ def load(language: str) -> Catalogue:
     path = os.path.join(LOCALE, language, "LC_MESSAGES", "oracle.po")  # noqa: PTH118 -- pathlib is not loaded here
     for entry in polib.pofile(path):
         known = helps if entry.msgctxt == HELP else templates
-        known[entry.msgid] = entry.msgstr or entry.msgstr_plural.get(0, "")
+        for english in filter(None, (entry.msgid, entry.msgid_plural)):
+            known[english] = entry.msgstr or entry.msgstr_plural.get(0, "")
     return Catalogue(templates, helps)
 
 
@@ -90,11 +108,13 @@ class Catalogue:
         return render(known, said.values, show=self._show) if known else str.__str__(said)
 
     def _show(self, one: object) -> object:
-        return self._text(one) if isinstance(one, Said | tuple) else one
+        return self._text(one) if isinstance(one, str | tuple) else one
 
     def _text(self, one: object) -> str:
         if isinstance(one, Said):
             return self.say(one)
+        if one in SYSTEMS_WORDS:
+            return self.look_up(str(one))
         return self.look_up(LIST).join(map(self._text, one)) if isinstance(one, tuple) else str(one)
 
     def recognise(self, text: str) -> str:
@@ -106,31 +126,35 @@ class Catalogue:
             return text  # a word by itself is a name or a value: `title` is a field, whatever a heading is called
         if text in self._templates:
             return self.look_up(text)
-        for shape, template in self._shapes:
-            found = shape.fullmatch(text)
+        for anchor, template in self._anchors:
+            found = _shape_of(template).fullmatch(text) if anchor in text else None
             if found:
                 values = {name: self.recognise(value) for name, value in found.groupdict().items()}
                 return _without_conversions(self.look_up(template)).format_map(values)
         return text
 
     @cached_property
-    def _shapes(self) -> list[tuple[re.Pattern[str], str]]:
+    def _anchors(self) -> list[tuple[str, str]]:
+        """Templates with a piece of their own words each, those with the most words of their own first."""
         found = []
         for template in self._templates:
-            pieces = list(string.Formatter().parse(template))
-            literal = sum(len(piece[0]) for piece in pieces)
-            if literal >= _LEAST_LITERAL and any(piece[1] for piece in pieces):
-                found.append((literal, re.compile("".join(_shape(pieces)), re.DOTALL), template))
-        return [(shape, template) for _, shape, template in sorted(found, key=lambda item: -item[0])]
+            literals = [literal for literal, *_ in string.Formatter().parse(template)]
+            length = sum(map(len, literals))
+            if length >= _LEAST_LITERAL and "{" in template:
+                found.append((-length, max(literals, key=len), template))
+        return [(anchor, template) for _, anchor, template in sorted(found)]
 
 
-def _shape(pieces: list[tuple[str, str | None, str | None, str | None]]) -> Iterator[str]:
-    seen: set[str] = set()
-    for literal, name, _, _ in pieces:
-        yield re.escape(literal)
+@lru_cache
+def _shape_of(template: str) -> re.Pattern[str]:
+    """Return the pattern of what a template becomes."""
+    shape, seen = "", set()
+    for literal, name, _, _ in string.Formatter().parse(template):
+        shape += re.escape(literal)
         if name:
-            yield f"(?P={name})" if name in seen else f"(?P<{name}>.*?)"
+            shape += f"(?P={name})" if name in seen else f"(?P<{name}>.*?)"
             seen.add(name)
+    return re.compile(shape, re.DOTALL)
 
 
 def _without_conversions(template: str) -> str:

@@ -268,8 +268,14 @@ def test_a_sentence_read_back_is_recognised_and_a_word_is_not():
     zh = speaking.load("zh")
     reason = say("The value of `{key}` is not valid YAML; it was taken as plain text.", key="title")
     assert zh.say(retold(str(reason))) == zh.say(reason) == "`title` 的值不是有效的 YAML；按普通文本来读。"
+    assert zh.recognise("3 more problems follow from here.") == "从这里起还有 3 个问题。"
     assert zh.recognise("title") == "title"
     assert zh.recognise("nobody ever said this") == "nobody ever said this"
+
+
+def test_what_the_system_gives_for_a_reason_is_translated_as_a_value():
+    said = say("{path} could not be written: {reason}.", path="Permission", reason="Permission denied")
+    assert speaking.load("zh").say(said) == "Permission 写不进去：没有权限。"
 
 
 def test_a_sentence_that_the_catalogue_lacks_is_english():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from oracle.app import completing, intents, resume, teams, wakeups
+from oracle.app import cleaning, completing, intents, resume, teams, wakeups
 from oracle.app.teams import Team, open_team
 from oracle.domain import handoffs as rules
 from oracle.domain.handoffs import Kind, ReceiptName, Step, new_receipt
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from oracle.store.inbox import Entry
 
 QUERY, TASK = "query", "task"
+_SAID = ("objective", "title", "user_summary", "notes", "task_type", "skill_refs", "queue", "receipt")
+"""What an order says in words of its own."""
 
 
 @value
@@ -52,6 +54,8 @@ class Order:
     """Whether a builder may get a task while another is open."""
     queue: Mapping[str, str] = NOTHING
     receipt: Mapping[str, object] = NOTHING
+    secrets: str = cleaning.REFUSE
+    """What becomes of what looks like a secret in it."""
 
 
 @value
@@ -83,8 +87,10 @@ def new_task_id(oracle: Oracle, prefix: str = "Q") -> str:
 
 
 def dispatch(oracle: Oracle, order: Order) -> Dispatched:
-    """Dispatch once. Raises TaskAlreadyQueued with nothing written, Blocked, UsageError, NoProfile, HandoffFailed."""
+    """Dispatch once. Raises TaskAlreadyQueued, SecretFound (nothing is written), Blocked, UsageError, NoProfile, HandoffFailed."""
     resume.before(oracle, notifies=order.notifies)
+    cleaned, redacted = cleaning.guard_handoff(oracle, {name: getattr(order, name) for name in _SAID}, order.secrets)
+    order = replace(order, **cleaned) if redacted else order
     team = open_team(oracle, order.project, path=order.profile)
     if order.task_id:
         responses.path_of(oracle.root, order.task_id)  # an id that no answer could have is refused

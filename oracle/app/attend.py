@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 
-from oracle.app import deliver, question_packet, teams, wakeups
+from oracle.app import cleaning, deliver, question_packet, teams, wakeups
 from oracle.app.teams import Team, open_team
 from oracle.domain import handoffs as rules
 from oracle.domain import timestamps
@@ -200,6 +200,7 @@ def _deliver(oracle: Oracle, asked: Asked, response: Mapping[str, object]) -> No
         response,
         source=asked.name.target,
         profile=asked.team.profile.path,
+        secrets=cleaning.REDACT,  # what it quotes may be a record that a seat wrote itself; nobody is there to decide
     )
     oracle.deliver(made)
 

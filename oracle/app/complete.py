@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from oracle.app import completing, intents, lineage, resume, teams
+from oracle.app import cleaning, completing, intents, lineage, resume, teams
 from oracle.app.completing import REWORK, Delivered, Work
 from oracle.app.teams import Team, open_team
 from oracle.domain import handoffs as rules
 from oracle.domain import timestamps
 from oracle.domain.handoffs import CONSUMED, Kind, Receipt, ReceiptName
-from oracle.domain.values import NOTHING, value
+from oracle.domain.values import NOTHING, replace, value
 from oracle.errors import CompletionRefused, OracleError, UsageError
 from oracle.store import handoffs, task_tree
 from oracle.store.handoffs import Outcome
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 VERDICTS = ("APPROVED", "APPROVED_WITH_NITS", "CHANGES_REQUESTED", "BLOCKED", "DECISION_NEEDED")
 DISPOSITIONS = ("AUTO_ADVANCE", "USER_DECISION_NEEDED")
 FRONT = "koder"
+_SAID = ("title", "summary", "user_summary", "next_action", "core_ux_gate", "branch", "fields")
+"""What a completion says in words of its own."""
 
 
 @value
@@ -50,16 +52,21 @@ class Completion:
     needs_lineage: bool = False
     is_any_branch: bool = False
     fields: Mapping[str, object] = NOTHING
+    secrets: str = cleaning.REFUSE
+    """What becomes of what looks like a secret in it."""
 
 
 def complete(oracle: Oracle, given: Completion) -> Delivered:
     """Complete a handoff; another completion that stands is kept aside, and its ACK ends. The same again changes nothing.
 
-    Raises CompletionRefused, UsageError, NoProfile, HandoffFailed; a wake-up that fails is a warning and waits.
+    Raises CompletionRefused, SecretFound, PrivacyBlocked, UsageError, NoProfile, HandoffFailed; a wake-up that fails is a warning
+    and waits.
     """
     from oracle.app.deliver import KEPT
 
     resume.before(oracle, notifies=given.notifies)
+    cleaned, redacted = cleaning.guard_handoff(oracle, {name: getattr(given, name) for name in _SAID}, given.secrets)
+    given = replace(given, **cleaned) if redacted else given
     team = open_team(oracle, given.project, path=given.profile)
     source, target = _seats(team, given)
     name = team.receipt(given.task_id, source, target or _asker(team, given.task_id, source))
@@ -75,7 +82,7 @@ def complete(oracle: Oracle, given: Completion) -> Delivered:
             intents.finish(oracle, entry)
         raise
     intents.finish(oracle, entry)
-    return completing.send_all(oracle, done, owed)
+    return replace(completing.send_all(oracle, done, owed), redacted=redacted)
 
 
 def _seats(team: Team, given: Completion) -> tuple[str, str]:

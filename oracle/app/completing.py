@@ -72,6 +72,8 @@ class Delivered:
     record: str = ""
     settled: int = 0
     """How many answers that were kept aside this delivery decided against."""
+    redacted: tuple[str, ...] = ()
+    """What was replaced in it, by rule and place."""
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
@@ -88,6 +90,7 @@ class Delivered:
             "lineage_status": self.lineage or None,
             "record": self.record or None,
             "settled": self.settled,
+            "redacted": list(self.redacted),
             "wake_up": self.wake_up.as_json(),
         }
 

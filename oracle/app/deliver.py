@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.app import completing, evidence, intents, resume, teams
+from oracle.app import cleaning, completing, evidence, intents, resume, teams
 from oracle.app.completing import REFUSE, SUPERSEDE, Delivered, Work
 from oracle.app.teams import Team, open_team
 from oracle.domain import handoffs as rules
@@ -39,15 +39,19 @@ class Delivery:
     notifies: bool = True
     supersedes: bool = False
     is_strict: bool = False
+    secrets: str = cleaning.REFUSE
+    """What becomes of what looks like a secret in it."""
 
 
 def deliver(oracle: Oracle, delivery: Delivery) -> Delivered:
     """Deliver once: the same again changes nothing and wakes nobody.
 
-    Raises OwnershipError unless a memory seat answers, ClaimsFailed when strict, Conflict for another answer (which is kept aside),
-    HandoffFailed, UsageError for malformed claims, NoProfile. A wake-up that fails is a warning and waits in the inbox.
+    Raises SecretFound with nothing written, OwnershipError unless a memory seat answers, ClaimsFailed when strict, Conflict for
+    another answer (which is kept aside), HandoffFailed, UsageError for malformed claims, NoProfile. A wake-up that fails is a
+    warning and waits in the inbox.
     """
     resume.before(oracle, notifies=delivery.notifies)
+    delivery, redacted = without_secrets(oracle, delivery)
     team, work, verified = prepare(oracle, delivery)
     name = work.receipt.name
     subject = (team.project, name.task_id, name.source, name.target, _digest(work))
@@ -62,8 +66,18 @@ def deliver(oracle: Oracle, delivery: Delivery) -> Delivered:
     if done.is_new and "unsolicited" in work.receipt.fields:
         _warn_of_unsolicited(oracle, team, work)
     return replace(
-        completing.send_all(oracle, done, owed), all_verified=verified.all_verified, confidence=verified.confidence
+        completing.send_all(oracle, done, owed),
+        all_verified=verified.all_verified,
+        confidence=verified.confidence,
+        redacted=redacted,
     )
+
+
+def without_secrets(oracle: Oracle, delivery: Delivery) -> tuple[Delivery, tuple[str, ...]]:
+    """Return a delivery as it may be handed over, and what was replaced in it. Raises SecretFound, PrivacyBlocked, UsageError."""
+    fields = {name: getattr(delivery, name) for name in ("response", "summary", "title", "verdict", "commit")}
+    cleaned, redacted = cleaning.guard_handoff(oracle, fields, delivery.secrets)
+    return (replace(delivery, **cleaned) if redacted else delivery), redacted
 
 
 _MOST_NAMED = 5
@@ -159,7 +173,10 @@ def delivery_of(answer: Mapping[str, object]) -> Delivery:
 
 
 def deliver_held(oracle: Oracle, delivery: Delivery) -> tuple[bool, tuple[Entry, ...]]:
-    """Carry out a delivery whose intent the caller keeps; return whether it is new and the wake-ups that are owed."""
+    """Carry out a delivery whose intent the caller keeps; return whether it is new and the wake-ups that are owed.
+
+    The caller has asked `without_secrets` before, so that the intent holds none.
+    """
     team, work, _ = prepare(oracle, delivery)
     done, owed = completing.carry_out(oracle, team, work)
     return done.is_new, owed

@@ -8,14 +8,13 @@ the next command finds the file and does the rest.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from oracle.app import naming, privacy
+from oracle.app import cleaning, naming, privacy
 from oracle.app.oracle import Oracle
 from oracle.app.views import Written
 from oracle.domain import timestamps
-from oracle.domain.records import RETIRING, Draft, Evidence
+from oracle.domain.records import RETIRING, Draft
 from oracle.domain.slugs import SHARED, is_entity, project_of, slug_of
 from oracle.domain.values import fields_of, replace
 from oracle.errors import NotInMemory, OracleError, PrivacyBlocked, SecretFound, UsageError
@@ -29,13 +28,11 @@ from oracle.wording import joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from oracle.app.views import Summary
-    from oracle.domain.privacy import Guard
 
-SECRET_POLICIES = ("refuse", "redact", "allow")
 _RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived_from")
 _MOST_NAMED = 3
 """Remarks on a new record that are made in full."""
@@ -103,15 +100,11 @@ def _retired_before(oracle: Oracle, found: Summary) -> Written:
 
 def _check(oracle: Oracle, draft: Draft, secrets: str) -> tuple[Draft, tuple[str, ...], tuple[str, ...]]:
     """Return the draft as it will be written, what was redacted and what a person should know."""
-    if secrets not in SECRET_POLICIES:
-        raise UsageError(
-            say("The policy {secrets!r} is unknown.", secrets=secrets),
-            hint=say("Choose one of {choices}.", choices=SECRET_POLICIES),
-        )
+    cleaning.require_policy(secrets)
     records.place(oracle.root, draft, _now(oracle))
     draft, redacted = _guard(oracle, draft, secrets)
     draft, warnings = _settle_relations(oracle, draft)
-    personal = privacy.warnings({name: "\n".join(_texts(getattr(draft, name))) for name in fields_of(draft)})
+    personal = privacy.warnings({name: "\n".join(cleaning.texts(getattr(draft, name))) for name in fields_of(draft)})
     return draft, redacted, (*warnings, *personal)
 
 
@@ -123,16 +116,13 @@ def _guard(oracle: Oracle, draft: Draft, policy: str) -> tuple[Draft, tuple[str,
 
     `allow` is for secrets: what the owner of the Root blocks is no matter of a writer's.
     """
-    guard = privacy.guard(oracle, secrets=policy != "allow")
-    if not guard.finds_in(_texts(draft)):
-        return draft, ()  # nearly always: each field is looked at alone only to name it
-    found: list[str] = []
-    values = {name: _clean(guard, getattr(draft, name), name, found) for name in fields_of(draft)}
+    fields = {name: getattr(draft, name) for name in fields_of(draft)}
+    values, found = cleaning.look_through(oracle, fields, policy)
     if policy != "redact" and any(item.startswith(privacy.RULES) for item in found):
         raise PrivacyBlocked(
             say(
                 "The record holds what must not be written: {what}. Nothing was written.",
-                what=joined("; ", dict.fromkeys(found)),
+                what=joined("; ", found),
             ),
             hint=say("Take it out, or write with --secrets redact (it is replaced); machine/privacy.md has the rules."),
         )
@@ -140,61 +130,13 @@ def _guard(oracle: Oracle, draft: Draft, policy: str) -> tuple[Draft, tuple[str,
         raise SecretFound(
             say(
                 "The record holds what looks like a secret: {what}. Nothing was written.",
-                what=joined("; ", dict.fromkeys(found)),
+                what=joined("; ", found),
             ),
             hint=say(
                 "Take it out, or write with --secrets redact (it is replaced) or --secrets allow (it is no secret)."
             ),
         )
-    return (replace(draft, **values) if found else draft), tuple(dict.fromkeys(found))
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Yield every text in a value of whatever shape, and what a map says as `key: value`."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from (f"{key}: {item}" if isinstance(item, str) else key, *_texts(item))
-    elif isinstance(value, tuple | list):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, Draft | Evidence):
-        for name in fields_of(value):
-            yield from _texts(getattr(value, name))
-
-
-def _clean(guard: Guard, value: Any, name: str, found: list[str]) -> Any:  # noqa: ANN401
-    """Return `value` with all that the guard finds in its texts replaced, whatever its shape; `found` names it."""
-    if isinstance(value, str):
-        text, rules = guard.clean(value)
-        found += [say("{rule} in {place}", rule=rule, place=name) for rule in rules]
-        return text
-    if isinstance(value, Evidence):
-        return Evidence(value.trust, *(_clean(guard, part, f"{name}.{key}", found) for key, part in _parts(value)))
-    if isinstance(value, Mapping):
-        return {
-            _clean(guard, key, say("{name} (a key)", name=name), found): _clean_item(guard, key, item, name, found)
-            for key, item in value.items()
-        }
-    if isinstance(value, tuple | list):
-        return type(value)(_clean(guard, item, name, found) for item in value)
-    return value
-
-
-def _clean_item(guard: Guard, key: str, item: Any, name: str, found: list[str]) -> Any:  # noqa: ANN401
-    """Return a value of a map cleaned: beside its key a word may be a secret that it is not alone (`api_key: …`)."""
-    cleaned = _clean(guard, item, f"{name}.{key}", found)
-    if isinstance(cleaned, str):
-        beside, rules = guard.clean(f"{key}: {cleaned}")
-        if rules and beside.startswith(f"{key}: "):
-            found += [say("{rule} in {place}", rule=rule, place=f"{name}.{key}") for rule in rules]
-            return beside.removeprefix(f"{key}: ")
-    return cleaned
-
-
-def _parts(evidence: Evidence) -> list[tuple[str, object]]:
-    return [("source_url", evidence.source), ("quote", evidence.quote), ("extra", dict(evidence.extra))]
+    return (replace(draft, **values) if found else draft), found
 
 
 # -- relations -------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import typer
 
 from oracle.cli import completing
 from oracle.cli.arguments import read_body
-from oracle.cli.options import Json, MemoryDir, Project, WriterSeat, begin
+from oracle.cli.options import Json, MemoryDir, Project, Secrets, WriterSeat, begin
 from oracle.cli.printing import Table, print_line, print_lines, print_table, visible, visible_lines, write_out
 from oracle.errors import UsageError
 from oracle.wording import Said, say, say_each
@@ -106,6 +106,7 @@ def ask(
         str, typer.Option("--reply-to", metavar="SEAT", help="Who gets the answer, if not --from.")
     ] = "",
     no_notify: NoNotify = False,
+    secrets: Secrets = "refuse",
     memory_dir: MemoryDir = None,
     as_json: Json = False,
 ) -> None:
@@ -133,7 +134,13 @@ def ask(
         )
     from oracle.app.ask import QUERY, Order
 
-    order = Order(project, task_id, source, target, text, reply_to=reply_to, kind=QUERY, notifies=not no_notify)
+    order = Order(
+        *(project, task_id, source, target, text),
+        reply_to=reply_to,
+        kind=QUERY,
+        notifies=not no_notify,
+        secrets=secrets,
+    )
     with call.oracle() as oracle:
         made = oracle.dispatch(order)
     if call.as_json:
@@ -166,6 +173,7 @@ def deliver(
     strict: Annotated[bool, typer.Option("--strict", help="Deliver nothing when a claim does not hold.")] = False,
     supersede: Annotated[bool, typer.Option("--supersede", help="Replace the answer that stands; it is kept.")] = False,
     no_notify: NoNotify = False,
+    secrets: Secrets = "refuse",
     seat: WriterSeat = "memory",
     memory_dir: MemoryDir = None,
     as_json: Json = False,
@@ -184,6 +192,7 @@ def deliver(
         is_strict=strict,
         supersedes=supersede,
         notifies=not no_notify,
+        secrets=secrets,
     )
     with call.oracle() as oracle:
         done = oracle.deliver(delivery)
@@ -216,6 +225,8 @@ def _print_delivered(call: Call, done: Delivered) -> None:
         return
     print_line(say("delivered {task} to {seat}", task=name.task_id, seat=name.target))
     call.note(say("response: {response_path}", response_path=done.response_path))
+    for line in done.redacted:
+        call.note(say("redacted: {line}", line=line))
     call.note(say("receipt: {receipt_path}", receipt_path=done.receipt_path))
     if done.all_verified is not None:
         call.note(

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from oracle.compat.door import complain, emit, serve
-from oracle.compat.teamwork import add_notify, add_profile, make_parser, notifies, open_oracle
+from oracle.compat.teamwork import add_notify, add_profile, add_secrets, make_parser, notifies, open_oracle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def _completion(args: argparse.Namespace) -> Completion:
         disposition=args.frontstage_disposition,
         core_ux_gate=args.core_ux_gate,
         sweep=args.sweep_count,
+        secrets=args.secrets,
         notifies=notifies(args),
         needs_lineage=args.strict_lineage,
         is_any_branch=args.allow_branch_mismatch,
@@ -115,4 +116,5 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument("--ack-only", action="store_true", help="note that the target has it, and no more")
     add_notify(parser)
+    add_secrets(parser)
     return parser

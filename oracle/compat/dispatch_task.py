@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from oracle.compat.door import complain, emit, report, serve
-from oracle.compat.teamwork import add_notify, add_profile, make_parser, notifies, open_oracle
+from oracle.compat.teamwork import add_notify, add_profile, add_secrets, make_parser, notifies, open_oracle
 from oracle.errors import OracleError
 
 TYPE_CHECKING = False
@@ -106,6 +106,7 @@ def _order(args: argparse.Namespace) -> Order:
         task_type=args.task_type,
         needs_review=args.review_required,
         skill_refs=tuple(args.skill_refs),
+        secrets=args.secrets,
         notifies=notifies(args),
         stacks=args.force_parallel_builder,
         queue={key: text for key, text in queue.items() if text},
@@ -144,4 +145,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--spec-path", metavar="PATH")
     parser.add_argument("--force-parallel-builder", action="store_true", help="also while the builder has a task")
     add_notify(parser)
+    add_secrets(parser)
     return parser

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 
 from oracle.compat.door import complain, emit, report, serve
-from oracle.compat.teamwork import add_notify, add_profile, make_parser, notifies, open_oracle
+from oracle.compat.teamwork import add_notify, add_profile, add_secrets, make_parser, notifies, open_oracle
 from oracle.domain.responses import parse_response
 from oracle.errors import HandoffFailed, UsageError
 
@@ -40,6 +40,7 @@ def main(argv: Sequence[str]) -> int:
         notifies=notifies(args),
         supersedes=args.supersede,
         is_strict=args.strict,
+        secrets=args.secrets,
     )
     with open_oracle(args) as oracle:
         try:
@@ -56,6 +57,8 @@ def main(argv: Sequence[str]) -> int:
         emit(f"already delivered {name.task_id} -> {name.target}: {done.response_path}")
     emit(f"delivery: {done.delivery_path}")
     emit(f"receipt: {done.receipt_path}")
+    if done.redacted:
+        complain(f"redacted: {', '.join(done.redacted)}")
     if done.all_verified is False:
         complain("warning: not every claim is verified; the response says which")
     return 0
@@ -85,4 +88,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--strict", action="store_true", help="deliver nothing when a claim does not hold")
     parser.add_argument("--supersede", action="store_true", help="replace the answer that stands; it is kept")
     add_notify(parser)
+    add_secrets(parser)
     return parser

@@ -51,6 +51,16 @@ def add_notify(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_secrets(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says what becomes of what looks like a secret in what is handed over."""
+    parser.add_argument(
+        "--secrets",
+        choices=("refuse", "redact", "allow"),
+        default="refuse",
+        help="what happens to a text that looks like a credential",
+    )
+
+
 def notifies(args: argparse.Namespace) -> bool:
     """Tell whether somebody is to be woken."""
     return not (args.no_notify or args.skip_notify)

@@ -20,6 +20,10 @@ class OracleDeliver:
         self._oracle = Oracle.open(root.path)
         self._owed: tuple[Entry, ...] = ()
 
+    def check(self, answer: Answer) -> None:
+        """Raise SecretFound or PrivacyBlocked for an answer that must not be handed over, before it is kept anywhere."""
+        deliver.without_secrets(self._oracle, deliver.delivery_of(answer.as_fields()))
+
     def deliver(self, answer: Answer) -> bool:
         """Write response, receipt and `.consumed`, and put the wake-ups into the inbox; False when it was done before."""
         is_new, self._owed = deliver.deliver_held(self._oracle, deliver.delivery_of(answer.as_fields()))

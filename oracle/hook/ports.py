@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     class Deliver(Protocol):
         """Deliver answers; every step looks first whether it is done."""
 
+        def check(self, answer: Answer) -> None:
+            """Raise SecretFound or PrivacyBlocked for an answer that must not be handed over; nothing is written."""
+            ...
+
         def deliver(self, answer: Answer) -> bool:
             """Write response, completion receipt and `.consumed`, and put the wake-up into the inbox.
 

@@ -108,6 +108,7 @@ def _handle(raw: bytes, around: Surroundings, root: Root) -> None:
 def _deliver(marker: Marker, message: str, payload: Payload, around: Surroundings, root: Root) -> None:
     answer = _answer(marker, message, payload, around, root)
     deliver = around.open_deliver(root)
+    deliver.check(answer)
     with _intent(root, answer):
         is_new = deliver.deliver(answer)
     _log(root, "delivered" if is_new else "already_delivered", f"{answer.task_id} to {answer.seat}", payload.session_id)

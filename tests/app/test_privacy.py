@@ -96,11 +96,14 @@ def test_a_wake_up_with_what_is_blocked_is_not_sent(squad: Squad) -> None:
 
 
 def test_a_wake_up_waits_while_the_rules_can_not_be_used(squad: Squad) -> None:
-    state(squad.oracle.root.path, "BLOCK: (\n")
+    squad.recorder.away.add("builder")
     squad.ask("T-1", target="builder")
+    squad.recorder.away.clear()
+    state(squad.oracle.root.path, "BLOCK: (\n")
+    squad.open(3600).resume()
     assert squad.recorder.lines() == []
     state(squad.oracle.root.path, "")
-    squad.open(3600).resume()
+    squad.open(7200).resume()
     assert [task for _, task in squad.recorder.woken()] == ["T-1"]
 
 

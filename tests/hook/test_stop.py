@@ -298,6 +298,31 @@ def test_other_answer_is_a_conflict_and_is_kept_aside(seat: Seat):
     assert seat.inbox() == []
 
 
+@pytest.mark.parametrize(
+    ("rules", "code"),
+    [("", "secret_found"), ("BLOCK: the answer", "privacy_blocked"), ("BLOCK the answer", "rules_unusable")],
+)
+def test_answer_with_what_must_not_leave_is_refused_said_and_not_lost(seat: Seat, stage: Stage, rules: str, code: str):
+    """Nothing of it is on disk, the question stays open, and the context that holds it is not emptied."""
+    seat.dispatch("T-1")
+    if rules:
+        Path(seat.root.machine).mkdir()
+        Path(seat.root.machine, "privacy.md").write_text(rules, encoding="utf-8")
+    token = "gh" + "p_" + "q7Rk2Zp9Lx4V" * 3
+    mine = stage.box("a", "--work")
+    text = f"the answer is {token if not rules else 'x'} {MARKER} [CLEAR-REQUESTED]"
+    done = seat.run(seat.payload(text), script=HOOK, **in_pane(stage, mine.pane))
+    assert done.stderr == f"deliver_skipped: {code}\n".encode()
+    assert [line["what"] for line in seat.log()] == [f"deliver_skipped: {code}"]
+    assert (seat.answers(), seat.inbox(), mine.read()) == ({}, [], [])
+    kept = [path for path in Path(seat.root.path).parent.rglob("*") if path.is_file()]
+    assert not any(token.encode() in path.read_bytes() for path in kept)
+    if rules:
+        Path(seat.root.machine, "privacy.md").write_text("", encoding="utf-8")
+    seat.run(seat.payload(f"the answer is elsewhere {MARKER}"), script=HOOK)
+    assert seat.answers() == {"T-1": "the answer is elsewhere"}
+
+
 def test_hook_that_is_killed_leaves_its_intent(seat: Seat):
     seat.dispatch("T-1")
     code = (

@@ -22,7 +22,7 @@ from oracle.wording import joined, retold, say, say_many
 from tests import catalogues
 from tests.cli.transcript import call
 
-RENEW = "renew the catalogues with `.venv/bin/python -m tests.catalogues`, then translate what it names (references/translating.md)"
+RENEW = "renew the catalogues with `make catalogues`, then translate what it names (references/translating.md)"
 ENGLISH_ALONE = ("oracle/compat/",)
 """What programs read: the bytes of these never change."""
 

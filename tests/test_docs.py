@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from oracle import errors
-from oracle.app.write import SECRET_POLICIES
+from oracle.app.cleaning import POLICIES
 from oracle.domain import links, seats, secrets
 from oracle.domain.documents import Document
 from oracle.domain.records import interpret
@@ -145,7 +145,7 @@ def test_figures_of_freshness_are_those_of_the_code():
 
 
 def test_secret_policies_of_the_page_are_those_of_the_code():
-    assert [row[0].strip("`") for row in rows(read("secrets.md"))] == list(SECRET_POLICIES)
+    assert [row[0].strip("`") for row in rows(read("secrets.md"))] == list(POLICIES)
 
 
 def test_secret_kinds_that_the_page_names_are_found():

@@ -11,6 +11,7 @@ import string
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import polib
@@ -34,10 +35,11 @@ def path_of(language: str) -> Path:
     return SOURCES / "locale" / language / "LC_MESSAGES" / "oracle.po"
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
-    """Yield each module's path below the checkout, and its tree."""
-    for path in sorted(SOURCES.rglob("*.py")):
-        yield path.relative_to(CHECKOUT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def modules() -> tuple[tuple[str, ast.Module], ...]:
+    """Return each module's path below the checkout, and its tree."""
+    paths = sorted(SOURCES.rglob("*.py"))
+    return tuple((path.relative_to(CHECKOUT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))) for path in paths)
 
 
 def sayings(tree: ast.Module) -> Iterator[tuple[ast.Call, list[ast.expr]]]:
@@ -60,6 +62,7 @@ class Text:
     places: list[str] = field(default_factory=list)
 
 
+@cache
 def texts() -> dict[tuple[str, str], Text]:
     """Return every text there is to translate by its context and its English, in the order of their places."""
     found: dict[tuple[str, str], Text] = {("", LIST): Text(places=[WORDING])}

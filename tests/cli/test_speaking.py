@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.cli import speaking
+from oracle.cli.application import EPILOG
 from oracle.cli.helping import wrap
 from oracle.cli.printing import cells, padded
 from oracle.wording import joined, retold, say, say_many
@@ -202,6 +203,53 @@ def test_every_error_warning_finding_and_line_is_said_by_a_template():
 )
 def test_a_sentence_that_escapes_is_found(line):
     assert escaped("oracle/cli/x.py", ast.parse(line))
+
+
+WRITE_ENGLISH = tuple(
+    f"oracle/{name}"
+    for name in (
+        *("app/ask.py", "app/attend.py", "app/completing.py", "app/decisions.py", "app/deliver.py", "app/workflow.py"),
+        *("app/integrating.py", "app/peers.py", "app/rehearsing.py", "app/routing.py", "app/question_packet.py"),
+        *(
+            "app/synthesis.py",
+            "app/embedding_model.py",
+            "app/workspaces.py",
+            "daemon/",
+            "hook/skills.py",
+            "hook/stop.py",
+        ),
+        *("domain/values.py", "compat/", "mcp/"),
+    )
+)
+"""Modules with sentences that go into records, receipts, packets, wake-ups, logs and to models, or that nobody reads."""
+
+SENTENCE = re.compile(r"[A-Z{`].*[a-z})`'\"] ?[.?!…]\s*", re.DOTALL)
+
+
+def bare_sentences(tree: ast.Module) -> list[str]:
+    """Return the whole sentences of a module that are no template, no docstring, no help and no part of another text."""
+    skipped: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and named(node.func) in (*catalogues.SAYERS, "Option", "Argument"):
+            skipped |= {id(part) for argument in (*node.args, *node.keywords) for part in ast.walk(argument)}
+        elif isinstance(node, ast.JoinedStr):
+            skipped |= {id(part) for part in ast.walk(node) if part is not node}
+        elif isinstance(node, ast.Expr):
+            skipped.add(id(node.value))
+    texts = [words_of(node) for node in ast.walk(tree) if id(node) not in skipped]
+    return [text for text in texts if SENTENCE.fullmatch(text) and len(text.split()) > 2]
+
+
+def words_of(node: ast.AST) -> str:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def test_no_sentence_is_put_together_elsewhere_and_said_later():
+    found = {path: bare_sentences(tree) for path, tree in catalogues.modules() if not path.startswith(WRITE_ENGLISH)}
+    assert {path: texts for path, texts in found.items() if texts} == {"oracle/cli/application.py": [EPILOG]}
+    assert bare_sentences(ast.parse('reason = f"The file {name} is gone."')) == ["The file {} is gone."]
 
 
 def test_every_template_stands_where_it_is_said():

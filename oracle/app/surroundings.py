@@ -36,7 +36,7 @@ def require_text(words: Sequence[str]) -> None:
     for number, word in enumerate(words, 1):
         if any("\ud800" <= char <= "\udfff" for char in word):
             raise UsageError(
-                say("Argument {number} is not UTF-8: {fsencode!r}.", number=number, fsencode=os.fsencode(word)[:60]),
+                say("Argument {number} is not UTF-8: {bytes}.", number=number, bytes=repr(os.fsencode(word)[:60])),
                 hint=say("Send text in another encoding through a file, converted."),
             )
 

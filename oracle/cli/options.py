@@ -8,6 +8,10 @@ import typer
 
 from oracle.cli import completing
 from oracle.cli.session import Call
+from oracle.errors import UsageError
+from oracle.wording import say
+
+_FREE_TEXT = "TEXT"
 
 Slug = Annotated[
     str,
@@ -84,7 +88,8 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Write nothing; print th
 
 
 def begin(context: typer.Context, *, memory_dir: str | None, as_json: bool) -> Call:
-    """Return this call, the words after the command word winning over those before it."""
+    """Return this call, the words after the command word winning over those before it. Raises UsageError for an empty option."""
+    _require_values(context)
     call = context.obj
     if not isinstance(call, Call):  # the application was called by something other than `run`
         call = context.obj = Call()
@@ -92,3 +97,19 @@ def begin(context: typer.Context, *, memory_dir: str | None, as_json: bool) -> C
         call.memory_dir = memory_dir
     call.as_json = call.as_json or as_json
     return call
+
+
+def _require_values(context: typer.Context) -> None:
+    """Refuse an option that was given with nothing: `--project "$P"` of a variable that is not set would mean every project.
+
+    What holds free text may be empty.
+    """
+    for option in context.command.params:
+        value = context.params.get(option.name or "")
+        is_empty = value == "" or (isinstance(value, list | tuple) and "" in value)
+        if is_empty and option.param_type_name == "option" and option.metavar != _FREE_TEXT:
+            source = context.get_parameter_source(option.name or "")
+            if source is not None and source.name == "COMMANDLINE":
+                raise UsageError(
+                    say("{option} is empty.", option=option.opts[0]), hint=say("Give it a value, or leave it out.")
+                )

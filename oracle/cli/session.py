@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from oracle.cli.printing import ReaderGone, as_json, tell, write_out
+from oracle.cli.printing import ReaderGone, as_json, tell, visible, write_out
 from oracle.cli.speaking import speak
 from oracle.cli.waiting import Waiting
 from oracle.errors import NotFound, OracleError
@@ -45,7 +45,7 @@ class Call:
 
     def warn(self, line: str) -> None:
         """Say on standard error what a person should know beside the answer."""
-        tell([say("warning: {line}", line=line)])
+        tell([visible(say("warning: {line}", line=line))])
 
     def note(self, line: str) -> None:
         """Say on standard error what belongs to the answer but not into its text; JSON carries it itself."""
@@ -65,7 +65,7 @@ class Call:
             return error.exit_code
         error.sentence, error.hint = speak(error.sentence), speak(error.hint)
         error = _without_secrets(error)
-        tell([error.sentence, *([say("hint: {hint}", hint=error.hint)] if error.hint else [])])
+        tell(map(visible, [error.sentence, *([say("hint: {hint}", hint=error.hint)] if error.hint else [])]))
         return error.exit_code
 
 

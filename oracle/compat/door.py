@@ -12,6 +12,7 @@ from oracle.errors import DiskFailure, OracleError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
     from typing import NoReturn
 
@@ -124,6 +125,36 @@ def without_secrets(sentence: str) -> str:
     return redact(sentence)[0]
 
 
+def on_one_line(text: str) -> str:
+    r"""Return a text, which may repeat a value of the caller's, with what steers a terminal spelled out (`\n`, `\x1b`)."""
+    return "".join(map(_spelled, text))
+
+
+def _spelled(char: str) -> str:
+    is_plain = char.isprintable() or (char >= "\xa0" and char.isspace() and char not in "\u2028\u2029")
+    return char if is_plain else ascii(char)[1:-1]
+
+
+def careful(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Return a parser whose complaints repeat no secret, and nothing that steers a terminal."""
+    usual = parser.error
+
+    def error(message: str) -> NoReturn:
+        usual(on_one_line(without_secrets(message)))
+
+    parser.error = error  # type: ignore[method-assign]
+    return parser
+
+
+def word(given: str) -> str:
+    """Return the value of a filter; one that is empty, as of a variable that is not set, would filter nothing and is refused."""
+    if not given:
+        import argparse
+
+        raise argparse.ArgumentTypeError("it is empty; give it a value, or leave it out")
+    return given
+
+
 def emit(text: str) -> None:
     """Print `text` and a line end on standard output. Raises DiskFailure, BrokenPipeError."""
     _print(f"{text}\n".encode("utf-8", "backslashreplace"))
@@ -143,7 +174,12 @@ def _print(data: bytes) -> None:
         raise DiskFailure(f"The answer could not be printed: {error.strerror}.") from error
 
 
-def complain(text: str) -> None:
-    """Print `text` and a line end on standard error, which Python escapes as needed."""
+def complain(text: str, *, keeps_lines: bool = False) -> None:
+    """Print `text` and a line end on standard error, on one line unless its lines are its own; what steers is spelled out."""
     if sys.stderr is not None:
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{text if keeps_lines else on_one_line(text)}\n")
+
+
+def warn(line: str) -> None:
+    """Say on standard error what a person should know beside the answer."""
+    complain(f"warning: {line}")

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from oracle.app.oracle import Oracle
-from oracle.compat.door import complain, emit, serve
+from oracle.compat.door import careful, complain, emit, serve, warn
 from oracle.compat.rendering import print_json
 from oracle.domain import links
 from oracle.domain.slugs import slug_of
@@ -30,7 +30,7 @@ def run() -> int:
 def main(argv: list[str]) -> int:
     """Update the links of one file, which may be gone, and print `{source, edges_total, targets_added, targets_removed}`."""
     args = _parser().parse_args(argv)
-    with Oracle.open(args.memory_dir, warn=lambda line: complain(f"warning: {line}")) as oracle:
+    with Oracle.open(args.memory_dir, warn=warn) as oracle:
         oracle.root.require()
         path = _relative(oracle.root, args.file)
         if path is None:
@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--memory-dir", metavar="DIR", help="the Root")
     parser.add_argument("--quiet", action="store_true", help="print nothing")
-    return parser
+    return careful(parser)
 
 
 def _relative(root: Root, path: str) -> str | None:

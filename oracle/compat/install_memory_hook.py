@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oracle.compat.door import complain, emit, serve
+from oracle.compat.door import careful, complain, emit, serve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,4 +63,4 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--clawseat-root", default="", metavar="DIR", help="a checkout whose scripts/hooks/ is used")
     parser.add_argument("--hook-script", default="", metavar="FILE", help="the hook itself; by default our own")
     parser.add_argument("--dry-run", action="store_true", help="show the change as a diff and write nothing")
-    return parser
+    return careful(parser)

@@ -47,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
             done = oracle.deliver(delivery)
         except HandoffFailed as error:
             report(error)
-            complain(f"retry: {shlex.join(['memory_deliver', *argv])}")
+            complain(f"retry: {shlex.join(['memory_deliver', *argv])}", keeps_lines=True)
             return error.exit_code
     name = done.name
     if done.is_new:

@@ -9,15 +9,13 @@ import argparse
 from datetime import UTC, datetime, timedelta
 
 from oracle.app.oracle import Oracle
-from oracle.compat.door import complain, emit, report, serve, without_secrets
+from oracle.compat.door import careful, complain, emit, report, serve, warn, without_secrets
 from oracle.domain import timestamps
 from oracle.domain.records import CONFIDENCES, Draft
 from oracle.errors import InvalidRecord, RootUnusable, SecretFound, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn
-
     from oracle.app.views import Written
     from oracle.domain.records import Evidence
 
@@ -58,7 +56,7 @@ def main(argv: list[str]) -> int:
     if missing:
         complain(f"error: --{missing} is required in legacy record mode")
         return USAGE
-    with Oracle.open(args.memory_dir, warn=lambda line: complain(f"warning: {line}")) as oracle:
+    with Oracle.open(args.memory_dir, warn=warn) as oracle:
         oracle.clock = moment = _Moment(_choose_moment(args.iso, oracle.clock.now_ns()))
         try:
             draft = _drop_draft(args, moment) if is_drop else _record_draft(args)
@@ -76,16 +74,8 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
     return argparse.HelpFormatter(prog, width=78)
 
 
-class _Parser(argparse.ArgumentParser):
-    """The usual parser, whose complaints repeat no secret."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print what is wrong and end the process with code 2."""
-        super().error(without_secrets(message))
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = argparse.ArgumentParser(
         prog="memory_write",
         description="Write one record: decision, finding, task or plan.",
         formatter_class=_formatter,
@@ -112,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--memory-dir", metavar="DIR", help="the Root")
     add("--dry-run", action="store_true", help="write nothing; print the path (with content) or the record")
     add("--quiet", action="store_true", help="print nothing on standard output")
-    return parser
+    return careful(parser)
 
 
 # -- the draft ---------------------------------------------------------------------------------------------------------
@@ -237,7 +227,7 @@ def _say(oracle: Oracle, args: argparse.Namespace, written: Written, warnings: l
         ),
     ]
     for warning in warnings:
-        complain(f"warning: {warning}")
+        warn(warning)
     if args.quiet and not args.dry_run:
         return
     if is_drop:

@@ -9,7 +9,7 @@ import argparse
 import gc
 import os
 
-from oracle.compat.door import complain, emit, end, report, serve
+from oracle.compat.door import careful, complain, emit, end, report, serve, warn, word
 from oracle.domain.slugs import check_name
 from oracle.errors import NotFound, NotInMemory, RootUnusable, UsageError
 
@@ -58,7 +58,7 @@ def main(argv: list[str]) -> int:
         return USAGE
     from oracle.app.oracle import Oracle
 
-    with Oracle.open(args.memory_dir, warn=lambda line: complain(f"warning: {line}")) as oracle:
+    with Oracle.open(args.memory_dir, warn=warn) as oracle:
         try:
             return _MODES[mode](oracle, args)
         except RootUnusable as error:
@@ -96,12 +96,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--depth", type=int, default=1, help="with --graph (default 1)")
     parser.add_argument("--profile", help=argparse.SUPPRESS)
     parser.add_argument("--timeout", type=float, default=60.0, help=argparse.SUPPRESS)
-    parser.add_argument("--project", help="list: records of this project; _shared for those of none")
-    parser.add_argument("--seat", help="list: records of this seat")
-    parser.add_argument("--kind", help="list: records of this kind; event for the journal")
-    parser.add_argument("--since", metavar="DATE", help="list: records from this moment on")
+    parser.add_argument("--project", type=word, help="list: records of this project; _shared for those of none")
+    parser.add_argument("--seat", type=word, help="list: records of this seat")
+    parser.add_argument("--kind", type=word, help="list: records of this kind; event for the journal")
+    parser.add_argument("--since", type=word, metavar="DATE", help="list: records from this moment on")
     parser.add_argument("--fresh", action="store_true", help="look at every file first")
-    return parser
+    return careful(parser)
 
 
 def _say_no_root(mode: str, error: RootUnusable) -> int:

@@ -6,7 +6,7 @@ import argparse
 
 from oracle.app.oracle import Oracle
 from oracle.app.scan_machine import choose
-from oracle.compat.door import complain, emit, serve
+from oracle.compat.door import careful, complain, emit, serve, warn
 from oracle.errors import RootUnusable
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ def main(argv: list[str]) -> int:
     """Scan; exit code 1 when a scanner failed, 2 for one that does not exist."""
     args = _parser().parse_args(argv)
     only = [name.strip() for name in args.only.split(",") if name.strip()]
-    with Oracle.open(args.output, warn=lambda line: complain(f"warning: {line}")) as oracle:
+    with Oracle.open(args.output, warn=warn) as oracle:
         choose(only)
         _make_root(oracle)
         done = oracle.scan_machine(
@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quiet", action="store_true", help="print nothing on standard output")
     parser.add_argument("--with-secret-values", action="store_true", help="keep the values of credentials in the Root")
     parser.add_argument("--network", action="store_true", help="let gh ask its hosts who is signed in")
-    return parser
+    return careful(parser)
 
 
 def _make_root(oracle: Oracle) -> None:

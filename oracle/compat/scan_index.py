@@ -6,7 +6,7 @@ import argparse
 
 from oracle.app import publish
 from oracle.app.oracle import Oracle
-from oracle.compat.door import complain, emit, serve
+from oracle.compat.door import careful, emit, serve, warn, word
 from oracle.compat.rendering import print_line
 from oracle.domain.slugs import check_name, project_of
 from oracle.errors import UsageError
@@ -20,7 +20,7 @@ def run() -> int:
 def main(argv: list[str]) -> int:
     """Print the index of a project (rebuild, update), the catalogue (rebuild --all) or a list of records, as one line."""
     args = _parser().parse_args(argv)
-    with Oracle.open(args.memory_dir, warn=lambda line: complain(f"warning: {line}")) as oracle:
+    with Oracle.open(args.memory_dir, warn=warn) as oracle:
         oracle.root.require()
         emit(print_line(_COMMANDS[args.command](oracle, args)))
     return 0
@@ -42,8 +42,8 @@ def _parser() -> argparse.ArgumentParser:
     listing = commands.add_parser("query", parents=[shared], help="list the records of a project")
     listing.add_argument("--project", required=True, metavar="P")
     for name in ("kind", "severity", "status"):
-        listing.add_argument(f"--{name}", help=f"only records of this {name}")
-    return parser
+        listing.add_argument(f"--{name}", type=word, help=f"only records of this {name}")
+    return careful(parser)
 
 
 def _rebuild(oracle: Oracle, args: argparse.Namespace) -> object:

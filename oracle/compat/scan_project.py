@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from oracle.app.oracle import Oracle
-from oracle.compat.door import complain, emit, serve
+from oracle.compat.door import careful, complain, emit, serve, warn
 from oracle.compat.rendering import print_json
 from oracle.errors import NotFound, RootUnusable
 
@@ -25,7 +25,7 @@ def run() -> int:
 def main(argv: list[str]) -> int:
     """Scan; exit code 1 for no repository, or for files that say something else and were left as they are."""
     args = _parser().parse_args(argv)
-    with Oracle.open(args.memory_dir, warn=lambda line: complain(f"warning: {line}")) as oracle:
+    with Oracle.open(args.memory_dir, warn=warn) as oracle:
         is_dry = not (args.commit or args.force_commit)
         if not is_dry and Path(args.repo).is_dir():
             _make_root(oracle)
@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--force-commit", action="store_true", help="write what is new, and what has changed")
     parser.add_argument("--memory-dir", metavar="DIR", help="the Root")
     parser.add_argument("--quiet", action="store_true", help="say nothing of files that were written")
-    return parser
+    return careful(parser)
 
 
 def _make_root(oracle: Oracle) -> None:

@@ -37,7 +37,8 @@ def main(argv: Sequence[str]) -> int:
     try:
         project, is_forced, words = _read_arguments(argv)
     except UsageError as error:
-        complain(f"send-and-verify: {error.sentence}\n{USAGE}")
+        complain(f"send-and-verify: {error.sentence}")
+        complain(USAGE, keeps_lines=True)
         return FAILED
     return _send(project, words[0], words[1], is_forced=is_forced, environ=os.environ)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from oracle.compat.door import complain, without_secrets
+from oracle.compat.door import careful, warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import NoReturn
 
     from oracle.app.oracle import Oracle
 
@@ -21,18 +20,8 @@ def make_parser(name: str, description: str) -> argparse.ArgumentParser:
         columns = os.environ.get("COLUMNS", "")
         return argparse.HelpFormatter(prog, width=max(40, int(columns) - 2 if columns.isdecimal() else 98))
 
-    class Parser(argparse.ArgumentParser):
-        """The usual parser, whose complaints repeat no secret."""
-
-        def error(self, message: str) -> NoReturn:
-            super().error(without_secrets(message))
-
-    return Parser(
-        prog=name,
-        allow_abbrev=False,
-        description=description,
-        formatter_class=formatter,
-    )
+    parser = argparse.ArgumentParser(prog=name, allow_abbrev=False, description=description, formatter_class=formatter)
+    return careful(parser)
 
 
 def add_profile(parser: argparse.ArgumentParser) -> None:
@@ -70,4 +59,4 @@ def open_oracle(args: argparse.Namespace) -> Oracle:
     """Open the Root that the call means; warnings go to standard error."""
     from oracle.app.oracle import Oracle
 
-    return Oracle.open(args.memory_dir, warn=lambda line: complain(f"warning: {line}"))
+    return Oracle.open(args.memory_dir, warn=warn)

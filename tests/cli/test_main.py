@@ -243,6 +243,53 @@ def test_the_seat_may_come_from_the_environment(oracle, monkeypatch):
     assert oracle("write", "plan", "--project", "arena", "--title", "T", "--seat", "memory")[0] == 0
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", "a\nb\x1b[31m"),
+        ("list", "--project", "a\nb"),
+        ("a\nb",),
+        ("search", "--a\nb"),
+        ("graph", "a\nb\rc"),
+        ("log", "--limit", "a\nb"),
+    ],
+)
+def test_no_error_repeats_what_steers_a_terminal(oracle, words):
+    code, _, err = oracle(*words)
+    assert code in (2, 4)
+    assert [line for line in err.splitlines() if line.startswith(("b", "c"))] == []
+    assert not set("\r\x1b") & set(err)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list", "--project", ""),
+        ("list", "--project="),
+        ("list", "--since", ""),
+        ("list", "--task", ""),
+        ("search", "x", "--kind", ""),
+        ("log", "--project", ""),
+        ("handoffs", "--state", ""),
+        ("ask", "--now", "x", "--seat", ""),
+        ("stale", "--project", ""),
+        ("scan", "machine", "--only", ""),
+        ("ack", "T-1", "--project", ""),
+    ],
+)
+def test_an_option_with_nothing_in_it_is_no_wish_for_everything(oracle, words):
+    code, out, err = oracle(*words)
+    name = next(word for word in words if word.startswith("--") and word != "--now").rstrip("=")
+    assert (code, out) == (2, "")
+    assert err == f"{name} is empty.\nhint: Give it a value, or leave it out.\n"
+
+
+def test_free_text_may_be_empty_and_so_may_a_variable_of_the_environment(oracle, monkeypatch):
+    oracle("init")
+    monkeypatch.setenv("ORACLE_SEAT", "")
+    assert oracle("write", "decision", "--project", "a", "--title", "One", "--body", "")[0] == 0
+
+
 def test_words_that_are_no_utf_8_are_refused(oracle):
     code, _, err = oracle("search", b"\xff".decode("utf-8", "surrogateescape"))
     assert code == 2

@@ -27,6 +27,11 @@ def fail(error: BaseException):
         (KeyboardInterrupt(), 130, ""),
         (BrokenPipeError(), 0, ""),
         (LockTimeout("It is held.", hint="Wait."), 75, "error: It is held.\nhint: Wait.\n"),
+        (
+            LockTimeout("a\nb\x1b[31m\r\u202e\x85", hint="两　字\tx"),
+            75,
+            "error: a\\nb\\x1b[31m\\r\\u202e\\x85\nhint: 两　字\\tx\n",
+        ),
     ],
 )
 def test_every_end_has_its_code(capsys: pytest.CaptureFixture[str], error: BaseException, code: int, said: str):
@@ -45,6 +50,17 @@ def test_the_unforeseen_is_one_sentence_and_a_log(
         f"error: Something unforeseen happened: ZeroDivisionError: by zero.\nhint: Details are in {log}.\n"
     )
     assert "Traceback" in log.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["query_memory", "memory_write", "extract_links", "scan_index", "scan_project", "dispatch_task", "agent_admin"],
+)
+def test_what_is_wrong_in_a_call_is_told_on_one_line(team: Team, program: str):
+    done = team.run(program, "--no\nsuch\x1b[31m")
+    assert done.code == 2
+    assert "\x1b" not in done.err
+    assert "\nsuch" not in done.err
 
 
 def test_a_missing_library_is_left_to_who_started_the_front():

@@ -26,6 +26,14 @@ def titles(team: Team, *words: str) -> list[str]:
     return [entry["title"] for entry in team.query(*words).json]
 
 
+@pytest.mark.parametrize("option", ["--project", "--kind", "--seat", "--since"])
+def test_a_filter_with_nothing_in_it_is_no_wish_for_everything(team: Team, option: str):
+    team.put("projects/q/decision/a.md", note("A"))
+    done = team.query("--kind", "decision", option, "")
+    assert (done.code, done.out) == (2, "")
+    assert f"argument {option}: it is empty" in done.err
+
+
 # Facts ----------------------------------------------------------------------------------------------------------------
 
 

@@ -28,7 +28,7 @@ class Waiting:
         self._lock = Lock()
         self._status: Status | None = None
         self._is_over = False
-        self._text = speak(say("Reading the Root …"))
+        self._text = say("Reading the Root …")
 
     def __enter__(self) -> Waiting:
         if is_terminal(sys.stderr):
@@ -46,9 +46,9 @@ class Waiting:
 
     def report(self, count: int, what: str) -> None:
         """Take a count from the work and the name of what is counted."""
-        self._text = speak(say("{count:,} {what} …", count=count, what=what))
+        self._text = say("{count:,} {what} …", count=count, what=what)
         if self._status is not None:
-            self._status.update(self._text)
+            self._status.update(speak(self._text))
 
     def _begin(self) -> None:
         from rich.console import Console
@@ -63,5 +63,5 @@ class Waiting:
                 markup=False,
                 emoji=False,
             )
-            self._status = console.status(self._text)
+            self._status = console.status(speak(self._text))
             self._status.start()

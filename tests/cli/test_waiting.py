@@ -6,7 +6,11 @@ import io
 import sys
 import threading
 
+import pytest
+
+from oracle.cli import speaking
 from oracle.cli.waiting import Waiting
+from oracle.wording import say
 
 
 class Terminal(io.StringIO):
@@ -14,7 +18,9 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_it_shows_what_is_done_and_clears_up(monkeypatch):
+@pytest.mark.parametrize(("language", "told"), [("en", "2,000 records read"), ("zh", "2,000 条记录已读取……")])
+def test_it_shows_what_is_done_and_clears_up(monkeypatch, language, told):
+    monkeypatch.setattr(speaking, "_language", language)
     stream = Terminal()
     begun = threading.Event()
     monkeypatch.setattr(sys, "stderr", stream)
@@ -27,8 +33,8 @@ def test_it_shows_what_is_done_and_clears_up(monkeypatch):
 
     with Eager(patience=0.0) as waiting:
         assert begun.wait(timeout=30)
-        waiting.report(2000, "records read")
-    assert "2,000 records read" in stream.getvalue()
+        waiting.report(2000, say("records read"))
+    assert told in stream.getvalue()
     assert stream.getvalue().endswith("\x1b[2K")
 
 

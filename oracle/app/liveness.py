@@ -195,12 +195,14 @@ class Checker:
             return Liveness.UNCHECKED, say("it lies outside of the repository")
         if repository.has_file(path) or self._is_of_root(path):
             return Liveness.LIVE, ""
+        if repository.has(path):
+            return Liveness.LIVE, say("left out of the work tree by a sparse checkout")
         if not repository.is_git:
             return (
                 (Liveness.UNCHECKED, say("the repository has no files")) if repository.is_bare else (Liveness.GONE, "")
             )
         namesakes = sorted(one for one in repository.tracked if one == path or one.endswith(f"/{path}"))
-        if namesakes and repository.has_file(namesakes[0]):
+        if namesakes and repository.has(namesakes[0]):
             return Liveness.LIVE, say("as {path}", path=namesakes[0])
         place, commit = repository.renamed(path)
         if place:

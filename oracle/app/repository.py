@@ -66,9 +66,21 @@ class Repository:
         return self._ask("rev-parse", "--is-shallow-repository") == (0, "true")
 
     @cached_property
+    def _listed(self) -> tuple[str, ...]:
+        """The files that git tracks, each with the letter of its state before it."""
+        return tuple(self._ask("ls-files", "-t", "-z")[1].split("\0"))
+
+    @cached_property
     def tracked(self) -> frozenset[str]:
         """The paths of the files that git tracks, as it spells them."""
-        return frozenset(self._ask("ls-files", "-z")[1].split("\0"))
+        return frozenset(line[2:] for line in self._listed)
+
+    @cached_property
+    def left_out(self) -> frozenset[str]:
+        """The paths of tracked files, and of their folders, that a sparse checkout leaves out of the work tree."""
+        files = [line[2:] for line in self._listed if line.startswith("S ")]
+        folders = {path[:at] for path in files for at, char in enumerate(path) if char == "/"}
+        return frozenset((*files, *folders))
 
     @cached_property
     def branches(self) -> frozenset[str]:
@@ -86,6 +98,10 @@ class Repository:
         inside = os.path.realpath(os.path.dirname(place))
         return f"{inside}/".startswith(f"{self._real.rstrip('/')}/") and os.path.lexists(place)
 
+    def has(self, path: str) -> bool:
+        """Tell whether something stands at a path, be it in the work tree or left out of it by a sparse checkout."""
+        return self.has_file(path) or (self.is_git and path in self.left_out)
+
     def renamed(self, path: str) -> tuple[str, str]:
         """Return (where a file that is gone stands now, the commit that took it away); "" for what history does not say."""
         commit, now = "", path
@@ -97,7 +113,7 @@ class Repository:
                 break
             commit = commit or removal
             now = self._renamed_in(removal, now)
-            if not now or self.has_file(now):
+            if not now or self.has(now):
                 return now, commit
         return "", commit
 
@@ -120,7 +136,10 @@ class Repository:
         """Tell whether one tracked file holds every part as a whole word; what lies below `leaving_out` does not count."""
         words = [word for part in parts for word in ("-e", part)]
         spec = ["--", ".", f":(exclude,literal){leaving_out}"] if leaving_out else ["--"]
-        code, _ = self._ask("grep", "-I", "-l", "-w", "-F", "--all-match", *words, *spec)
+        look = ("grep", "-I", "-l", "-w", "-F", "--all-match")
+        code, _ = self._ask(*look, *words, *spec)
+        if code == 1 and self.left_out:  # git looks into the work tree alone unless it is told
+            code, _ = self._ask(*look, "--cached", *words, *spec)
         if code not in (0, 1):
             raise OutOfTime
         return code == 0

@@ -86,6 +86,32 @@ def test_a_file_that_git_still_tracks_did_not_move_to_its_own_place(root: Path, 
     assert look(root, "src/kept.py") == {"src/kept.py": ("gone", "")}
 
 
+@pytest.mark.parametrize("cone", [True, False])
+def test_what_a_sparse_checkout_leaves_out_is_there(root: Path, box: GitBox, *, cone: bool) -> None:
+    register(root, box)
+    for name in ("kept", "away/deep", "gone"):
+        box.write(f"{name}/one.py", f"def {name.replace('/', '_')}_at_all(): ...\n")
+    box.write("old/two.py", LONG)
+    box.commit()
+    box.git("mv", "old/two.py", "away/two.py")
+    box.commit()
+    box.git("sparse-checkout", "set", *(["--cone", "kept"] if cone else ["--no-cone", "/kept/"]))
+    assert not (box.folder / "away").exists()
+    out = "left out of the work tree by a sparse checkout"
+    found = look(
+        root, "kept/one.py `away/deep/` away/deep/one.py old/two.py `away_deep_at_all` `nobody_at_all` no/three.py"
+    )
+    assert found.pop("old/two.py")[0] == "moved"
+    assert found == {
+        "kept/one.py": ("live", ""),
+        "away/deep/one.py": ("live", out),
+        "away/deep/": ("live", out),
+        "away_deep_at_all": ("live", ""),
+        "nobody_at_all": ("gone", ""),
+        "no/three.py": ("gone", ""),
+    }
+
+
 def test_a_path_outside_is_not_looked_at(root: Path, box: GitBox, tmp_path: Path) -> None:
     register(root, box)
     (tmp_path / "secret.txt").write_text("x")

@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     Check = Callable[[str], bool]
 
 
-_NAMES = ("pass", "pwd", "token", "secret", "key", "credential", "_auth")
-_CJK_NAMES = "密码|密碼|口令|密钥|秘钥|金鑰|私钥|令牌|权杖|凭证|凭据|授权码"
+_NAMES = ("pass", "pwd", "token", "secret", "key", "credential", "_auth", "_pat", "_ak", "_sk", "senha", "contraseña")
+_SHORT_NAMES = ("_pat", "_ak", "_sk")  # of something else too: a pattern, a surrogate key
+_OTHER_NAMES = (  # in other scripts; each begins with a letter, not with a class: that is what makes the search fast
+    "密码|密碼|口令|密钥|秘钥|金鑰|私钥|令牌|权杖|凭证|凭据|授权码"
+    "|パスワード|暗証番号|비밀번호|암호|Парол[ьяюе]|парол[ьяюе]|كلمة المرور"
+)
 _CJK = r"(?![密口秘令])[\u4e00-\u9fff]"  # a name that follows is looked at by itself
 _SUFFIX = r"(?P<suffix>(?>s?(?:[_.\-][A-Za-z0-9_.\-]{1,24}|[A-Z0-9][A-Za-z0-9_]{0,24})?))"
 _CLOSE = r"(?:\\?[\"'`]|\*\*|[\])]|&quot;|&#3[49];){0,3}+"
@@ -27,22 +31,22 @@ _SEPARATOR = (
     r"[ \t]*(?:=>|:=|={1,3}|＝)[ \t]*"
     r"|[ \t]*&(?:#61|#x3[dD]|equals|#58|#x3[aA]|colon);[ \t]*"  # entities of = and :
     r"|[ \t]*[:：](?:\*\*)?\s{0,12}+(?:`{3}[a-z]{0,10}\n)?"
-    r"|[ \t]*\|[ \t]*|>"  # a table's cell, an element
+    r"|[ \t]*\|[ \t]*|>(?!@)"  # a table's cell, an element
     r"|(?<=[\"'])[ \t]*,[ \t]*(?=[\"'])|\([ \t]*(?=[\"'])"  # a default, an argument
     r"|,?\s{1,20}[\"']?value[\"']?[ \t]*[:=][ \t]*"  # `name: …` over `value: …`
     r"|(?:[ \t]+[A-Za-z]{1,15}){0,3}?[ \t]+(?:is|was|to)[ \t]*:?[ \t]+"
-    rf"|(?:{_CJK}){{0,8}}?[ \t]*(?:(?:是|为|為|成)[ \t]*[:：]?|[:：＝=])[ \t]*"
+    rf"|(?:{_CJK}){{0,8}}?[ \t]*(?:(?:是|为|為|成|は|는|은)[ \t]*[:：]?|[:：＝=])[ \t]*"
     r"|(?P<bare>[ \t]+))"
 )
 _UNIT = r"[!#$%*+\-./0-9?@A-Z^_a-z~]"
 _VALUE = (
     r"(?:\*\*)?(?:&quot;|&#3[49];)?(?:[rbuf]{1,2}(?=[\"']))?(?=\\?[\"'`“‘「『]?(?:[^\s=\"'`\\\0]{0,48}?[0-9!#$%^*+?@~]|[A-Za-z_+/.&-]{16}|[a-z]{0,16}[A-Z]{1,16}[a-z]{1,16}[A-Z]))"
-    r"(?:\\?(?P<quote>[\"'`])(?P<quoted>(?:(?!\\?(?P=quote))[!-~]){4,512}+)\\?(?P=quote)"
-    r"|[“‘「『](?P<curly>[!-~]{4,512}+)[”’」』]"
-    rf"|[\"'`]?(?P<plain>(?:&(?=[\w&.-]*[0-9!#$%^*+?@~]))?{_UNIT}{{1,512}}+(?:[:&,;=]{{1,2}}(?![\w.-]{{1,40}}[=:]|quot;|#3[49];){_UNIT}{{1,512}}+){{0,4}}+={{0,2}})"
+    r"(?:\\?(?P<quote>[\"'`])(?P<quoted>(?:(?!\\?(?P=quote))[!-~]){4,4096}+)\\?(?P=quote)"
+    r"|[“‘「『](?P<curly>[!-~]{4,4096}+)[”’」』]"
+    rf"|[\"'`]?(?P<plain>(?:&(?=[\w&.-]*[0-9!#$%^*+?@~]))?{_UNIT}{{1,4096}}+(?:[:&,;=]{{1,2}}(?![\w.-]{{1,40}}[=:]|quot;|#3[49];){_UNIT}{{1,4096}}+){{0,4}}+={{0,2}})"
     r"(?P<call>[(\[])?)"
 )
-_ASSIGNED = rf"(?:(?i:pass(?:word|wd|phrase|code|wort)?)|(?i:{'|'.join(_NAMES[1:])})|{_CJK_NAMES})"
+_ASSIGNED = rf"(?:(?i:pass(?:word|wd|phrase|code|wort|e)?)|(?i:{'|'.join(_NAMES[1:])})|{_OTHER_NAMES})"
 _ASSIGNMENT = _ASSIGNED + _SUFFIX + _CLOSE + _NOTE + _SEPARATOR + _VALUE
 
 _ABOUT = (  # what follows or precedes in names that hold no secret themselves
@@ -67,7 +71,7 @@ _PUBLIC = (
 def find_assignments(text: str, lower: str) -> Iterator[Secret]:
     """Find random-looking values given to names of secrets, in code, settings, tables and prose."""
     is_random_here = cache(is_random)  # for this text only: no value outlives the call
-    for name in (*_NAMES, _CJK_NAMES):
+    for name in (*_NAMES, _OTHER_NAMES):
         done = 0
         for at in _name_starts(lower, name):
             found = compiled(_ASSIGNMENT).match(text, at) if at >= done else None
@@ -78,7 +82,9 @@ def find_assignments(text: str, lower: str) -> Iterator[Secret]:
 
 
 def _name_starts(lower: str, name: str) -> Iterator[int]:
-    if name is not _CJK_NAMES:
+    if name in _SHORT_NAMES:  # `_path`, `_task`: nothing may go on from one
+        return (at for at in starts(lower, name) if not lower[at + len(name) : at + len(name) + 1].isalnum())
+    if name is not _OTHER_NAMES:
         return starts(lower, name)
     return iter(()) if lower.isascii() else (found.start() for found in compiled(name).finditer(lower))
 
@@ -96,13 +102,26 @@ def _assigned_span(found: re.Match[str], name: str, *, is_random: Check) -> Span
     before = found.string[max(0, found.start() - 24) : found.start()]
     if not is_random(value) or not _names_secret(before, name, found["suffix"]):
         return None
-    if found["bare"] and name is not _CJK_NAMES and not _may_follow_blank(before, found, value):
+    if found["bare"] and name is not _OTHER_NAMES and not _may_follow_blank(before, found, value):
         return None
-    if compiled(UUID).fullmatch(value) and name not in ("key", "secret", "pass"):
-        return None  # tokens of requests, sessions and continuations are mostly UUIDs that open nothing
+    if name in _SHORT_NAMES and not compiled(r"(?=\D*\d)[\w+/=-]{16,}").fullmatch(value):
+        return None
+    if compiled(UUID).fullmatch(value) and not _may_be_uuid(before, found[0], name=name):
+        return None
     if name == "key" and not compiled(_KEY_OF).search(before) and len(value) < 20:
         return None
     return start, end
+
+
+def _may_be_uuid(before: str, said: str, *, name: str) -> bool:
+    """Say whether a UUID may be the secret of this name: most tokens of requests, sessions and pages open nothing.
+
+    `VENDOR_TOKEN=…` in capitals does, as a setting of the environment.
+    """
+    if name != "token":
+        return name in ("key", "secret", "pass", "_auth", "_pat")
+    setting = compiled(r"TOKEN[\"']?[ \t]*[=:]").match(said) and compiled(r"[A-Z0-9]_$").search(before)
+    return bool(setting) and not compiled(r"(?:REQUEST|SESSION|CONTINUATION|TRACE|SYNC|CLIENT|DEVICE)_$").search(before)
 
 
 def _may_follow_blank(before: str, found: re.Match[str], value: str) -> bool:
@@ -121,6 +140,8 @@ def _names_secret(before: str, name: str, suffix: str) -> bool:
     if name == "key":
         named = compiled(r"[A-Z0-9]_$").search(before) and not compiled(_OPEN_KEY).search(before)
         return bool(named or compiled(_KEY_OF).search(before))
+    if name in _SHORT_NAMES:
+        return suffix == ""
     if name == "pass":
         return not compiled(r"[a-z]$").search(before) or suffix == ""
     return True
@@ -132,7 +153,7 @@ def names_secret(name: str) -> bool:
     Names of what is said about one are none: `token_count`, `password_policy`, `private_key_path`.
     """
     plain = compiled(r"(?<=[a-z0-9])(?=[A-Z])").sub("_", name)
-    if not plain.isascii() and compiled(_CJK_NAMES).search(plain):
+    if not plain.isascii() and compiled(_OTHER_NAMES).search(plain):
         return True
     lower = plain.lower()
     for word in _NAMES:

@@ -144,7 +144,7 @@ def is_random(value: str) -> bool:
     ones (base 62: about 1.7).
     """
     size = len(value)
-    if not 8 <= size <= 512 or len(set(value)) < 6 or compiled(_NOT_VALUES).search(value) or is_stopgap(value):
+    if not 8 <= size <= 4096 or len(set(value)) < 6 or compiled(_NOT_VALUES).search(value) or is_stopgap(value):
         return False
     if not any(map(str.isalpha, value)):
         return False

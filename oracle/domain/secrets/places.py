@@ -28,6 +28,9 @@ def find_private_keys(text: str) -> Iterator[Secret]:
     if "Private-Lines:" in text:  # the format of PuTTY
         for found in each(text, ("Private-Lines:",), rf"Private-Lines: ?\d+(?P<v>{_KEY_LINES})"):
             yield Secret("private-key", *found.span("v"))
+    if '"kty"' in text:  # a JSON Web Key (RFC 7517) and what of it is private
+        for found in each(text, ('"d"', '"k"'), r'"[dk]"[ \t]{0,9}:[ \t]{0,9}"(?P<v>[A-Za-z0-9_-]{20,2000}+)"'):
+            yield Secret("private-key", *found.span("v"))
     if "PRIVATE KEY" not in text:
         return
     marks = list(compiled(rf"(?P<begin>{_BEGIN})|{_END}").finditer(text))
@@ -66,6 +69,7 @@ _BASE64 = r"[A-Za-z0-9+/=_-]"
 _OPAQUE = r"[A-Za-z0-9._~+/-]{8,2000}+={0,2}"
 _BEARER = rf"(?i:bearer)[ \t]+[\"'`]?(?P<v>{_OPAQUE})"
 _BASIC = rf"(?i:basic)[ \t]+[\"'`]?(?P<v>{_BASE64}{{8,2000}}+)"
+_DOCKER_AUTH = rf'"auth"[ \t]*:[ \t]*"(?P<v>{_BASE64}{{8,2000}}+)"'  # of a registry, in Docker's config.json
 _AUTHORIZATION = (
     r"(?i:authorization)\\?[\"'`]?[ \t]*[:=][ \t]*\\?[\"'`]?(?:(?!(?i:basic|bearer)\b)[A-Za-z][\w-]{0,20}[ \t]+)?"
     rf"(?P<v>{_OPAQUE})"
@@ -75,7 +79,8 @@ _CURL_USER = r"(?:-u|--user)[ =]?[\"']?[^\s:\"'@/]{1,60}:(?P<v>[!#-&(-;=?-_a-~]{
 
 _COOKIE = r"cookie2?\\?[\"'`]?[ \t]*[:=][ \t]*\\?[\"'`]?(?P<pairs>[^\n\0\"'`]{20,4096}+)"
 _COOKIE_PAIR = r"(?<![\w.-])(?P<name>[\w.-]{1,64}+)=(?P<v>[A-Za-z0-9._~+/%:|!-]{20,2000}+={0,2})"
-_COMMANDS = (  # commands that take a password after `-p`
+_COMMANDS = (  # commands that take a password after `-p`, or a token
+    ("authtoken", r"(?i:authtoken)[ \t]+[\"']?(?P<v>[A-Za-z0-9]{20,40}_[A-Za-z0-9]{16,40})(?![A-Za-z0-9])"),
     ("sshpass", r"(?i:sshpass)[ \t]+-p[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"),
     ("docker login", r"(?i:docker login)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p(?:[ \t]+|=)?[\"']?(?P<v>[!#-&(-~]{6,200})"),
     ("mysql", r"(?i:mysql(?:dump|admin|import|sh)?)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[\"']?(?P<v>[!#-&(-~]{6,200})"),
@@ -88,6 +93,7 @@ def find_headers(text: str, lower: str) -> Iterator[Secret]:
     for literal, pattern, check in (
         ("bearer", _BEARER, is_credential),
         ("basic", _BASIC, _is_basic),
+        ('"auth"', _DOCKER_AUTH, _is_basic),
         ("authorization", _AUTHORIZATION, is_credential),
     ):
         if literal in lower:

@@ -45,7 +45,9 @@ def _checked_body(prefixes: tuple[str, ...], check: Check, value: str) -> bool:
 
 
 _DIGITS = "0123456789"
-_URLSAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+_HEX_DIGITS = _DIGITS + "abcdef"
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_URLSAFE = _LETTERS + "_-"
 
 _RULES: tuple[_Rule, ...] = (
     _prefixed("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", rf"{_ALNUM}{{20,}}+"),
@@ -66,15 +68,24 @@ _RULES: tuple[_Rule, ...] = (
         r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<v>[A-Za-z0-9/_-]{20,}+)",
     ),
     _prefixed("aws-access-key", "AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    _prefixed("aws-bedrock-key", "ABSK", r"[A-Za-z0-9+/]{100,}+={0,2}"),
-    _prefixed("google-api-key", "AIza", rf"{_WORD}{{30,}}+"),
+    _prefixed("aws-bedrock-key", "ABSK bedrock-api-key-", r"[A-Za-z0-9+/]{100,}+={0,2}"),
+    _prefixed("aws-session-token", "IQoJb3JpZ2lu FwoGZXIvYXdz FQoGZXIvYXdz", r"[A-Za-z0-9+/]{100,}+={0,2}"),
+    _Rule("signed-url", ("-Signature=",), rf"(?<=X-Amz|-Goog)-Signature=(?P<v>{_HEX}{{64,}}+)"),
+    _prefixed("google-api-key", "AIza AQ.Ab", rf"{_WORD}{{30,}}+"),
+    _Rule("google-fcm-key", (":APA91b",), rf":APA91b{_WORD}{{100,}}+", before=_URLSAFE, shape=r"AAAA.{7}:.+"),
     _prefixed("google-oauth", "ya29.", r"[A-Za-z0-9_.-]{20,}+"),
     _prefixed("google-oauth", "GOCSPX-", rf"{_WORD}{{20,}}+"),
     _prefixed("google-oauth", "1//0", rf"{_WORD}{{30,}}+"),
     _prefixed("anthropic-key", "sk-ant-", rf"{_WORD}{{20,}}+"),
-    _prefixed("sk-api-key", "sk-proj- sk-svcacct- sk-admin- sk-or-v1- sk-lf-", rf"{_WORD}{{32,}}+"),
+    _prefixed("sk-api-key", "sk-proj- sk-svcacct- sk-admin- sk-None- sk-or-v1- sk-lf-", rf"{_WORD}{{32,}}+"),
     _prefixed("sk-api-key", "sk-", rf"{_WORD}{{20,}}+", check=is_dense_token),
-    _prefixed("stripe-key", "sk_live_ rk_live_ sk_test_ rk_test_ sk_prod_ rk_prod_", rf"{_ALNUM}{{10,}}+"),
+    _prefixed("sk-api-key", "sess-", rf"{_ALNUM}{{40}}(?![A-Za-z0-9_-])"),
+    _prefixed("elevenlabs-key", "sk_", rf"{_HEX}{{48}}(?![A-Za-z0-9])"),
+    _prefixed(
+        "stripe-key",
+        "sk_live_ rk_live_ sk_test_ rk_test_ sk_prod_ rk_prod_ sk_org_live_ sk_org_test_",
+        rf"{_ALNUM}{{10,}}+",
+    ),
     _prefixed("stripe-key", "whsec_", r"[A-Za-z0-9+/]{20,}+={0,2}"),
     _prefixed("npm-token", "npm_", rf"{_ALNUM}{{30,}}+"),
     _prefixed("pypi-token", "pypi-AgE", rf"{_WORD}{{30,}}+"),
@@ -97,8 +108,10 @@ _RULES: tuple[_Rule, ...] = (
     _prefixed("discord-token", "mfa.", rf"{_WORD}{{60,}}+"),
     _prefixed("sendgrid-key", "SG.", rf"{_WORD}{{16,}}+\.{_WORD}{{16,}}+"),
     _prefixed("twilio-key", "SK", rf"{_HEX}{{32}}(?![A-Za-z0-9])"),
+    _Rule("mailchimp-key", ("-us",), r"-us[0-9]{1,2}(?![A-Za-z0-9])", before=_HEX_DIGITS, shape=rf"{_HEX}{{32}}-us.+"),
     _Rule("mailgun-key", ("key-",), r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))key-[0-9a-z]{32}(?![A-Za-z0-9_-])"),
     _prefixed("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", rf"{_HEX}{{32,}}+"),
+    _prefixed("digitalocean-token", "DO00", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
     _prefixed("linear-key", "lin_api_ lin_oauth_", rf"{_ALNUM}{{20,}}+"),
     _prefixed("notion-token", "ntn_", rf"{_ALNUM}{{30,}}+"),
     _prefixed("notion-token", "secret_", rf"{_ALNUM}{{32,}}+"),
@@ -111,6 +124,13 @@ _RULES: tuple[_Rule, ...] = (
         r"(?:AccountKey|SharedAccessKey|SharedSecret)=(?P<v>[A-Za-z0-9+/]{20,}+={0,2})",
     ),
     _Rule("azure-key", ("Q~",), r"Q~[A-Za-z0-9_.~-]{28,40}+", before=_URLSAFE + ".~", shape=r".{3}\dQ~.+"),
+    _Rule("azure-key", ("JQQJ9",), r"JQQJ9[A-Za-z0-9]{27,30}+(?:==)?", before=_LETTERS, shape=r".{52}JQQJ.+"),
+    _Rule("azure-key", ("AZDO", "ACOG"), r"A(?:ZDO|COG)[A-Za-z0-9]{4}(?!\w)", before=_LETTERS, shape=r".{84}"),
+    _Rule(
+        "azure-key",
+        (".azurewebsites.net/",),
+        r"\.azurewebsites\.net/[^\s?\0]{1,200}\?(?:[^\s\0]{1,200}&)??code=(?P<v>[A-Za-z0-9%+/_-]{40,}+={0,2})",
+    ),
     _Rule("azure-sas", ("sig=",), r"(?<=[?&;])sig=(?P<v>[A-Za-z0-9%+/_-]{30,}+={0,2})"),
     _Rule(
         "jwt",
@@ -118,7 +138,7 @@ _RULES: tuple[_Rule, ...] = (
         rf"{_EDGE}(?P<v>eyJ{_WORD}{{8,}}+\.{_WORD}{{8,}}+\.{_WORD}{{8,}}+(?:\.{_WORD}{{8,}}+){{0,2}})",
     ),
     _prefixed("age-key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,}+"),
-    _prefixed("databricks-token", "dapi", rf"{_HEX}{{32}}(?:-\d)?(?![A-Za-z0-9])"),
+    _prefixed("databricks-token", "dapi dose", rf"{_HEX}{{32}}(?:-\d)?(?![A-Za-z0-9])"),
     _prefixed("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"[0-9a-fA-F]{32,}+"),
     _prefixed("atlassian-token", "ATATT3 ATCTT3 ATBB", r"[A-Za-z0-9_=-]{24,}+"),
     _prefixed("docker-token", "dckr_pat_ dckr_oat_", rf"{_WORD}{{20,}}+"),
@@ -127,6 +147,7 @@ _RULES: tuple[_Rule, ...] = (
     _prefixed("vault-token", "hvs. hvb. hvr.", rf"{_WORD}{{20,}}+"),
     _Rule("terraform-token", (".atlasv1.",), rf"\.atlasv1\.{_WORD}{{30,}}+", before=_URLSAFE, shape=r".{10,20}\.atl.+"),
     _prefixed("grafana-token", "glsa_ glc_", r"[A-Za-z0-9+/_]{30,}+={0,2}"),
+    _Rule("newrelic-key", ("NRAL",), r"NRAL(?!\w)", before=_HEX_DIGITS, shape=rf"{_HEX}{{36}}NRAL"),
     _prefixed("newrelic-key", "NRAK- NRII- NRIQ- NRRA- NRJS-", r"[A-Za-z0-9-]{16,}+"),
     _prefixed("sentry-token", "sntrys_ sntryu_", r"[A-Za-z0-9+/_=-]{40,}+"),
     _prefixed("postman-key", "PMAK-", rf"{_HEX}{{20,}}+-{_HEX}{{20,}}+"),
@@ -147,9 +168,52 @@ _RULES: tuple[_Rule, ...] = (
     _prefixed("heroku-key", "HRKU-", rf"{_WORD}{{30,}}+"),
     _prefixed("netlify-token", "nfp_", rf"{_ALNUM}{{30,}}+"),
     _prefixed("brevo-key", "xkeysib- xsmtpsib-", r"[0-9a-fA-F]{40,}+(?:-[A-Za-z0-9]{10,20})?"),
-    _prefixed("alibaba-key", "LTAI", rf"{_ALNUM}{{12,26}}(?![A-Za-z0-9])"),
+    _prefixed("alibaba-key", "LTAI STS.", rf"{_ALNUM}{{12,40}}(?![A-Za-z0-9])"),
+    _prefixed("baidu-key", "bce-v3/ALTAK-", rf"{_ALNUM}{{16,}}+/{_HEX}{{40}}"),
+    _prefixed("volcengine-key", "AKLT", rf"{_WORD}{{40,}}+={{0,2}}"),
+    _prefixed("jdcloud-key", "JDC_", r"[A-Z0-9]{28}(?![A-Za-z0-9])"),
+    _prefixed("dingtalk-key", "SEC", rf"{_HEX}{{64}}(?![A-Za-z0-9])"),
+    _prefixed("serverchan-key", "SCT", rf"[0-9]{{3,9}}T{_ALNUM}{{20,}}+"),
     _prefixed("tencent-key", "AKID", rf"{_ALNUM}{{32,36}}(?![A-Za-z0-9])"),
     _prefixed("onepassword-token", "ops_eyJ", rf"{_WORD}{{60,}}+"),
+    _prefixed("onepassword-token", "A3-", r"[A-Z0-9]{6}-[A-Z0-9]{6,11}(?:-[A-Z0-9]{5}){3,4}(?![\w-])"),
+    _prefixed("together-key", "tgp_v1_", rf"{_WORD}{{40,}}+"),
+    _prefixed("fireworks-key", "fw_", rf"{_ALNUM}{{22,24}}(?!\w)", check=is_dense_token),
+    _prefixed("cerebras-key", "csk-", r"[0-9a-z]{48}(?![A-Za-z0-9_-])"),
+    _prefixed("nvidia-key", "nvapi-", rf"{_WORD}{{60,}}+"),
+    _prefixed("jina-key", "jina_", rf"{_ALNUM}{{40,}}+"),
+    _prefixed("firecrawl-key", "fc-", rf"{_HEX}{{32}}(?![A-Za-z0-9_-])"),
+    _prefixed("pinecone-key", "pcsk_", rf"{_ALNUM}{{4,8}}_{_ALNUM}{{40,}}+"),
+    _prefixed("wandb-key", "wandb_v1_", r"[A-Za-z0-9_]{40,}+"),
+    _prefixed("e2b-key", "e2b_", rf"{_HEX}{{40}}(?![A-Za-z0-9])"),
+    _prefixed("resend-key", "re_", rf"{_ALNUM}{{8}}_{_ALNUM}{{20,28}}(?!\w)", check=is_dense_token),
+    _prefixed("cargo-token", "cio", rf"{_ALNUM}{{32}}(?!\w)", check=is_dense_token),
+    _prefixed("nuget-key", "oy2", r"[0-9a-z]{43}(?!\w)"),
+    _prefixed("vercel-token", "vcp_ vci_ vca_ vcr_ vck_", rf"{_ALNUM}{{24,}}+"),
+    _prefixed("render-key", "rnd_", rf"{_ALNUM}{{28,}}+", check=is_dense_token),
+    _prefixed("neon-key", "napi_", r"[0-9a-z]{60,}+"),
+    _Rule("cloudflare-key", ("v1.0-",), rf"{_EDGE}v1\.0-{_HEX}{{24}}-{_HEX}{{100,}}+"),
+    _prefixed("honeycomb-key", "hcaik_ hcamk_ hcxik_", r"[0-9a-z]{50,}+"),
+    _prefixed("clickup-token", "pk_", r"[0-9]{6,10}_[A-Z0-9]{32}(?![A-Za-z0-9])"),
+    _prefixed("typeform-token", "tfp_", rf"{_WORD}{{40,}}+"),
+    _prefixed("paypal-token", "access_token$production$ access_token$sandbox$", rf"[0-9a-z]{{16}}\${_HEX}{{32}}"),
+    _prefixed("facebook-token", "EAA", rf"[A-Z]{_ALNUM}{{90,}}+", check=is_dense_token),
+    _prefixed("mapbox-token", "sk.eyJ tk.eyJ", rf"{_WORD}{{20,}}+\.{_WORD}{{20,}}+"),
+    _prefixed("dropbox-token", "sl.", rf"(?:u\.)?{_WORD}{{100,}}+"),
+    _prefixed("tailscale-key", "tskey-", r"(?:auth|api|client|scim|webhook)-[A-Za-z0-9-]{20,}+"),
+    _prefixed("buildkite-token", "bkua_", rf"{_HEX}{{40}}(?![A-Za-z0-9])"),
+    _prefixed("circleci-token", "CCIPAT_ CCIPRJ_", rf"{_ALNUM}{{20,}}+_{_HEX}{{40}}"),
+    _prefixed("sonar-token", "squ_ sqp_ sqa_", rf"{_HEX}{{40}}(?![A-Za-z0-9])"),
+    _prefixed("jfrog-token", "AKCp cmVmdGtu", rf"{_ALNUM}{{50,}}+"),
+    _prefixed("infracost-key", "ico-", rf"{_ALNUM}{{32}}(?![A-Za-z0-9_-])"),
+    _prefixed("launchdarkly-key", "sdk-", rf"{UUID}(?![A-Za-z0-9_-])"),
+    _prefixed("posthog-key", "phx_", rf"{_ALNUM}{{40,}}+"),
+    _prefixed("plaid-token", "access-production- access-sandbox- access-development-", UUID),
+    _Rule(
+        "private-key",  # Base64 of PKCS #1 or #8 on one line without its marker lines, as payment providers hand it out
+        ("MII",),
+        rf"{_EDGE}MII[A-Za-z0-9+/]{{1,4}}IB(?:ADANBgkqhkiG9w0BAQEFAASC|AAK[BC])[A-Za-z0-9+/]{{200,4000}}+={{0,2}}",
+    ),
 )
 _LITERALS = tuple((literal, at) for at, rule in enumerate(_RULES) for literal in rule.literals)
 _DIGITS_OF = frozenset(_DIGITS)
@@ -196,7 +260,7 @@ def find_shapes(text: str) -> Iterator[Secret]:
 
 
 def _grow_left(text: str, start: int, characters: str) -> int:
-    limit = max(0, start - 40)
+    limit = max(0, start - 80)
     while start > limit and text[start - 1] in characters:
         start -= 1
     if text[start - 1 : start] == "\\" and text[start] in "nrt":

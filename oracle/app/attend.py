@@ -147,9 +147,9 @@ def forgive(oracle: Oracle, asked: Asked) -> None:
 
 def failed(oracle: Oracle) -> Mapping[tuple[str, ...], Entry]:
     """Return the questions that could not be taken up, by subject: those that wait, and those set aside, which are never due."""
-    found = inbox.read(oracle.root, teams.now_seconds(oracle))
+    found = inbox.read(oracle.root, teams.now_seconds(oracle), Waits.QUERY)
     given_up = (replace(entry, due_at=float("inf")) for entry in found.poisoned)
-    return {entry.subject: entry for entry in (*found.waiting, *given_up) if entry.kind is Waits.QUERY}
+    return {entry.subject: entry for entry in (*found.waiting, *given_up)}
 
 
 def is_due(entry: Entry, now: float) -> bool:
@@ -261,7 +261,7 @@ def _wake(oracle: Oracle, asked: Asked, text: str, *, is_first: bool) -> tuple[s
         return entry.last_error, entry.due_at
     send = wakeups.send_again if is_first or entry.tries else wakeups.send  # a pane shows the text of an earlier round
     outcome = send(oracle, entry)
-    standing = next((one for one in wakeups.pending(oracle) if one.file_name == entry.file_name), None)
+    standing = inbox.standing(oracle.root, entry)
     return "" if outcome.result == "sent" else outcome.detail, standing.due_at if standing else now + _SOON
 
 

@@ -65,8 +65,7 @@ def owe_packet(oracle: Oracle, team: Team, name: ReceiptName, *, text: str) -> E
     fields = {"folder": team.folder, "seat": name.target, "text": text, "owed_at": teams.stamp(oracle)}
     entry = _entry(oracle, team, name, fields, "packet")
     inbox.add(oracle.root, entry)
-    found = (one for one in pending(oracle) if one.file_name == entry.file_name)
-    return next(found, entry)
+    return inbox.standing(oracle.root, entry) or entry
 
 
 def owe_question(oracle: Oracle, team: Team, name: ReceiptName, *, text: str) -> Entry:
@@ -228,10 +227,8 @@ def warn_of(oracle: Oracle, outcome: WakeUp) -> None:
 
 def pending(oracle: Oracle) -> tuple[Entry, ...]:
     """Return every wake-up that waits, is being sent or was given up."""
-    found = inbox.read(oracle.root, teams.now_seconds(oracle))
-    return tuple(
-        entry for group in (found.waiting, found.taken, found.poisoned) for entry in group if entry.kind is Kind.WAKE
-    )
+    found = inbox.read(oracle.root, teams.now_seconds(oracle), Kind.WAKE)
+    return (*found.waiting, *found.taken, *found.poisoned)
 
 
 def _waker(oracle: Oracle) -> Waker:

@@ -133,11 +133,20 @@ def revive(root: Root, entry: Entry, now: float) -> None:
     steps.remove(f"{path}.poison")
 
 
-def read(root: Root, now: float) -> Inbox:
-    """Return what the inbox holds; entries whose taker has been silent for LEASE seconds wait again."""
+def standing(root: Root, entry: Entry) -> Entry | None:
+    """Return an entry as it stands now, whether it waits, is taken or was given up; None when there is none about the same."""
+    path = _path(root, entry)
+    found = (_read(path + suffix, []) for suffix in ("", ".taken", ".poison"))
+    return next((one for one in found if one is not None), None)
+
+
+def read(root: Root, now: float, kind: Kind | None = None) -> Inbox:
+    """Return what the inbox holds, of one kind when one is named; entries whose taker was silent for LEASE seconds wait again."""
     groups: dict[str, list[Entry]] = {"": [], ".taken": [], ".poison": []}
     problems: list[str] = []
     for name, suffix in _names(root):
+        if kind is not None and not name.startswith(f"{kind}-"):
+            continue
         path = f"{root.inbox}/{name}"
         if suffix == ".taken" and _is_over(path, now):
             path, suffix = _give_back(root, path, now), ""

@@ -37,6 +37,28 @@ def test_an_entry_waits_until_it_is_due_and_is_one_file_however_often_it_is_adde
     assert found.due(NOW - 1) == ()
 
 
+def test_one_entry_is_found_by_its_subject_wherever_it_stands(place: Root) -> None:
+    assert inbox.standing(place, WAKE) is None
+    inbox.add(place, WAKE)
+    inbox.add(place, Entry(Kind.WAKE, ("install", "T-2"), {}, NOW))
+    asked = Entry(Kind.WAKE, WAKE.subject, {}, NOW + 7)
+    assert inbox.standing(place, asked) == WAKE
+    inbox.take(place, WAKE, NOW)
+    assert inbox.standing(place, asked) == WAKE
+    given_up = inbox.defer(place, WAKE, now=NOW, error="x", chance=random.Random(1), most=1)
+    assert inbox.standing(place, asked) == given_up
+    assert inbox.read(place, NOW).poisoned == (given_up,)
+
+
+def test_one_kind_is_read_alone(place: Root) -> None:
+    asked = Entry(Kind.QUERY, ("install", "Q-1"), {}, NOW)
+    for entry in (WAKE, asked):
+        inbox.add(place, entry)
+    (Path(place.inbox) / f"{Kind.WAKE}-{'0' * 24}.json").write_text("{")
+    assert inbox.read(place, NOW, Kind.QUERY) == inbox.Inbox(waiting=(asked,))
+    assert len(inbox.read(place, NOW).problems) == 1
+
+
 def test_subjects_that_print_alike_are_other_entries(place: Root) -> None:
     names = {
         Entry(Kind.WAKE, subject, {}, NOW).file_name for subject in (("a", "b"), ("a,b",), ("ab",), ("a", "b", ""))

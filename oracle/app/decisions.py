@@ -15,7 +15,7 @@ from oracle.app.teams import Team, open_team
 from oracle.domain import decisions as rules
 from oracle.domain import handoffs as receipts
 from oracle.domain import timestamps
-from oracle.domain.decisions import ABORT, FRONT, WAIT, Payload
+from oracle.domain.decisions import ABORT, FRONT, PAYLOAD, WAIT, Payload
 from oracle.domain.handoffs import CONSUMED, Kind, Receipt, ReceiptName, new_receipt
 from oracle.domain.values import value
 from oracle.errors import Conflict, InvalidRecord, NotFound, SecretFound, UsageError
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from oracle.app.oracle import Oracle
 
-PAYLOAD = "decision_payload"
 DECISION = "decision"
 _LONGEST_EXCERPT = 200
 

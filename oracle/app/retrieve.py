@@ -61,7 +61,14 @@ def status(oracle: Oracle, *, fresh: bool) -> dict[str, object]:
             },
         }
 
-    return {**oracle.index.read(count, fresh=fresh), **_embedded(oracle)}
+    return {**oracle.index.read(count, fresh=fresh), **_embedded(oracle), "overdue_decisions": _overdue(oracle)}
+
+
+def _overdue(oracle: Oracle) -> list[dict[str, object]]:
+    """Return the decisions that people did not settle in time."""
+    from oracle.app import overdue, teams
+
+    return [one.as_json() for one in overdue.find_overdue(oracle.root, teams.now(oracle))]
 
 
 def _embedded(oracle: Oracle) -> dict[str, object]:

@@ -11,7 +11,7 @@ from oracle.cli.session import Call
 from oracle.errors import UsageError
 from oracle.wording import say
 
-_FREE_TEXT = "TEXT"
+_FREE_TEXT, _ROOT = "TEXT", "memory_dir"
 
 Slug = Annotated[
     str,
@@ -105,9 +105,11 @@ def _require_values(context: typer.Context) -> None:
     What holds free text may be empty.
     """
     for option in context.command.params:
+        if option.metavar == _FREE_TEXT or option.name == _ROOT:  # of the Root speaks whoever opens it
+            continue
         value = context.params.get(option.name or "")
         is_empty = value == "" or (isinstance(value, list | tuple) and "" in value)
-        if is_empty and option.param_type_name == "option" and option.metavar != _FREE_TEXT:
+        if is_empty and option.param_type_name == "option":
             source = context.get_parameter_source(option.name or "")
             if source is not None and source.name == "COMMANDLINE":
                 raise UsageError(

@@ -234,6 +234,10 @@ def _print_counts(counts: dict[str, Any]) -> None:
     looked = say("every file stat'ed at {moment}", moment=freshness["last_full_stat"])
     behind = say("behind the files: {reason}", reason=retold(freshness["stale"])) if freshness["stale"] else looked
     lines.append((say("freshness"), behind))
+    lines += [
+        (say("overdue"), say("{decision_id} of {project}, since {due_at}; its default is {default}", **one))
+        for one in counts["overdue_decisions"]
+    ]
     for name, text in lines:
         write_out(f"{padded(visible(name), 11)} {visible(text)}\n")
 

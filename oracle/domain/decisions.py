@@ -12,6 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+PAYLOAD = "decision_payload"
+"""The field of a dispatch receipt that holds what people are asked."""
+
 WAIT, ABORT = "wait", "abort"
 """Defaults that are no option: nothing is decided, or what was asked about is given up."""
 
@@ -41,8 +44,10 @@ class Payload:
     @property
     def due_at(self) -> datetime | None:
         """When the default begins to hold."""
-        created = timestamps.parse(self.text("created_at"))
-        return None if created is None else created + timedelta(minutes=float(self.text("timeout_minutes")))
+        created, minutes = timestamps.parse(self.text("created_at")), self.fields.get("timeout_minutes")
+        if created is None or isinstance(minutes, bool) or not isinstance(minutes, int | float):
+            return None  # only a receipt that somebody edited by hand says so
+        return created + timedelta(minutes=minutes)
 
     @property
     def choices(self) -> tuple[str, ...]:

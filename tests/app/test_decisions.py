@@ -218,3 +218,22 @@ def test_what_can_not_be_resolved(squad: Squad, words: tuple[str, str], error: t
     squad.oracle.send_decision(payload())
     with pytest.raises(error):
         squad.oracle.resolve_decision(*words, choice="D")
+
+
+def test_what_nobody_decided_in_time_is_named_and_settled_by_nothing(squad: Squad):
+    later = ID.replace("6", "7")
+    squad.oracle.send_decision(payload())
+    squad.oracle.send_decision(payload(decision_id=later, created_at="2999-01-01T00:00:00Z"))
+    squad.folder.joinpath(f"{ID.replace('6', '8')}__memory__koder.json").write_text(
+        '{"decision_payload": {"created_at": 5}}'
+    )
+    due = {"decision_id": ID, "project": "demo", "due_at": "2026-04-27T19:30:00.000000Z", "default": "B"}
+    squad.open(3600).resume()
+    assert squad.oracle.status()["overdue_decisions"] == [due]
+    (found,) = [check for check in squad.oracle.doctor() if check.name == "decisions"]
+    assert (found.ok, found.severity) == (False, "warning")
+    assert found.detail == f"{ID} of demo: nobody decided before 2026-04-27T19:30:00.000000Z; its default is B"
+    assert found.fix == f"oracle decision resolve {ID} --project demo"
+    assert squad.states()[ID] == squad.states()[later] == "open"
+    squad.oracle.resolve_decision("demo", ID)
+    assert squad.oracle.status()["overdue_decisions"] == []

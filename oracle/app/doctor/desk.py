@@ -1,9 +1,11 @@
-"""The check of what waits to be done: things that failed too often and were set aside. Reads only."""
+"""The checks of what waits to be done: what failed too often and was set aside, decisions past their deadline. Reads only."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
+from oracle.app import overdue
 from oracle.app.doctor.checks import Check, capped, warning
 from oracle.app.doctor.patient import Patient
 from oracle.store import inbox
@@ -25,4 +27,23 @@ def check_set_aside(patient: Patient) -> Iterator[Check]:
             say("oracle resume tries it again; rm {path} forgets it", path=path),
         )
         for path, entry in inbox.set_aside(patient.root)
+    )
+
+
+def check_overdue(patient: Patient) -> Iterator[Check]:
+    """Name the decisions that people did not settle in time; nothing settles them by itself."""
+    now = datetime.fromtimestamp(patient.now_ns / 1e9, UTC)
+    yield from capped(
+        warning(
+            "decisions",
+            say(
+                "{decision_id} of {project}: nobody decided before {due_at}; its default is {default}",
+                decision_id=one.decision_id,
+                project=one.project,
+                due_at=one.due_at,
+                default=one.default,
+            ),
+            one.command,
+        )
+        for one in overdue.find_overdue(patient.root, now)
     )

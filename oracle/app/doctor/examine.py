@@ -39,6 +39,7 @@ _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
     ("privacy", say("every rule of what must not leave can be used"), content.check_privacy),
     ("journal", say("every line of events.log is an event"), content.check_journal),
     ("set aside", say("nothing was given up"), desk.check_set_aside),
+    ("decisions", say("none is past its deadline"), desk.check_overdue),
     ("clock", say("right, as far as the records tell"), ground.check_clock),
     ("times", say("nothing was changed in the future"), ground.check_mtimes),
     ("flock", say("the file system locks"), machine.check_flock),

@@ -2,8 +2,9 @@
 
 Eight writers (four through Oracle, four that work on a seat's files as editors do), four readers, two queriers that speak MCP with
 servers of their own, and a probe that measures how long a renamed file stays unknown to the index. In the first part the daemon is
-killed with SIGKILL every few seconds; in the second it lives, and its memory, its open files and the lag are measured. Exits 1 when
-something does not hold.
+killed with SIGKILL every few seconds; in the second it lives, and its memory, its open files and the lag are measured. The planner
+sits in a pane of a private tmux server and is really woken; memory's seat is away, so what the disk does not answer is answered for
+it. Exits 1 when something does not hold.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from soak_workers import PROJECT, WORKERS, root_of  # noqa: E402
 from oracle.app.oracle import Oracle  # noqa: E402
 from oracle.domain.records import Draft  # noqa: E402
 from oracle.store import daemon as store  # noqa: E402
+from tests.wake.stage import Stage  # noqa: E402
 
 KILLING = 0.6
 """Share of the time in which the daemon is killed now and then."""
@@ -42,15 +44,14 @@ SAMPLE_EVERY = 0.5
 class Served:
     """A home with a Root, workers and a daemon."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, stage: Stage) -> None:
         self.home = home
         self.root = root_of(home)
         self.root.mkdir(parents=True, mode=0o700)
         self.environ = {
             **os.environ,
             "HOME": str(home),
-            "ORACLE_TMUX_SOCKET": str(home / "none"),
-            "TMUX_TMPDIR": str(home),
+            "ORACLE_TMUX_SOCKET": stage.socket,
         }
         with Oracle.open(str(self.root)) as oracle:
             oracle.init()
@@ -184,7 +185,10 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600.0, help="how long the load lasts (default 600)")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="oracle-soak-") as folder:
-        served = Served(Path(folder) / "home")
+        os.environ["TMUX_TMPDIR"] = folder
+        stage = Stage(Path(folder))
+        planner = stage.box(f"{PROJECT}-planner", size=(200, 30))
+        served = Served(Path(folder) / "home", stage)
         try:
             run(served, given.seconds)
             waited = settle(served, [str(one["asked"]) for one in acknowledged(served.home) if "asked" in one])
@@ -192,8 +196,10 @@ def main() -> int:
         finally:
             if served.daemon is not None:
                 served.daemon.kill()
+            stage.close()
         said = list(acknowledged(served.home))
         report(served, said, given.seconds, waited)
+        print(f"times that the planner was woken\t{len(planner.read())}")
         faults = [*judging.judge(served, said), *([f"told to stop, the daemon exited {code}"] if code else [])]
     for sentence in faults:
         print(f"FAILED\t{sentence}")

@@ -129,12 +129,12 @@ def read_cases(name: str) -> list[Any]:
 
 @pytest.fixture
 def cases() -> Callable[[str], list[Any]]:
-    """Give the reader of tests/cases/NAME.jsonl; a test marked `cases(NAME)` that takes `case` runs once a line."""
+    """Give the reader of tests/cases/NAME.jsonl; a test marked `cases(NAME, …)` that takes `case` runs once a line."""
     return read_cases
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marker = metafunc.definition.get_closest_marker("cases")
     if marker and "case" in metafunc.fixturenames:
-        found = read_cases(*marker.args)
+        found = [case for name in marker.args for case in read_cases(name)]
         metafunc.parametrize("case", found, ids=[str(case["id"]) for case in found])

@@ -30,7 +30,7 @@ def put(root: Path, name: str, text: str | bytes) -> Path:
 # cases ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.cases("search")
+@pytest.mark.cases("search", "more_search")
 def test_search_cases(root: Path, case: dict[str, Any]) -> None:
     for name, text in case["records"].items():
         put(root, f"{BUILDER}/{name}", f"# note\n\n{text}\n")
@@ -43,7 +43,7 @@ def test_search_cases(root: Path, case: dict[str, Any]) -> None:
             assert (hit.first_line, hit.last_line) == (3, 3)
 
 
-@pytest.mark.cases("links")
+@pytest.mark.cases("links", "more_links")
 def test_link_cases(root: Path, case: dict[str, Any]) -> None:
     for slug in case.get("records", []):
         put(root, slug, "a record\n")

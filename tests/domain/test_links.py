@@ -50,7 +50,7 @@ def refs(text: str) -> list[str]:
     return [reference.ref for reference in extract(text).references]
 
 
-@pytest.mark.cases("links")
+@pytest.mark.cases("links", "more_links")
 def test_every_case_gives_just_its_edges(case: dict[str, Any]) -> None:
     found = edges(case["text"], tuple(case.get("records", ())))
     assert len(found) == len(set(found))

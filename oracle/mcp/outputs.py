@@ -225,6 +225,7 @@ DELIVERED = answer(
         "all_verified": maybe(YES_NO, "Whether every claim holds; null without claims."),
         "confidence": maybe(TEXT, "How sure the answer is."),
         "settled": told(WHOLE, "Answers kept aside that this one decided against."),
+        "redacted": many(TEXT, "What looked like a secret and was replaced."),
     },
     {"lineage_status": maybe(TEXT, "Of a commit."), "record": maybe(TEXT, "The path of a record of it.")},
 )

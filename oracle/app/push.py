@@ -12,7 +12,7 @@ from oracle.app import privacy, teams
 from oracle.domain import push
 from oracle.domain.values import value
 from oracle.errors import InvalidName, PrivacyBlocked, PushFailed, UsageError
-from oracle.store import feishu
+from oracle.store import feishu, programs
 from oracle.wording import joined, say
 
 TYPE_CHECKING = False
@@ -105,7 +105,6 @@ def _session(oracle: Oracle, message: Message) -> str:
 
 def _run(group: str, text: str) -> None:
     import shutil
-    import subprocess
 
     program = shutil.which(PROGRAM)
     if program is None:
@@ -116,15 +115,8 @@ def _run(group: str, text: str) -> None:
     environ = {key: given for key, given in os.environ.items() if key in _PASSED_ON or _is_passed(key)}
     words = [program, "im", "+messages-send", "--as", "user", "--chat-id", group, "--text", text]
     try:
-        done = subprocess.run(
-            words,
-            env={**environ, "ORACLE_INTERNAL": "1"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
+        done = programs.run(words, environ={**environ, "ORACLE_INTERNAL": "1"}, patience=PATIENCE)
+    except programs.OutOfPatience as error:
         raise PushFailed(
             say("{program} gave no answer in {patience:g} s.", program=PROGRAM, patience=PATIENCE),
             hint=say("Whether it was sent is not known."),
@@ -134,13 +126,13 @@ def _run(group: str, text: str) -> None:
             say("{program} can't be run: {strerror}.", program=PROGRAM, strerror=error.strerror),
             hint=say("Run it by hand."),
         ) from error
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
+    if done.code:
+        said = done.errors.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
         raise PushFailed(
             say(
                 "{program} ended with {returncode}: {said}.",
                 program=PROGRAM,
-                returncode=done.returncode,
+                returncode=done.code,
                 said=said or say("it said nothing"),
             ),
             hint=say("Run it by hand."),

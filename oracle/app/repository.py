@@ -10,6 +10,8 @@ import os
 import time
 from functools import cached_property
 
+from oracle.store import programs
+
 PATIENCE = 5.0
 """Seconds for one answer of git."""
 
@@ -24,22 +26,13 @@ class OutOfTime(Exception):
 
 def ask_git(repo: str, *words: str, patience: float = PATIENCE) -> tuple[int, str]:
     """Return git's exit code and what it said; -1 when it could not be asked or took longer than `patience` seconds."""
-    import subprocess
-
     environ = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
     environ |= {"LC_ALL": "C", "ORACLE_INTERNAL": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
     try:
-        done = subprocess.run(
-            ["git", "-C", repo, *_OPTIONS, *words],
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=patience,
-            check=False,
-        )
-    except (OSError, ValueError, subprocess.TimeoutExpired):
+        done = programs.run(["git", "-C", repo, *_OPTIONS, *words], environ=environ, patience=patience)
+    except (OSError, ValueError, programs.OutOfPatience):
         return -1, ""
-    return done.returncode, done.stdout.decode("utf-8", "replace").strip()
+    return done.code, done.output.decode("utf-8", "replace").strip()
 
 
 class Repository:

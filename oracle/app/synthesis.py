@@ -15,6 +15,7 @@ from oracle.app.answer import drop_changed
 from oracle.app.replies import ANSWERED, Reply, Synthesis
 from oracle.domain.values import replace
 from oracle.errors import UsageError
+from oracle.store import programs
 from oracle.store.configuration import load_synthesizer
 from oracle.wording import say
 
@@ -118,23 +119,15 @@ def _is_borne(sentence: str, texts: dict[str, str]) -> bool:
 
 def _run(command: tuple[str, ...], packet: str) -> tuple[str, str]:
     """Return (what the command said, why it said nothing)."""
-    import subprocess
-
+    environ = {**os.environ, "ORACLE_INTERNAL": "1"}
     try:
-        done = subprocess.run(
-            list(command),
-            input=packet.encode("utf-8", "replace"),
-            env={**os.environ, "ORACLE_INTERNAL": "1"},
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+        done = programs.run(command, environ=environ, patience=PATIENCE, given=packet.encode("utf-8", "replace"))
+    except programs.OutOfPatience:
         return "", say("{program} took longer than {patience:g} s", program=command[0], patience=PATIENCE)
     except (OSError, ValueError) as error:
         return "", say(
             "{program} can't be run: {reason}", program=command[0], reason=getattr(error, "strerror", None) or error
         )
-    if done.returncode:
-        return "", say("{program} ended with {code}", program=command[0], code=done.returncode)
-    return done.stdout[:_MOST_BYTES].decode("utf-8", "replace"), ""
+    if done.code:
+        return "", say("{program} ended with {code}", program=command[0], code=done.code)
+    return done.output[:_MOST_BYTES].decode("utf-8", "replace"), ""

@@ -140,6 +140,28 @@ def test_failure_is_an_error_and_no_event(bound: Oracle, program: Path):
     assert bound.events("demo", "", 5) == []
 
 
+@pytest.mark.parametrize("script", ["exec tail -f /dev/null", "tail -f /dev/null & exit 0"])
+def test_program_that_is_not_done_in_time_is_said_and_ended(
+    bound: Oracle, program: Path, monkeypatch: pytest.MonkeyPatch, script: str
+):
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    monkeypatch.setattr("oracle.app.push.PATIENCE", 0.5)
+    with pytest.raises(PushFailed, match=r"lark-cli gave no answer in 0\.5 s\.") as caught:
+        bound.push(MESSAGE)
+    assert caught.value.hint == "Whether it was sent is not known."
+    assert bound.events("demo", "T-1", 5) == []
+
+
+def test_long_body_leaves_cut_with_a_note_and_is_read_back(bound: Oracle, program: Path):
+    made = bound.push(
+        Message("\n".join(["长" * 2000, "b" * 2000, "c", "d", "e", "f"]), "demo", session="demo_memory_x")
+    )
+    text = words(program)[-1]
+    assert push.parse(text) == made
+    assert (made.session, len(made.body.splitlines()) <= 4, len(text) < 4000) == ("demo_memory_x", True, True)
+    assert "truncated" in text
+
+
 def test_rehearsal_needs_no_switch_and_sends_nothing(root: Path, program: Path):
     made = Oracle.open(str(root)).prepare_push(Message("a\n\nb", "demo", seat="builder-1", session="demo_b_"))
     assert (made.sender, made.body, push.parse(made.text()).session) == ("Builder-1", "a\nb", "demo_b_")

@@ -53,7 +53,7 @@ _URL_REST = (
 )
 _SCHEME = r"(?<![A-Za-z])[A-Za-z][A-Za-z0-9+.-]*\Z"
 _BRACKETED = r"([^\x00-\x20\x7f-\xa0<>\u2000-\u200f\u2028-\u202f\u3000\ud800-\udfff]++)>"
-_URL_TAIL = ".,;:!?'\"*~"
+_URL_TAIL = ".,;:!?'\"*~،؛؟۔।॥"
 
 
 def _web_scheme(prose: str, at: int) -> int:
@@ -117,10 +117,10 @@ def _url_stop(prose: str, at: int) -> int:
 
 # Files ----------------------------------------------------------------------------------------------------------------
 
-_PATH_END = r"(?![A-Za-z0-9_]|\.[a-z0-9_]|[./-]*+(?<=[/-])[A-Za-z0-9_])"
+_PATH_END = r"(?!_*+[A-Za-z0-9]|\.[a-z0-9_]|[./-]*+(?<=[/-])[A-Za-z0-9_])"
 _FILE_END = re.compile(r"\.([a-z][a-z0-9]{0,7}+)" + _PATH_END)
 _BARE_FILE_END = r"/(?:" + "|".join(sorted(BARE_FILES)) + r")" + _PATH_END
-_PATH_BACKWARDS = re.compile(r"[A-Za-z0-9_./~@+$-]*")
+_PATH_BACKWARDS = re.compile(r"(?:[A-Za-z0-9_./~@+$-]++(?:(?<=_)\\)?+)*+(?:(?<=/):[A-Za-z](?![A-Za-z0-9_]))?+")
 _PATH_MARKS = frozenset("_./~@+$-")
 _TOP_FOLDER = (
     r"/(?:home|etc|usr|var|tmp|opt|srv|mnt|root|Users|Volumes|Library|private|proc|dev|work|workspace|data|app)/"
@@ -163,10 +163,10 @@ def read_files(page: Page, prose: str) -> str:
             if start < 0:
                 continue
         token = prose[start:end]
-        if not _PLAIN_PATH.fullmatch(token):
+        if prose[end : end + 1] == "_" or not _PLAIN_PATH.fullmatch(token):
             token = token.lstrip("-+")
             start = end - len(token)
-            path = _file_path(token)
+            path = _file_path(_plain(token, prose, end=end))
         else:
             path = token
         spans.append((start, end))
@@ -207,6 +207,12 @@ def _whole_start(prose: str, floor: int, *, start: int) -> int:
 
 def _is_of_path(char: str) -> bool:
     return char in _PATH_MARKS or char.isalnum() or (not char.isascii() and category(char).startswith("M"))
+
+
+def _plain(token: str, prose: str, *, end: int) -> str:
+    """Return a path without its escapes and without the underscores that open an emphasis, closed right behind it."""
+    opening = len(token) - len(token.lstrip("_"))
+    return token[opening if prose.startswith("_" * opening, end) else 0 :].replace("\\_", "_")
 
 
 def _file_path(token: str) -> str | None:
@@ -253,7 +259,7 @@ def _is_pattern(page: Page, *, start: int, end: int, path: str) -> bool:
         return path[0] in "/."
     if before == ":":
         return path[0].isdigit()  # a host's port
-    return before == "*" and page.after(end) != "*"
+    return before == "*" and page.part(end, end + 4).lstrip("_")[:1] != "*"
 
 
 def _is_cut(page: Page, start: int, *, path: str) -> bool:
@@ -277,7 +283,7 @@ def find_emphasis(prose: str) -> list[tuple[int, int]]:
 _ID_END = r"(?![A-Za-z0-9_]|-[A-Za-z0-9_]|\.[0-9a-z])"
 TASK_ID = r"[A-Z][A-Z0-9]{0,31}+-[0-9]{1,12}+"
 _NUMBER = re.compile(r"-[0-9]{1,12}+" + _ID_END)  # a literal first, which is what makes the search fast
-_PREFIX_BACKWARDS = re.compile(r"[A-Z0-9]{0,31}[A-Z](?![A-Za-z0-9_.-])")
+_PREFIX_BACKWARDS = re.compile(r"[A-Z0-9]{0,31}[A-Z](?![A-Za-z0-9_])")
 _GITHUB = r"GH#[0-9]{1,12}+" + _ID_END
 _HASH = r"#[0-9]{1,12}+" + _ID_END
 _TASK_BARRIERS = frozenset("-.@$%\\")
@@ -309,8 +315,7 @@ def read_tasks(page: Page, prose: str, *, prefixes: frozenset[str] | None) -> No
     if "-" in prose:
         text = page.beside
         for start, end in _any_tasks(prose) if prefixes is None else _listed_tasks(prose, prefixes):
-            before = text[start - 1 : start]
-            if (before in _BLANKS or not (before in _TASK_BARRIERS or joins(before))) and not joins(
+            if (text[start - 1 : start] in _BLANKS or not _is_word_tail(text, start)) and not joins(
                 text[end : end + 1]
             ):
                 page.mention(TASK, prose[start:end], start=start, end=end)
@@ -328,6 +333,16 @@ def read_tasks(page: Page, prose: str, *, prefixes: frozenset[str] | None) -> No
             colour_end = end
         else:
             page.mention(TASK, found.group(), start=start, end=end)
+
+
+def _is_word_tail(text: str, start: int) -> bool:
+    """Tell whether what begins at `start` goes on from a word or path before it; a range or a dash to a wide word ends one."""
+    before, second = text[start - 1 : start], text[max(start - 2, 0) : max(start - 1, 0)]
+    if before == ".":
+        return second != "."
+    if before == "-":
+        return not second.isalpha() or joins(second)
+    return before in _TASK_BARRIERS or joins(before)
 
 
 def _any_tasks(prose: str) -> Iterator[tuple[int, int]]:
@@ -370,6 +385,8 @@ def _is_colour(page: Page, start: int, *, end: int, colour_end: int) -> bool:
     ):
         return True
     head = page.part(start - 64, start).lower()
+    if head.endswith("-["):  # `text-[#336699]`, a class of Tailwind's
+        return True
     if any(word in head for word in _COLOUR_WORDS) and compiled(_COLOUR).search(head):
         return True
     return page.after(end) in {";", "}"} and compiled(_PROPERTY).search(head) is not None
@@ -377,7 +394,7 @@ def _is_colour(page: Page, start: int, *, end: int, colour_end: int) -> bool:
 
 # Commits --------------------------------------------------------------------------------------------------------------
 
-_HEX = r"([0-9a-fA-F]{7,40}+)(?![A-Za-z0-9_])"
+_HEX = r"([0-9a-fA-F]{7,40}+)(?![A-Za-z0-9_]|-[0-9a-fA-F]{4}-)"  # a UUID is none
 _COMMIT_CUES = ("commit", "merg", "cherry", "revert", "sha", "提交", "合并", "回滚", "还原")
 _ASCII_CUES = tuple(cue for cue in _COMMIT_CUES if cue.isascii())
 _INTRODUCED = r"(?:\s{1,3}+|[:=]\s{0,3}+)" + _HEX

@@ -32,8 +32,12 @@ _PREFIXES = (  # in the order in which edges are listed
     (PROJECT, entity("project", "")),
     (COMPONENT, entity("component", "")),
 )
-# Where what is written wide begins and ends, by turns: Hangul, the CJK blocks, their compatibility forms, full width.
-_WIDE = "\u1100\u1200\u2e80\ua000\ua960\ua980\uac00\ud800\uf900\ufb00\ufe30\ufe50\uff00\ufff0\U00020000\U00040000"
+# Where what is written without blanks begins and ends, by turns: Thai and Lao, Burmese, Hangul, Khmer, the CJK blocks, their
+# compatibility forms, full width.
+_WIDE = (
+    "\u0e00\u0f00\u1000\u10a0\u1100\u1200\u1780\u1800\u2e80\ua000\ua960\ua980\uac00\ud800\uf900\ufb00\ufe30\ufe50"
+    "\uff00\ufff0\U00020000\U00040000"
+)
 _UNCLEAN = r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
 
 if TYPE_CHECKING:
@@ -153,13 +157,18 @@ def _first(hits: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
 
 
 def joins(char: str) -> bool:
-    """Tell whether a neighbour makes one word with a Latin word: letters, digits and `_`, but nothing written wide."""
-    return (char.isalnum() or char == "_") and (char < _WIDE[0] or bisect_right(_WIDE, char) % 2 == 0)
+    """Tell whether a neighbour makes one word with a Latin word: a letter of a script with capitals, a digit or `_`.
+
+    A letter of Arabic, of Devanagari or one that is written wide never does: it is another word, blank or not.
+    """
+    if char.isascii():
+        return char.isalnum() or char == "_"
+    return (char.islower() or char.isupper() or char.isdecimal()) and not is_wide(char)
 
 
 def is_wide(char: str) -> bool:
-    """Tell whether a character is a letter or digit of a script that is written wide, without blanks between words."""
-    return not char.isascii() and char.isalnum() and not joins(char)
+    """Tell whether a character is a letter or digit of a script that is written without blanks between words."""
+    return not char.isascii() and char.isalnum() and bisect_right(_WIDE, char) % 2 == 1
 
 
 def is_unclean(text: str) -> bool:

@@ -53,6 +53,8 @@ def read_links(page: Page, prose: str) -> str:
         for found in compiled(pattern).finditer(prose):
             group = 1 if found.group(1) is not None else 2
             start, end = found.span(group)
+            if found.group(group).startswith("[["):
+                continue  # `[label]([[page]])`, as Logseq writes it, is a wikilink
             spans.append((start, end))
             _read_destination(page, found.group(group), start=start, end=end)
     return blank(prose, sorted(spans), filler=HIDDEN)
@@ -162,7 +164,7 @@ def read_wikilinks(page: Page, prose: str) -> str:
         written, alias = found.group(1), found.group(2) or ""
         if alias.startswith("|") or _is_shell(written) or _is_subscript(page, found.start(), written=written):
             continue
-        path = _decode(written.partition("#")[0].partition("^")[0].rstrip("\\ ")).strip()
+        path = _decode(written.partition("#")[0].partition("^")[0].rstrip("\\ ")).strip().replace("\\", "/")
         if _has_scheme(path) or _has_other_suffix(path.rpartition("/")[2]):
             continue
         inside = _inside_memory(path)

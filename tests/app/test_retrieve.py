@@ -43,7 +43,7 @@ def test_search_cases(root: Path, case: dict[str, Any]) -> None:
             assert (hit.first_line, hit.last_line) == (3, 3)
 
 
-@pytest.mark.cases("links", "more_links")
+@pytest.mark.cases("links")
 def test_link_cases(root: Path, case: dict[str, Any]) -> None:
     for slug in case.get("records", []):
         put(root, slug, "a record\n")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from oracle.store.inbox import Entry
 
 QUERY, TASK = "query", "task"
-_SAID = ("objective", "title", "user_summary", "notes", "task_type", "skill_refs", "queue", "receipt")
+_SAID = ("task_id", "objective", "title", "user_summary", "notes", "task_type", "skill_refs", "queue", "receipt")
 """What an order says in words of its own."""
 
 

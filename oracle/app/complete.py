@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 VERDICTS = ("APPROVED", "APPROVED_WITH_NITS", "CHANGES_REQUESTED", "BLOCKED", "DECISION_NEEDED")
 DISPOSITIONS = ("AUTO_ADVANCE", "USER_DECISION_NEEDED")
 FRONT = "koder"
-_SAID = ("title", "summary", "user_summary", "next_action", "core_ux_gate", "branch", "fields")
+_SAID = ("task_id", "title", "summary", "user_summary", "next_action", "core_ux_gate", "branch", "fields")
 """What a completion says in words of its own."""
 
 

@@ -75,7 +75,9 @@ def deliver(oracle: Oracle, delivery: Delivery) -> Delivered:
 
 def without_secrets(oracle: Oracle, delivery: Delivery) -> tuple[Delivery, tuple[str, ...]]:
     """Return a delivery as it may be handed over, and what was replaced in it. Raises SecretFound, PrivacyBlocked, UsageError."""
-    fields = {name: getattr(delivery, name) for name in ("response", "summary", "title", "verdict", "commit")}
+    fields = {
+        name: getattr(delivery, name) for name in ("task_id", "response", "summary", "title", "verdict", "commit")
+    }
     cleaned, redacted = cleaning.guard_handoff(oracle, fields, delivery.secrets)
     return (replace(delivery, **cleaned) if redacted else delivery), redacted
 

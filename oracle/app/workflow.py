@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
-from oracle.app import teams, wakeups
+from oracle.app import cleaning, teams, wakeups
 from oracle.app.teams import Team, open_team
 from oracle.domain import handoffs as receipts
 from oracle.domain import timestamps
@@ -77,8 +77,9 @@ def create_task(
 ) -> tuple[str, bool]:
     """Make a task's workflow.md and STATUS.md unless they are there; return (its folder, whether the workflow is new).
 
-    Raises UsageError for steps that can't be followed, InvalidName.
+    Raises UsageError for steps that can't be followed, InvalidName, SecretFound.
     """
+    cleaning.guard_handoff(oracle, {"task_id": task_id, "template": template}, cleaning.REFUSE)
     faults = rules.find_faults(steps)
     if faults:
         raise UsageError(

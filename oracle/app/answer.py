@@ -15,6 +15,7 @@ from oracle.app.quotes import Quote, Source
 from oracle.app.replies import Cited, CitedFact, Near, Replaced, Reply
 from oracle.app.retrieve import check_filters
 from oracle.app.views import Hit, Summary
+from oracle.domain.stretches import is_wide
 from oracle.domain.values import replace, value
 from oracle.errors import NotInFederation, UsageError
 from oracle.index import query
@@ -26,11 +27,14 @@ if TYPE_CHECKING:
 
     from oracle.app.oracle import Oracle
 
-THRESHOLD = 0.22
+THRESHOLD = 0.2
 """Coverage of the question that the best passage must reach; references/answers.md has what was measured."""
 
-NEARNESS = 0.235
-"""Nearness in meaning that does for coverage, where the semantic extra is: what is asked in another language shares no word."""
+_ABSENT = 1.25
+"""What the best passage must cover beyond, for the share of the question's words that stand in no record."""
+
+NEARNESS = 3.5
+"""Deviations of nearness that do for coverage in a passage of another language than the question's: it shares no word."""
 
 _HITS, _FEW = 12, 4
 _STRONGEST = 5
@@ -130,25 +134,32 @@ def _choose(
     """Return the claims and the records that no longer hold; nothing where memory does not bear an answer."""
     now = [hit for hit in hits if not _is_over(hit.record)]
     over = [hit for hit in hits if _is_over(hit.record)]
-    best = max((_bears(hit) for hit in [*now[:_STRONGEST], *over]), default=0.0)
-    if asked.unknown or best < 1:
+    wide = is_wide(asked.text)
+    best = max((_bears(hit, wide=wide) for hit in [*now[:_STRONGEST], *over]), default=0.0)
+    if asked.unknown or best < 1 + _ABSENT * asked.absent / THRESHOLD:
         return (), ()
     least = max(1.0, _BESIDE_BEST * best)
     replaced = {
-        hit.record.slug: Replaced(hit.record, _chain(oracle, hit.record)) for hit in over if _bears(hit) >= least
+        hit.record.slug: Replaced(hit.record, _chain(oracle, hit.record))
+        for hit in over
+        if _bears(hit, wide=wide) >= least
     }
-    bearing = [hit for hit in now if _bears(hit) >= least or hit is now[0]]
+    bearing = [hit for hit in now if _bears(hit, wide=wide) >= least or hit is now[0]]
     made = (_candidate(oracle, asked, hit, is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)
-    was_best = any(_bears(hit) >= best for hit in over)
+    was_best = any(_bears(hit, wide=wide) >= best for hit in over)
     kept = _with_successors(oracle, asked, kept, replaced.values(), is_first=was_best)
     kept, pairs = _beside(oracle, asked, kept)
     return _cite(oracle, kept, pairs), tuple(replaced.values())
 
 
-def _bears(hit: Hit) -> float:
-    """Return how much of the question a passage bears, by its words or its meaning; 1 is just enough."""
-    return max(hit.coverage / THRESHOLD, hit.nearness / NEARNESS)
+def _bears(hit: Hit, *, wide: bool) -> float:
+    """Return how much of a question a passage bears, by its words, or its meaning across languages; 1 is just enough.
+
+    Within a language nearness tells too little: what is not known is asked in the words of what is.
+    """
+    by_words = hit.coverage / THRESHOLD
+    return by_words if wide == is_wide(hit.snippet) else max(by_words, hit.nearness / NEARNESS)
 
 
 def _is_over(record: Summary) -> bool:

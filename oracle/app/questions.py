@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 
+from oracle.app.ranking.question import understand
+from oracle.domain.stretches import is_wide
 from oracle.domain.values import value
-from oracle.index import fold, query
+from oracle.index import candidates, fold, query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from oracle.index.db import Connection
 
 _STEM = 4
+_SMALL = 50
+"""Records of a Root in which the absence of a word says half of what it says in a large one."""
 _QUOTED = re.compile(r"[\"“”「」『』《》«»]")
 _LATIN = re.compile(r"[A-Za-z][A-Za-z0-9+#]*")
 _NO_NAMES = frozenset(
@@ -36,11 +40,15 @@ _LONGEST = 4000
 
 @value
 class Question:
-    """A question with its words; `unknown` are the names in it that no record asked holds."""
+    """A question with its words; `unknown` are the names in it that no record asked holds.
+
+    `absent` is the share of its words, 0 to 1, that stand in no record of the Root, as far as that says anything.
+    """
 
     text: str
     words: frozenset[str]
     unknown: tuple[str, ...] = ()
+    absent: float = 0.0
 
     def share_in(self, text: str) -> float:
         """Return the share, 0 to 1, of the question's words that a text holds, `retried` for `retry` too."""
@@ -53,10 +61,24 @@ def read_question(oracle: Oracle, text: str, filters: Mapping[str, str], *, fres
     text = text[:_LONGEST]
     names = {name: fold.match_expression(name) for name in names_in(text)}
 
-    def look(connection: Connection) -> tuple[str, ...]:
-        return tuple(name for name, wanted in names.items() if not query.search(connection, wanted, filters, limit=1))
+    def look(connection: Connection) -> Question:
+        unknown = (name for name, wanted in names.items() if not query.search(connection, wanted, filters, limit=1))
+        return Question(text, frozenset(fold.terms_of(text)), tuple(unknown), _absent(connection, text))
 
-    return Question(text, frozenset(fold.terms_of(text)), oracle.index.read(look, fresh=fresh))
+    return oracle.index.read(look, fresh=fresh)
+
+
+def _absent(connection: Connection, text: str) -> float:
+    """Return the share of a question's words that no record holds; 0 where pairs of characters stand for words.
+
+    In a small Root many an ordinary word is missing, and its absence counts for less.
+    """
+    terms = () if is_wide(text) else understand(text).terms
+    stems = candidates.stemmer().stems(token for term in terms for token in term.tokens)
+    found = candidates.document_frequencies(connection, stems.values())
+    absent = [term for term in terms if any(not found[stems[token]][0] for token in term.tokens)]
+    records = candidates.size(connection)
+    return len(absent) / len(terms) * records / (records + _SMALL) if terms else 0.0
 
 
 def names_in(text: str) -> list[str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 700
 _FENCE = r" {0,3}(?:[-*+>] +|\d+[.)] +)?(`{3,}|~{3,})"
+_SPEAKER = r"[^\w\n]{0,4}([^\W\d_][\w-]*(?: [^\W\d_][\w-]*)?)\W{0,3}[:：]"
 _HEADING = r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$"
 
 
@@ -104,6 +105,14 @@ def _pieces(lines: Sequence[str], first: int, last: int, headings: tuple[str, ..
 
 def _passage(lines: list[str], first: int, headings: tuple[str, ...], kind: str) -> Passage:
     return Passage("\n".join(lines), first + 1, first + len(lines), headings, kind == "fence", kind == "heading")
+
+
+def speaker_of(passage: Passage) -> str:
+    """Return who says what stands in a passage, in small letters; "" when nobody is named before a colon."""
+    if passage.fenced or ":" not in passage.text[:60]:
+        return ""
+    speaks = compiled(_SPEAKER).match(passage.text)
+    return speaks[1].lower() if speaks else ""
 
 
 def widen(

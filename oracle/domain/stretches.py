@@ -1,12 +1,13 @@
 """The stretches of a record that stand for one thought each: what one vector is made of. Pure.
 
 A stretch is a run of passages below the same headings, up to `MAX_CHARACTERS` long. Its text begins with the record's title and the
-headings above it, since a paragraph seldom says what it is about.
+headings above it, since a paragraph seldom says what it is about. In a conversation every turn is a stretch besides: it is a
+thought of its own, whatever is said before and after.
 """
 
 from __future__ import annotations
 
-from oracle.domain.passages import MAX_CHARACTERS, Passage
+from oracle.domain.passages import MAX_CHARACTERS, Passage, speaker_of
 from oracle.domain.values import value
 
 TYPE_CHECKING = False
@@ -25,10 +26,11 @@ class Stretch:
     text: str
     first: int
     last: int
+    is_turn: bool = False
 
 
 def stretches(title: str, passages: Sequence[Passage]) -> list[Stretch]:
-    """Return the stretches of a record in order; headings are in their texts, and belong to none."""
+    """Return the stretches of a record in order, its turns behind them; headings are in their texts, and belong to none."""
     found: list[Stretch] = []
     held: list[int] = []
     size = 0
@@ -43,7 +45,15 @@ def stretches(title: str, passages: Sequence[Passage]) -> list[Stretch]:
         size += len(passage.text) + 1
     if held:
         found.append(_stretch(title, passages, held))
-    return found or [Stretch(title, 0, 0)]
+    return [*found, *_turns(passages)] or [Stretch(title, 0, 0)]
+
+
+def _turns(passages: Sequence[Passage]) -> list[Stretch]:
+    """Return a stretch for each passage that somebody says, where most do: a list of settings has colons too."""
+    spoken = [number for number, passage in enumerate(passages) if speaker_of(passage)]
+    if len(spoken) < 2 or 2 * len(spoken) <= sum(not passage.is_heading for passage in passages):
+        return []
+    return [Stretch(passages[number].text, number, number, is_turn=True) for number in spoken]
 
 
 def _stretch(title: str, passages: Sequence[Passage], held: Sequence[int]) -> Stretch:

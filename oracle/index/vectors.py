@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from oracle.store.layout import Root
 
-VERSION = "2"
+VERSION = "3"
 """Raise it when tables, stretches or the form of a vector change; vectors of another version are made again."""
 
 Damaged = sqlite3.DatabaseError
@@ -50,12 +50,12 @@ class Made:
 
 @value
 class Everything:
-    """The hashes of all texts, whether each is wide, and (path, number of the text) of the records that hold them."""
+    """The hashes of all texts, whether each is wide, and (path, number of the text) of the records that hold them, by number."""
 
     hashes: tuple[bytes, ...]
     wide: bytes
     places: tuple[tuple[str, int], ...]
-    vectors: Mapping[str, tuple[tuple[int, ...], bytes]]
+    vectors: Mapping[str, tuple[Sequence[int], bytearray]]
     """Of each model the numbers of the texts that it has read, and their vectors one after the other."""
 
 
@@ -129,22 +129,20 @@ class Vectors:
         connection.execute("BEGIN")
         try:
             texts = connection.execute("SELECT id, hash, wide FROM text ORDER BY id").fetchall()
-            places = connection.execute("SELECT path, text FROM place").fetchall()
-            made = connection.execute("SELECT model, text, data FROM vector ORDER BY model, text").fetchall()
+            at = {row[0]: number for number, row in enumerate(texts)}
+            places = connection.execute("SELECT path, text FROM place ORDER BY text, path").fetchall()
+            models: dict[str, tuple[list[int], bytearray]] = {}
+            for model, identifier, data in connection.execute("SELECT model, text, data FROM vector"):
+                numbers, held = models.setdefault(model, ([], bytearray()))
+                numbers.append(at[identifier])
+                held += data
         finally:
             connection.execute("ROLLBACK")
-        at = {row[0]: number for number, row in enumerate(texts)}
-        models: dict[str, list[tuple[int, bytes]]] = {}
-        for model, identifier, data in made:
-            models.setdefault(model, []).append((at[identifier], data))
         return Everything(
             tuple(row[1] for row in texts),
             bytes(row[2] for row in texts),
             tuple((path, at[identifier]) for path, identifier in places),
-            {
-                model: (tuple(number for number, _ in rows), b"".join(data for _, data in rows))
-                for model, rows in models.items()
-            },
+            models,
         )
 
     def count(self, model: str) -> int:

@@ -17,6 +17,7 @@ import pytest
 
 from oracle.app import embedding, embedding_model
 from oracle.app.oracle import Oracle
+from oracle.app.ranking import semantic
 from oracle.errors import DiskFailure, NotInFederation, UsageError
 
 numpy = pytest.importorskip("numpy", reason="the semantic extra is not installed: it needs numpy")
@@ -116,6 +117,23 @@ def test_a_question_in_another_language_finds_what_is_meant(oracle):
     assert hits[0].why == "meaning"
     assert dict(hits[0].parts).keys() == {"meaning"}
     assert oracle.search("数据库在哪里", lexical=True) == []
+
+
+def test_a_turn_of_a_conversation_is_found_for_itself(oracle, root):
+    turns = "\n\n".join(f"Anna: It is number {number}." for number in range(30))
+    put(root, {"talk": f"# A talk\n\n{turns}\n\nBen: Everything is in postgres.\n\n{turns}\n"})
+    oracle.embed()
+    hits = oracle.search("数据库在哪里", limit=2)
+    assert "Ben: Everything is in postgres." in hits[tails(hits).index("talk")].snippet
+
+
+def test_a_large_set_is_looked_at_by_and_large_first(oracle, root, monkeypatch):
+    put(root, {f"walls-{number}": f"# Walls {number}\n\nThe paint is blue.\n" for number in range(30)})
+    oracle.embed()
+    monkeypatch.setattr(semantic, "_MANY", 10)
+    monkeypatch.setattr(semantic, "_AMONG", 3)
+    assert tails(oracle.search("数据库在哪里", limit=1)) == ["store"]
+    assert tails(oracle.search("数据库在哪里", {"project": "arena"}, limit=1)) == ["store"]
 
 
 def test_words_are_not_hidden_by_a_half_built_set(oracle, root):

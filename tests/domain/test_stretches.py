@@ -25,6 +25,19 @@ def test_a_record_without_text_is_its_title():
     assert [stretch.text for stretch in stretches("Retries", cut("# Only a heading"))] == ["Retries"]
 
 
+TALK = "# A talk\n\nAnna: Where did you go?\n\nBen: To the sea.\n\nThey laughed.\n"
+
+
+def test_where_most_passages_are_said_by_somebody_each_of_these_is_a_stretch_besides():
+    found = stretches("A talk", cut(TALK))
+    assert [(stretch.text, stretch.is_turn) for stretch in found] == [
+        ("A talk\nAnna: Where did you go?\nBen: To the sea.\nThey laughed.", False),
+        ("Anna: Where did you go?", True),
+        ("Ben: To the sea.", True),
+    ]
+    assert len(stretches("Settings", cut("# Settings\n\nNote: it is slow.\n\nOne.\n\nTwo.\n"))) == 1
+
+
 @given(st.text(alphabet="#` \nab錯", max_size=3000))
 def test_every_passage_but_headings_is_in_one_stretch(text):
     passages = cut(text)

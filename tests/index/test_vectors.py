@@ -38,7 +38,7 @@ def test_vectors_come_back_in_order_with_the_records_that_hold_them(vectors):
     vectors.place(M, PATH, b"file", [b"2"], is_whole=False)
     vectors.place(M, "projects/p/decision/b.md", b"file", [b"1", b"2"], is_whole=True)
     found = vectors.everything()
-    assert (found.hashes, found.wide, found.vectors) == ((b"1", b"2"), b"\0\1", {M: ((0, 1), b"aabb")})
+    assert (found.hashes, found.wide, found.vectors) == ((b"1", b"2"), b"\0\1", {M: ([0, 1], b"aabb")})
     assert sorted(found.places) == [(PATH, 1), ("projects/p/decision/b.md", 0), ("projects/p/decision/b.md", 1)]
     assert vectors.sources(M)[PATH] == (b"file", False)
     assert vectors.known(M, [b"1", b"3"]) == {b"1"}

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from oracle.app.ranking.dates import Day, days_in
 from oracle.domain import passages
-from oracle.domain.compiling import compiled
 from oracle.domain.passages import Passage
+from oracle.domain.stretches import Stretch, stretches
 from oracle.index.tokens import tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_SPEAKER = r"[^\w\n]{0,4}([^\W\d_][\w-]*(?: [^\W\d_][\w-]*)?)\W{0,3}[:：]"
 _HEAD = 300
 """Characters at the head of a record in which the day it tells of may stand."""
 _KEPT_CHARACTERS = 20_000_000
@@ -24,7 +23,9 @@ _KEPT_CHARACTERS = 20_000_000
 class Page:
     """The passages of one file; `shift` is added to their lines, `postings` say in which passages a word stands, once each time."""
 
-    __slots__ = ("days", "headings", "lengths", "lines", "passages", "postings", "shift", "speakers", "title", "whole")
+    __slots__ = (
+        "_stretches", "days", "headings", "lengths", "lines", "passages", "postings", "shift", "speakers", "title", "whole",
+    )  # fmt: skip
 
     def __init__(self, text: str, title: str, *, shift: int = 0, whole: int = 0, dated: str = "") -> None:
         self.lines = text.split("\n")
@@ -36,6 +37,7 @@ class Page:
         self.lengths: list[int] = []
         self.headings: dict[tuple[str, ...], list[str]] = {}
         self.speakers: list[str] = []
+        self._stretches: list[Stretch] = []
         self.days: list[Day] = days_in(f"{dated}\n{title}\n{text[:_HEAD]}")
         for number, passage in enumerate(self.passages):
             self._take(number, passage)
@@ -47,8 +49,7 @@ class Page:
             self.postings.setdefault(word, []).append(number)
         if passage.headings not in self.headings:
             self.headings[passage.headings] = tokens(" ".join(passage.headings))
-        speaks = None if passage.fenced or ":" not in passage.text[:60] else compiled(_SPEAKER).match(passage.text)
-        self.speakers.append(speaks[1].lower() if speaks else "")
+        self.speakers.append(passages.speaker_of(passage))
 
     def words(self) -> set[str]:
         """Return the different words of the page, its title and its headings."""
@@ -57,6 +58,12 @@ class Page:
         for words in self.headings.values():
             found.update(words)
         return found
+
+    def stretches(self, title: str) -> list[Stretch]:
+        """Return what vectors are made of, cut when it is first asked for; `title` is the record's, as it is written."""
+        if not self._stretches:
+            self._stretches = stretches(title, self.passages)
+        return self._stretches
 
     def place(self, passage: Passage) -> tuple[int, int]:
         """Return the first and the last line of a passage in the file."""

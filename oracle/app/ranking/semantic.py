@@ -1,24 +1,29 @@
 """Search by meaning: how near a question's vector is to those of records' stretches, beside the words. Needs the semantic extra.
 
 Every language has a direction of its own that says nothing about meaning, and some passages lie near all questions. So the mean
-of the passages of a language is taken off them, and what all questions of a language have in common off the question.
+of the passages of a language is taken off them, and what all questions of a language have in common off the question. And since
+one question lies nearer to everything than another, and one model finds everything nearer than another, nearness is counted in
+deviations: how far a stretch stands out among all that a model has read, for this question.
 """
 
 from __future__ import annotations
 
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 from weakref import WeakKeyDictionary
 
 from oracle.app.embedding_model import Model, find_models
 from oracle.app.oracle import Oracle
 from oracle.app.ranking.scoring import Scored
-from oracle.domain.stretches import Stretch, is_wide, stretches
+from oracle.domain.stretches import Stretch, is_wide
+from oracle.domain.values import value
 from oracle.index.vectors import Damaged, Everything, Vectors
 from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from concurrent.futures import Future
 
     from numpy import bool_, float32, int64
     from numpy.typing import NDArray
@@ -28,19 +33,29 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[float32]
     Places = NDArray[int64]
+    Mask = NDArray[bool_]
 
 SIGNAL = "meaning"
-LEAST = 0.15
-"""Nearness that says nothing: two deviations of passages that have nothing to do with a question."""
+LEAST = 1.5
+"""Deviations from which a record is worth a look for its meaning alone."""
 
 _MANY = 4_000
-"""Texts up to which every model is asked about all of them: what comes later with one is far with the other."""
+"""Texts up to which every model is asked about all of them; of more, about those that the first finds nearest by and large."""
+_AMONG = 1_000
+"""How many these are."""
+_AXES = 64
+"""Numbers of a vector that are left when it is looked at by and large."""
 _FEW = 200
 """Passages of a language from which their own mean counts as much as that of all."""
-_WEIGHT = 1.5
-"""What a passage that says just what is asked gets, as a share of the weight of all words of the question."""
-_RECORD = 0.2
-"""Share of a passage's points that come from the nearest passage of its record."""
+_USUAL = 0.075
+"""Deviation of the cosines of passages that have nothing to do with a question; weighs as `_FEW` passages do."""
+_WEIGHT = 0.25
+"""What a passage gets for a deviation, as a share of the weight of all words of the question."""
+_RECORD, _BEST = 0.2, 3
+"""Share of a passage's points that come from its record, and of how many of its nearest stretches."""
+_TURN = 0.7
+"""Share of a turn's own vector where the stretch around it has one too."""
+_CHUNK = 8_192
 
 
 class Meaning:
@@ -50,105 +65,165 @@ class Meaning:
         import numpy
 
         self._numpy = numpy
-        self._readers = readers
+        self.readers = readers
         self._rows = {name: row for row, name in enumerate(everything.hashes)}
         self._paths = [path for path, _ in everything.places]
         self._places = numpy.array([row for _, row in everything.places], dtype=numpy.int64)
+        self._inside: tuple[str, Mask | None] = ("", None)
+        self._worker = ThreadPoolExecutor(1)  # questions are read while the words are looked for
 
     def ask(self, text: str) -> Nearness:
-        """Return how near each stretch is to a question: what the models say that have read it, each by its weight.
+        """Have the models read a question; they may still be at it when this returns."""
+        return Nearness(self, [self._worker.submit(reader.question, text) for reader in self.readers])
 
-        Of a large Root only the first model is asked about everything, the others about what it finds nearest.
-        """
-        near = self._numpy.zeros(len(self._rows), self._numpy.float32)
-        weights = self._numpy.zeros(len(self._rows), self._numpy.float32)
-        among: Places | None = None
-        for reader in self._readers:
-            rows, weight, found = reader.ask(text, among)
-            near[rows] += weight * found
-            weights[rows] += weight
-            if among is None and len(near) > _MANY:
-                among = self._numpy.argpartition(-near, _MANY)[:_MANY]
-        weights[weights == 0.0] = 1.0
-        return Nearness(self, near / weights)
+    def candidates(self, asked: Asked, within: str) -> Places:
+        """Return the numbers of the texts that may be nearest, of records whose paths begin with `within`."""
+        inside = self._within(within)
+        if len(self._rows) <= _MANY:
+            rows: Places = self._numpy.arange(len(self._rows))
+            return rows if inside is None else rows[inside]
+        return self.readers[0].nearest(asked, inside)
 
-    def nearest(self, scores: Numbers, within: str, limit: int) -> list[str]:
-        """Return the paths of the records that hold the nearest stretches, the nearest first; all begin with `within`."""
-        if not len(self._places):
-            return []
-        found = scores[self._places]
-        if within:
-            inside = self._numpy.fromiter((path.startswith(within) for path in self._paths), bool, len(self._paths))
-            found = self._numpy.where(inside, found, 0.0)
-        most = min(len(found), 8 * limit)
-        near = self._numpy.argpartition(-found, most - 1)[:most]
-        order = near[self._numpy.argsort(-found[near], kind="stable")]
-        return list(dict.fromkeys(self._paths[at] for at in order if found[at] >= LEAST))[:limit]
+    def _within(self, within: str) -> Mask | None:
+        if within and self._inside[0] != within:
+            inside = self._numpy.zeros(len(self._rows), bool)
+            held = [row for path, row in zip(self._paths, self._places, strict=True) if path.startswith(within)]
+            inside[held] = True
+            self._inside = (within, inside)
+        return self._inside[1] if within else None
+
+    def paths(self, rows: Places) -> list[str]:
+        """Return the paths of the records that hold these texts, in their order."""
+        first = self._numpy.searchsorted(self._places, rows)
+        last = self._numpy.searchsorted(self._places, rows, side="right")
+        return [path for start, end in zip(first, last, strict=True) for path in self._paths[start:end]]
 
     def row(self, text: str) -> int:
         """Return the number of the vector of a text, -1 when it has none yet."""
         return self._rows.get(digest(text), -1)
 
 
+@value
+class Asked:
+    """A question as one model has read it, and where passages usually lie from it."""
+
+    vector: Numbers
+    wide: bool
+    usual: float
+    deviation: float
+
+
 class Reader:
-    """What one model has read of a Root: the numbers of the texts, and their vectors, centred."""
+    """What one model has read of a Root: the numbers of the texts, and their vectors, centred.
+
+    Of a large Root the vectors stay in 16 bits, as they are kept.
+    """
 
     def __init__(self, model: Model, everything: Everything, about: Mapping[str, bytes]) -> None:
         import numpy
 
         self._numpy = numpy
         self.model = model
-        numbers, data = everything.vectors.get(model.name, ((), b""))
-        self.rows = numpy.array(numbers, dtype=numpy.int64)
+        numbers, data = everything.vectors.get(model.name, ((), bytearray()))
+        self._rows: Places = numpy.array(numbers, dtype=numpy.int64)
         self._at = numpy.full(len(everything.hashes), -1, dtype=numpy.int64)
-        self._at[self.rows] = numpy.arange(len(numbers))
-        wide = self._wide = numpy.frombuffer(everything.wide, numpy.uint8).astype(bool)[self.rows]
-        vectors = numpy.frombuffer(data, "<f2").astype(numpy.float32).reshape(-1, model.dimension)
-        self._vectors = self._centre(vectors, wide)
+        self._at[self._rows] = numpy.arange(len(numbers))
+        self._wide: Mask = numpy.frombuffer(everything.wide, numpy.uint8).astype(bool)
+        kept = numpy.frombuffer(data, "<f2").reshape(-1, model.dimension)
+        self._vectors: Numbers = self._centre(kept if len(kept) > _MANY else kept.astype(numpy.float32))
+        self._sample: Numbers = self._vectors[:: 1 + len(kept) // _MANY].astype(numpy.float32)
         self._neutral = {name: numpy.frombuffer(about[f"{model.name} {name}"], "<f4") for name in ("latin", "wide")}
+        self._axes: Numbers | None = None
+        self._coarse: Numbers | None = None
 
-    def _centre(self, vectors: Numbers, wide: NDArray[bool_]) -> Numbers:
+    def _centre(self, vectors: Numbers) -> Numbers:
+        """Take the mean of its language off each vector, in place."""
         if not len(vectors):
             return vectors
-        whole = vectors.mean(axis=0)
+        wide = self._wide[self._rows]
+        whole = vectors.mean(axis=0, dtype=self._numpy.float32)
         for group in (wide, ~wide):
-            number = int(group.sum())
-            if number:
-                vectors[group] -= (vectors[group].sum(axis=0) + _FEW * whole) / (number + _FEW)
-        vectors /= self._numpy.maximum(self._numpy.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
+            places = self._numpy.flatnonzero(group)
+            if not len(places):
+                continue
+            chunks = [places[at : at + _CHUNK] for at in range(0, len(places), _CHUNK)]
+            total = sum(vectors[chunk].sum(axis=0, dtype=self._numpy.float32) for chunk in chunks)
+            mean = (total + _FEW * whole) / (len(places) + _FEW)
+            for chunk in chunks:
+                moved = vectors[chunk].astype(self._numpy.float32) - mean
+                moved /= self._numpy.maximum(self._numpy.linalg.norm(moved, axis=1, keepdims=True), 1e-6)
+                vectors[chunk] = moved
         return vectors
 
-    def ask(self, text: str, among: Places | None = None) -> tuple[Places | slice, Numbers, Numbers]:
-        """Return the numbers of the texts asked about, what the model's word on each is worth, and how near each is."""
-        question = self.model.ask([text])[0] - self._neutral["wide" if is_wide(text) else "latin"]
-        question /= max(float(self._numpy.linalg.norm(question)), 1e-6)
-        rows: Places | slice = slice(None) if len(self.rows) == len(self._at) else self.rows
-        vectors, wide = self._vectors, self._wide
-        if among is not None:
-            rows = among[self._at[among] >= 0]
-            vectors, wide = vectors[self._at[rows]], wide[self._at[rows]]
-        own, across = self._numpy.float32(self.model.weight), self._numpy.float32(self.model.weight_across)
-        weight: Numbers = self._numpy.where(wide == is_wide(text), own, across)
-        near: Numbers = vectors @ question.astype(self._numpy.float32)
-        return rows, weight, near
+    def question(self, text: str) -> Asked:
+        """Read a question."""
+        wide = is_wide(text)
+        vector = self.model.ask([text])[0] - self._neutral["wide" if wide else "latin"]
+        vector = (vector / max(float(self._numpy.linalg.norm(vector)), 1e-6)).astype(self._numpy.float32)
+        near = self._sample @ vector
+        mean = float(near.sum()) / (len(near) + _FEW)
+        square = float((near * near).sum()) + _FEW * _USUAL**2
+        return Asked(vector, wide, mean, (square / (len(near) + _FEW) - mean**2) ** 0.5)
+
+    def nearest(self, asked: Asked, inside: Mask | None) -> Places:
+        """Return the numbers of the texts that are nearest by and large, in no order; of those `inside` alone."""
+        if self._coarse is None or self._axes is None:
+            _, axes = self._numpy.linalg.eigh(self._sample.T @ self._sample)
+            self._axes = axes[:, -_AXES:].astype(self._numpy.float32)
+            chunks = [self._vectors[at : at + _CHUNK] for at in range(0, len(self._vectors), _CHUNK)]
+            parts = [chunk.astype(self._numpy.float32) @ self._axes for chunk in chunks]
+            self._coarse = self._numpy.concatenate(parts) if parts else self._sample @ self._axes
+        near = self._coarse @ (asked.vector @ self._axes)
+        if inside is not None:
+            near[~inside[self._rows]] = -1.0
+        if len(near) > _AMONG:
+            found = self._numpy.argpartition(near, -_AMONG)[-_AMONG:]
+            return self._rows[found if inside is None else found[near[found] > -1.0]]
+        return self._rows
+
+    def near(self, asked: Asked, rows: Places) -> tuple[Numbers, Numbers]:
+        """Return how many deviations each text is nearer than usual, and what the model's word on it is worth: 0 unread."""
+        at = self._at[rows]
+        cosines = self._vectors[at].astype(self._numpy.float32) @ asked.vector if len(self._vectors) else at * 0.0
+        same = self._wide[rows] == asked.wide
+        weight = self._numpy.where(same, self.model.weight, self.model.weight_across) * (at >= 0)
+        return (cosines - asked.usual) / asked.deviation, weight
 
 
 class Nearness:
-    """One question's nearness to every stretch: -1 to 1, 0 for what has nothing to do with it."""
+    """One question's nearness to every stretch, in deviations; what is not above the usual has nothing to do with it."""
 
-    def __init__(self, meaning: Meaning, scores: Numbers) -> None:
+    def __init__(self, meaning: Meaning, asked: Sequence[Future[Asked]]) -> None:
         self._meaning = meaning
-        self._scores = scores
+        self._asked = asked
 
     def nearest(self, within: str, limit: int) -> list[str]:
-        """Return the paths of records that may hold the answer, the nearest first; all begin with `within`."""
-        return self._meaning.nearest(self._scores, within, limit)
+        """Return the paths of up to `limit` records that may hold the answer, the nearest first; all begin with `within`."""
+        rows = self._meaning.candidates(self._asked[0].result(), within)
+        near, _ = self._near(rows)
+        order = (-near).argsort(kind="stable")
+        order = order[near[order] >= LEAST]
+        paths = dict.fromkeys(self._meaning.paths(rows[order]))
+        return [path for path in paths if path.startswith(within)][:limit]
 
-    def of(self, stretches: Iterable[Stretch]) -> list[tuple[Stretch, float]]:
-        """Return those of a record's stretches that have a vector, with their nearness; 0 for what says nothing."""
-        rows = [(stretch, self._meaning.row(stretch.text)) for stretch in stretches]
-        near = [(stretch, float(self._scores[row])) for stretch, row in rows if row >= 0]
-        return [(stretch, score if score >= LEAST else 0.0) for stretch, score in near]
+    def of(self, stretches: Iterable[Stretch]) -> list[float | None]:
+        """Return the nearness of each stretch, 0 or more, and None where no model has read it yet."""
+        import numpy
+
+        rows = numpy.array([self._meaning.row(stretch.text) for stretch in stretches], dtype=numpy.int64)
+        near, weights = self._near(rows)
+        known = (rows >= 0) & (weights > 0)
+        return [max(0.0, float(one)) if is_known else None for one, is_known in zip(near, known, strict=True)]
+
+    def _near(self, rows: Places) -> tuple[Numbers, Numbers]:
+        """Return what the models that have read a text say together, each by its weight, and the weight of them all."""
+        found = [
+            reader.near(one.result(), rows) for reader, one in zip(self._meaning.readers, self._asked, strict=True)
+        ]
+        weights: Numbers = sum(weight for _, weight in found)  # type: ignore[assignment]
+        near: Numbers = sum(weight * one for one, weight in found)  # type: ignore[assignment]
+        weights = weights + 1e-9
+        return near / weights, weights - 1e-9
 
     def share(self, points: float, ranking: Ranking) -> float:
         """Return the nearness for which a passage was given `points`."""
@@ -168,19 +243,34 @@ def add_meaning(
     share = _WEIGHT * (ranking.whole or 1.0)
     given = 0.0
     best_by_words = max((one.score for one in scored), default=0.0)
-    for source, (title, page) in enumerate(records):
-        found = nearness.of(stretches(title, page.passages)) if page.passages else []
-        best = max((near for _, near in found), default=0.0)
-        for stretch, near in found:
-            points = share * ((1 - _RECORD) * near + _RECORD * best) if near else 0.0
-            given = max(given, points)
-            for at in range(stretch.first, stretch.last + 1):
-                unread.discard((source, at))
-                if points and not page.passages[at].is_heading:
-                    places.setdefault((source, at), Scored(source, page, at, frozenset())).add(SIGNAL, points)
+    cut = [(source, page, page.stretches(title)) for source, (title, page) in enumerate(records) if page.passages]
+    near = iter(nearness.of(stretch for _, _, found in cut for stretch in found))
+    for source, page, found in cut:
+        for at, points in _points(page, [(stretch, next(near)) for stretch in found]).items():
+            unread.discard((source, at))
+            if points:
+                given = max(given, share * points)
+                places.setdefault((source, at), Scored(source, page, at, frozenset())).add(SIGNAL, share * points)
     for place in unread:
         places[place].add("unread", given * places[place].score / (best_by_words or 1.0))
     return sorted(places.values(), key=lambda one: (-one.score, one.source, one.at))
+
+
+def _points(page: Page, found: Iterable[tuple[Stretch, float | None]]) -> dict[int, float]:
+    """Return the nearness of each passage of a record that a model has read, a part of it the record's own."""
+    points: dict[int, float] = {}
+    wider: list[float] = []
+    for stretch, near in found:  # turns come last
+        if near is None:
+            continue
+        if not stretch.is_turn:
+            wider.append(near)
+        for at in range(stretch.first, stretch.last + 1):
+            if not page.passages[at].is_heading:
+                points[at] = _TURN * near + (1 - _TURN) * points.get(at, near) if stretch.is_turn else near
+    best = sorted(wider, reverse=True)[:_BEST]
+    record = sum(best) / len(best) if best else 0.0
+    return {at: (1 - _RECORD) * near + _RECORD * record if near or record else 0.0 for at, near in points.items()}
 
 
 def digest(text: str) -> bytes:

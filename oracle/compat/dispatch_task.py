@@ -68,6 +68,9 @@ def _refuse(args: argparse.Namespace) -> int:
 
 
 def _dispatch(oracle: Oracle, args: argparse.Namespace) -> int:
+    if args.reply_to == args.target:  # briefs of old name the planner for both
+        complain(f"warn: {args.target} is asked and can't get its own answer; {args.source} gets it")
+        args.reply_to = ""
     made = oracle.dispatch(_order(args))
     emit(f"dispatched {made.name.task_id} -> {made.name.target}")
     emit(f"todo: {made.todo_path}")

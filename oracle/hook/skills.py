@@ -25,7 +25,7 @@ NAMES = {role: "memory-oracle" if role == "memory" else f"oracle-{role}" for rol
 """The skill of each role, as its frontmatter names it."""
 
 _DEFAULT_ROOT, _FOUND_ANYWAY = "~/.agents/memory", "Every command finds the Root by itself. "
-_MOST_BYTES = 4 << 20
+_MOST_BYTES, _MOST_KEPT = 4 << 20, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,19 @@ class Change:
         """Make the change, atomically; return the path of what is kept beside, "" for nothing. Raises DiskFailure."""
         path, kept = os.path.realpath(self.path), ""
         if self.is_edited and self.before is not None:
-            kept = f"{path}.bak"
+            kept = _free(f"{path}.bak")
             steps.replace(kept, self.before.encode())
         if self.after is None:
             _remove(path)
         else:
             steps.replace(path, self.after.encode())
         return kept
+
+
+def _free(path: str) -> str:
+    """Return a path at which nothing stands: this one, else with a number behind it."""
+    numbered = (f"{path}{number}" for number in range(2, _MOST_KEPT))
+    return next((one for one in (path, *numbered) if not os.path.lexists(one)), path)
 
 
 def plan_install(workspace: str, *, tool: str, seat: str, root: str = "") -> Change:

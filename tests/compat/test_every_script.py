@@ -35,7 +35,7 @@ DAY = """
 0 complete_handoff {profile} --task-id T1 --source builder --target planner --ack-only
 1 verify_handoff {profile} --task-id T1 --source builder --target planner
 0 agent_admin task create T3 --project demo
-0 dispatch_task {profile} --task-id T3 {order} --source memory --target planner --objective 'plan it' --title t
+0 dispatch_task {profile} --task-id T3 {order} --source memory --target planner --reply-to planner --objective 'plan it' --title t
 0 complete_handoff {profile} --task-id T3 --source planner --target memory --summary planned --no-notify
 0 audit_planner_closeout {profile} --task-id T3
 0 dispatch_task {profile} --task-id Q1 {order} --target memory --kind query --objective 'who?' --title q

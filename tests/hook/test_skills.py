@@ -238,6 +238,11 @@ def test_change_by_hand_is_kept_beside(workspace: Path, tool: str, place: str):
     install(workspace, tool)
     assert page.with_name(f"{page.name}.bak").read_text() == edited
     assert "## Never guess" in page.read_text()
+    again = page.read_text().replace("Never guess", "Guess again")
+    page.write_text(again)
+    install(workspace, tool)
+    assert page.with_name(f"{page.name}.bak2").read_text() == again
+    assert page.with_name(f"{page.name}.bak").read_text() == edited
 
 
 @pytest.mark.parametrize("tool", PLACES)

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Mapping
 
 from oracle.domain import timestamps
+from oracle.domain.compiling import compiled
 from oracle.domain.documents import Document, Problem, Value, as_list, as_text
 from oracle.domain.seats import MEMORY, ORPHAN_KINDS, SCAN_KINDS
 from oracle.domain.slugs import ENTITY, check_name, cut, entity, fold_name
@@ -206,13 +207,20 @@ def _title(document: Document, name: str) -> str:
 
 
 def _headline(body: str) -> str:
-    """Return the first line that holds a letter or digit; under a delimiter that opens nothing, the first heading first."""
-    lines = body.splitlines()
+    """Return the first line that holds a letter or digit, behind the comments that a text may begin with.
+
+    Under a delimiter that opens nothing the first heading counts first; a heading loses the signs around its words.
+    """
+    comments = compiled(r"(?s)(?:\s*<!--.*?-->)+").match(body) if "<!--" in body else None
+    lines = body[comments.end() if comments else 0 :].splitlines()
     first = next((line for line in lines if line.strip(" \t#")), "")
     if first.strip() in ("---", "+++"):
         lines = [line for line in lines if line.startswith("#") and line.lstrip("#")[:1] in (" ", "\t")] + lines
-    text = next((line for line in lines if any(map(str.isalnum, line))), "")
-    return text.lstrip("# \t") if text.startswith("#") else text
+    text = next((line for line in lines if any(map(str.isalnum, line))), "").strip()
+    if not text.startswith("#"):
+        return text
+    words = text.rstrip("#")
+    return (words if words.endswith((" ", "\t")) else text).lstrip("# \t").rstrip()
 
 
 def _relations(document: Document) -> list[Relation]:

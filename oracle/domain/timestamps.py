@@ -55,7 +55,7 @@ def parse(text: str) -> datetime | None:
 
 
 def _in_utc(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
+    moment = datetime.fromisoformat(text.replace("z", "Z"))
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 

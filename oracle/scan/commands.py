@@ -57,7 +57,8 @@ def entry_points(tree: Tree, manifests: Sequence[Manifest]) -> dict[str, str]:
             found |= dict(_in_folders(tree, f"{folder}cmd/", "/main.go"))
             found |= {own: f"{folder}main.go"} if tree.has(f"{folder}main.go") else {}
         elif one.ecosystem == "rust" and own:
-            found |= {name: path for name, path in _in_folders(tree, f"{folder}src/bin/", ".rs") if name not in found}
+            programs = [pair for end in (".rs", "/main.rs") for pair in _in_folders(tree, f"{folder}src/bin/", end)]
+            found |= {name: path for name, path in programs if name not in found}
             is_named = any(text == "bin" for text in one.entry_points.values())
             found |= {own: f"{folder}src/main.rs"} if tree.has(f"{folder}src/main.rs") and not is_named else {}
     return found

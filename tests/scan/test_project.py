@@ -288,6 +288,14 @@ EXPECTED: dict[str, dict[str, Any]] = {
             "commands": {"tox -e lint": "ruff check ."},
         },
     },
+    "rust_programs": {
+        "runtime": {"entry_points": {"arena": "src/bin/arena/main.rs", "helper": "src/bin/helper.rs"}},
+        "tests": {"file_count": 1, "usual_commands": ["cargo test"]},
+        "ci": {
+            "commands": {".github/workflows/ci.yml": ["cargo test --locked"]},
+            "versions": {"rust": ["1.60.0"]},
+        },
+    },
     "splits": {
         "dev_env": {"name": "arena/arena", "is_monorepo": True},
         "runtime": {"entry_points": {"arena": "bin/arena"}},

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 
-from oracle.app import cleaning, deliver, question_packet, teams, wakeups
+from oracle.app import cleaning, deliver, privacy, question_packet, teams, wakeups
 from oracle.app.teams import Team, open_team
 from oracle.domain import handoffs as rules
 from oracle.domain import timestamps
@@ -241,7 +241,8 @@ def _keep_packet(oracle: Oracle, asked: Asked, reply: Reply, path: str) -> float
     """Write the packet unless it is there, and return since when it is; one of a time to come is of another clock."""
     since, now = packets.asked_at(path), teams.now_seconds(oracle)
     if since is None or since > now + _SLACK:
-        packets.keep_question(path, question_packet.render(oracle, asked.team.project, asked.dispatch, reply))
+        text = question_packet.render(oracle, asked.team.project, asked.dispatch, reply)
+        packets.keep_question(path, privacy.guard(oracle).clean(text)[0])  # it quotes what seats wrote themselves
         since = packets.asked_at(path)
     return now if since is None else since
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -51,6 +52,29 @@ def test_a_known_answer_is_delivered_with_its_evidence(team: Squad) -> None:
     ask(team, KNOWN)
     assert attend_once(team) == ["answered"]
     assert team.response()["claims"][0]["evidence"][0]["path"] == "projects/demo/builder/retry.md"
+    assert attend_once(team) == []
+
+
+def test_a_packet_quotes_no_credential_of_a_seat_s_own_record(team: Squad) -> None:
+    token = "gh" + "p_" + "q7Rk2Zp9Lx4V" * 3
+    text = f"# Zeppelins\n\nZeppelins start with the key {token}.\n"
+    (team.path / "projects/demo/builder/zeppelins.md").write_text(text, encoding="utf-8")
+    ask(team)
+    assert attend_once(team) == ["with-seat"]
+    told = Path(packets.question_path(team.oracle.root, "demo", "Q-1")).read_text(encoding="utf-8")
+    assert "[REDACTED:github-token]" in told
+    assert token not in told
+
+
+def test_an_answer_from_a_seat_s_own_record_is_delivered_without_the_credential_in_it(team: Squad) -> None:
+    token = "gh" + "p_" + "q7Rk2Zp9Lx4V" * 3
+    text = f"# Retry policy\n\nWe chose exponential backoff with at most five tries for webhooks, key {token}.\n"
+    (team.path / "projects/demo/builder/retry.md").write_text(text, encoding="utf-8")
+    ask(team, KNOWN)
+    assert attend_once(team) == ["answered"]
+    assert "[REDACTED:github-token]" in team.response()["answer"]
+    kept = [path for path in (*team.tasks.rglob("*"), *(team.path / "responses").iterdir()) if path.is_file()]
+    assert [path for path in kept if token.encode() in path.read_bytes()] == []
     assert attend_once(team) == []
 
 

@@ -39,7 +39,7 @@ def user_turns(case: dict[str, Any]) -> list[str]:
     return [turn for turn in turns if isinstance(turn, str)]
 
 
-@pytest.mark.cases("stop_hook")
+@pytest.mark.cases("stop_hook", "more_stop_hook")
 def test_every_case_delivers_just_what_it_should(case: dict[str, Any]) -> None:
     found = read(message_of(case))
     waiting = [

@@ -88,9 +88,14 @@ def test_rules_that_can_not_be_used_let_no_record_through(oracle: Oracle, rules:
 
 
 def test_a_wake_up_with_what_is_blocked_is_not_sent(squad: Squad) -> None:
-    state(squad.oracle.root.path, "BLOCK: T-LOTUS\n")
+    squad.recorder.away.add("builder")
     squad.ask("T-LOTUS", target="builder")
+    squad.recorder.away.clear()
+    state(squad.oracle.root.path, "BLOCK: T-LOTUS\n")
+    squad.open(3600).resume()
     assert squad.recorder.lines() == []
+    with pytest.raises(PrivacyBlocked, match=r"privacy\.md:1 in task_id"):
+        squad.ask("T-LOTUS", target="planner", source="memory")
     squad.ask("T-2", target="planner", source="memory")
     assert [task for _, task in squad.recorder.woken()] == ["T-2"]
 

@@ -37,9 +37,6 @@ _SOON = 2.0
 _SLACK = 60.0
 """Seconds by which a lease may look longer than it is before the clock must have been set back."""
 
-_THERE = ("Busy", "Stranded", "another process")
-"""How the reason begins for which a seat that runs was not woken just now."""
-
 
 @value
 class Terms:
@@ -202,7 +199,7 @@ def _deliver(oracle: Oracle, asked: Asked, response: Mapping[str, object]) -> No
         profile=asked.team.profile.path,
         secrets=cleaning.REDACT,  # what it quotes may be a record that a seat wrote itself; nobody is there to decide
     )
-    oracle.deliver(made)
+    deliver.deliver_and_owe(oracle, made)
 
 
 # The memory seat ------------------------------------------------------------------------------------------------------
@@ -225,7 +222,7 @@ def _hand_over(oracle: Oracle, asked: Asked, lease: Lease, terms: Terms, reply: 
         told = _told_at(asked, text)
     if told + terms.seat_lease > now:
         return _pass_on(oracle, asked, lease, told + terms.seat_lease)
-    bound = patience if told or reason.startswith(_THERE) else terms.seat_bound
+    bound = patience if told or reason.startswith(wakeups.THERE) else terms.seat_bound
     if now - since >= bound and not terms.hold:
         return _give_up(oracle, asked, reply, f"{seat} was not reached in {now - since:.0f} s ({reason})")
     return Attended("waits", due if terms.hold else min(due, since + bound), reason)

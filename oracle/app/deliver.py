@@ -51,6 +51,16 @@ def deliver(oracle: Oracle, delivery: Delivery) -> Delivered:
     warning and waits in the inbox.
     """
     resume.before(oracle, notifies=delivery.notifies)
+    done, owed = _deliver(oracle, delivery)
+    return completing.send_all(oracle, done, owed)
+
+
+def deliver_and_owe(oracle: Oracle, delivery: Delivery) -> Delivered:
+    """Deliver, and leave the wake-ups in the inbox: for who sends what lies there anyway. Raises what `deliver` does."""
+    return _deliver(oracle, delivery)[0]
+
+
+def _deliver(oracle: Oracle, delivery: Delivery) -> tuple[Delivered, tuple[Entry, ...]]:
     delivery, redacted = without_secrets(oracle, delivery)
     team, work, verified = prepare(oracle, delivery)
     name = work.receipt.name
@@ -65,12 +75,7 @@ def deliver(oracle: Oracle, delivery: Delivery) -> Delivered:
     intents.finish(oracle, entry)
     if done.is_new and "unsolicited" in work.receipt.fields:
         _warn_of_unsolicited(oracle, team, work)
-    return replace(
-        completing.send_all(oracle, done, owed),
-        all_verified=verified.all_verified,
-        confidence=verified.confidence,
-        redacted=redacted,
-    )
+    return replace(done, all_verified=verified.all_verified, confidence=verified.confidence, redacted=redacted), owed
 
 
 def without_secrets(oracle: Oracle, delivery: Delivery) -> tuple[Delivery, tuple[str, ...]]:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 PATIENCE = 8.0
 """Seconds that a command waits for a pane, unless `ORACLE_WAKE_PATIENCE` says otherwise."""
 
+THERE = ("Busy", "Stranded", "another process")
+"""How the reason begins for which a seat that runs was not woken just now."""
+
 _DAEMON = "daemon"
 
 TRIES = 1000
@@ -199,6 +202,11 @@ def _give_up(oracle: Oracle, entry: Entry, error: OracleError) -> WakeUp:
     teams.note(oracle, "skip", {**_details(entry), "what": "wake-up", "reason": error.sentence})
     oracle.warn(say("{seat} is not woken: {fault}", seat=_text(entry, "seat"), fault=error))
     return WakeUp("skipped", _text(entry, "seat"), error.sentence)
+
+
+def is_there(outcome: WakeUp) -> bool:
+    """Tell whether a seat runs that was not woken just now, because it is busy, or another wakes it."""
+    return outcome.result == "waits" and outcome.detail.startswith(THERE)
 
 
 def warn_of(oracle: Oracle, outcome: WakeUp) -> None:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 LOOK_EVERY = 30.0
 """Seconds after which the desk is looked at though nobody said that there is something on it."""
 
+_MOMENT = 2.0
+"""Seconds after which a seat that was busy is tried again with another wake-up."""
+
 _NEVER = float("inf")
 """When a question that was set aside is due."""
 
@@ -56,7 +59,7 @@ class Clerk:
         self._numbers = numbers
         self._log = log
         self._rung = threading.Condition()
-        self._has_work = True
+        self._has_work = False
         self._is_paused = False
         self._stopping = False
         self._thread: threading.Thread | None = None
@@ -201,25 +204,35 @@ class Clerk:
     # -- wake-ups --------------------------------------------------------------------------------------------------
 
     def _send_wakeups(self, oracle: Oracle, subjects: set[tuple[str, ...]], dues: list[float]) -> None:
-        """Send what is due; word of a question or of its packet is left to who attends to it as long as it is open."""
-        found = inbox.read(oracle.root, teams.now_seconds(oracle))
-        owed = [one for one in found.waiting if one.kind is Kind.WAKE]
+        """Send what is due; word of a question or of its packet is left to who attends to it as long as it is open.
+
+        What was never put off comes first: a process may have died over it, and its text stand in the pane. A seat that did not
+        take one is left alone for a moment, and something new on the desk comes before the rest.
+        """
+        owed = inbox.read(oracle.root, teams.now_seconds(oracle), Kind.WAKE).waiting
         self._tally["wakeups"] = len(owed)
-        for entry in owed:
+        busy: set[tuple[object, object]] = set()
+        for entry in sorted(owed, key=lambda one: (one.tries > 0, one.due_at)):
+            seat = (entry.fields.get("project"), entry.fields.get("seat"))
             if wakeups.is_of_question(entry) and entry.subject[:4] in subjects and wakeups.is_owed(entry):
                 continue
             if self._stopping or not attend.is_due(entry, teams.now_seconds(oracle)):
                 dues.append(entry.due_at)
                 continue
+            if seat in busy or self._has_work:
+                dues.append(time.time() + _MOMENT)
+                continue
             self._try(
                 f"wake-up {' '.join(entry.subject[:4])}",
-                partial(self._send_wakeup, oracle, entry),
+                partial(self._send_wakeup, oracle, entry, busy),
                 partial(resume.put_off, oracle, entry),
             )
 
-    def _send_wakeup(self, oracle: Oracle, entry: inbox.Entry) -> None:
+    def _send_wakeup(self, oracle: Oracle, entry: inbox.Entry, busy: set[tuple[object, object]]) -> None:
         outcome = wakeups.send_again(oracle, entry)
         self._numbers.count(f"wakeups_{outcome.result or 'not_owed'}")
+        if wakeups.is_there(outcome):
+            busy.add((entry.fields.get("project"), entry.fields.get("seat")))
 
     # -- one item --------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from oracle.app.oracle import Oracle
 from oracle.daemon import attempts, clerk, ground, keeper, listening, watching
 from oracle.daemon.serve import Daemon
 from oracle.store import files, handoffs, inbox, packets, responses
+from oracle.wake.outcomes import Busy
 from tests.app.squad import Recorder
 
 POINTS: dict[str, tuple[Any, str]] = {
@@ -29,7 +30,7 @@ POINTS: dict[str, tuple[Any, str]] = {
     "receipt": (handoffs, "complete"),
     "consumed": (handoffs, "consume"),
     "told": (completing, "_tell"),
-    "delivered": (deliver, "deliver"),
+    "delivered": (deliver, "deliver_and_owe"),
     "woken": (handoffs, "amend"),
     "passed-on": (handoffs, "pass_on"),
 }
@@ -144,9 +145,14 @@ def main(root: str, folder: str, pace: str = "quick") -> None:
     inject(faults)
 
     class Seats(Recorder):
-        """Seats that are away as long as a file says so."""
+        """Seats that are away, or busy, as long as a file says so."""
 
         def wake(self, names: Any, text: str, **named: Any) -> Any:
+            if (Path(folder) / f"busy-{named['seat']}").exists():
+                with (Path(folder) / "tried.log").open("a", encoding="utf-8") as log:
+                    log.write(f"{text}\n")
+                time.sleep(0.2)
+                return Busy(names[0], "its agent is at work")
             self.away = {path.name.removeprefix("away-") for path in Path(folder).glob("away-*")}
             return super().wake(names, text, **named)
 

@@ -23,7 +23,7 @@ from oracle.daemon.watching import Changes
 from oracle.errors import AlreadyRunning, DiskFailure, LockTimeout
 from oracle.index.db import Corrupt
 from oracle.store import daemon as store
-from oracle.store import daemon_log
+from oracle.store import daemon_log, inbox
 from oracle.store.layout import Root
 from tests.app.test_delivery_writes import ALLOWED
 from tests.daemon.running import ASKED, KNOWN, UNKNOWN
@@ -285,6 +285,26 @@ def test_one_pass_writes_nothing_outside_of_its_places(squad: Squad, monkeypatch
     assert [name for name in sorted(names) if not (ALLOWED.fullmatch(name) or derived.fullmatch(name))] == []
     assert {"memory/responses/Q-1.json", "memory/_state/packets/Q-2.md", "memory/_state/daemon.lock"} <= names
     assert numbers["counts"]["questions_answered"] == numbers["counts"]["questions_with_seat"] == 1  # type: ignore[index]
+
+
+def test_a_wake_up_that_a_process_died_over_comes_before_those_put_off(squad: Squad) -> None:
+    squad.oracle.init()
+    for task_id in ("T-1", "T-2"):
+        squad.ask(task_id, target="reviewer", notifies=False)
+    put_off, begun = (
+        inbox.Entry(
+            inbox.Kind.WAKE,
+            ("demo", task_id, "planner", "reviewer", "reviewer", ""),
+            {"project": "demo", "task_id": task_id, "seat": "reviewer", "text": f"{task_id} waits.", "folder": ""},
+            due_at=due,
+            tries=tries,
+        )
+        for task_id, due, tries in (("T-1", 1.0, 3), ("T-2", 2.0, 0))
+    )
+    for entry in (put_off, begun):
+        assert inbox.add(squad.oracle.root, entry)
+    Daemon(squad.oracle.root, waker=squad.recorder).once()
+    assert squad.recorder.woken() == [("reviewer", "T-2"), ("reviewer", "T-1")]
 
 
 def test_a_seat_in_a_real_pane_is_told_where_its_packet_is(

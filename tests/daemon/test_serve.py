@@ -133,6 +133,19 @@ def test_the_seat_of_a_question_that_was_set_aside_is_woken(served: Served) -> N
     served.until(lambda: [seat for seat, _ in served.woken()] == ["memory"], "its seat is told")
 
 
+def test_a_busy_reader_holds_up_no_answer(served: Served) -> None:
+    served.fault("busy-planner")
+    names = [f"Q-{number}" for number in range(6)]
+    for name in names:
+        served.ask(name, ASKED)
+    served.start(waits=False)
+    served.until(lambda: all(map(served.is_answered, names)), "all are answered")
+    tried = served.faults / "tried.log"
+    assert len(tried.read_text().splitlines() if tried.exists() else []) <= 1
+    served.heal("busy-planner")
+    served.until(lambda: len(served.woken()) == 6, "the planner is woken for each")
+
+
 def test_a_seat_that_is_not_there_is_answered_for_after_the_bound(served: Served) -> None:
     Path(served.root.path, "config.toml").write_text("[daemon]\nseat_bound = 1\n", encoding="utf-8")
     served.fault("away-memory")

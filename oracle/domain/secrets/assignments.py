@@ -16,7 +16,21 @@ if TYPE_CHECKING:
     Check = Callable[[str], bool]
 
 
-_NAMES = ("pass", "pwd", "token", "secret", "key", "credential", "_auth", "_pat", "_ak", "_sk", "senha", "contraseña")
+_NAMES = (
+    "pass",
+    "pwd",
+    "token",
+    "secret",
+    "key",
+    "credential",
+    "_auth",
+    "_pat",
+    "_ak",
+    "_sk",
+    "senha",
+    "contraseña",
+    "pw",
+)
 _SHORT_NAMES = ("_pat", "_ak", "_sk")  # of something else too: a pattern, a surrogate key
 _OTHER_NAMES = (  # in other scripts; each begins with a letter, not with a class: that is what makes the search fast
     "密码|密碼|口令|密钥|秘钥|金鑰|私钥|令牌|权杖|凭证|凭据|授权码"
@@ -24,23 +38,26 @@ _OTHER_NAMES = (  # in other scripts; each begins with a letter, not with a clas
 )
 _CJK = r"(?![密口秘令])[\u4e00-\u9fff]"  # a name that follows is looked at by itself
 _SUFFIX = r"(?P<suffix>(?>s?(?:[_.\-][A-Za-z0-9_.\-]{1,24}|[A-Z0-9][A-Za-z0-9_]{0,24})?))"
-_CLOSE = r"(?:\\?[\"'`]|\*\*|[\])]|&quot;|&#3[49];){0,3}+"
-_NOTE = r"(?:[ \t]?(?:\([^()\n\0]{1,24}\)|（[^（）\n\0]{1,24}）))?"
+_CLOSE = r"(?:\\?[\"'`]|\*\*|[\])]|&quot;|&#3[49];|%22){0,3}+"
+_NOTE = r"(?:[ \t]?(?:\([^()\n\0]{1,24}\)|（[^（）\n\0]{1,24}）|\[[\w-]{1,24}\]))?"
 _SEPARATOR = (
     r"(?:(?:[ \t]*:[ \t]*&?(?:str|[Ss]tring|bytes|SecretStr|text)(?:[ \t]*\|[ \t]*\w{1,9})?)?"  # a type
     r"[ \t]*(?:=>|:=|={1,3}|＝)[ \t]*"
     r"|[ \t]*&(?:#61|#x3[dD]|equals|#58|#x3[aA]|colon);[ \t]*"  # entities of = and :
-    r"|[ \t]*[:：](?:\*\*)?\s{0,12}+(?:`{3}[a-z]{0,10}\n)?"
+    r"|%3[aAdD](?:%2[02])*+"  # in a URL
+    r"|[ \t]*[:：](?:\*\*)?\s{0,12}+(?:`{3}[a-z]{0,10}\n|[\w.@-]{1,30}+[ \t]{1,3}/[ \t]{1,3})?"  # also behind a user's name
+    r"|】[ \t]*"
     r"|[ \t]*\|[ \t]*|>(?!@)"  # a table's cell, an element
     r"|(?<=[\"'])[ \t]*,[ \t]*(?=[\"'])|\([ \t]*(?=[\"'])"  # a default, an argument
     r"|,?\s{1,20}[\"']?value[\"']?[ \t]*[:=][ \t]*"  # `name: …` over `value: …`
-    r"|(?:[ \t]+[A-Za-z]{1,15}){0,3}?[ \t]+(?:is|was|to)[ \t]*:?[ \t]+"
-    rf"|(?:{_CJK}){{0,8}}?[ \t]*(?:(?:是|为|為|成|は|는|은)[ \t]*[:：]?|[:：＝=])[ \t]*"
+    r"|(?:[ \t]+[A-Za-z]{1,15}){0,3}?[ \t]+(?:is|was|to)(?:[ \t]+now)?[ \t]*:?[ \t]+"
+    r"|[ \t]+(?:for|of)(?:[ \t]+[\w.-]{1,20}){1,3}?[ \t]*[:=][ \t]*"
+    rf"|(?:{_CJK}){{0,8}}?[ \t]*(?:(?:是|为|為|成了?|は|を|는|은)[ \t]*[:：]?|[:：＝=])[ \t]*"
     r"|(?P<bare>[ \t]+))"
 )
 _UNIT = r"[!#$%*+\-./0-9?@A-Z^_a-z~]"
 _VALUE = (
-    r"(?:\*\*)?(?:&quot;|&#3[49];)?(?:[rbuf]{1,2}(?=[\"']))?(?=\\?[\"'`“‘「『]?(?:[^\s=\"'`\\\0]{0,48}?[0-9!#$%^*+?@~]|[A-Za-z_+/.&-]{16}|[a-z]{0,16}[A-Z]{1,16}[a-z]{1,16}[A-Z]))"
+    r"(?:\*\*)?(?:&quot;|&#3[49];)?(?:[rbuf]{1,2}(?=[\"']))?(?:\"\"(?=\")|''(?='))?(?=\\?[\"'`“‘「『]?(?:[^\s=\"'`\\\0]{0,48}?[0-9!#$%^*+?@~]|[A-Za-z_+/.&-]{16}|[a-z]{0,16}[A-Z]{1,16}[a-z]{1,16}[A-Z]))"
     r"(?:\\?(?P<quote>[\"'`])(?P<quoted>(?:(?!\\?(?P=quote))[!-~]){4,4096}+)\\?(?P=quote)"
     r"|[“‘「『](?P<curly>[!-~]{4,4096}+)[”’」』]"
     rf"|[\"'`]?(?P<plain>(?:&(?=[\w&.-]*[0-9!#$%^*+?@~]))?{_UNIT}{{1,4096}}+(?:[:&,;=]{{1,2}}(?![\w.-]{{1,40}}[=:]|quot;|#3[49];){_UNIT}{{1,4096}}+){{0,4}}+={{0,2}})"
@@ -55,8 +72,8 @@ _ABOUT = (  # what follows or precedes in names that hold no secret themselves
     r"budget|usage|issuer|audience|label|alias|store|manager|mode|rotation|regex|pattern|column|table)\d*$"
 )
 _KEY_OF = (
-    r"(?i)(?:api|access|private|priv|secret|encrypt(?:ion)?|sign(?:ing)?|signature|master|auth|account|app|service|client|"
-    r"deploy|licen[cs]e|admin|hmac|aes|jwt|session|cookie|webhook|shared|ssh|storage)[_\-. ]?$"
+    r"(?i)(?:api(?:v[0-9])?|access|private|priv|secret|encrypt(?:ion)?|sign(?:ing)?|signature|master|auth|account|app|service|client|"
+    r"deploy|licen[cs]e|admin|hmac|aes|jwt|session|cookie|webhook|shared|ssh|storage|subscription|mch|merchant)[_\-. ]?$|[?&]$"
 )
 _OPEN_KEY = (
     r"(?:PUBLIC|PUB|PRIMARY|FOREIGN|CACHE|PARTITION|SORT|IDEMPOTENCY|OBJECT|ROW|GROUP|"
@@ -126,7 +143,7 @@ def _may_be_uuid(before: str, said: str, *, name: str) -> bool:
 
 def _may_follow_blank(before: str, found: re.Match[str], value: str) -> bool:
     """Say whether a name takes its value after a mere blank: an option, a line of .netrc, or `NAME_API_KEY`."""
-    if compiled(r"(?:^|\s)-{1,2}[\w-]*$|(?i:login|user)[ \t]+\S+\s+$").search(before):
+    if compiled(r"(?:^|\s)-{1,2}[\w-]*$|(?i:login|user)[ \t]+\S+\s+$|(?i:set|config)[ \t]+[\w./:-]*$").search(before):
         return True
     head = found[0].split(maxsplit=1)[0]
     named = compiled(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?").fullmatch(head)
@@ -142,6 +159,8 @@ def _names_secret(before: str, name: str, suffix: str) -> bool:
         return bool(named or compiled(_KEY_OF).search(before))
     if name in _SHORT_NAMES:
         return suffix == ""
+    if name == "pw":
+        return suffix == "" and not before[-1:].isalnum()
     if name == "pass":
         return not compiled(r"[a-z]$").search(before) or suffix == ""
     return True

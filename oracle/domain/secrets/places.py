@@ -84,6 +84,10 @@ _COMMANDS = (  # commands that take a password after `-p`, or a token
     ("sshpass", r"(?i:sshpass)[ \t]+-p[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"),
     ("docker login", r"(?i:docker login)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p(?:[ \t]+|=)?[\"']?(?P<v>[!#-&(-~]{6,200})"),
     ("mysql", r"(?i:mysql(?:dump|admin|import|sh)?)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[\"']?(?P<v>[!#-&(-~]{6,200})"),
+    ("redis-cli", r"(?i:redis-cli)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-a[ \t]+[\"']?(?P<v>[!#-&(-~]{6,200})"),
+    ("mongo", r"(?i:mongo(?:sh|dump|restore)?)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"),
+    ("az login", r"(?i:az login)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[ \t]+[\"']?(?P<v>[!#-&(-~]{6,200})"),
+    ("ldap", r"(?i:ldap[a-z]{3,9})(?=[ \t])[^\n|;\0]{0,200}?[ \t]-w[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"),
     ("mariadb", r"(?i:mariadb(?:-dump|-admin)?)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[\"']?(?P<v>[!#-&(-~]{6,200})"),
 )
 

@@ -25,6 +25,7 @@ SYSTEMS_WORDS = frozenset(
         "Disk quota exceeded",
         "File exists",
         "File name too long",
+        "File too large",
         "Input/output error",
         "Is a directory",
         "No space left on device",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from itertools import groupby
 from json.encoder import encode_basestring as quote
@@ -33,6 +34,9 @@ _LARGE = 32_768
 """Bytes of a printed file from which the lines that changed are put into it; a smaller one is drawn from the index …"""
 _SHARE = 16
 """… as it is when the lines of more than one source in so many changed."""
+
+_NOTED = "printed "
+"""How the keys begin under which is noted what a large file was when it was printed; its target follows."""
 
 
 def flush(connection: sqlite3.Connection, root: Root) -> None:
@@ -59,8 +63,12 @@ def print_dirty(connection: sqlite3.Connection, root: Root, changed: Mapping[str
                 side == BACKLINKS and name in changed and _amend(connection, root, name, changed[name])
             ):
                 _put(root, *_one(connection, root, side, name))
+        large = [(name, _stamp(root.backlinks_file(name))) for side, name in batch if side == BACKLINKS and ours[side]]
         with immediate(connection):
             connection.executemany("DELETE FROM dirty WHERE side = ? AND name = ?", batch)
+            for name, stamp in large:
+                if stamp:
+                    set_meta(connection, _NOTED + name, stamp)
         printed += len(batch)
 
 
@@ -108,7 +116,7 @@ def differences(connection: sqlite3.Connection, root: Root) -> list[str]:
         expected: set[str] = set()
         for name, data in _texts(connection, side):
             expected.add(name)
-            if _read(root.join(f"_{side}/{name}")) != data:
+            if not _holds(root.join(f"_{side}/{name}"), data):
                 wrong.append(root.join(f"_{side}/{name}"))
         wrong += _strays(root, side, expected)
     return wrong
@@ -177,8 +185,12 @@ def _amend(connection: sqlite3.Connection, root: Root, name: str, sources: set[s
         (name,),
     ).fetchone()
     path = root.backlinks_file(name)
-    printed = _read(path, least=_LARGE) if len(sources) * _SHARE <= count else None
-    if printed is None:
+    if len(sources) * _SHARE > count or not (stamp := _stamp(path)) or stamp != get_meta(connection, _NOTED + name):
+        return False  # few lines, or another file than was printed: somebody changed it, or put an old one back
+    try:
+        with open(path, "rb", buffering=0) as stream:
+            printed = stream.read()
+    except OSError:
         return False
     rows = connection.execute(_BACKLINKS_FROM, (json.dumps(list(sources)), target)).fetchall()
     lines = dict.fromkeys(sources, b"")
@@ -239,15 +251,28 @@ def _put(root: Root, path: str, data: bytes) -> None:
     if not data:
         if os.path.lexists(path):
             files.remove(path)
-    elif _read(path) != data:
+    elif not _holds(path, data):
         put = files.swap if len(data) >= _LARGE else files.replace
         put(path, data, scratch=root.scratch)
 
 
-def _read(path: str, *, least: int = 0) -> bytes | None:
-    """Return the bytes of a printed file, None when there is none of at least that many."""
+def _stamp(path: str) -> str:
+    """Return by what a large printed file is known again, "" for a small one and for what is no plain file."""
     try:
-        with open(path, "rb", buffering=0) as stream:
-            return stream.read() if os.fstat(stream.fileno()).st_size >= least else None
+        status = os.lstat(path)
     except OSError:
-        return None
+        return ""
+    is_large = stat.S_ISREG(status.st_mode) and status.st_size >= _LARGE
+    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}" if is_large else ""
+
+
+def _holds(path: str, data: bytes) -> bool:
+    """Tell whether a printed file has just these bytes. What has not their size, or is no plain file, is not read."""
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size != len(data):
+            return False
+        with open(path, "rb", buffering=0) as stream:
+            return stream.read(len(data) + 1) == data
+    except OSError:
+        return False

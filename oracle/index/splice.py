@@ -27,7 +27,7 @@ def splice(printed: bytes, lines: Mapping[str, bytes]) -> bytes | None:
             first = _place(printed, source, end)
             pieces += (printed[end:first], lines[source])
             end = _end_of(printed, source, first)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
     return b"".join((*pieces, printed[end:]))
 

@@ -16,6 +16,9 @@ SETTINGS = "config.toml"
 _LONGEST = 31 * 86_400
 """Seconds that a term may have."""
 
+_MOST_BYTES = 1 << 20
+"""Bytes that a file may have."""
+
 _SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -98,7 +101,10 @@ def load_daemon(root: Root) -> dict[str, object]:
         if not (isinstance(item, bool) if key == "hold" else key in ("seat_bound", "seat_lease") and is_number):
             raise UsageError(
                 say(
-                    "{settings}: daemon.{key} = {item} is not understood.", settings=SETTINGS, key=key, item=repr(item)
+                    "{settings}: daemon.{key} = {item} is not understood.",
+                    settings=SETTINGS,
+                    key=key,
+                    item=_shown(item),
                 ),
                 hint=say("There are hold (true or false), seat_bound and seat_lease (seconds, up to a month)."),
             )
@@ -114,12 +120,24 @@ def _load(root: Root, path: str, report: Report) -> dict[str, object]:
         with open(root.join(path), "rb") as stream:
             import tomllib  # few Roots have such a file
 
-            return tomllib.load(stream)
+            raw = stream.read(_MOST_BYTES + 1)
+        if len(raw) > _MOST_BYTES:
+            report(path, say("The configuration can't be read: {error}.", error=say("it is larger than 1 MiB")))
+            return {}
+        return tomllib.loads(raw.decode())
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         report(path, say("The configuration can't be read: {error}.", error=error))
         return {}
+
+
+def _shown(item: object) -> str:
+    """Return a value as a sentence may show it: of a long one the beginning, of a number too long to print nothing."""
+    try:
+        return repr(item)[:100]
+    except (ValueError, RecursionError):
+        return "…"
 
 
 def _words(value: object, shape: re.Pattern[str], path: str, report: Report) -> frozenset[str] | None:

@@ -17,6 +17,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_MOST_BYTES = 64 << 20
+"""Bytes that a fact file may have."""
+
 MISSING = object()
 """What `look_up` returns for a path that leads nowhere; null counts as nowhere."""
 
@@ -81,17 +84,24 @@ def load(root: Root, path: str) -> object:
     """Return the JSON of a fact file. Raises InvalidRecord for a file that is none."""
     try:
         with open(root.join(path), "rb") as stream:
-            return json.loads(stream.read().decode("utf-8-sig"))
+            raw = stream.read(_MOST_BYTES + 1)
+        content: object = json.loads(raw.decode("utf-8-sig")) if len(raw) <= _MOST_BYTES else MISSING
     except (ValueError, RecursionError) as error:
         raise InvalidRecord(
             say("{path} is not valid JSON: {error}.", path=path, error=error),
             hint=say("Run the scanner that wrote it again."),
         ) from error
     except OSError as error:
-        raise InvalidRecord(
-            say("{path} can't be read: {reason}.", path=path, reason=error.strerror),
-            hint=say("Check its owner and mode."),
-        ) from error
+        raise _unreadable(path, error.strerror or str(error)) from error
+    if content is MISSING:
+        raise _unreadable(path, say("it is larger than 64 MiB"))
+    return content
+
+
+def _unreadable(path: str, reason: str) -> InvalidRecord:
+    return InvalidRecord(
+        say("{path} can't be read: {reason}.", path=path, reason=reason), hint=say("Check its owner and mode.")
+    )
 
 
 def find(root: Root, key: str, project: str = "") -> Fact:

@@ -79,7 +79,7 @@ def _toml(path: str) -> dict[str, object]:
     raw = steps.read(path)
     try:
         return tomllib.loads(raw.decode("utf-8-sig")) if raw is not None else {}
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(
             say("{path} can't be read: {error}.", path=path, error=error), hint=say("Mend the file.")
         ) from error

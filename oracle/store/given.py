@@ -54,7 +54,7 @@ def _open(path: str) -> int:
 
 
 def _bounded(stream: BinaryIO, name: str, option: str) -> bytes:
-    raw = stream.read(MOST_BYTES + 1)
+    raw = stream.read(MOST_BYTES + 1) or b""  # None where nothing is there and nothing is waited for, as in /proc/kmsg
     if len(raw) > MOST_BYTES:
         raise _unreadable(name, say("it is larger than 16 MiB"), option)
     return raw

@@ -7,6 +7,8 @@ import os
 from oracle.store.layout import Root
 
 SETTINGS = "config.toml"
+_MOST_BYTES = 1 << 20
+"""Bytes that the file may have."""
 
 
 def load_language(root: Root) -> str:
@@ -14,16 +16,16 @@ def load_language(root: Root) -> str:
     if not os.path.isfile(root.join(SETTINGS)):  # a pipe would be waited for
         return ""
     try:
-        with open(root.join(SETTINGS), encoding="utf-8") as stream:
-            content = stream.read()
-    except (OSError, ValueError):
+        with open(root.join(SETTINGS), "rb") as stream:
+            raw = stream.read(_MOST_BYTES + 1)
+    except OSError:
         return ""
-    if "language" not in content:
+    if len(raw) > _MOST_BYTES or b"language" not in raw:
         return ""
     import tomllib  # few Roots have such a file
 
     try:
-        stated = tomllib.loads(content).get("language")
-    except ValueError:
+        stated = tomllib.loads(raw.decode()).get("language")
+    except (ValueError, RecursionError):
         return ""
     return stated if isinstance(stated, str) else ""

@@ -20,8 +20,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from oracle.wording import Said
+
 LOCK_TIMEOUT = 30.0
 """Seconds to wait for the lock of one file."""
+
+MOST_BYTES = 64 << 20
+"""Bytes of a file that are read, and so at most written: nobody keeps that much in a receipt, a response or a list of tasks."""
 
 _CHUNK = 1 << 16
 _HIDDEN = ".new-"
@@ -97,11 +102,11 @@ def remove(path: str) -> None:
 
 
 class NotPlain(DiskFailure):
-    """A pipe, a socket, a device or a folder stands where a file belongs."""
+    """A pipe, a socket, a device, a folder or a file without an end stands where a plain file belongs."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, reason: Said | None = None) -> None:
         super().__init__(
-            say("{path} can't be read: it is no plain file.", path=path),
+            say("{path} can't be read: {reason}.", path=path, reason=reason or say("it is no plain file")),
             hint=say("Look at it, then remove it or rename it."),
         )
 
@@ -124,6 +129,8 @@ def read(path: str) -> bytes | None:
             raise NotPlain(path)
         chunks = [os.read(handle, _CHUNK)]
         while len(chunks[-1]) == _CHUNK:  # a plain file gives less only at its end
+            if len(chunks) * _CHUNK >= MOST_BYTES:
+                raise NotPlain(path, say("it is larger than 64 MiB"))
             chunks.append(os.read(handle, _CHUNK))
         return b"".join(chunks)
     except OSError as error:
@@ -158,6 +165,8 @@ def sweep(folder: str) -> int:
 
 
 def _write_hidden(folder: str, data: bytes) -> str:
+    if len(data) >= MOST_BYTES:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), folder)
     new = files.write_scratch(folder, data, name=f"{_HIDDEN}{os.urandom(6).hex()}")
     try:
         files.sync_file(new)

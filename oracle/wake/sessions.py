@@ -53,7 +53,7 @@ def _read_session_file(root: Root, project: str, seat: str) -> tuple[str, str]:
     raw = _read(f"{root.sessions}/{project}/{seat}/session.toml")
     try:
         content = tomllib.loads(raw.decode("utf-8-sig"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return "", ""
     tool = _text(content.get("tool"))
     return _text(content.get("session")), tool if _is_name(tool) else ""

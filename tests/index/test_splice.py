@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from oracle.store import files
 NAMES = st.sampled_from(["a", "a/b", "a-b", "b", 'odd " name', "é", "zz", "中", "\U0001f600"])
 LINES = st.dictionaries(NAMES, st.lists(st.text(max_size=5), min_size=1, max_size=3, unique=True).map(sorted))
 TARGET = "entity:taskid:ARENA-1"
+Harm = Callable[[list[bytes]], list[bytes]]
 
 
 def draw(lines: dict[str, list[str]], source: str) -> bytes:
@@ -35,7 +38,18 @@ def test_what_is_spliced_is_what_is_drawn(before: dict[str, list[str]], after: d
 
 
 @pytest.mark.parametrize(
-    "printed", [b"half", b"no json\n", b"[]\n", b'{"to": 1}\n', b'{"from": 1}\n', b"\xff\n", b"\n", b'{"from": "x"}']
+    "printed",
+    [
+        b"half",
+        b"no json\n",
+        b"[]\n",
+        b'{"to": 1}\n',
+        b'{"from": 1}\n',
+        b"\xff\n",
+        b"\n",
+        b'{"from": "x"}',
+        b'{"from":' + b"[" * 9999 + b"\n",
+    ],
 )
 def test_what_is_no_printed_file_is_left_to_be_drawn(printed: bytes) -> None:
     assert splice(printed, {"x": b"line\n"}) is None
@@ -60,6 +74,66 @@ def test_a_file_that_is_not_what_was_printed_is_drawn_whole(root: Path, harm: ob
         harm(path)  # type: ignore[operator]
         oracle.write(Draft("decision", "arena", "d", body="ARENA-1"))
         assert [json.loads(line)["from"][-1] for line in path.read_text().splitlines()] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.usefixtures("amending")
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda lines: [lines[1], lines[0], *lines[2:]],
+        lambda lines: [lines[0], *lines[:-1]],
+        lambda lines: [lines[0].replace(b"ARENA-1 here", b"ARENA-1 gone"), *lines[1:]],
+        lambda lines: [lines[0], b'{"from":"projects/z/\\u202e\\n","to":"x"}\n', *lines[2:]],
+        lambda lines: [line.replace(b"\n", b"\r\n") for line in lines],
+        lambda lines: [b'{"from":' + b"[" * 9999 + b"\n"] * len(lines),
+    ],
+    ids=["other order", "twice", "another snippet", "foreign", "line ends", "nested"],
+)
+def test_as_many_lines_as_were_printed_are_not_believed_either(root: Path, harm: Harm) -> None:
+    with Oracle.open(str(root)) as oracle:
+        for title in "abcd":
+            oracle.write(Draft("decision", "arena", title, body="ARENA-1 here"))
+        path = Path(oracle.root.backlinks_file(TARGET))
+        path.write_bytes(b"".join(harm(path.read_bytes().splitlines(keepends=True))))
+        oracle.write(Draft("decision", "arena", "e", body="ARENA-1"))
+        assert oracle.index.read(lambda connection: projections.differences(connection, oracle.root)) == []
+
+
+def sparse(path: Path) -> None:
+    with path.open("wb") as stream:
+        stream.truncate(10 << 30)
+
+
+@pytest.mark.parametrize("is_large", [True, False], ids=["large", "small"])
+@pytest.mark.parametrize(
+    "put", [os.mkfifo, sparse, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "sparse", "device"]
+)
+def test_what_stands_in_the_place_of_a_projection_is_neither_waited_for_nor_read(
+    root: Path, monkeypatch: pytest.MonkeyPatch, put: Callable[[Path], None], *, is_large: bool
+) -> None:
+    if is_large:
+        monkeypatch.setattr(projections, "_LARGE", 1)
+        monkeypatch.setattr(projections, "_SHARE", 0)
+    with Oracle.open(str(root)) as oracle:
+        for title in "ab":
+            oracle.write(Draft("decision", "arena", title, body="ARENA-1"))
+        path = Path(oracle.root.backlinks_file(TARGET))
+        path.unlink()
+        put(path)
+        assert oracle.index.read(lambda connection: projections.differences(connection, oracle.root)) == [str(path)]
+        oracle.write(Draft("decision", "arena", "c", body="ARENA-1"))
+        assert [json.loads(line)["from"][-1] for line in path.read_text().splitlines()] == ["a", "b", "c"]
+
+
+@pytest.mark.usefixtures("amending")
+def test_what_was_printed_is_amended_and_not_drawn(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    draw_one = projections._one
+    monkeypatch.setattr(projections, "_one", lambda *given: drawn.append(given[-1]) or draw_one(*given))
+    with Oracle.open(str(root)) as oracle:
+        for title in "abcd":
+            oracle.write(Draft("decision", "arena", title, body="ARENA-1"))
+    assert drawn.count(TARGET) == 1
 
 
 @pytest.mark.parametrize("can", [True, False], ids=["exchanged", "renamed"])

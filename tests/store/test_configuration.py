@@ -12,6 +12,7 @@ from oracle.domain.links import DEFAULT_PATTERNS, Patterns
 from oracle.errors import UsageError
 from oracle.store.configuration import load_daemon, load_patterns, load_synthesizer
 from oracle.store.layout import Root
+from oracle.store.preferences import load_language
 
 
 def load(root: Path, project: str = "arena") -> tuple[Patterns, list[str]]:
@@ -72,3 +73,29 @@ def test_a_pipe_in_the_place_of_the_settings_is_not_waited_for(root: Path, load:
     os.mkfifo(root / "config.toml")
     with pytest.raises(UsageError, match="no plain file"):
         load(Root(str(root)))
+
+
+HOSTILE = {
+    "nested": b"language = " + b"[" * 9999,
+    "large": b"# zh\n" * (1 << 18),
+    "endless number": b"[daemon]\nseat_bound = 0x" + b"f" * 6000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_settings_that_are_hostile_are_one_sentence_and_no_language(root: Path, text: bytes) -> None:
+    (root / "config.toml").write_bytes(text)
+    with pytest.raises(UsageError, match=r"^config\.toml: ") as caught:
+        load_daemon(Root(str(root)))
+    assert len(caught.value.sentence) < 200
+    assert load_language(Root(str(root))) == ""
+    if b"daemon" not in text:
+        with pytest.raises(UsageError, match=r"^config\.toml: "):
+            load_synthesizer(Root(str(root)))
+
+
+def test_a_file_of_patterns_that_is_nested_too_deeply_is_passed_over(root: Path) -> None:
+    (root / "link-patterns.toml").write_bytes(HOSTILE["nested"])
+    patterns, said = load(root)
+    assert patterns == DEFAULT_PATTERNS
+    assert len(said) == 1

@@ -115,3 +115,11 @@ def test_search_in_keys_and_values(top: Root) -> None:
 
 def test_the_files(top: Root) -> None:
     assert [label for label, _ in facts.fact_files(top)] == ["machine/bad", "machine/net", "flat", "net"]
+
+
+def test_a_fact_file_without_an_end_is_not_read(root: Path) -> None:
+    (root / "machine").mkdir(exist_ok=True)
+    with (root / "machine/network.json").open("wb") as stream:
+        stream.truncate(10 << 30)
+    with pytest.raises(InvalidRecord, match="larger than 64 MiB"):
+        facts.find(Root(str(root)), "network.port")

@@ -71,3 +71,16 @@ def test_standard_input_is_bounded_and_may_be_closed(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(UsageError, match="closed"):
         given.read("-", "--x")
+
+
+def test_a_file_that_has_nothing_to_give_now_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "empty").touch()
+    monkeypatch.setattr(given, "open", lambda *_given: Nothing(), raising=False)
+    assert given.read(str(tmp_path / "empty"), "--x") == b""
+
+
+class Nothing(io.BytesIO):
+    """What is read of /proc/kmsg and the like where reading would have to wait."""
+
+    def read(self, _size: int | None = -1, /) -> bytes:
+        return None  # type: ignore[return-value]

@@ -7,6 +7,7 @@ import errno
 import os
 import socket
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,19 @@ def test_what_is_no_plain_file_is_refused_and_never_waited_for(tmp_path: Path) -
         for name in ("pipe", "folder", "link", "device", "socket"):
             with pytest.raises(steps.NotPlain, match=f"{name} can't be read: it is no plain file"):
                 steps.read(f"{tmp_path}/{name}")
+    with (tmp_path / "sparse").open("wb") as stream:
+        stream.truncate(10 << 30)
+    with pytest.raises(steps.NotPlain, match="sparse can't be read: it is larger than 64 MiB"):
+        steps.read(f"{tmp_path}/sparse")
     (tmp_path / "plain").write_bytes(b"x")
     (tmp_path / "good").symlink_to("plain")
     assert steps.read(f"{tmp_path}/good") == b"x"
+
+
+@pytest.mark.parametrize("write", [steps.create_once, steps.replace])
+def test_what_could_not_be_read_again_is_not_written(tmp_path: Path, write: Callable[[str, bytes], object]) -> None:
+    with pytest.raises(DiskFailure, match="File too large"):
+        write(f"{tmp_path}/file", bytes(steps.MOST_BYTES))
+    assert list(tmp_path.iterdir()) == []
+    write(f"{tmp_path}/file", bytes(steps.MOST_BYTES - 1))
+    assert len(steps.read(f"{tmp_path}/file") or b"") == steps.MOST_BYTES - 1

@@ -34,7 +34,7 @@ _BUILDS = re.compile(
     r"(?:make|cmake|ctest|meson|ninja|bazel(?:isk)?|autoreconf|\./(?:configure|gradlew|mvnw|[\w./-]{1,60}\.sh)|[\w./-]{0,40}vendor/bin/[\w-]{1,40}"
     r"|cargo|cross|go|golangci-lint|gotestsum|npm|npx|yarn|pnpm|bun|deno|node|bundle|rake|rspec|composer|php|phpunit|mvn|gradle"
     r"|dotnet|msbuild|swift|xcodebuild|fastlane|pod|python3?|pip3?|pytest|tox|nox|uv|hatch|poetry|pdm|pipenv|pre-commit|ruff|mypy|black"
-    r"|just|task|mage|docker|podman|helm|terraform)(?:\s|$)",
+    r"|just|task|mage|docker (?:build|buildx|compose)|podman build)(?:\s|$)",
     re.ASCII,
 )
 """How a line begins that builds, checks or tests."""

@@ -15,7 +15,7 @@ LONGEST = 300
 _KEY = re.compile(r"[A-Za-z_][A-Za-z_.-]{0,30}\d{0,2}")  # what has more digits may be somebody's number
 _WORD = re.compile(r"[A-Za-z][\w.+-]{0,40}(?:/[A-Za-z][\w.+-]{0,40})?")
 _CREDENTIAL = re.compile(
-    r"(?i:passw|secret|token|credential|api_?key|\bauth|\blogin\b|\bcurl\b|\bwget\b|\bssh|://[^/\s]*@)|\s-u\b"
+    r"(?i:passw|secret|token|credential|api_?key|(?:\b|_)key\b|(?:\b|_)pwd\b|\bauth|\blogin\b|\bcurl\b|\bwget\b|\bssh|://[^/\s]*@)|\s-u\b"
 )
 _PATH = re.compile(r"(?:/(?:[A-Za-z][A-Za-z.-]{0,15}|v\d{1,2}(?:\.\d)?))*/?")
 TELLING = frozenset("id name model provider type kind mode version channel agent lang language locale theme".split())

@@ -242,7 +242,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
         },
         "ci": {
             "commands": {
-                ".github/workflows/ci.yml": ["CGO_ENABLED=1 make test"],
+                ".github/workflows/ci.yml": ["CGO_ENABLED=1 make test", "docker build ."],
                 ".travis.yml": ["./mvnw verify"],
             },
             "versions": {"go": ["1.21", "1.22"], "java": ["openjdk17"]},

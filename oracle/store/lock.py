@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 DEFAULT_TIMEOUT = 30.0
 """Seconds a writer waits for the lock before it gives up with exit code 75."""
 
-_POLL = 0.002
-_SLOWEST_POLL = 0.05
+_FIRST_PAUSE, _SHORTEST_PAUSE, _SHARE = 0.02, 0.001, 0.98
+"""Seconds between two tries: each pause is a little shorter than the one before, so that whoever waits longest is served first."""
 
 
 class WriteLock:
@@ -58,12 +58,12 @@ class WriteLock:
         """
         ensure_state(self._root)
         deadline = time.monotonic() + self._timeout
-        pause = _POLL
+        pause = _FIRST_PAUSE
         while not self._try():
             if time.monotonic() >= deadline:
                 return False
             time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
-            pause = min(pause * 1.5, _SLOWEST_POLL)
+            pause = max(pause * _SHARE, _SHORTEST_PAUSE)
         self._name_holder()
         return True
 

@@ -49,6 +49,24 @@ def hold(root: str, pipe: Connection) -> None:
         pipe.recv()
 
 
+def test_whoever_waits_longer_looks_oftener(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who looks as often as all others may wait for ever; one who came just now must not look oftener than one who waits."""
+    pauses: list[float] = []
+    now = [0.0]
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        now[0] += seconds
+
+    monkeypatch.setattr(lock.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(lock.time, "sleep", sleep)
+    with WriteLock(Root(str(root))):
+        assert not WriteLock(Root(str(root)), 5.0).acquire()
+    assert pauses == sorted(pauses, reverse=True)
+    assert pauses[0] >= 10 * pauses[-2]
+    assert now[0] == pytest.approx(5.0)
+
+
 def test_a_killed_holder_frees_it(root: Path) -> None:
     here, there = FORK.Pipe()
     holder = FORK.Process(target=hold, args=(str(root), there))

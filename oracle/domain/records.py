@@ -57,6 +57,9 @@ _KEYS = {name.replace("_", "").replace("-", ""): name.replace("-", "_") for name
 }
 """Which field a key means that is no field's name as it stands: in small letters, without `-`, `_` and blanks."""
 
+_NOTHINGS = frozenset(("", "null", "~", "none", "nil", "n/a", "false", "无", "無", "なし", "없음"))
+_ANCHOR = r"(?<=\S)#(?=[^\s#-]).*"  # and not `C# for tools`, a title
+_TASK_WORD = r"[A-Z][A-Z0-9]*-[0-9]+|(?:GH)?#[0-9]+"
 _SEPARATORS = str.maketrans(dict.fromkeys(";，、；", ","))
 _MAX_TITLE = 300
 _MAX_SLUG_BYTES = 80
@@ -112,7 +115,7 @@ def interpret(document: Document, slug: str, path: str, *, mtime_ns: int) -> Rec
         title=_title(known, name),
         status=_field(fields, "status").lower(),
         author=_field(fields, "author"),
-        task_id=_field(fields, "task_id"),
+        task_id="" if _says_nothing(task_id := _field(fields, "task_id")) else task_id,
         ts=ts,
         sort_ts=moment or timestamps.from_name(name) or timestamps.from_mtime(mtime_ns),
         confidence=_field(fields, "confidence"),
@@ -232,8 +235,8 @@ def _relations(document: Document) -> list[Relation]:
             found += [Relation(_RELATION_KEYS[key], text, line) for text in texts if text]
         elif key in _TASK_KEYS:
             line = document.key_lines.get(key, 1)
-            texts = [part for item in as_list(stated) for part in _split(item)]
-            found += [Relation("related-task", _task(text), line) for text in texts if _one_line(text)]
+            tasks = [_task(part) for item in as_list(stated) for part in _tasks_in(item)]
+            found += [Relation("related-task", task, line) for task in tasks if task]
     return found
 
 
@@ -253,18 +256,44 @@ def _references_in(text: str) -> list[str]:
 
 
 def _reference(text: str) -> str:
-    """Strip what people put around a slug: wikilink brackets, an alias, a suffix, a leading `~/.agents/memory/`."""
-    ref = _one_line(text).removeprefix("[[").removesuffix("]]").split("|")[0].strip()
-    ref = ref.removeprefix("~/.agents/memory/")
-    if ref in ("null", "~", "None") or ref.startswith("/"):
-        return ""
+    """Return a slug without what people put around it: brackets of links, an alias, an anchor, a suffix, a Root's path.
+
+    What names no record, a URL or the number of a task, is an entity.
+    """
+    ref = _one_line(text).strip("`")
+    if ref.startswith(ENTITY):
+        return ref
+    if ref.endswith(")") and ref.startswith("[") and "](" in ref:
+        ref = ref[ref.rindex("](") + 2 : -1]
+    if ref.startswith(("https://", "http://", "#", "GH#")):
+        return entity("url" if "://" in ref else "taskid", ref)
+    ref = ref.removeprefix("[[").removesuffix("]]").split("|")[0].strip(" <>").replace("\\", "/")
+    if "#" in ref:
+        ref = compiled(_ANCHOR).sub("", ref)
+    ref = ref.rpartition("/.agents/memory/")[2]
+    if ref.startswith("/"):
+        ref = ref[1:] if ref.startswith(("/projects/", "/shared/", "/learnings/")) else ""
     for suffix in (".md", ".json"):
         ref = ref.removesuffix(suffix)
-    return ref
+    return "" if _says_nothing(ref) else ref
+
+
+def _says_nothing(text: str) -> bool:
+    """Tell whether a text is what people write where there is nothing to name."""
+    return text.strip("-–—").casefold() in _NOTHINGS
+
+
+def _tasks_in(text: str) -> list[str]:
+    """Return the tasks that one text lists, also with mere blanks between ids."""
+    parts, words = _split(text), text.split()
+    return words if len(parts) == 1 < len(words) and all(map(compiled(_TASK_WORD).fullmatch, words)) else parts
 
 
 def _task(text: str) -> str:
-    value = _one_line(text)
+    """Return a task as an entity, or "" for none."""
+    value = _one_line(text).removeprefix("[[").removesuffix("]]")
+    if _says_nothing(value):
+        return ""
     return value if value.startswith(ENTITY) else entity("taskid", unicodedata.normalize("NFC", value))
 
 

@@ -206,6 +206,52 @@ def test_relations() -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "target"),
+    [
+        *((text, "") for text in ("", "~", "null", "None", "n/a", "-", "—", "false", "无", "/etc/passwd")),
+        *(
+            (text, "projects/a/x")
+            for text in (
+                *(
+                    "projects/a/x#part",
+                    "[[projects/a/x#Part of it|x]]",
+                    "/projects/a/x.md",
+                    "`projects/a/x`",
+                    "<projects/a/x.md>",
+                ),
+                *("$HOME/.agents/memory/projects/a/x.md", "/root/.agents/memory/projects/a/x", "projects\\a\\x.md"),
+                *("[x](projects/a/x.md)", "[x](<projects/a/x.md#part>)", " [[ projects/a/x ]] "),
+            )
+        ),
+        ("[x](../b/x.md)", "../b/x"),
+        ("C# for our tools", "C# for our tools"),
+        ("entity:file:src/a.md", "entity:file:src/a.md"),
+        ("https://x.example/y.md#part", "entity:url:https://x.example/y.md#part"),
+        ("#12", "entity:taskid:#12"),
+        ("GH#12", "entity:taskid:GH#12"),
+    ],
+)
+def test_what_stands_around_a_reference(written: str, target: str) -> None:
+    found = read("projects/a/builder/x.md", {"supersedes": written}).relations
+    assert [relation.target for relation in found] == ([target] if target else [])
+
+
+@pytest.mark.parametrize(
+    ("written", "tasks"),
+    [
+        *((text, []) for text in ("", "none", "N/A", "-", "~", "無")),
+        ("[[T-1]]", ["T-1"]),
+        ("T-1 #2 GH#3", ["T-1", "#2", "GH#3"]),
+        ("T-1 and T-2", ["T-1 and T-2"]),
+    ],
+)
+def test_what_stands_around_a_task(written: str, tasks: list[str]) -> None:
+    record = read("projects/a/builder/x.md", {"related_task_ids": written})
+    assert [relation.target for relation in record.relations] == [f"entity:taskid:{task}" for task in tasks]
+    assert read("projects/a/builder/x.md", {"task_id": written}).task_id == ("" if not tasks else written)
+
+
+@pytest.mark.parametrize(
     ("draft", "error"),
     [
         (Draft("delivery", "a", "t"), OwnershipError),

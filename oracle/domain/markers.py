@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from oracle.domain.masks import mask_code, unify_line_ends
+from oracle.domain.masks import blank, mask_code, unify_line_ends
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidName
@@ -36,6 +36,8 @@ _NAMES = {"seat": "seat", "task_id": "task id", "project": "project"}
 _TICKS = re.compile(r"`{3,}|~{3,}")
 _QUOTED_LINE = re.compile(r"^[ \t]*+(?:(?:[-+*]|[0-9]{1,9}[.)])[ \t]++)*+>.*", re.MULTILINE)
 _QUOTATION = frozenset(('""', "''", "“”", "‘’", "„“", "‚‘", "«»", "‹›", "「」", "『』", "《》"))
+_LONG_QUOTATION = ("“”", "„“", "«»", "「」", "『』")  # those that may hold a sentence and are no apostrophes
+_TALK_TAG = r"(?i)<(/?)(code|pre|kbd|samp|q|blockquote)\b[^<>]*+>"
 _TOKEN = re.compile(
     r"""(?P<gap>[\s,]+)
       | (?P<close>\])
@@ -119,7 +121,24 @@ def mask_talk(text: str) -> str:
         masked = closed[: len(text)]
     else:
         masked = mask_code(text)
-    return _QUOTED_LINE.sub(lambda line: " " * len(line.group()), masked) if ">" in masked else masked
+    if ">" not in masked:
+        return masked
+    masked = _QUOTED_LINE.sub(lambda line: " " * len(line.group()), masked)
+    return blank(masked, [*_talk_elements(masked)]) if "</" in masked else masked
+
+
+def _talk_elements(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where HTML says that its text is code or a quotation; a tag that is never closed says nothing."""
+    tags = list(re.finditer(_TALK_TAG, text))
+    last = {tag[2].lower(): tag.start() for tag in tags if tag[1]}
+    start, open_tag = 0, ""
+    for tag in tags:
+        name = tag[2].lower()
+        if not open_tag and not tag[1] and last.get(name, -1) > tag.start():
+            start, open_tag = tag.start(), name
+        elif tag[1] and name == open_tag:
+            yield start, tag.end()
+            open_tag = ""
 
 
 def strip(text: str) -> str:
@@ -148,8 +167,14 @@ def _starts(prose: str, opening: str) -> Iterator[int]:
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
-    """Tell whether quotation marks stand right before and right behind."""
-    return start > 0 and end > start and text[start - 1] + text[end : end + 1] in _QUOTATION
+    """Tell whether quotation marks stand right before and right behind, or around what else stands on the line."""
+    if start > 0 and end > start and text[start - 1] + text[end : end + 1] in _QUOTATION:
+        return True
+    before = text[max(0, start - LONGEST) : start].rpartition("\n")[2]
+    after = text[end : end + LONGEST].partition("\n")[0]
+    if before.count('"') % 2 and '"' in after:
+        return True
+    return any(before.count(pair[0]) > before.count(pair[1]) and pair[1] in after for pair in _LONG_QUOTATION)
 
 
 def _read_marker(text: str, start: int) -> Marker | Fault:

@@ -136,6 +136,14 @@ def test_a_marker_that_can_not_be_read_is_named_and_stops_the_delivery(text: str
         "```\nnever closed {}",
         "~~~~~\n```\n~~~\n{}",
         "> ```\n> {}\n> ```",
+        "write <code>{}</code> at the end",
+        "<pre>\n{}\n</pre>",
+        "<BlockQuote cite='x'>a {} b</BlockQuote>",
+        "<code>a <pre>{}</code>",
+        'the skill says "end with {} please".',
+        "他说“请打印 {} 即可”",
+        "„Bitte {} drucken“",
+        "「最後に {} と書く」",
     ],
 )
 @pytest.mark.parametrize("marker", [FULL, "[CLEAR-REQUESTED]"])
@@ -146,6 +154,28 @@ def test_talk_about_markers_asks_for_nothing(frame: str, marker: str) -> None:
     assert not found.clear
     assert found.faults == ()
     assert marker in strip(text)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        'a 5" pipe {}',
+        '"x" and "y" {} "z"',
+        '"one\n{}\ntwo"',
+        "don't {} don't",
+        "he said “yes”. {} And “no”.",
+        "use <code> tags {}",
+        "<code>a</code> {} <code>b</code>",
+        "</code>{}<code>",
+        "<codex>{}</codex>",
+    ],
+)
+@pytest.mark.parametrize("marker", [FULL, "[CLEAR-REQUESTED]"])
+def test_what_only_stands_beside_talk_counts(frame: str, marker: str) -> None:
+    text = frame.format(marker)
+    found = read(text)
+    assert isinstance(found.deliver, Marker) or found.clear
+    assert marker not in strip(text)
 
 
 def test_a_marker_after_a_closed_fence_counts_though_another_is_quoted() -> None:

@@ -7,9 +7,10 @@ any of them; those of persons below are bounded in every repetition.
 from __future__ import annotations
 
 import re
+from unicodedata import normalize
 
 from oracle.domain.compiling import compiled
-from oracle.domain.secrets import find_secrets, redact
+from oracle.domain.secrets import MASK, find_secrets, redact
 from oracle.domain.values import value
 
 TYPE_CHECKING = False
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 SECRET, PERSONAL, BLOCKED = "secret", "personal", "blocked"
 MARK = "[REDACTED:blocked]"
 MOST_FINDINGS = 200
+_WALL = f"\n{MASK}\n"
+"""What no credential is read across; a line ends before it, as before the end of a text."""
 
 
 @value
@@ -103,10 +106,11 @@ class Guard:
     def finds_in(self, texts: Iterable[str]) -> bool:
         """Tell whether `clean` would replace something in one of several texts.
 
-        Credentials are looked for in all of them at once; what an owner's pattern says of a beginning and an end holds for each.
+        Credentials are looked for in all of them at once, with a wall between them that none is read across: what follows a key
+        might make an example of it. What an owner's pattern says of a beginning and an end holds for each.
         """
         parts = list(texts)
-        if self._secrets and find_secrets("\n".join(parts)):
+        if self._secrets and find_secrets(_WALL.join(parts)):
             return True
         return any(True for rule in self._rules for part in parts for _ in rule.matcher.spans(part))
 
@@ -128,6 +132,7 @@ def _placed(text: str, place: str, start: int, sort: str, rule: str) -> Finding:
 _ALLOWING = r"(?i)^#+.*(?:\ballow|\bexample|允许|白名单|示例|放行)"
 _ITEM = r"(?:[-*+•]|\d{1,4}[.)])\s+(?:\[[ xX]\]\s+)?"
 _RULE = r"(\*{1,3}|_{1,3}|`)?(?i:block)(?(1)(?:\1)?)\s*[:：]+(?(1)(?:\1)?)\s*(.*)"
+_HIDDEN = r"[\0-\x08\x0e-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
 _LIKE_A_RULE = r"[\W_]*(?:BLOCK(?:ED|ING|S)?(?!\w)|(?i:block(?:ed|ing|s)?\W{0,4}[:：]\W*\S))"
 
 
@@ -156,6 +161,8 @@ def _stated(line: str, number: int, *, blocks_items: bool) -> list[Stated]:
     begun = compiled(_ITEM).match(line)
     item = line[begun.end() :].strip() if begun else line
     rule = compiled(_RULE).match(item)
+    if (rule or begun) and compiled(_HIDDEN).search(item):  # it would stand in no text that anybody writes
+        return [Stated(number, "", is_unclear=True)]
     if rule is not None and (rule[2] or "BLOCK" in rule[0]):  # `Block:` may begin a list
         return [Stated(number, _without_marks(rule[1], rule[2].strip()))]
     if _looks_like_a_rule(item):
@@ -179,7 +186,7 @@ def _looks_like_a_rule(line: str) -> bool:
     if line.startswith("#"):
         headed = compiled(_RULE).match(line.lstrip("# "))
         return headed is not None and bool(headed[2])
-    return not line.startswith("<!--") and compiled(_LIKE_A_RULE).match(line) is not None
+    return not line.startswith("<!--") and compiled(_LIKE_A_RULE).match(normalize("NFKC", line)) is not None
 
 
 # -- what belongs to persons -------------------------------------------------------------------------------------------

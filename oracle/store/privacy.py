@@ -44,22 +44,41 @@ class _Pattern:
 def load(root: Root) -> tuple[Rule, ...]:
     """Return the rules of a Root, () when it has none. Raises RulesUnusable for a file or a pattern that can't be used."""
     path = f"{root.machine}/{NAME}"
-    if not os.path.lexists(path):
+    if not _is_there(root, path):
         return ()
     from oracle.store import steps  # most Roots have no such file, and every write comes by
 
     raw = steps.read(path)
     if raw is None and os.path.islink(path):
-        raise RulesUnusable(
-            say("machine/{name} is a link to nothing, so nothing is let through.", name=NAME),
-            hint=say("Mend the link."),
-        )
+        raise _link_to_nothing()
     raw = raw or b""
     if len(raw) > _MOST_BYTES:
         raise RulesUnusable(
             say("machine/{name} is too large to be read.", name=NAME), hint=say("Keep it below 256 KiB.")
         )
     return tuple(Rule(f"{NAME}:{item.line}", _compile(item)) for item in read_rules(_decode(raw)))
+
+
+def _is_there(root: Root, path: str) -> bool:
+    """Tell whether there are rules. Raises RulesUnusable where that can't be seen."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        if os.path.islink(root.machine) and not os.path.isdir(root.machine):
+            raise _link_to_nothing() from None
+        return False
+    except OSError as error:
+        raise RulesUnusable(
+            say("{path} can't be read: {reason}.", path=path, reason=error.strerror or str(error)),
+            hint=say("Check its owner and mode (`oracle doctor`)."),
+        ) from error
+    return True
+
+
+def _link_to_nothing() -> RulesUnusable:
+    return RulesUnusable(
+        say("machine/{name} is a link to nothing, so nothing is let through.", name=NAME), hint=say("Mend the link.")
+    )
 
 
 def _decode(raw: bytes) -> str:

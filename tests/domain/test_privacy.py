@@ -128,6 +128,10 @@ def test_an_item_is_read_in_every_sort_of_list(line: str) -> None:
         "| BLOCK: lotus |",
         "BLOCKED: lotus",
         "## BLOCK: lotus",
+        "ＢＬＯＣＫ: lotus",
+        "BLOCK: lotus\0",
+        "BLOCK: lotus\u200b",
+        "- lotus\ufeff",
         "```\n- lotus",
         "~~~",
     ],
@@ -166,3 +170,17 @@ def test_a_finding_names_rule_and_place_and_never_the_value() -> None:
         ("github-token", "secret", "body:2:19"),
     ]
     assert not any(value in str(one) + str(one.as_json()) for one in found for value in (token, "zhang"))
+
+
+KEY = "-----BEGIN OPENSSH " + "PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtz"
+TOKEN = "gh" + "p_" + "q7Rk2Zp9Lx4V" * 3
+
+
+@pytest.mark.parametrize("secret", [KEY, TOKEN, "password: hunter2" + "Xy9!"], ids=["key", "token", "password"])
+@pytest.mark.parametrize(
+    "other",
+    ["example", "A" * 50, "-----END", "[REDACTED:", "\u200b", "İ", '"', "sha256:", "password:", "${", "x" * 999],
+)
+def test_no_field_hides_what_another_holds(secret: str, other: str) -> None:
+    assert Guard().finds_in([other, secret])
+    assert Guard().finds_in([secret, other])

@@ -555,3 +555,9 @@ def test_a_name_that_is_that_of_a_credential(name: str) -> None:
 )
 def test_a_name_that_only_sounds_like_one(name: str) -> None:
     assert not names_secret(name)
+
+
+@pytest.mark.parametrize("after", ["example", "A" * 50, "placeholder\n", "changeme and more"])
+def test_what_stands_behind_a_key_without_an_end_makes_no_example_of_it(after: str) -> None:
+    key = "-----BEGIN OPENSSH " + "PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtz"
+    assert [found.kind for found in find_secrets(f"{key}\n{after}")] == ["private-key"]

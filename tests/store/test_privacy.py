@@ -76,6 +76,16 @@ def test_a_link_to_nothing_lets_nothing_through(root: Path) -> None:
         privacy.load(place)
 
 
+def test_a_folder_that_is_a_link_to_nothing_or_no_folder_lets_nothing_through(root: Path) -> None:
+    (root / "machine").symlink_to(root / "unmounted")
+    with pytest.raises(RulesUnusable, match="a link to nothing"):
+        privacy.load(Root(str(root)))
+    (root / "machine").unlink()
+    (root / "machine").touch()
+    with pytest.raises(RulesUnusable, match="can't be read: Not a directory"):
+        privacy.load(Root(str(root)))
+
+
 @pytest.mark.parametrize("pattern", ["(a+)+$x", r"(\w+\s?)*!", "(a|aa)+b", "(.*a){20}z"])
 def test_a_pattern_that_would_take_for_ever_elsewhere_takes_no_time(root: Path, pattern: str) -> None:
     place = state(root, f"BLOCK: {pattern}\n")

@@ -16,7 +16,7 @@ from oracle.domain.secrets.opaque import MASK, Secret, compiled
 from oracle.domain.secrets.places import find_headers, find_private_keys, find_userinfo
 from oracle.domain.secrets.shapes import MARKERS, find_shapes
 
-__all__ = ["Secret", "find_secrets", "names_secret", "redact"]
+__all__ = ["MASK", "Secret", "find_secrets", "names_secret", "redact"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

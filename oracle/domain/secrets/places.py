@@ -41,7 +41,7 @@ def find_private_keys(text: str) -> Iterator[Secret]:
         lines = compiled(_KEY_LINES).match(text, mark.end())
         if closing and _is_key_body(text[mark.end() : closing.start()]):
             yield Secret("private-key", mark.start(), closing.end())
-        elif lines and not is_stopgap(lines[0]):
+        elif lines and _is_no_stopgap(lines[0]):
             yield Secret("private-key", mark.start(), lines.end())
 
 
@@ -49,6 +49,11 @@ def _is_key_body(body: str) -> bool:
     """Say whether the text between two marker lines is a key, elided or not, and not prose about one."""
     if MASK in body or len(body) > 65_536 or compiled(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}").search(body):
         return False
+    return _is_no_stopgap(body)
+
+
+def _is_no_stopgap(body: str) -> bool:
+    """Judge a key by its first line of Base64: what follows it may be another text."""
     run = compiled(r"[A-Za-z0-9+/]{16,}").search(body)
     return run is not None and not is_stopgap(run[0])
 

@@ -3,7 +3,7 @@
 Width, case and form are folded (NFKC, `ß` as `ss`); runs of Chinese, Japanese, Korean and of scripts that write no blanks
 (Thai, Lao, Burmese, Khmer, without their marks) become overlapping pairs, each run ending in its last character alone, so
 that one character is found as a prefix and a word as a phrase of pairs. An emoji becomes a word with its number. Vowel points of
-Arabic and Hebrew and soft hyphens are left out, and so are accents of Greek and the dots of `ё`: many leave them out.
+Arabic and Hebrew, accents of Greek and the dots of `ё` are left out, as many do; so is what nobody sees: soft hyphens, joiners.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ RUN = f"([{_CJK}]+)"  # milliseconds to compile: text and queries in ASCII don't
 _WORD = r"[^\W_]+"
 _EMOJI = "[\u231a-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
 _MARKED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"
-_POINTED = (  # soft hyphens, Hebrew, Arabic
-    "\u00ad\u2060\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+_UNSEEN = (  # soft hyphens, joiners and directions; vowel points of Hebrew and Arabic
+    "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
 )
 _ACCENTED = "\u0386-\u03ce\u0401\u0451\u1f00-\u1fff"  # Greek, and ё
 PHRASE_CJK = 4
@@ -98,8 +99,8 @@ def compose(text: str) -> str:
     """Return text in the form in which words are compared, its case kept; an emoji becomes a word of its own."""
     text = unicodedata.normalize("NFKC", text).replace("ß", "ss").replace("ẞ", "ss")
     text = compiled(_EMOJI).sub(lambda match: f" emoji{ord(match[0])} ", text)
-    if compiled(f"[{_POINTED}{_ACCENTED}]").search(text):
-        text = compiled(f"[{_ACCENTED}]+").sub(_unaccented, compiled(f"[{_POINTED}]+").sub("", text))
+    if compiled(f"[{_UNSEEN}{_ACCENTED}]").search(text):
+        text = compiled(f"[{_ACCENTED}]+").sub(_unaccented, compiled(f"[{_UNSEEN}]+").sub("", text))
     if compiled(_MARKED).search(text):
         text = "".join(char for char in text if not (char >= "\u0e00" and unicodedata.category(char) in ("Mn", "Mc")))
     return text

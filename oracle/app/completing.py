@@ -155,7 +155,25 @@ def _respond(oracle: Oracle, work: Work) -> tuple[Receipt, responses.Stored | No
 
 
 def _complete(folder: str, receipt: Receipt, policy: str, stored: responses.Stored | None) -> Outcome:
-    """Create the receipt; one that carries the same response is the same delivery, whatever else it says."""
+    """Create the receipt; one that carries the same response is the same delivery, whatever else it says.
+
+    A question and an answer that go the same way have one name: an open question is never put aside for an answer. Raises Conflict.
+    """
+    standing = handoffs.read(folder, receipt.name)
+    if standing is not None and standing.kind is Kind.DISPATCH:
+        raise Conflict(
+            say(
+                "{source} asked {target} under the task id {task_id}, and that is still open; nothing was completed.",
+                source=receipt.name.source,
+                target=receipt.name.target,
+                task_id=receipt.name.task_id,
+            ),
+            hint=say(
+                "It is {target} who completes it, for {source}; another task needs another id.",
+                source=receipt.name.source,
+                target=receipt.name.target,
+            ),
+        )
     found = _read(folder, receipt.name)
     if found is not None and stored is not None and found.kind is Kind.COMPLETION:
         digest = found.text("response_digest")

@@ -8,7 +8,7 @@ from oracle.app import teams, wakeups
 from oracle.app.teams import Team, open_team
 from oracle.domain import handoffs as rules
 from oracle.domain import timestamps
-from oracle.domain.handoffs import Handoff, Step
+from oracle.domain.handoffs import Handoff, Party, Step
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import NotFound, OracleError, UsageError
@@ -27,11 +27,15 @@ STATES = tuple(step.value for step in Step if step is not Step.NONE)
 
 @value
 class Listed:
-    """One handoff of a listing; `age` is in seconds since the newest of its files changed."""
+    """One handoff of a listing; `age` is in seconds since the newest of its files changed.
+
+    `command` is what whoever is next types, with every value that is known, "" when nothing is to be done.
+    """
 
     project: str
     handoff: Handoff
     age: float
+    command: str = ""
 
     @property
     def is_stale(self) -> bool:
@@ -49,6 +53,7 @@ class Listed:
             "state": state.step.value,
             "next": item.next_seat(),
             "action": state.action,
+            "command": self.command,
             "age_seconds": round(self.age),
             "stale": self.is_stale,
             "unsolicited": state.unsolicited,
@@ -75,12 +80,13 @@ class Handoffs:
 
 @value
 class Story:
-    """Everything that the files tell of one task in one project."""
+    """Everything that the files tell of one task in one project; `answer` is what its response says, as far as it is a text."""
 
     listed: tuple[Listed, ...]
     project: str
     chapters: tuple[Chapter, ...]
     response_path: str = ""
+    answer: str = ""
     kept_aside: tuple[str, ...] = ()
     wake_ups: tuple[str, ...] = ()
     events: tuple[dict[str, object], ...] = ()
@@ -101,6 +107,7 @@ class Story:
                 for chapter in self.chapters
             ],
             "response": self.response_path or None,
+            "answer": self.answer,
             "kept_aside": list(self.kept_aside),
             "wake_ups": list(self.wake_ups),
             "events": list(self.events),
@@ -128,16 +135,36 @@ def list_all(oracle: Oracle, *, project: str = "", state: str = "") -> Handoffs:
                 raise
             problems.append(error.sentence)
             continue
-        items += _listed(oracle, team.project, found.handoffs)
+        items += _listed(oracle, team, found.handoffs)
         problems += found.problems
     kept = [item for item in items if not state or item.handoff.state.step.value == state]
     problems += [sentence for item in items for sentence in item.handoff.problems]
     return Handoffs(tuple(sorted(kept, key=lambda item: -item.age)), tuple(problems))
 
 
-def _listed(oracle: Oracle, project: str, found: Sequence[Handoff]) -> list[Listed]:
+def _listed(oracle: Oracle, team: Team, found: Sequence[Handoff]) -> list[Listed]:
     now = teams.now_seconds(oracle)
-    return [Listed(project, item, max(0.0, now - item.changed_at)) for item in found]
+    return [Listed(team.project, item, max(0.0, now - item.changed_at), _command(team, item)) for item in found]
+
+
+def _command(team: Team, handoff: Handoff) -> str:
+    """Return the command that does the next step of a handoff; what only its writer knows stands as `FILE` or `…`."""
+    from shlex import join
+
+    state = handoff.state
+    complete = ("complete_handoff", "--profile", team.profile.path, "--source", handoff.answerer)
+    deliver = ("oracle", "deliver", "--project", team.project, "--task-id", handoff.task_id, "--target", handoff.asker)
+    if state.party is Party.ORACLE:
+        return "oracle resume"
+    if state.party is Party.OPERATOR:
+        return join((*deliver, "--response-file", "FILE", "--supersede"))
+    if state.party is Party.ASKER:
+        return join((*complete, "--target", handoff.asker, "--task-id", handoff.task_id, "--ack-only"))
+    if state.party is Party.NOBODY:
+        return ""
+    if team.profile.role(handoff.answerer) == "memory":
+        return join((*deliver, "--response-file", "FILE"))
+    return join((*complete, "--target", handoff.asker, "--task-id", handoff.task_id, "--summary", "…"))
 
 
 def of_team(oracle: Oracle, team: Team, around: Outside | None = None) -> Listing:
@@ -208,10 +235,11 @@ def _story(oracle: Oracle, team: Team, task_id: str) -> Story:
     path = responses.path_of(oracle.root, task_id)
     waiting = [entry for entry in wakeups.pending(oracle) if entry.fields.get("task_id") == task_id]
     return Story(
-        tuple(_listed(oracle, team.project, listed)),
+        tuple(_listed(oracle, team, listed)),
         team.project,
         handoff_list.tell_story(team.folder, task_id),
         path if os.path.exists(path) else "",
+        _answer(oracle, task_id),
         tuple(f"{oracle.root.responses}/{name}" for name in aside),
         tuple(
             say(
@@ -224,6 +252,14 @@ def _story(oracle: Oracle, team: Team, task_id: str) -> Story:
         ),
         tuple(journal_view.events(oracle, project=team.project, task=task_id, limit=50)),
     )
+
+
+def _answer(oracle: Oracle, task_id: str) -> str:
+    try:
+        answer = (responses.read(oracle.root, task_id) or {}).get("answer")
+    except OracleError:  # half written; the listing says so
+        return ""
+    return answer if isinstance(answer, str) else ""
 
 
 def _names(folder: str) -> list[str]:

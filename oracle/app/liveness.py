@@ -167,7 +167,7 @@ class Checker:
     def _look(self, project: str, named: Named) -> Looked:
         folder = self.folder_of(project)
         if not folder:
-            return Looked(named, Liveness.UNCHECKED, say("no repository is registered"))
+            return Looked(named, Liveness.UNCHECKED, say("no repository of the project is there"))
         key = (folder, named.sort, named.name)
         if key not in self._known:
             repository = self._repositories.setdefault(folder, Repository(folder, budget=self._budget))

@@ -94,10 +94,10 @@ def resume(oracle: Oracle) -> Resumed:
             if outcome.result == "waits":
                 left.append(
                     say(
-                        "{entry}: {seat} was not woken ({detail})",
+                        "{entry}: {seat} was not woken ({reason}); it is tried until it succeeds or the handoff is acknowledged",
                         entry=_words(entry),
                         seat=outcome.seat,
-                        detail=outcome.detail,
+                        reason=wakeups.reason_of(outcome),
                     )
                 )
             elif outcome.result:
@@ -111,7 +111,10 @@ def resume(oracle: Oracle) -> Resumed:
 
 
 def _words(entry: Entry) -> str:
-    return " ".join(part for part in entry.subject[:5] if part)
+    project, task, source, target, *_ = (*entry.subject, "", "", "", "")
+    if not target:
+        return " ".join(part for part in entry.subject if part)
+    return say("{task} of {project}, {source} to {target}", task=task, project=project, source=source, target=target)
 
 
 # Intents --------------------------------------------------------------------------------------------------------------

@@ -121,13 +121,19 @@ def require_present(oracle: Oracle, wanted: Mapping[str, str]) -> None:
     """Raise NotInFederation when the project or the seat asked for has no folder at all."""
     project, seat = wanted.get("project", ""), wanted.get("seat", "")
     if project and not os.path.isdir(oracle.root.join(oracle.root.project(project))):
+        has_profile = os.path.exists(oracle.root.profile_file(project))
         raise NotInFederation(
             say(
                 "not_in_federated_kb: there is no project {project} under {path}.",
                 project=project,
                 path=oracle.root.path,
             ),
-            hint=_meant(project, _folders(oracle.root.join("projects"))),
+            hint=say(
+                "It has a profile and no record yet; a seat's first one makes projects/{project}/SEAT/.",
+                project=project,
+            )
+            if has_profile
+            else _meant(project, _folders(oracle.root.join("projects"))),
         )
     if not seat or role_of(seat) == "memory":
         return

@@ -89,7 +89,7 @@ def _find(oracle: Oracle, project: str, stated: str) -> str:
     found = projects.repository(oracle.root, project, os.environ)
     if not found:
         raise NotFound(
-            say("No repository is registered for {project}.", project=project),
+            say("No repository of {project} is there.", project=project),
             hint=say("Name it with --repo, or register it with `oracle project add`."),
         )
     return found

@@ -34,6 +34,8 @@ PATIENCE = 8.0
 THERE = ("Busy", "Stranded", "another process")
 """How the reason begins for which a seat that runs was not woken just now."""
 
+_KINDS = ("Busy", "Stranded", "NoSession")
+
 _DAEMON = "daemon"
 
 TRIES = 1000
@@ -228,15 +230,21 @@ def warn_of(oracle: Oracle, outcome: WakeUp) -> None:
             say(
                 "{seat} was not woken ({reason}); the wake-up waits and is tried again",
                 seat=outcome.seat,
-                reason=retold(outcome.detail),
+                reason=reason_of(outcome),
             )
         )
 
 
+def reason_of(outcome: WakeUp) -> str:
+    """Return why a seat was not woken as a person is told it: without the name of the sort of outcome."""
+    kind, _, reason = outcome.detail.partition(": ")
+    return retold(reason if kind in _KINDS else outcome.detail)
+
+
 def pending(oracle: Oracle) -> tuple[Entry, ...]:
-    """Return every wake-up that waits, is being sent or was given up."""
+    """Return every wake-up that is still owed and waits, is being sent or was given up."""
     found = inbox.read(oracle.root, teams.now_seconds(oracle), Kind.WAKE)
-    return (*found.waiting, *found.taken, *found.poisoned)
+    return tuple(one for one in (*found.waiting, *found.taken, *found.poisoned) if is_owed(one))
 
 
 def _waker(oracle: Oracle) -> Waker:

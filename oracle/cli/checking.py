@@ -58,6 +58,8 @@ def review(
     if call.as_json:
         call.print_json({"remarks": [item.as_json() for item in found], **standing})
         return
+    if not found:
+        call.note(say("nothing waits for a decision of people"))
     rows = [
         (item.sort.value, f"{item.likeness:.2f}", item.record.slug, item.other.slug, item.sentence) for item in found
     ]
@@ -68,8 +70,8 @@ def _warn_of_unregistered(call: Call, names: list[str]) -> None:
     if names:
         call.warn(
             say(
-                "no repository is registered for {names}; `repo_path` in projects.json or `repo_root` in the "
-                "profile names it",
+                "no repository of {names} is there: neither `repo_path` in projects.json nor `repo_root` in the "
+                "profile names a folder; `oracle project add` does",
                 names=names,
             )
         )

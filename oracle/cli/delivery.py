@@ -271,7 +271,10 @@ def handoffs(
 
 def _list_handoffs(call: Call, project: str, state: str) -> None:
     with call.oracle() as oracle:
+        oracle.root.require()
         found = oracle.handoffs(project, state)
+    if not found.items:
+        call.note(say("nothing is handed over"))
     for sentence in found.problems:
         call.warn(sentence)
     if call.as_json:
@@ -327,6 +330,7 @@ def _tell(story: Story) -> list[str]:
     untold = dict.fromkeys(text for one in story.chapters for text in one.receipt.problems if text not in told)
     lines += [say("problem: {text}", text=text) for text in untold]
     lines += [say("response  {path}", path=story.response_path)] if story.response_path else []
+    lines += [f"    {line}" for line in story.answer.splitlines()]
     lines += [say("kept aside  {path}", path=path) for path in story.kept_aside]
     lines += [say("wake-up waits  {text}", text=text) for text in story.wake_ups]
     lines += [_tell_event(event) for event in story.events]
@@ -345,6 +349,7 @@ def _tell_state(story: Story, item: Listed) -> list[str]:
             seat=handoff.next_seat() or say("nobody"),
             action=state.action,
         ),
+        *([f"  $ {item.command}"] if item.command else ()),
         *(say("  problem: {text}", text=text) for text in handoff.problems),
     ]
 
@@ -393,6 +398,8 @@ def log(
     with call.oracle() as oracle:
         oracle.root.require()
         found = oracle.events(project, task, limit)
+    if not found:
+        call.note(say("no event fits"))
     if call.as_json:
         call.print_json({"events": found})
     else:

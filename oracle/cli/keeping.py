@@ -157,6 +157,8 @@ def peers(
     if call.as_json:
         call.print_json({"deliveries": [item.as_json() for item in found]})
         return
+    if not found:
+        call.note(say("no peer delivered anything"))
     rows = [
         (item.delivery.peer, item.delivery.task_id, item.delivery.said("verdict"), item.record, item.delivery.folder)
         for item in found

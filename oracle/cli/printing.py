@@ -75,6 +75,8 @@ class Table:
 def print_table(table: Table) -> None:
     """Print a table: drawn by rich on a terminal, tab-separated without headings otherwise; nothing is ever cut off."""
     rows = [[visible(cell) for cell in row] for row in table.rows]
+    if not rows:
+        return
     if not is_terminal(sys.stdout):
         write_out("".join("\t".join(row) + "\n" for row in rows))
         return

@@ -40,7 +40,12 @@ def skill(
     ] = "claude",
     seat: Annotated[
         str,
-        typer.Option("--seat", metavar="SEAT", help="Whose skill (default memory).", autocompletion=completing.seats),
+        typer.Option(
+            "--seat",
+            metavar="SEAT",
+            help="install: whose skill (default memory); uninstall: only that of this seat.",
+            autocompletion=completing.seats,
+        ),
     ] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing; print the change as a diff.")] = False,
     memory_dir: MemoryDir = None,

@@ -43,6 +43,9 @@ SYSTEMS_WORDS = frozenset(
 _LEAST_LITERAL = 8
 """Characters that a template must have beside its values before a text from disk is taken for one of its sentences."""
 
+_LONGEST = 2_000
+"""Characters of a text that is looked for among the sentences: a longer one would take long to be none of them."""
+
 _language = ENGLISH
 
 
@@ -71,13 +74,17 @@ def explain(text: str) -> str:
 
 @lru_cache
 def load(language: str) -> Catalogue:
-    """Read the catalogue of a language; once a process."""
+    """Read the catalogue of a language, once a process; without one that can be read, English is spoken."""
     import polib
 
     helps: dict[str, str] = {}
     templates: dict[str, str] = {}
     path = os.path.join(LOCALE, language, "LC_MESSAGES", "oracle.po")  # noqa: PTH118 -- pathlib is not loaded here
-    for entry in polib.pofile(path):
+    try:
+        entries = polib.pofile(path)
+    except (OSError, ValueError):
+        entries = []
+    for entry in entries:
         known = helps if entry.msgctxt == HELP else templates
         for english in filter(None, (entry.msgid, entry.msgid_plural)):
             known[english] = entry.msgstr or entry.msgstr_plural.get(0, "")
@@ -106,7 +113,10 @@ class Catalogue:
         if isinstance(said, Joined):
             return self.look_up(said.template).join(map(self._text, said.parts))
         known = self._templates.get(said.template)
-        return render(known, said.values, show=self._show) if known else str.__str__(said)
+        try:
+            return render(known, said.values, show=self._show) if known else str.__str__(said)
+        except (LookupError, ValueError, AttributeError):  # a translation that names other values
+            return str.__str__(said)
 
     def _show(self, one: object) -> object:
         return self._text(one) if isinstance(one, str | tuple) else one
@@ -123,7 +133,7 @@ class Catalogue:
 
         Of several templates that fit, the one with the most literal characters is taken.
         """
-        if " " not in text:
+        if " " not in text or len(text) > _LONGEST:
             return text  # a word by itself is a name or a value: `title` is a field, whatever a heading is called
         if text in self._templates:
             return self.look_up(text)

@@ -100,6 +100,8 @@ def _list_pending(call: Call, project: str, role: str) -> None:
     if call.as_json:
         call.print_json({"steps": [{"task_id": task_id, "step": step} for task_id, step in found]})
         return
+    if not found:
+        call.note(say("nothing may begin now"))
     print_table(Table(say_each("task", "step"), found))
 
 

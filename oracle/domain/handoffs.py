@@ -326,7 +326,11 @@ _STATES = {
         _HOUR // 6,
     ),
     Step.UNANSWERED: (Party.ANSWERER, say("Answer again: the dispatch was consumed, yet no answer is on disk."), _DAY),
-    Step.UNNOTIFIED: (Party.ORACLE, say("Send the wake-up that is still pending: `oracle resume`."), _HOUR),
+    Step.UNNOTIFIED: (
+        Party.ORACLE,
+        say("Send the wake-up that is still pending: `oracle resume`; acknowledging ends it too."),
+        _HOUR,
+    ),
     Step.CONSUMED: (Party.ASKER, say("Read the answer and acknowledge it: `complete_handoff --ack-only`."), 3 * _DAY),
     Step.CONFLICT: (
         Party.OPERATOR,

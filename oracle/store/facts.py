@@ -70,6 +70,18 @@ def find_file(root: Root, name: str, project: str = "") -> tuple[str, bool]:
     for path, legacy in places:
         if os.path.isfile(root.join(path)) and root.contains(root.join(path)):
             return path, legacy
+    if project:
+        raise NotInMemory(
+            say(
+                "not_in_memory_db: neither {folder} nor machine/ has a {checked}.json",
+                folder=root.project(project),
+                checked=checked,
+            ),
+            hint=say(
+                "A scan writes it when it finds something: `oracle scan project --project {project} --depth deep --commit`.",
+                project=project,
+            ),
+        )
     raise NotInMemory(
         say(
             "not_in_memory_db: memory file not found: {checked}.json (checked machine/ and flat layout under {path})",

@@ -11,7 +11,7 @@ import pytest
 
 from oracle.app import lineage
 from oracle.app.notices import Notice
-from oracle.errors import CompletionRefused, DiskFailure, HandoffFailed, NotFound, UsageError
+from oracle.errors import CompletionRefused, Conflict, DiskFailure, HandoffFailed, NotFound, UsageError
 from oracle.store import steps
 from tests.app.squad import Squad
 
@@ -58,6 +58,20 @@ def test_completion_answers_its_dispatch(squad: Squad):
     assert squad.recorder.woken() == [("builder", "T1"), ("planner", "T1")]
     assert not squad.complete(summary="done", commit="abc1234").is_new
     assert len(squad.recorder.woken()) == 2
+
+
+def test_an_open_question_is_not_put_aside_by_a_completion_that_goes_the_same_way(squad: Squad):
+    squad.ask("Q-1")
+    before = squad.receipt("Q-1__planner__memory.json")
+    with pytest.raises(Conflict, match="still open"):
+        squad.complete("Q-1", source="planner", target="memory", verdict="PASS", summary="x")
+    assert squad.receipts() == {"Q-1__planner__memory.json"}
+    assert squad.receipt("Q-1__planner__memory.json") == before
+    assert squad.states() == {"Q-1": "open"}
+    squad.deliver()
+    assert squad.states() == {"Q-1": "consumed"}
+    squad.complete("Q-1", source="planner", target="memory", verdict="PASS", summary="x")
+    assert "Q-1__planner__memory.json.superseded-" in "".join(squad.receipts())
 
 
 def test_target_is_inferred_or_asked_for(squad: Squad):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from oracle.domain.handoffs import Kind, new_receipt, receipt_name, render_receipt
-from oracle.errors import DiskFailure, NoProfile, NotFound, UsageError
+from oracle.errors import Conflict, DiskFailure, NoProfile, NotFound, UsageError
 from oracle.store import journal
 from tests.app.squad import Squad
 
@@ -62,6 +62,40 @@ def test_story_is_told_from_the_files(squad: Squad):
     assert json.loads(json.dumps(story.as_json()))["handoffs"][0]["state"] == "unnotified"
     with pytest.raises(NotFound):
         squad.oracle.handoff("Q-10")
+
+
+def test_a_story_has_the_answer_and_the_command_of_the_next_step(squad: Squad):
+    def command() -> str:
+        return squad.oracle.handoff("Q-1").listed[0].command
+
+    squad.ask("Q-1")
+    deliver = "oracle deliver --project demo --task-id Q-1 --target planner --response-file FILE"
+    assert (squad.oracle.handoff("Q-1").answer, command()) == ("", deliver)
+    squad.recorder.away = {"planner"}
+    squad.deliver(answer="Backoff.\nAt most five times.")
+    assert (squad.oracle.handoff("Q-1").answer, command()) == ("Backoff.\nAt most five times.", "oracle resume")
+    squad.recorder.away = set()
+    squad.oracle.resume()
+    whole = f"complete_handoff --profile {squad.profile} --source memory --target planner --task-id Q-1 --ack-only"
+    assert command() == whole
+    with pytest.raises(Conflict):
+        squad.deliver(answer="None.")
+    assert command() == f"{deliver} --supersede"
+    squad.deliver(answer="None.", supersedes=True)
+    squad.ack("Q-1", source="memory")
+    assert command() == ""
+    squad.ask("T-1", target="builder")
+    assert squad.oracle.handoff("T-1").listed[0].command.endswith("--target planner --task-id T-1 --summary '…'")
+
+
+def test_a_wake_up_that_is_owed_no_more_waits_no_more(squad: Squad):
+    squad.recorder.away = {"memory"}
+    squad.ask("Q-1")
+    assert len(squad.oracle.handoff("Q-1").wake_ups) == 1
+    (left,) = squad.oracle.resume().left
+    assert left.startswith("Q-1 of demo, planner to memory: memory was not woken (no session of this name runs);")
+    squad.deliver()
+    assert squad.oracle.handoff("Q-1").wake_ups == ()
 
 
 def test_story_of_a_task_of_two_projects_asks_which(squad: Squad, tmp_path: Path):

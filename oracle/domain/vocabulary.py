@@ -14,7 +14,7 @@ EXTENSIONS = _words(
     "tsx ts mts cts jsx js mjs cjs py pyi ipynb md mdx toml sh bash zsh fish ps1 bat json jsonl json5 yaml yml sql"
     " rs go java kt kts rb php c h cc cpp cxx hpp hh cs fs swift m mm vue svelte css scss sass less html htm xml"
     " lock ini cfg conf env txt csv tsv proto gradle scala ex exs erl lua pl r jl dart zig nix tf hcl graphql rst"
-    " adoc patch diff log plist"
+    " adoc patch diff log plist jsonc astro prisma tfvars bzl cmake groovy hs clj sol tex mk"
 )
 BARE_FILES = frozenset({"Dockerfile", "Makefile", "Jenkinsfile", "Justfile", "Rakefile", "Gemfile", "Procfile"})
 PRODUCTS = _words(
@@ -28,12 +28,12 @@ LOCKS = _words(
 STANDARDS = _words(
     # characters, hashes, ciphers, protocols
     "UTF UCS ASCII ISO IEC IEEE RFC ECMA ES PEP ANSI DIN EN BS JIS GB GBK KOI CP LATIN UNICODE WINDOWS"
-    " SHA MD AES DES RSA ECC DSA HMAC CRC BLAKE BASE CHACHA POLY SALSA ED X PKCS FIPS NIST PBKDF ARGON"
+    " SHA MD AES DES RSA ECC DSA HMAC CRC BLAKE BASE CHACHA POLY SALSA ED X PKCS FIPS NIST PBKDF ARGON FNV XXH"
     " HTTP HTTPS HTTP2 TLS SSL SSH TCP UDP IP IPV IPV4 IPV6 DNS OAUTH OIDC SAML SMTP IMAP POP QUIC MQTT AMQP"
-    " USB PCIE WIFI BLUETOOTH BT LTE HDMI DDR"
+    " USB PCIE WIFI WPA BLUETOOTH BT LTE HDMI DDR RS RJ"
     # bodies, laws, registers, grades of severity
     " CVE CWE CVSS GHSA OWASP WCAG ARIA SOC PCI HIPAA GDPR W3C BCP STD SPDX CC BSD GPL LGPL AGPL MPL APACHE"
-    " ISBN ISSN DOI ARXIV"
+    " ISBN ISSN DOI ARXIV EAN UPC EIP ERC BIP JEP KEP TOP"
     # times, places, diseases, films
     " UTC GMT CST PST EST CET BST JST MST Q1 Q2 Q3 Q4 H1 H2 FY CY"
     " JAN FEB MAR APR MAY JUN JUL AUG SEP SEPT OCT NOV DEC"

@@ -78,6 +78,7 @@ ONLY = [
     ("#1 Title\n\n#2\n\n  #3. Third\n\n# Real #4 heading", "taskid", ["#4"]),
     ("AB-12-CD 2026-01 x_ARENA-1 ARENA-1x ARENA-1_b -ARENA-2 éARENA-3", "taskid", []),
     ("CVE-2024-1234, CVE-2024, CWE-79, COVID-19, Q1-2026, UTC-8, P-256", "taskid", []),
+    ("RS-232, RJ-45, WPA-2, EAN-13, ERC-20, JEP-444, a TOP-10", "taskid", []),
     ("UTF-8编码 GPT-4o GPT-4.1 BASE-64 WCAG-2 IEEE-754 TLS-1 PEP-8 ECMA-262", "taskid", []),
     ('foo#12 owner/repo#12 &#123; page#3 ##4 #12-34 #1st <a href="#12">', "taskid", []),
     ("background: #336699; color: #fff; border: 1px solid #333333", "taskid", []),
@@ -97,6 +98,7 @@ ONLY = [
         "file",
         ["2026-01-01-a.md", "v1.2.md", "foo.d.ts", ".eslintrc.json"],
     ),
+    ("tsconfig.jsonc app/page.astro db/x.prisma", "file", ["tsconfig.jsonc", "app/page.astro", "db/x.prisma"]),
     ("src/Makefile and ops/Dockerfile, not Makefile", "file", ["src/Makefile", "ops/Dockerfile"]),
     ("Cargo.lock, not mutex.lock", "file", ["Cargo.lock"]),
     (

@@ -81,7 +81,7 @@ def load(language: str) -> Catalogue:
     templates: dict[str, str] = {}
     path = os.path.join(LOCALE, language, "LC_MESSAGES", "oracle.po")  # noqa: PTH118 -- pathlib is not loaded here
     try:
-        entries = polib.pofile(path)
+        entries = list(polib.pofile(path))
     except (OSError, ValueError):
         entries = []
     for entry in entries:

@@ -445,3 +445,29 @@ def test_a_wrapped_paragraph_is_the_paragraph_and_no_line_too_wide(text, width):
 
 def test_no_line_begins_with_a_closing_mark():
     assert [line[0] for line in wrap("一二三四，五六七八。九十", 8) if line[0] in "，。"] == []
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe", b"no catalogue\n", b'msgid "There'])
+def test_without_a_catalogue_that_can_be_read_english_is_spoken(tmp_path, monkeypatch, content):
+    monkeypatch.setattr(speaking, "LOCALE", str(tmp_path))
+    path = tmp_path / "zh/LC_MESSAGES/oracle.po"
+    path.parent.mkdir(parents=True)
+    if content is not None:
+        path.write_bytes(content)
+    catalogue = speaking.load.__wrapped__("zh")
+    assert catalogue.say(say("There is no {what}.", what="way")) == "There is no way."
+    assert catalogue.explain("Print JSON.") == "Print JSON."
+
+
+@pytest.mark.parametrize("wrong", ["{nobody}", "{}", "{0}", "{", "{what.real}"])
+def test_a_translation_that_can_not_be_filled_is_english(wrong):
+    catalogue = speaking.Catalogue({"There is no {what}.": f"没有 {wrong}"}, {})
+    assert catalogue.say(say("There is no {what}.", what="way")) == "There is no way."
+
+
+def test_a_text_that_is_none_of_the_sentences_is_told_for_one_soon():
+    template = "{a} is {b} or {c} and {d} of it"
+    catalogue = speaking.Catalogue({template: "{a}{b}{c}{d}"}, {})
+    text = "is or and of it " * 4000
+    assert catalogue.recognise(text) == text
+    assert catalogue.recognise("x is y or z and 1 of it") == "xyz1"

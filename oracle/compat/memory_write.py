@@ -11,13 +11,13 @@ from datetime import UTC, datetime, timedelta
 from oracle.app.oracle import Oracle
 from oracle.compat.door import careful, complain, emit, report, serve, warn, without_secrets
 from oracle.domain import timestamps
-from oracle.domain.records import CONFIDENCES, Draft
+from oracle.domain.records import CONFIDENCES, Draft, Evidence
+from oracle.domain.values import replace
 from oracle.errors import InvalidRecord, RootUnusable, SecretFound, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.app.views import Written
-    from oracle.domain.records import Evidence
 
 USAGE = 2
 SOURCES = ("scanner", "write_api", "reflection", "event_derived", "research")
@@ -130,7 +130,11 @@ def _drop_draft(args: argparse.Namespace, moment: _Moment) -> Draft:
         "content_source": source,
     }
     title = args.title or _first_line(content) or args.kind
-    return _draft(args, title=title, body=content, author=args.author or "ancestor", extra=stamps)
+    draft = _draft(args, title=title, body=content, author=args.author or "ancestor", extra=stamps)
+    if draft.kind != "finding" or draft.evidence:
+        return draft
+    warn(f"the finding was given no evidence; what was dropped is its source, of low trust: {without_secrets(source)}")
+    return replace(draft, evidence=(Evidence("low", source),))
 
 
 def _draft(args: argparse.Namespace, *, title: str, body: str, author: str, extra: dict[str, str]) -> Draft:

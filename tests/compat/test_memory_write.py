@@ -198,7 +198,7 @@ def test_evidence_that_is_no_array(team: Team, evidence: str):
 
 @pytest.mark.parametrize(
     "evidence",
-    ["[]", "[1]", "[{}]", '[{"trust": "high"}]', '[{"trust": "sure", "source_url": "x"}]', '[{"source_url": "x"}]'],
+    ["[1]", "[{}]", '[{"trust": "high"}]', '[{"trust": "sure", "source_url": "x"}]', '[{"source_url": "x"}]'],
 )
 @pytest.mark.parametrize("mode", [("--title", "T", "--author", "memory"), ("--content-stdin",)])
 def test_a_finding_needs_evidence_with_trust_and_source(team: Team, evidence: str, mode: tuple[str, ...]):
@@ -206,6 +206,21 @@ def test_a_finding_needs_evidence_with_trust_and_source(team: Team, evidence: st
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith("error: schema validation failed: ")
     assert tree(team.root) == set()
+
+
+@pytest.mark.parametrize("words", [(), ("--evidence", "[]")])
+def test_a_finding_that_is_recorded_without_evidence_is_refused(team: Team, words: tuple[str, ...]):
+    done = team.write("--kind", "finding", "--project", "p", "--title", "T", "--author", "memory", *words)
+    assert (done.code, done.out, tree(team.root)) == (1, "", set())
+
+
+@pytest.mark.parametrize("words", [(), ("--evidence", "[]")])
+def test_a_finding_that_is_dropped_without_evidence_has_its_source_for_one(team: Team, words: tuple[str, ...]):
+    done = team.write("--kind", "finding", "--project", "p", "--content-stdin", *words, stdin=b"# Slow disk")
+    assert done.code == 0
+    assert "of low trust: stdin" in done.err
+    head = Path(done.out.strip()).read_text(encoding="utf-8")
+    assert 'evidence:\n  - trust: low\n    source_url: stdin\n' in head
 
 
 @pytest.mark.parametrize("project", ["../../../escaped", "/abs", "a/b", "", "a\nb", "..", ".hidden"])

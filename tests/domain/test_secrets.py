@@ -121,6 +121,8 @@ VENDORS = {
     "posthog": "phx_" + R[:47],
     "plaid": "access-" + "production-" + UUID,
     "stripe-organisation": "sk_org_" + "live_" + R,
+    "kubeconfig": "LS0tLS1CRUdJTiBQUklWQVRFIEtF" + "WS0t" + R * 4,
+    "service-account": "eyJ0eXBlIjoic2VydmljZV9h" + "Y2NvdW50" + R * 4,
     "bare-private-key": "MII" + "EvQIBADANBgkqhkiG9w0BAQEFAASC" + R * 30,
 }
 
@@ -197,6 +199,8 @@ FOUND = {
     "redis-cli": ("redis-cli -h c -a {} ping", PW),
     "mongosh": ("mongosh -u admin -p '{}' db", PW),
     "ldapsearch": ("ldapsearch -x -D cn=admin -w {}", PW),
+    "seed": ("mnemonic: {}", "ripple lunar canyon motor velvet orbit sudden tiger walnut pencil gospel harbor"),
+    "seed-zh": ("助记词：`{}`", "ripple lunar canyon motor velvet orbit sudden tiger walnut pencil gospel harbor"),
     "ja-colon": ("パスワード：{}", PW),
     "ja-is": ("パスワードは {} です", PW),
     "ko": ("비밀번호: {}", PW),
@@ -273,6 +277,8 @@ CLEAN = [
     "SESSION_TOKEN=" + UUID + " REQUEST_TOKEN: " + UUID + " refresh token = " + UUID,
     "npm run build-us12 fc-match fw_printenv_and_more re_compile_everything pk_orders_customers napi_create_string_utf8",
     "v1.0-beta.2 tskey-auth sess-manager-configuration-with-a-long-name-that-ends EAAAAAAAAAAAAAAAAA SEC123",
+    "a mnemonic: please excuse my dear aunt sally; the phrase: every good boy does fine and every cow eats grass all day",
+    "mnemonic: " + "abandon " * 11 + "about",
     "パスワードは十二文字以上です。비밀번호는 12자 이상. Пароль: не менее 12 символов.",
     '{"kty":"RSA","e":"AQAB","n":"' + R * 4 + '"} and the public MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A' + R * 5,
     "Cookie: the session cookie is sent\nSet-Cookie: lang=en-and-a-long-description; Path=/; _ga=GA1.2."

@@ -97,6 +97,26 @@ _COMMANDS = (  # commands that take a password after `-p`, or a token
 )
 
 
+_PHRASE_NAMES = ("mnemonic", "seed phrase", "seed_phrase", "recovery phrase", "助记词", "助記詞")
+_PHRASE = (  # the words from which a wallet is restored
+    rf"(?i:{'|'.join(_PHRASE_NAMES)})[\"'`]?[ \t]*[:=：][ \t]*[\"'`]?"
+    r"(?P<v>[a-z]{3,8}(?:[ \t]{1,3}[a-z]{3,8}){11,23})(?![ \t]{0,3}\w)"
+)
+_PHRASE_LENGTHS = (12, 15, 18, 21, 24)
+
+
+def find_phrases(text: str, lower: str) -> Iterator[Secret]:
+    """Find seed phrases behind their name: words of three to eight small letters, as many as BIP-39 says."""
+    for name in _PHRASE_NAMES:
+        if name in lower:
+            yield from _values("seed-phrase", text, starts(lower, name), _PHRASE, _is_phrase)
+
+
+def _is_phrase(value: str) -> bool:
+    words = value.split()
+    return len(words) in _PHRASE_LENGTHS and len(set(words)) >= 8
+
+
 def find_headers(text: str, lower: str) -> Iterator[Secret]:
     """Find the credentials of HTTP authorization, in headers and in the options of curl."""
     for literal, pattern, check in (

@@ -209,6 +209,12 @@ _RULES: tuple[_Rule, ...] = (
     _prefixed("launchdarkly-key", "sdk-", rf"{UUID}(?![A-Za-z0-9_-])"),
     _prefixed("posthog-key", "phx_", rf"{_ALNUM}{{40,}}+"),
     _prefixed("plaid-token", "access-production- access-sandbox- access-development-", UUID),
+    _prefixed(  # marker lines of RSA, EC, PKCS #8 and OpenSSH keys, and service accounts, as Base64: in a kubeconfig, in CI
+        "private-key",
+        "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBL LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtF LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0t"
+        " LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZB ewogICJ0eXBlIjogInNlcnZpY2VfYWNj eyJ0eXBlIjoic2VydmljZV9hY2NvdW50",
+        r"[A-Za-z0-9+/]{60,}+={0,2}",
+    ),
     _Rule(
         "private-key",  # Base64 of PKCS #1 or #8 on one line without its marker lines, as payment providers hand it out
         ("MII",),
@@ -269,6 +275,8 @@ def _grow_left(text: str, start: int, characters: str) -> int:
 
 
 _KINDS = tuple(
-    dict.fromkeys((*(rule.kind for rule in _RULES), "private-key", "url-password", "authorization", "assignment"))
+    dict.fromkeys(
+        (*(rule.kind for rule in _RULES), "private-key", "url-password", "authorization", "seed-phrase", "assignment")
+    )
 )
 MARKERS = tuple(f"[REDACTED:{kind}]" for kind in _KINDS)

@@ -80,7 +80,7 @@ def daemon(
     memory_dir: MemoryDir = None,
     as_json: Json = False,
 ) -> None:
-    """Start, stop, ask or install the daemon."""
+    """Start, stop or install the daemon, or tell how it is."""
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     if action not in ACTIONS:
         raise UsageError(

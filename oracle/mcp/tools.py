@@ -170,7 +170,7 @@ TOOLS = (
         "Look up what a scanner found, by a dotted key: machine and project facts. The values of credentials are never told, "
         "only their name, their file, their length and a fingerprint.",
         {
-            "key": words("FILE.KEY, numbers index lists.", "network.endpoints.0"),
+            "key": words("The name of a fact, FILE.KEY; numbers index lists.", "network.endpoints.0"),
             "project": words("Look among the facts of this project first.", "arena"),
         },
         recalling.get_fact,

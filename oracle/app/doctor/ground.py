@@ -249,7 +249,7 @@ def check_clock(patient: Patient) -> Iterator[Check]:
     )
     for ts, path in newest[:1]:
         detail = say(
-            "the system says {now}, {path}:1 is dated {ts} ({count} records are ahead of the clock)",
+            "the system says {now}, {path}:1 is dated {ts} (records ahead of the clock: {count})",
             now=now,
             path=path,
             ts=ts,

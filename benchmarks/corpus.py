@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-_WORDS = (
+COMMON = (
     "cache queue lock index planner builder reviewer patrol memory record evidence claim retry timeout deploy rollback schema "
     "parser token vector ranking passage snippet digest folder commit branch merge release review risk latency budget quota "
     "network socket stream buffer page cursor cluster shard replica leader follower quorum lease clock drift"
@@ -22,7 +22,7 @@ def _popular(generator: random.Random, size: int) -> int:
 
 def record_text(number: int, generator: random.Random, *, hot: bool) -> tuple[str, str]:
     """Return (title, body) of record `number`: eight links, of which one is the hot entity when `hot`."""
-    sentences = [" ".join(generator.choices(_WORDS, k=8)).capitalize() + "." for _ in range(8)]
+    sentences = [" ".join(generator.choices(COMMON, k=8)).capitalize() + "." for _ in range(8)]
     links = [
         f"ARENA-{1000 + _popular(generator, 400)}",
         "ARENA-228" if hot else f"OPS-{_popular(generator, 300)}",
@@ -34,7 +34,7 @@ def record_text(number: int, generator: random.Random, *, hot: bool) -> tuple[st
         f"[[2026-04-01T10-00-00Z-{max(0, number - 1 - _popular(generator, 500)):06d}]]",
     ]
     body = "\n\n".join(f"{sentence} See {link}." for sentence, link in zip(sentences, links, strict=True))
-    return f"{generator.choice(_WORDS)} {generator.choice(_WORDS)} {number}", body
+    return f"{generator.choice(COMMON)} {generator.choice(COMMON)} {number}", body
 
 
 def make_root(root: Path, count: int, *, hot: int) -> None:

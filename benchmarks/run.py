@@ -29,6 +29,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import corpus  # noqa: E402
 import delivery  # noqa: E402
+import meaning  # noqa: E402
 import yaml  # noqa: E402
 
 from oracle.app.oracle import Oracle  # noqa: E402
@@ -255,6 +256,34 @@ def bench_search(bench: Bench) -> list[Row]:
     return [compare("search of five common words in 100,000 ÷ bare FTS5 OR", ours, base, "≤ 0.7")]
 
 
+def bench_meaning(bench: Bench) -> list[Row]:
+    """Compare searches of five common words, in process, every record embedded, with the bare FTS5 statement of the words."""
+    if not meaning.available():
+        print("meaning: skipped, the semantic extra is not installed whole", file=sys.stderr)
+        return []
+    root = bench.root(100_000)
+    meaning.fill(root)
+    generator = random.Random(5)
+    searches = [" ".join(generator.sample(corpus.COMMON, 5)) for _ in range(30)]
+    statement = "SELECT rowid FROM passage WHERE passage MATCH ? ORDER BY rank LIMIT 10"
+    try:
+        with Oracle.open(str(root)) as oracle:
+            oracle.search(searches[0])
+            connection = oracle.index.database.connect()
+            taken = [
+                pairs(
+                    lambda words=words: oracle.search(words),
+                    lambda words=words: connection.execute(statement, (fold.match_expression(words),)).fetchall(),
+                    1,
+                )
+                for words in searches
+            ]
+    finally:
+        meaning.empty(root)
+    ours, base = (statistics.median(column) for column in zip(*taken, strict=True))
+    return [compare("the same with both models of the semantic extra ÷ bare FTS5 OR", ours, base, "≤ 1.2")]
+
+
 def bench_memory(bench: Bench) -> list[Row]:
     """Measure the peak resident memory of a process that rebuilds 100,000 records, its reading process included."""
     root = bench.root(100_000)
@@ -292,6 +321,7 @@ BENCHES: dict[str, Callable[[Bench], list[Row]]] = {
     "looks": bench_looks,
     "search": bench_search,
     "memory": bench_memory,
+    "meaning": bench_meaning,
     "delivery": bench_delivery,
 }
 
@@ -325,7 +355,8 @@ def main() -> None:
         bench = Bench(folder, scale)
         for name in args.only:
             rows += BENCHES[name](bench)
-            print(f"{rows[-1].name}: {rows[-1].ratio:.2f} (bar {rows[-1].bar})", file=sys.stderr)
+            if rows:
+                print(f"{rows[-1].name}: {rows[-1].ratio:.2f} (bar {rows[-1].bar})", file=sys.stderr)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print(table(rows, scale))

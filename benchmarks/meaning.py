@@ -1,0 +1,65 @@
+"""Vectors for a Root of synthetic records without reading them: random ones, written through the product's own store.
+
+To read 200,000 stretches takes the careful model a day. What a search costs does not depend on what the vectors say.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from oracle.app.embedding_model import find_models, neutral
+from oracle.app.oracle import Oracle
+from oracle.app.ranking.semantic import digest
+from oracle.app.recall import read_page
+from oracle.app.views import Summary
+from oracle.index import query
+from oracle.index.vectors import Made, Vectors, file_hashes
+from oracle.store import records
+
+_BATCH = 2_000
+
+
+def available() -> bool:
+    """Tell whether both models of the semantic extra are installed."""
+    return len(find_models()) == 2
+
+
+def fill(root: Path) -> int:
+    """Give every stretch of every record a vector of each model; return how many stretches there are."""
+    import numpy
+
+    generator = numpy.random.default_rng(20260101)
+    count = 0
+    with Oracle.open(str(root)) as oracle:
+        hashes = oracle.index.read(file_hashes)
+        rows = oracle.index.read(lambda connection: query.listing(connection, {}, limit=0, newest_first=True))
+        vectors = Vectors(oracle.root)
+        vectors.begin()
+        for pragma in ("synchronous = OFF", "journal_mode = MEMORY"):  # a disposable file, a commit a record
+            vectors._connect().execute(f"PRAGMA {pragma}")
+        for model in find_models():
+            vectors.begin_model(model.name, {"about": model.about.encode(), **neutral(model)})
+        for start in range(0, len(rows), _BATCH):
+            held = {}
+            for summary in map(Summary.from_row, rows[start : start + _BATCH]):
+                page = read_page(summary, records.read(oracle.root.join(summary.path)))
+                held[summary.path] = [digest(stretch.text) for stretch in page.stretches(summary.title)]
+            names = [name for found in held.values() for name in found]
+            count += len(names)
+            for model in find_models():
+                made = generator.standard_normal((len(names), model.dimension), dtype=numpy.float32)
+                made /= numpy.linalg.norm(made, axis=1, keepdims=True)
+                half = made.astype("<f2")
+                vectors.keep(
+                    model.name, (Made(name, False, row.tobytes()) for name, row in zip(names, half, strict=True))
+                )
+                for path, found in held.items():
+                    vectors.place(model.name, path, hashes[path], found, is_whole=True)
+        vectors.close()
+    return count
+
+
+def empty(root: Path) -> None:
+    """Delete the vectors of a Root."""
+    with Oracle.open(str(root)) as oracle:
+        Vectors(oracle.root).discard()

@@ -207,11 +207,12 @@ class Clerk:
         """Send what is due; word of a question or of its packet is left to who attends to it as long as it is open.
 
         What was never put off comes first: a process may have died over it, and its text stand in the pane. A seat that did not
-        take one is left alone for a moment, and something new on the desk comes before the rest.
+        take one is left alone for a moment, and something new on the desk comes before the rest, though one is sent each round.
         """
         owed = inbox.read(oracle.root, teams.now_seconds(oracle), Kind.WAKE).waiting
         self._tally["wakeups"] = len(owed)
         busy: set[tuple[object, object]] = set()
+        has_tried = False
         for entry in sorted(owed, key=lambda one: (one.tries > 0, one.due_at)):
             seat = (entry.fields.get("project"), entry.fields.get("seat"))
             if wakeups.is_of_question(entry) and entry.subject[:4] in subjects and wakeups.is_owed(entry):
@@ -219,9 +220,10 @@ class Clerk:
             if self._stopping or not attend.is_due(entry, teams.now_seconds(oracle)):
                 dues.append(entry.due_at)
                 continue
-            if seat in busy or self._has_work:
+            if seat in busy or (has_tried and self._has_work):
                 dues.append(time.time() + _MOMENT)
                 continue
+            has_tried = has_tried or wakeups.is_owed(entry)
             self._try(
                 f"wake-up {' '.join(entry.subject[:4])}",
                 partial(self._send_wakeup, oracle, entry, busy),

@@ -33,6 +33,7 @@ _WIKILINK = r"\[\[([^\[\]\n|]{1,2000}+)(?:\|([^\[\]\n]*+))?+\]\]"
 _SHELL = r"[\"$`<>*{}\x01]|==|=~|!=|\s=\s|&&|^:\w*:$|(?:^|\s)(?:-[a-z]{1,2}|!)\s|^\s*[\d.]+\s*(?:,\s*[\d.]+\s*)+$"
 _NAME = r"[\w./#-]+"  # surely no shell test
 _INDEX = r"\s*(?:-?[0-9]+|[A-Za-z])\s*"
+_ADDRESS = r"[A-Za-z][A-Za-z0-9+.-]*://|(?:mailto|file|data|tel):"  # and not `Fix: the title of a note`
 _SCHEME_HEAD = r"[A-Za-z][A-Za-z0-9+.-]*:"
 _ESCAPE = r"\\([!-/:-@\[-`{-~])"
 _ENCODED = r"(?:%[0-9A-Fa-f]{2})+"
@@ -165,7 +166,7 @@ def read_wikilinks(page: Page, prose: str) -> str:
         if alias.startswith("|") or _is_shell(written) or _is_subscript(page, found.start(), written=written):
             continue
         path = _decode(written.partition("#")[0].partition("^")[0].rstrip("\\ ")).strip().replace("\\", "/")
-        if _has_scheme(path) or _has_other_suffix(path.rpartition("/")[2]):
+        if compiled(_ADDRESS).match(path) or _has_other_suffix(path.rpartition("/")[2]):
             continue
         inside = _inside_memory(path)
         _refer(page, inside or path.lstrip("/"), start=found.start(), end=found.end())
@@ -185,7 +186,7 @@ _FOLDERS = (
     "/patrol/test-results",
     "/patrol/task-commit-gaps",
 )
-_SLUG_BARRIERS = frozenset("/.-~$@\\}>")
+_SLUG_BARRIERS = frozenset("/.-~$@\\}")
 _PATH_GOES_ON = frozenset("/*<{$\\")
 _SHARED = ("shared/library_knowledge/", "shared/patterns/", "shared/examples/")
 
@@ -195,17 +196,31 @@ def _is_ours(path: str) -> bool:
     return path.startswith(("projects/", *_SHARED)) or (path.startswith("learnings/") and path.endswith(".md"))
 
 
+def _emphasis_around(page: Page, start: int, written: str) -> int:
+    """Return how many underscores open an emphasis before a slug and close it at its end."""
+    marks = page.part(start - 3, start)
+    opening = len(marks) - len(marks.rstrip("_"))
+    return opening if opening and written.endswith("_" * opening) else 0
+
+
+def _begins(page: Page, start: int) -> bool:
+    """Tell whether a slug may begin here: not inside a word or a path; an arrow may stand before it, a placeholder not."""
+    before = page.before(start)
+    if before == ">":
+        return page.before(start - 1) in {"-", "="}
+    return not joins(before) and before not in _SLUG_BARRIERS
+
+
 def read_slugs(page: Page, prose: str) -> str:
     """Read root-relative slugs in prose, also behind the path of the Root; hide them."""
     spans: list[tuple[int, int]] = []
     for found in compiled(_ASCII_SLUG if prose.isascii() else _SLUG).finditer(prose):
         start = found.start()
         in_memory = prose.endswith(_MEMORY, 0, start)
-        path = found.group().rstrip(".")
+        emphasis = _emphasis_around(page, start, found.group())
+        path = found.group()[: len(found.group()) - emphasis].rstrip(".")
         end = start + len(path)
-        if not in_memory and (joins(page.before(start)) or page.before(start) in _SLUG_BARRIERS):
-            continue
-        if not in_memory and not _is_ours(path):
+        if not in_memory and not (_begins(page, start - emphasis) and _is_ours(path)):
             continue
         goes_on = page.after(end) in _PATH_GOES_ON and (page.after(end), page.before(start)) != ("*", "*")  # bold
         if not goes_on and _is_record_path(path):

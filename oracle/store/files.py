@@ -130,12 +130,16 @@ def sync_file(path: str) -> None:
 
 
 class Syncer:
-    """Write scratch files and force them to disk side by side; on leaving the block all of them are there for good."""
+    """Write scratch files and force them to disk side by side; on leaving the block all of them are there for good.
+
+    When one of them can't be, none is left: on a full disk they would be in the way of what comes next.
+    """
 
     def __init__(self, count: int) -> None:
         self._pool: ThreadPoolExecutor | None = None
         self._jobs: list[Future[None]] = []
         self._paths: list[str] = []
+        self._written: list[str] = []
         if count > 1:
             from concurrent.futures import ThreadPoolExecutor
 
@@ -147,16 +151,23 @@ class Syncer:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pool is not None:
-            if kind is None:
-                self._begin(self._pool)
-            self._pool.shutdown(cancel_futures=kind is not None)
-            for job in self._jobs if kind is None else ():
-                job.result()
+        try:
+            if self._pool is not None:
+                if kind is None:
+                    self._begin(self._pool)
+                self._pool.shutdown(cancel_futures=kind is not None)
+                for job in self._jobs if kind is None else ():
+                    job.result()
+        except OSError:
+            discard_all(self._written)
+            raise
+        if kind is not None:
+            discard_all(self._written)
 
     def write(self, scratch: str, data: bytes) -> str:
         """Write a scratch file, begin to force it to disk, and return its path."""
         path = write_scratch(scratch, data)
+        self._written.append(path)
         if self._pool is None:
             sync_file(path)
         else:
@@ -324,6 +335,13 @@ def _discard(path: str) -> None:
         os.unlink(path)
     except FileNotFoundError:
         return
+
+
+def discard_all(paths: Iterable[str]) -> None:
+    """Remove scratch files, as far as they are there and can be."""
+    for path in paths:
+        with suppress(OSError):
+            os.unlink(path)
 
 
 def remove(path: str) -> None:

@@ -11,7 +11,7 @@ from oracle.domain import documents, timestamps
 from oracle.domain.documents import Document, Problem, Value
 from oracle.domain.records import Draft, name_of
 from oracle.domain.seats import require_writer
-from oracle.errors import OwnershipError, RecordExists
+from oracle.errors import InvalidRecord, OwnershipError, RecordExists
 from oracle.store import files, markdown
 from oracle.store.layout import Root
 from oracle.wording import say
@@ -110,8 +110,14 @@ def _strings(value: object) -> list[str]:
 
 
 def render(draft: Draft, identifier: str, moment: datetime) -> bytes:
-    """Return the bytes of a checked draft's file, read back and compared. Raises InvalidRecord."""
-    return markdown.render(draft.fields(identifier, timestamps.print_moment(moment)), draft.body).encode()
+    """Return the bytes of a checked draft's file, read back and compared. Raises InvalidRecord, also for more than is read."""
+    raw = markdown.render(draft.fields(identifier, timestamps.print_moment(moment)), draft.body).encode()
+    if len(raw) > MAX_BYTES:
+        raise InvalidRecord(
+            say("The record is larger than {size} MiB. Nothing was written.", size=MAX_BYTES // 1024 // 1024),
+            hint=say("Keep what is long in a file beside it, and name that."),
+        )
+    return raw
 
 
 def place(root: Root, draft: Draft, moment: datetime) -> str:
@@ -133,9 +139,17 @@ def create_all(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime])
     """
     try:
         prepared = _prepare(root, drafts, moments)
-        created = [
-            _publish(root, draft, moment, new) for draft, moment, new in zip(drafts, moments, prepared, strict=True)
-        ]
+        try:
+            for folder in sorted(
+                {os.path.dirname(path) for path, *_ in prepared}
+            ):  # all, before the first record stands
+                files.make_folder_for_good(root.join(folder))
+            created = [
+                _publish(root, draft, moment, new) for draft, moment, new in zip(drafts, moments, prepared, strict=True)
+            ]
+        except BaseException:
+            files.discard_all(new for _, new, _ in prepared)
+            raise
         for folder in sorted({os.path.dirname(root.join(path)) for path, _ in created}):
             files.sync_folder(folder)
     except OSError as error:
@@ -158,7 +172,6 @@ def _prepare(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime]) -
 
 def _publish(root: Root, draft: Draft, moment: datetime, prepared: tuple[str, str, bytes]) -> tuple[str, bytes]:
     first, scratch, raw = prepared
-    files.make_folder_for_good(os.path.dirname(root.join(first)))
     try:
         files.publish(scratch, root.join(first))
     except RecordExists:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.domain.records import Draft, interpret
-from oracle.errors import OwnershipError
-from oracle.store import records
+from oracle.errors import DiskFailure, InvalidRecord, OwnershipError
+from oracle.store import files, records
 from oracle.store.layout import Root
 
 MOMENT = datetime(2026, 4, 27, 18, 30, 0, 123456, tzinfo=UTC)
@@ -92,6 +94,41 @@ def test_a_taken_name_gets_a_number(root: Path) -> None:
     for path in paths:
         assert f'id: "{Path(path).stem}"' in (root / path).read_text()
     assert [path.name for path in (root / "_state/tmp").iterdir()] == []
+
+
+def test_a_batch_of_which_one_folder_can_not_be_made_leaves_nothing(root: Path) -> None:
+    (root / "projects/zeta").mkdir(parents=True)
+    (root / "projects/zeta/decision").touch()
+    drafts = [Draft("decision", project, "One") for project in ("arena", "zeta", "arena")]
+    with pytest.raises(DiskFailure):
+        records.create_all(Root(str(root)), drafts, [MOMENT] * 3)
+    assert [path for path in root.rglob("*") if path.is_file()] == [root / "projects/zeta/decision"]
+
+
+@pytest.mark.parametrize("fault", ["write_scratch", "sync_file"])
+@pytest.mark.parametrize("count", [1, 20])
+def test_a_batch_that_finds_the_disk_full_leaves_nothing_in_the_way(
+    root: Path, monkeypatch: pytest.MonkeyPatch, fault: str, count: int
+) -> None:
+    calls = itertools.count(1)
+    real = getattr(files, fault)
+
+    def refuse(*given: Any) -> Any:
+        if next(calls) == count:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(*given)
+
+    monkeypatch.setattr(files, fault, refuse)
+    with pytest.raises(DiskFailure, match="the disk is full"):
+        records.create_all(Root(str(root)), [Draft("decision", "arena", "One")] * 20, [MOMENT] * 20)
+    assert [path for path in root.rglob("*") if path.is_file()] == []
+
+
+def test_a_record_that_could_not_be_read_whole_is_not_written(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "MAX_BYTES", 1 << 20)
+    with pytest.raises(InvalidRecord, match="larger than 1 MiB"):
+        records.create_all(Root(str(root)), [Draft("decision", "arena", "One", "x" * (1 << 20))], [MOMENT])
+    assert [path for path in root.rglob("*") if path.is_file()] == []
 
 
 def test_where_a_seat_may_not_write(root: Path) -> None:

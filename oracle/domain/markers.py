@@ -50,8 +50,9 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _COMMIT = r"[0-9a-fA-F]{7,64}"
 # What follows is seldom looked for, so it is not compiled until it is.
-_TASK_LINE = r"(?m)^[ \t]*task_id:[ \t]*(\S+)[ \t]*$"
-_PROJECT_LINE = r"(?m)^[ \t]*project:[ \t]*(\S+)[ \t]*$"
+_NAMED = r"(?m)^[ \t>*+-]{{0,12}}[\"'`]?{0}[\"'`*]{{0,3}}:[ \t*]{{0,4}}[\"'`]?([^\s\"'`,]{{1,512}})[\"'`]?,?[ \t]*$"
+_TASK_LINE = _NAMED.format("task_id")  # as it is, in a list or a quotation, bold, in quotes, in JSON
+_PROJECT_LINE = _NAMED.format("project")
 _QUERY_ID = r"(?a)(?<![\w.-])MEMORY-QUERY-[0-9]+-[0-9]+(?![\w-])"
 
 

@@ -196,6 +196,24 @@ def test_context_takes_the_last_names_of_user_turns_and_no_odd_ones() -> None:
     assert read_context(["the task_id: T-1 is old", "xMEMORY-QUERY-3-4-5"]) == Context()
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("task_id: T-1", "  task_id:T-1  ", "- task_id: T-1", "> task_id: T-1", "* task_id: T-1,"),
+        *("**task_id**: T-1", "**task_id:** T-1", "- **task_id**: `T-1`", '  "task_id": "T-1",', "'task_id': 'T-1'"),
+    ],
+)
+def test_context_is_read_from_lists_quotations_and_json(line: str) -> None:
+    assert read_context([f"Please look:\n{line}\nthanks"]) == Context("T-1")
+
+
+@pytest.mark.parametrize(
+    "line", ["my_task_id: T-1", "task_id: T-1 or T-2", "a task_id: T-1", "task_id: 'T-1 x'", "task_id:"]
+)
+def test_what_only_talks_of_a_task_is_no_context(line: str) -> None:
+    assert read_context([f"{line}\n"]) == Context()
+
+
 DISPATCHES = (
     Waiting("install", "T-8", "planner"),
     Waiting("install", "T-9", "planner"),

@@ -279,6 +279,7 @@ CLEAN = [
     "v1.0-beta.2 tskey-auth sess-manager-configuration-with-a-long-name-that-ends EAAAAAAAAAAAAAAAAA SEC123",
     "a mnemonic: please excuse my dear aunt sally; the phrase: every good boy does fine and every cow eats grass all day",
     "mnemonic: " + "abandon " * 11 + "about",
+    "密钥指纹：" + HEX[:32] + "，令牌的哈希：" + HEX + "，密码摘要=" + HEX[:40] + "，密钥编号：" + R[:20],
     "パスワードは十二文字以上です。비밀번호는 12자 이상. Пароль: не менее 12 символов.",
     '{"kty":"RSA","e":"AQAB","n":"' + R * 4 + '"} and the public MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A' + R * 5,
     "Cookie: the session cookie is sent\nSet-Cookie: lang=en-and-a-long-description; Path=/; _ga=GA1.2."
@@ -557,6 +558,7 @@ def test_a_name_that_is_that_of_a_credential(name: str) -> None:
         *("pass_rate", "passed", "bypass", "passport", "pwd", "OLDPWD", "max_tokens", "token_count", "tokenizer"),
         *("secretary", "key", "keys", "keyboard", "public_key", "sort_key", "private_key_path", "credential_file"),
         *("author", "token_type", "next_page_token", "password_policy", "", "key_figures"),
+        *("密钥路径", "密码策略", "令牌有效期", "密钥的指纹"),
     ],
 )
 def test_a_name_that_only_sounds_like_one(name: str) -> None:

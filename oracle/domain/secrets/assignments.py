@@ -36,6 +36,9 @@ _OTHER_NAMES = (  # in other scripts; each begins with a letter, not with a clas
     "密码|密碼|口令|密钥|秘钥|金鑰|私钥|令牌|权杖|凭证|凭据|授权码"
     "|パスワード|暗証番号|비밀번호|암호|Парол[ьяюе]|парол[ьяюе]|كلمة المرور"
 )
+_OTHER_ABOUT = (
+    "(?:的)?(?:路径|文件|地址|名称|策略|规则|长度|有效期|过期|类型|数量|版本|说明|哈希|摘要|指纹|校验|编号|标识|轮换)"
+)
 _CJK = r"(?![密口秘令])[\u4e00-\u9fff]"  # a name that follows is looked at by itself
 _SUFFIX = r"(?P<suffix>(?>s?(?:[_.\-][A-Za-z0-9_.\-]{1,24}|[A-Z0-9][A-Za-z0-9_]{0,24})?))"
 _CLOSE = r"(?:\\?[\"'`]|\*\*|[\])]|&quot;|&#3[49];|%22){0,3}+"
@@ -63,7 +66,9 @@ _VALUE = (
     rf"|[\"'`]?(?P<plain>(?:&(?=[\w&.-]*[0-9!#$%^*+?@~]))?{_UNIT}{{1,4096}}+(?:[:&,;=]{{1,2}}(?![\w.-]{{1,40}}[=:]|quot;|#3[49];){_UNIT}{{1,4096}}+){{0,4}}+={{0,2}})"
     r"(?P<call>[(\[])?)"
 )
-_ASSIGNED = rf"(?:(?i:pass(?:word|wd|phrase|code|wort|e)?)|(?i:{'|'.join(_NAMES[1:])})|{_OTHER_NAMES})"
+_ASSIGNED = (
+    rf"(?:(?i:pass(?:word|wd|phrase|code|wort|e)?)|(?i:{'|'.join(_NAMES[1:])})|(?:{_OTHER_NAMES})(?!{_OTHER_ABOUT}))"
+)
 _ASSIGNMENT = _ASSIGNED + _SUFFIX + _CLOSE + _NOTE + _SEPARATOR + _VALUE
 
 _ABOUT = (  # what follows or precedes in names that hold no secret themselves
@@ -172,7 +177,7 @@ def names_secret(name: str) -> bool:
     Names of what is said about one are none: `token_count`, `password_policy`, `private_key_path`.
     """
     plain = compiled(r"(?<=[a-z0-9])(?=[A-Z])").sub("_", name)
-    if not plain.isascii() and compiled(_OTHER_NAMES).search(plain):
+    if not plain.isascii() and compiled(f"(?:{_OTHER_NAMES})(?!{_OTHER_ABOUT})").search(plain):
         return True
     lower = plain.lower()
     for word in _NAMES:

@@ -60,7 +60,7 @@ def _fits(event: Event, project: str, task: str) -> bool:
 def _parse(line: bytes) -> Iterator[Event]:
     try:
         entry = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     if isinstance(entry, dict):
         yield entry

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from oracle.store import files
 from oracle.store.layout import Root
 
+LONGEST = 16 << 20
+"""Bytes of a line that are read at once: what is longer is no event."""
+
 
 def append(root: Root, event: str, ts: str, details: Mapping[str, object]) -> None:
     """Append one event; keys are sorted after `ts` and `event`. Raises DiskFailure."""
@@ -32,10 +35,10 @@ def read(root: Root) -> Iterator[dict[str, object]]:
     if not os.path.isfile(root.events):
         return
     with open(root.events, "rb") as stream:
-        for line in stream:
+        for line in iter(lambda: stream.readline(LONGEST), b""):
             try:
                 entry = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(entry, dict):
                 yield entry

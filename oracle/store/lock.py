@@ -137,7 +137,7 @@ def is_held(path: str) -> bool:
     Raises OSError for a file that is there and can't be opened.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe would be waited for
     except FileNotFoundError:
         return False
     try:

@@ -748,3 +748,13 @@ def test_a_capped_check_counts_what_it_leaves_out(number: int) -> None:
     assert len(found) == min(number, CAP + 1)
     if number > CAP:
         assert found[-1].detail == f"… and {number - CAP} more"
+
+
+@pytest.mark.parametrize("name", ["events.log", "index.json", "projects/arena/_index/files.json"])
+def test_a_file_without_an_end_is_not_read_to_it(oracle: Oracle, name: str) -> None:
+    path = Path(oracle.root.join(name))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as stream:
+        stream.truncate(100 << 30)
+    named = [check.name for check in doctor.examine(oracle) if not check.ok]
+    assert named == (["journal"] if name == "events.log" else [])

@@ -37,7 +37,7 @@ def test_lines_that_are_no_event_are_passed_over(root: Path) -> None:
     assert list(journal.read(top)) == []
     journal.append(top, "one", "t", {})
     with (root / "events.log").open("ab") as stream:
-        stream.write(b'half a line\n[1]\n\xff\n\n"text"\n')
+        stream.write(b'half a line\n[1]\n\xff\n\n"text"\n{"event":' + b"[" * 99_999 + b"\n")
     journal.append_all(top, [])
     journal.append_all(top, [("two", "t", {"a": [1]}), ("three", "t", {})])
     assert [event["event"] for event in journal.read(top)] == ["one", "two", "three"]
@@ -73,3 +73,11 @@ def test_lines_of_several_processes_never_mix(root: Path) -> None:
     assert len(events) == len((root / "events.log").read_bytes().splitlines()) == 400
     for n in range(4):
         assert [event["number"] for event in events if event["event"] == f"p{n}"] == list(range(100))
+
+
+def test_a_line_without_an_end_is_not_read_at_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = Root(str(root))
+    monkeypatch.setattr(journal, "LONGEST", 100)
+    (root / "events.log").write_bytes(b"x" * 5_000 + b"\n")
+    journal.append(place, "write", "2026-04-27T18:30:00Z", {})
+    assert [entry["event"] for entry in journal.read(place)] == ["write"]

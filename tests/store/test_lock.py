@@ -121,3 +121,8 @@ def test_the_state_folder_is_made_private_and_never_for_a_root_that_is_not_there
     with pytest.raises(RootUnusable):
         ensure_state(Root(str(tmp_path / "nowhere")))
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_pipe_in_the_place_of_the_lock_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "lock")
+    assert not is_held(str(tmp_path / "lock"))

@@ -15,7 +15,7 @@ from oracle.domain.records import RETIRING, SCHEMA_VERSION
 from oracle.domain.seats import role_of
 from oracle.errors import RulesUnusable
 from oracle.index import query
-from oracle.store import privacy
+from oracle.store import journal, privacy
 from oracle.store.configuration import load_patterns
 from oracle.wording import Said, say
 
@@ -225,13 +225,15 @@ def _bad_events(patient: Patient) -> Iterator[Check]:
         return
     number, line = 0, b"\n"
     with open(path, "rb") as stream:
-        for number, line in enumerate(stream, 1):
+        for number, line in enumerate(iter(lambda: stream.readline(journal.LONGEST), b""), 1):
             if not _is_event(line):
                 yield warning(
                     "journal",
                     say("events.log:{number}: not a JSON object; readers pass over it", number=number),
                     say("Nothing has to be done; no record is read from it"),
                 )
+                if len(line) == journal.LONGEST:
+                    return  # no line of ours, and nobody knows how much more of it there is
     if not line.endswith(b"\n"):
         fix = f"printf '\\n' >> {quoted(path)}"
         yield warning(

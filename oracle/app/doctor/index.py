@@ -14,6 +14,9 @@ from oracle.index import query
 from oracle.store import lock
 from oracle.wording import retold, say
 
+_READ_LIMIT = 256 * 1024 * 1024
+"""Bytes of a published file that are looked through."""
+
 
 def check_index(patient: Patient) -> Iterator[Check]:
     """Tell whether the index is there, whole, of this version, and says what a rebuild would say."""
@@ -112,6 +115,8 @@ def torn_files(patient: Patient) -> Iterator[tuple[str, int]]:
 
 def _first_bad_line(path: str) -> int:
     with open(path, "rb") as stream:
+        if os.fstat(stream.fileno()).st_size > _READ_LIMIT:
+            return 0
         texts = enumerate(stream, 1) if path.endswith(".jsonl") else iter([(1, stream.read())])
         for number, text in texts:
             try:

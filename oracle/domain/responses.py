@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _MOST_DIGITS = 4000
+_MOST_INDENTATION = 16 << 20
+"""Characters of blanks that a response may take where it is printed for people: deep down, every item has hundreds."""
 
 
 def parse_response(raw: bytes | str) -> object:
@@ -36,14 +38,27 @@ def parse_response(raw: bytes | str) -> object:
 
 
 def require_json(response: Mapping[str, object]) -> None:
-    """Raise UsageError for a response that can't be printed as JSON: NaN, infinity, or nested too deeply."""
+    """Raise UsageError for a response that can't be printed as JSON: NaN, infinity, or nested too deeply for what it holds."""
     try:
+        _require_room(response)
         json.dumps(response, allow_nan=False)
     except (ValueError, TypeError, RecursionError) as error:
         raise UsageError(
             say("The response can't be stored as JSON: it holds NaN or infinity, or is nested too deeply."),
             hint=say("Write such a number as text."),
         ) from error
+
+
+def _require_room(response: Mapping[str, object]) -> None:
+    blanks = 0
+    waiting: list[tuple[dict[str, object] | list[object], int]] = [(dict(response), 1)]
+    while waiting:
+        item, depth = waiting.pop()
+        inner = list(item.values()) if isinstance(item, dict) else item
+        blanks += 2 * depth * len(inner)
+        if blanks > _MOST_INDENTATION:
+            raise ValueError
+        waiting += [(one, depth + 1) for one in inner if isinstance(one, dict | list)]
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -45,3 +45,15 @@ def test_a_value_that_can_not_be_printed_is_refused():
     require_json({"answer": 1.5})
     with pytest.raises(UsageError, match="NaN"):
         require_json({"answer": [float("nan")]})
+
+
+@pytest.mark.parametrize("depth", [3, 900])
+def test_few_bytes_that_would_be_printed_as_many_are_refused(depth: int):
+    response: object = [0] * 10_000
+    for _ in range(depth):
+        response = [response]
+    if depth < 10:
+        require_json({"answer": "x", "more": response})
+    else:
+        with pytest.raises(UsageError, match="nested too deeply"):
+            require_json({"answer": "x", "more": response})

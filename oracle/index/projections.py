@@ -46,11 +46,11 @@ def flush(connection: sqlite3.Connection, root: Root) -> None:
 
 
 def print_dirty(connection: sqlite3.Connection, root: Root, changed: Mapping[str, set[str]]) -> int:
-    """Print each dirty target and clear it; return how many files were looked at.
+    """Print each dirty target and clear it, or everything when a folder is gone; return how many files were looked at.
 
     `changed` names the sources whose lines are another matter than before in targets that were clean before.
     """
-    if get_meta(connection, "print_all"):
+    if get_meta(connection, "print_all") or is_missing(connection, root):
         return print_all(connection, root)
     ours = {side: _is_ours(root, side) for side in (LINKS, BACKLINKS)}
     printed = 0

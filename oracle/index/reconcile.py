@@ -69,13 +69,9 @@ def reconcile(
 
 
 def _print(database: Database, writer: Writer) -> int:
-    """Print what is dirty, or everything when a folder of projections is not there."""
     if database.in_memory:
         return 0
-    connection = database.connect()
-    if projections.is_missing(connection, database.root):
-        return projections.print_all(connection, database.root)
-    return projections.print_dirty(connection, database.root, writer.changed)
+    return projections.print_dirty(database.connect(), database.root, writer.changed)
 
 
 def _compare(connection: sqlite3.Connection, root: Root, look: Look) -> _Changes:

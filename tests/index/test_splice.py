@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,6 +97,17 @@ def test_as_many_lines_as_were_printed_are_not_believed_either(root: Path, harm:
         path = Path(oracle.root.backlinks_file(TARGET))
         path.write_bytes(b"".join(harm(path.read_bytes().splitlines(keepends=True))))
         oracle.write(Draft("decision", "arena", "e", body="ARENA-1"))
+        assert oracle.index.read(lambda connection: projections.differences(connection, oracle.root)) == []
+
+
+@pytest.mark.parametrize("gone", [("_links",), ("_backlinks",), ("_links", "_backlinks")])
+def test_a_write_after_projections_were_deleted_prints_all_of_them(root: Path, gone: tuple[str, ...]) -> None:
+    with Oracle.open(str(root)) as oracle:
+        for title in "ab":
+            oracle.write(Draft("decision", "arena", title, body="ARENA-1"))
+        for name in gone:
+            shutil.rmtree(root / name)
+        oracle.write(Draft("decision", "arena", "c", body="ARENA-2"))
         assert oracle.index.read(lambda connection: projections.differences(connection, oracle.root)) == []
 
 

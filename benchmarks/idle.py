@@ -25,7 +25,7 @@ import corpus  # noqa: E402
 from oracle.app.oracle import Oracle  # noqa: E402
 from oracle.store import daemon as store  # noqa: E402
 
-MOST_SHARE, MOST_MEMORY = 0.005, 60 << 20
+MOST_SHARE, MOST_MEMORY = 0.005, 60_000_000
 """The bars: of a core, and bytes."""
 
 SERVE = "import sys; from oracle.cli.main import run; sys.exit(run())"
@@ -99,7 +99,7 @@ def main() -> int:
             idle.end()
     print(f"records\t{given.records}\ncycles\t{cycles} in {elapsed:.0f} s")
     print(f"processor\t{used:.2f} s, {used / elapsed:.3%} of a core (bar {MOST_SHARE:.1%})")
-    print(f"memory\t{now >> 20} MiB, at most {most >> 20} (bar {MOST_MEMORY >> 20})")
+    print(f"memory\t{now / 1e6:.1f} MB, at most {most / 1e6:.1f} (bar {MOST_MEMORY / 1e6:g})")
     return int(used / elapsed > MOST_SHARE or now > MOST_MEMORY)
 
 

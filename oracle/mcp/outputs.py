@@ -240,6 +240,7 @@ HANDOFFS = answer(
             "Of a story: its receipts.",
         ),
         "response": maybe(TEXT, "Of a story: the path of the answer."),
+        "answer": told(TEXT, "Of a story: the answer itself, empty while there is none."),
         "kept_aside": many(TEXT),
         "wake_ups": many(TEXT),
         "events": many(ANYTHING),

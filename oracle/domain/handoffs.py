@@ -328,7 +328,7 @@ _STATES = {
     Step.UNANSWERED: (Party.ANSWERER, say("Answer again: the dispatch was consumed, yet no answer is on disk."), _DAY),
     Step.UNNOTIFIED: (
         Party.ORACLE,
-        say("Send the wake-up that is still pending: `oracle resume`; acknowledging ends it too."),
+        say("Send the wake-up that is still pending, which an acknowledgement ends too: `oracle resume`."),
         _HOUR,
     ),
     Step.CONSUMED: (Party.ASKER, say("Read the answer and acknowledge it: `complete_handoff --ack-only`."), 3 * _DAY),

@@ -110,7 +110,8 @@ def _strings(value: object) -> list[str]:
 
 
 def render(draft: Draft, identifier: str, moment: datetime) -> bytes:
-    """Return the bytes of a checked draft's file, read back and compared. Raises InvalidRecord, also for more than is read."""
+    """Return the bytes of a draft's file, read back and compared. Raises InvalidRecord, also for more than is read."""
+    draft.check()
     raw = markdown.render(draft.fields(identifier, timestamps.print_moment(moment)), draft.body).encode()
     if len(raw) > MAX_BYTES:
         raise InvalidRecord(

@@ -220,7 +220,7 @@ def test_a_finding_that_is_dropped_without_evidence_has_its_source_for_one(team:
     assert done.code == 0
     assert "of low trust: stdin" in done.err
     head = Path(done.out.strip()).read_text(encoding="utf-8")
-    assert 'evidence:\n  - trust: low\n    source_url: stdin\n' in head
+    assert "evidence:\n  - trust: low\n    source_url: stdin\n" in head
 
 
 @pytest.mark.parametrize("project", ["../../../escaped", "/abs", "a/b", "", "a\nb", "..", ".hidden"])

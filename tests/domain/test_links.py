@@ -24,6 +24,7 @@ from oracle.domain.links import (
 )
 from oracle.domain.records import name_of
 from oracle.errors import UsageError
+from tests.growth import grows_linearly
 
 SOURCE = "projects/arena/decision/2026-01-01-a"
 
@@ -569,12 +570,7 @@ UNITS = (
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_time_is_linear_in_one_long_line(unit: str) -> None:
-    small, large = (unit * (size // len(unit)) for size in (40_000, 160_000))
-    started = time.process_time()
-    extract(small)
-    between = time.process_time()
-    extract(large)
-    assert time.process_time() - between <= 12 * (between - started) + 0.05
+    assert grows_linearly(extract, unit * (40_000 // len(unit)), to=unit * (160_000 // len(unit)))
 
 
 @pytest.mark.parametrize(

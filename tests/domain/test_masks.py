@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.domain.masks import blank, mask_code, unify_line_ends
+from tests.growth import grows_linearly
 
 MARKDOWN = st.text(alphabet=st.sampled_from("`~>-+*1.)# \t\n\rab<!\\:修"), max_size=120)
 
@@ -130,16 +129,9 @@ def test_line_ends_are_unified_in_place() -> None:
     ],
 )
 def test_time_is_linear(unit: str) -> None:
-    small, large = (unit * (size // len(unit)) for size in (50_000, 200_000))
-    started = time.process_time()
-    mask_code(small)
-    between = time.process_time()
-    mask_code(large)
-    assert time.process_time() - between <= 12 * (between - started) + 0.05
+    assert grows_linearly(mask_code, unit * (50_000 // len(unit)), to=unit * (200_000 // len(unit)))
 
 
 def test_descending_fences_are_linear() -> None:
-    text = "".join("`" * length + "x\n" for length in range(1400, 3, -1))
-    started = time.process_time()
-    mask_code(text)
-    assert time.process_time() - started < 1
+    small, large = ("".join("`" * length + "x\n" for length in range(most, 3, -1)) for most in (500, 1400))
+    assert grows_linearly(mask_code, small, to=large)

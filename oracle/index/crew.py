@@ -163,7 +163,7 @@ def print_everything(connection: sqlite3.Connection, root: Root) -> int:
         helper.kill()
     if helper.returncode != 0 or not answer.strip().isdigit():
         return projections.print_all(connection, root)
-    projections.note_printed(connection)
+    projections.note_printed(connection, root)
     return printed + int(answer)
 
 

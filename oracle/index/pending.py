@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from hashlib import blake2b
 
 from oracle.index import projections, scan
 from oracle.index.db import Database, get_meta
+from oracle.index.reading import digest_of
 from oracle.index.rows import slug_in
 from oracle.index.scan import Stat
 from oracle.store import records
@@ -77,4 +77,4 @@ def _judge(root: Root, path: str, stat: Stat, *, slug: str, known: Known | None)
         raw = records.read(root.join(path))
     except OSError:
         raw = b""
-    return "" if blake2b(raw, digest_size=16).digest() == known[3] else "changed"
+    return "" if digest_of(raw) == known[3] else "changed"

@@ -32,11 +32,11 @@ BACKLINKS = "backlinks"
 _BATCH = 2_000
 _LARGE = 32_768
 """Bytes of a printed file from which the lines that changed are put into it; a smaller one is drawn from the index …"""
-_SHARE = 16
-"""… as it is when the lines of more than one source in so many changed."""
+_SHARE = 4_096
+"""… as it is when more than one source in so many bytes changed, which is one in some sixteen lines."""
 
 _NOTED = "printed "
-"""How the keys begin under which is noted what a large file was when it was printed; its target follows."""
+"""How the keys begin under which is noted what a large file was when it was printed; its name follows."""
 
 
 def flush(connection: sqlite3.Connection, root: Root) -> None:
@@ -63,25 +63,29 @@ def print_dirty(connection: sqlite3.Connection, root: Root, changed: Mapping[str
                 side == BACKLINKS and name in changed and _amend(connection, root, name, changed[name])
             ):
                 _put(root, *_one(connection, root, side, name))
-        large = [(name, _stamp(root.backlinks_file(name))) for side, name in batch if side == BACKLINKS and ours[side]]
+        paths = [root.backlinks_file(name) for side, name in batch if side == BACKLINKS and ours[side]]
+        large = [(path, stamp) for path in paths if (stamp := _stamp(path))]
         with immediate(connection):
             connection.executemany("DELETE FROM dirty WHERE side = ? AND name = ?", batch)
-            for name, stamp in large:
-                if stamp:
-                    set_meta(connection, _NOTED + name, stamp)
+            for path, stamp in large:
+                set_meta(connection, _key(path), stamp)
         printed += len(batch)
 
 
 def print_all(connection: sqlite3.Connection, root: Root) -> int:
     """Print every projection and remove files that belong to nothing; return how many files there are now."""
     printed = sum(print_side(connection, root, side) for side in (LINKS, BACKLINKS))
-    note_printed(connection)
+    note_printed(connection, root)
     return printed
 
 
-def note_printed(connection: sqlite3.Connection) -> None:
-    """Write down that every projection is as the index says."""
+def note_printed(connection: sqlite3.Connection, root: Root) -> None:
+    """Write down that every projection is as the index says, and what the large ones are known by."""
+    large = _large(root)
     with immediate(connection):
+        connection.execute("DELETE FROM meta WHERE key GLOB ?", (f"{_NOTED}*",))
+        for path, stamp in large:
+            set_meta(connection, _key(path), stamp)
         connection.execute("DELETE FROM dirty")
         connection.execute("DELETE FROM target WHERE NOT EXISTS (SELECT 1 FROM edge WHERE target_id = target.id)")
         set_meta(connection, "print_all", "")
@@ -148,7 +152,7 @@ _BACKLINKS = (
 
 _BACKLINKS_FROM = (
     "SELECT record.slug, edge.type, edge.snippet, record.mtime_ns FROM json_each(?) CROSS JOIN record ON slug = value"
-    " CROSS JOIN edge ON source_id = record.id AND target_id = ?"
+    " CROSS JOIN edge ON source_id = record.id AND target_id = (SELECT id FROM target WHERE name = ?)"
 )
 """The lines of a few sources in one target; without CROSS a planner may read all of a target that has thousands."""
 
@@ -180,24 +184,23 @@ def _one(connection: sqlite3.Connection, root: Root, side: str, name: str) -> tu
 
 def _amend(connection: sqlite3.Connection, root: Root, name: str, sources: set[str]) -> bool:
     """Put the lines of `sources` into the large file of a target; False when that can't be trusted to give what it should."""
-    (target, count) = connection.execute(
-        "SELECT target.id, count(edge.source_id) FROM target LEFT JOIN edge ON target_id = target.id WHERE name = ?",
-        (name,),
-    ).fetchone()
     path = root.backlinks_file(name)
-    if len(sources) * _SHARE > count or not (stamp := _stamp(path)) or stamp != get_meta(connection, _NOTED + name):
+    stamp = _stamp(path)
+    if not stamp or stamp != get_meta(connection, _key(path)):
         return False  # few lines, or another file than was printed: somebody changed it, or put an old one back
     try:
         with open(path, "rb", buffering=0) as stream:
             printed = stream.read()
     except OSError:
         return False
-    rows = connection.execute(_BACKLINKS_FROM, (json.dumps(list(sources)), target)).fetchall()
+    if len(sources) * _SHARE > len(printed):
+        return False
+    rows = connection.execute(_BACKLINKS_FROM, (json.dumps(list(sources)), name)).fetchall()
     lines = dict.fromkeys(sources, b"")
     for source, group in groupby(sorted(rows), itemgetter(0)):
         lines[source] = _draw_backlinks(name, list(group))
     amended = splice(printed, lines)
-    if not amended or amended.count(b"\n") != count:
+    if not amended:
         return False
     if amended != printed:
         files.swap(path, amended, scratch=root.scratch)
@@ -254,6 +257,20 @@ def _put(root: Root, path: str, data: bytes) -> None:
     elif not _holds(path, data):
         put = files.swap if len(data) >= _LARGE else files.replace
         put(path, data, scratch=root.scratch)
+
+
+def _large(root: Root) -> list[tuple[str, str]]:
+    """Return (path, stamp) of every large file of backlinks."""
+    try:
+        paths = [entry.path for entry in os.scandir(root.join(f"_{BACKLINKS}")) if entry.name.endswith(".jsonl")]
+    except OSError:
+        return []
+    return [(path, stamp) for path in paths if (stamp := _stamp(path))]
+
+
+def _key(path: str) -> str:
+    """Return under which key it is noted what a large file was when it was printed."""
+    return _NOTED + os.path.basename(path)
 
 
 def _stamp(path: str) -> str:

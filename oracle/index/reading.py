@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections import namedtuple
-from hashlib import blake2b
 
 from oracle.domain import links
 from oracle.domain.documents import Document, Value, as_text
@@ -18,6 +17,11 @@ from oracle.index.fold import fold
 from oracle.index.scan import Stat
 from oracle.store import records
 from oracle.store.layout import Root
+
+try:  # what `hashlib` gives, which loads OpenSSL besides: 3 ms of every start that writes
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 from oracle.wording import say
 
 RECORD_COLUMNS = """slug path folder key mtime_ns size inode ctime_ns hash project seat kind title status author task_id ts

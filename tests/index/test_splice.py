@@ -145,7 +145,7 @@ def test_what_was_printed_is_amended_and_not_drawn(root: Path, monkeypatch: pyte
     with Oracle.open(str(root)) as oracle:
         for title in "abcd":
             oracle.write(Draft("decision", "arena", title, body="ARENA-1"))
-    assert drawn.count(TARGET) == 1
+    assert TARGET not in drawn  # the first write printed all, and noted it
 
 
 @pytest.mark.parametrize("can", [True, False], ids=["exchanged", "renamed"])

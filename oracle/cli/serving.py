@@ -57,7 +57,7 @@ def mcp(
         return
     from oracle.store import tokens
 
-    token = tokens.find_or_make(oracle.root)
+    token, ending = tokens.find_or_make(oracle.root), serving.Ending()
     with serving.listen(PORT if port is None else port) as door:
         url, kept = serving.address(door), tokens.path_of(oracle.root)
         if call.as_json:
@@ -65,4 +65,4 @@ def mcp(
         else:
             print_line(url)
             call.note(say("the bearer token is in {kept}", kept=kept))
-        serving.serve_http(binding, door, token)
+        serving.serve_http(binding, door, token, ending=ending)

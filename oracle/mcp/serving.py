@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
 
+    import uvicorn
     from mcp.server.lowlevel import Server
 
     from oracle.mcp.calling import Desk
@@ -67,12 +68,34 @@ def listen(port: int) -> socket.socket:
         ) from error
 
 
-def serve_http(binding: Binding, door: socket.socket, token: str) -> None:
-    """Serve any number of clients that know the token, until a signal. Raises UsageError without the SDK."""
-    import asyncio
-    import signal
+class Ending:
+    """Heed SIGTERM from now on: it may come before there is a server, in the middle of an import that must not be broken off.
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends in peace, then raises again what it was told
+    While uvicorn serves it heeds the signal itself; what it raises again at the end is noted here and does nothing.
+    """
+
+    def __init__(self) -> None:
+        import signal
+
+        self.is_asked = False
+        self._server: uvicorn.Server | None = None
+        signal.signal(signal.SIGTERM, self._note)
+
+    def applies_to(self, server: uvicorn.Server) -> bool:
+        """End this server when asked; tell whether that was asked before."""
+        self._server = server
+        return self.is_asked
+
+    def _note(self, *_: object) -> None:
+        self.is_asked = True
+        if self._server is not None:
+            self._server.should_exit = True
+
+
+def serve_http(binding: Binding, door: socket.socket, token: str, *, ending: Ending) -> None:
+    """Serve any number of clients that know the token, until the end is asked for. Raises UsageError without the SDK."""
+    import asyncio
+
     desk, server = _prepare(binding)
     import uvicorn
     from mcp.server.auth.provider import AccessToken
@@ -89,9 +112,10 @@ def serve_http(binding: Binding, door: socket.socket, token: str) -> None:
     url = AnyHttpUrl(address(door))
     auth = AuthSettings(issuer_url=url, resource_server_url=None)
     app = server.streamable_http_app(streamable_http_path=PATH, host=HOST, auth=auth, token_verifier=Holder())
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5)
+    served = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5))
     try:
-        asyncio.run(uvicorn.Server(config).serve(sockets=[door]))
+        if not ending.applies_to(served):
+            asyncio.run(served.serve(sockets=[door]))
     finally:
         desk.close()
 

@@ -14,9 +14,11 @@ from urllib.request import Request, urlopen
 
 import mcp
 import pytest
+import uvicorn
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
+from oracle.mcp.serving import Ending
 from tests.mcp.desk import Result, command, put
 from tests.mcp.test_stdio import HELLO
 
@@ -62,6 +64,24 @@ def served(root: Path) -> Iterator[Served]:
     made = Served(root)
     yield made
     made.end()
+
+
+def test_a_signal_that_comes_before_there_is_a_server_ends_it_in_peace(root: Path):
+    assert Served(root).end() == 0  # its address is told before anything of the SDK is loaded
+
+
+def test_a_signal_is_kept_until_there_is_a_server_to_end():
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        ending, server = Ending(), uvicorn.Server(uvicorn.Config("none"))
+        signal.raise_signal(signal.SIGTERM)
+        assert ending.applies_to(server)
+        late = Ending()
+        assert not late.applies_to(server)
+        signal.raise_signal(signal.SIGTERM)
+        assert server.should_exit
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_clients_with_the_token_are_served_at_once(served: Served):

@@ -30,6 +30,7 @@ _FIELD = re.compile(r"^(?:[-*][ \t]+)?(?:\*\*)?([a-z_]+)(?:\*\*)?:(?:\*\*)?(?=[ 
 _ITEM = re.compile(r"^[ \t]*-[ \t]+(.*?)[ \t]*\r?$")
 _PART = re.compile(r"""[ \t]*(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^,]*))[ \t]*(?:,|$)""")
 _COMMENT = re.compile(r"[ \t]+#.*$|^#.*$")
+_QUOTED_OR_COMMENT = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|((?:^|[ \t]+)#.*$)""")
 _EMPTY = ("", "null", "~", "none")
 
 
@@ -161,7 +162,11 @@ def _scalar(text: str) -> str:
 
 
 def _uncomment(text: str) -> str:
-    return _COMMENT.sub("", text).strip()
+    """Return a value without its comment; what stands in quotes is none."""
+    for found in _QUOTED_OR_COMMENT.finditer(text):
+        if found[1] is not None:
+            return text[: found.start()].strip()
+    return text.strip()
 
 
 # What holds of a whole workflow ---------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oracle.domain import workflows
@@ -199,6 +199,7 @@ def chains(draw: st.DrawFn) -> list[Step]:
     ]
 
 
+@example(steps=[Step(1, "0", "pending", "builder"), Step(2, "0 #0", "pending", "builder", prereq=("0", "0 #0"))])
 @given(chains())
 def test_what_is_rendered_reads_back(steps: list[Step]):
     assert workflows.steps_of(workflows.render_workflow("T1", "x", steps)) == tuple(steps)

@@ -118,7 +118,7 @@ def _guard(oracle: Oracle, draft: Draft, policy: str) -> tuple[Draft, tuple[str,
     """
     fields = {name: getattr(draft, name) for name in fields_of(draft)}
     values, found = cleaning.look_through(oracle, fields, policy)
-    if policy != "redact" and any(item.startswith(privacy.RULES) for item in found):
+    if policy != cleaning.REDACT and any(item.startswith(privacy.RULES) for item in found):
         raise PrivacyBlocked(
             say(
                 "The record holds what must not be written: {what}. Nothing was written.",
@@ -126,7 +126,7 @@ def _guard(oracle: Oracle, draft: Draft, policy: str) -> tuple[Draft, tuple[str,
             ),
             hint=say("Take it out, or write with --secrets redact (it is replaced); machine/privacy.md has the rules."),
         )
-    if found and policy == "refuse":
+    if found and policy == cleaning.REFUSE:
         raise SecretFound(
             say(
                 "The record holds what looks like a secret: {what}. Nothing was written.",

@@ -141,10 +141,8 @@ def create_all(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime])
     try:
         prepared = _prepare(root, drafts, moments)
         try:
-            for folder in sorted(
-                {os.path.dirname(path) for path, *_ in prepared}
-            ):  # all, before the first record stands
-                files.make_folder_for_good(root.join(folder))
+            for folder in sorted({os.path.dirname(path) for path, *_ in prepared}):
+                files.make_folder_for_good(root.join(folder))  # all of them before the first record stands
             created = [
                 _publish(root, draft, moment, new) for draft, moment, new in zip(drafts, moments, prepared, strict=True)
             ]

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from oracle.app.oracle import Oracle
-from oracle.domain.handoffs import Kind, new_receipt, receipt_name
+from oracle.domain.receipts import Kind, new_receipt, receipt_name
 from oracle.store import handoffs
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"

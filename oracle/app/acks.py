@@ -6,8 +6,8 @@ import os
 
 from oracle.app.repository import ask_git
 from oracle.app.teams import Team, open_team
-from oracle.domain import handoffs as rules
-from oracle.domain.handoffs import CONSUMED, Kind, Receipt
+from oracle.domain import receipts
+from oracle.domain.receipts import CONSUMED, Kind, Receipt
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import UsageError
@@ -49,7 +49,7 @@ def receipts_of(folder: str, task_id: str) -> Iterator[tuple[Receipt, str]]:
     except OSError:
         return
     for file_name in names:
-        parsed = rules.parse_file_name(file_name) if file_name.startswith(f"{task_id}__") else None
+        parsed = receipts.parse_file_name(file_name) if file_name.startswith(f"{task_id}__") else None
         if parsed is None or parsed[0].task_id != task_id or parsed[1] not in ("", CONSUMED):
             continue
         try:

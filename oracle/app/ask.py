@@ -9,8 +9,9 @@ import os
 
 from oracle.app import cleaning, completing, intents, resume, teams, wakeups
 from oracle.app.teams import Team, open_team
-from oracle.domain import handoffs as rules
-from oracle.domain.handoffs import Kind, ReceiptName, Step, new_receipt
+from oracle.domain import receipts
+from oracle.domain.handoffs import Step
+from oracle.domain.receipts import Kind, ReceiptName, new_receipt
 from oracle.domain.task_files import PENDING, Task
 from oracle.domain.values import NOTHING, replace, value
 from oracle.errors import Blocked, OracleError, TaskAlreadyQueued, UsageError
@@ -294,7 +295,7 @@ def _task(team: Team, order: Order, moment: str) -> Task:
         "source": order.source,
         "reply_to": order.reply_to or order.source,
         "dispatched_at": moment,
-        "correlation_id": rules.correlation_id(team.project, order.task_id),
+        "correlation_id": receipts.correlation_id(team.project, order.task_id),
         "test_policy": order.test_policy,
         "project": team.project,
         **order.queue,
@@ -302,10 +303,10 @@ def _task(team: Team, order: Order, moment: str) -> Task:
     return Task(order.task_id, PENDING, fields, order.objective, order.skill_refs)
 
 
-def _receipt(team: Team, order: Order, name: ReceiptName, moment: str) -> rules.Receipt:
+def _receipt(team: Team, order: Order, name: ReceiptName, moment: str) -> receipts.Receipt:
     fields: dict[str, object] = {
         "assigned_at": moment,
-        "correlation_id": rules.correlation_id(team.project, name.task_id),
+        "correlation_id": receipts.correlation_id(team.project, name.task_id),
         "reply_to": order.reply_to or order.source,
         "test_policy": order.test_policy,
         "title": order.title or _title(order),

@@ -11,9 +11,8 @@ from datetime import UTC, datetime
 
 from oracle.app import cleaning, deliver, privacy, question_packet, teams, wakeups
 from oracle.app.teams import Team, open_team
-from oracle.domain import handoffs as rules
-from oracle.domain import timestamps
-from oracle.domain.handoffs import Kind, Receipt, ReceiptName
+from oracle.domain import receipts, timestamps
+from oracle.domain.receipts import Kind, Receipt, ReceiptName
 from oracle.domain.values import replace, value
 from oracle.store import handoffs, inbox, packets, responses
 from oracle.store.handoffs import Held, Lease
@@ -107,7 +106,7 @@ def _names(folder: str) -> Iterator[ReceiptName]:
     except OSError:
         return
     for file_name in names:
-        parsed = rules.parse_file_name(file_name) if file_name.endswith(".json") else None
+        parsed = receipts.parse_file_name(file_name) if file_name.endswith(".json") else None
         if parsed is not None:
             yield parsed[0]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from oracle.app import cleaning, completing, intents, lineage, resume, teams
 from oracle.app.completing import REWORK, Delivered, Work
 from oracle.app.teams import Team, open_team
-from oracle.domain import handoffs as rules
-from oracle.domain import timestamps
-from oracle.domain.handoffs import CONSUMED, Kind, Receipt, ReceiptName
+from oracle.domain import receipts, timestamps
+from oracle.domain.receipts import CONSUMED, Kind, Receipt, ReceiptName
 from oracle.domain.values import NOTHING, replace, value
 from oracle.errors import CompletionRefused, OracleError, UsageError
 from oracle.store import handoffs, task_tree
@@ -73,7 +72,7 @@ def complete(oracle: Oracle, given: Completion) -> Delivered:
     asked = completing.dispatch_answered(team.folder, name)
     receipt = _receipt(oracle, team, given, name, asked)
     work = Work(receipt, None, REWORK, given.notifies)
-    subject = (team.project, name.task_id, name.source, name.target, rules.fingerprint(receipt.fields)[:12])
+    subject = (team.project, name.task_id, name.source, name.target, receipts.fingerprint(receipt.fields)[:12])
     entry = intents.keep(oracle, "delivery", subject, work.as_fields(team))
     try:
         done, owed = completing.carry_out(oracle, team, work)
@@ -138,7 +137,7 @@ def _receipt(oracle: Oracle, team: Team, given: Completion, name: ReceiptName, a
         "head_contains_commit": {lineage.IN_LINEAGE: True, lineage.DIVERGENT: False}.get(status),
         "lineage_status": status,
         "core_ux_gate": given.core_ux_gate,
-        "correlation_id": rules.correlation_id(team.project, name.task_id),
+        "correlation_id": receipts.correlation_id(team.project, name.task_id),
         "delivered_at": teams.stamp(oracle),
         "delivery_path": team.profile.delivery_file(name.source),
         "frontstage_disposition": given.disposition,
@@ -160,7 +159,9 @@ def _built(team: Team, task_id: str) -> str:
     found = []
     for seat in team.profile.seats_of("builder"):
         for target in team.profile.seats:
-            receipt = handoffs.read(team.folder, rules.receipt_name(task_id, seat, target)) if target != seat else None
+            receipt = (
+                handoffs.read(team.folder, receipts.receipt_name(task_id, seat, target)) if target != seat else None
+            )
             if receipt is not None and receipt.kind is Kind.COMPLETION and receipt.text("builder_commit"):
                 found.append(receipt)
     return max(found, key=lambda item: item.text("delivered_at")).text("builder_commit") if found else ""
@@ -393,7 +394,7 @@ def audit_closeout(oracle: Oracle, project: str, task_id: str, *, path: str = ""
     consumed = any(
         not is_open for seat in planners for _, is_open in completing.dispatches_to(team.folder, task_id, seat)
     )
-    names = [rules.receipt_name(task_id, seat, memory) for seat in planners for memory in memories]
+    names = [receipts.receipt_name(task_id, seat, memory) for seat in planners for memory in memories]
     found = [receipt for name in names for receipt in [_read_any(team, name)] if receipt is not None]
     absent = []
     if not consumed:

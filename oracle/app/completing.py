@@ -11,8 +11,8 @@ import os
 
 from oracle.app import teams, wakeups
 from oracle.app.teams import Team
-from oracle.domain import handoffs as rules
-from oracle.domain.handoffs import CONSUMED, Kind, Receipt, ReceiptName, new_receipt, receipt_name
+from oracle.domain import receipts
+from oracle.domain.receipts import CONSUMED, Kind, Receipt, ReceiptName, new_receipt, receipt_name
 from oracle.domain.values import replace, value
 from oracle.errors import Conflict, NotFound, UsageError
 from oracle.store import handoffs, responses, steps
@@ -188,7 +188,7 @@ def _complete(folder: str, receipt: Receipt, policy: str, stored: responses.Stor
             return handoffs.complete(folder, receipt)
         except Conflict:  # another came first
             return handoffs.supersede(folder, receipt)
-    if rules.say_the_same(found, receipt):
+    if receipts.say_the_same(found, receipt):
         return Outcome.ALREADY
     return handoffs.supersede(folder, receipt)
 
@@ -207,7 +207,7 @@ def dispatches_to(folder: str, task_id: str, seat: str) -> Iterator[tuple[Receip
     except OSError:
         return
     for file_name in names:
-        parsed = rules.parse_file_name(file_name) if file_name.startswith(f"{task_id}__") else None
+        parsed = receipts.parse_file_name(file_name) if file_name.startswith(f"{task_id}__") else None
         if parsed is None or parsed[1] not in ("", CONSUMED):
             continue
         name, suffix = parsed

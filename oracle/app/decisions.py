@@ -13,10 +13,9 @@ import os
 from oracle.app import teams, wakeups
 from oracle.app.teams import Team, open_team
 from oracle.domain import decisions as rules
-from oracle.domain import handoffs as receipts
-from oracle.domain import timestamps
+from oracle.domain import receipts, timestamps
 from oracle.domain.decisions import ABORT, FRONT, PAYLOAD, WAIT, Payload
-from oracle.domain.handoffs import CONSUMED, Kind, Receipt, ReceiptName, new_receipt
+from oracle.domain.receipts import CONSUMED, Kind, Receipt, ReceiptName, new_receipt
 from oracle.domain.values import value
 from oracle.errors import Conflict, InvalidRecord, NotFound, SecretFound, UsageError
 from oracle.store import handoffs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from oracle.app import cleaning, completing, evidence, intents, resume, teams
 from oracle.app.completing import REFUSE, SUPERSEDE, Delivered, Work
 from oracle.app.teams import Team, open_team
-from oracle.domain import handoffs as rules
+from oracle.domain import receipts
 from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
 from oracle.wording import LIST, joined, say
@@ -140,7 +140,7 @@ def prepare(oracle: Oracle, delivery: Delivery) -> tuple[Team, Work, evidence.Ve
         "verdict": delivery.verdict,
         "commit": delivery.commit,
         "sweep_count": delivery.sweep,
-        "correlation_id": rules.correlation_id(team.project, name.task_id),
+        "correlation_id": receipts.correlation_id(team.project, name.task_id),
         "delivered_at": moment,
         "delivery_path": team.profile.delivery_file(name.source),
         "source_todo_path": team.profile.todo_file(name.source),

@@ -6,9 +6,8 @@ import os
 
 from oracle.app import teams, wakeups
 from oracle.app.teams import Team, open_team
-from oracle.domain import handoffs as rules
-from oracle.domain import timestamps
-from oracle.domain.handoffs import Handoff, Party, Step
+from oracle.domain import receipts, timestamps
+from oracle.domain.handoffs import Handoff, Party, Step, is_stale
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import NotFound, OracleError, UsageError
@@ -40,7 +39,7 @@ class Listed:
     @property
     def is_stale(self) -> bool:
         """Tell whether it stands where it is for longer than it should."""
-        return rules.is_stale(self.handoff.state, self.age)
+        return is_stale(self.handoff.state, self.age)
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
@@ -196,7 +195,7 @@ def projects_with(oracle: Oracle, task_id: str) -> list[tuple[str, Team]]:
             names = os.listdir(team.folder)
         except (OracleError, OSError):
             continue
-        parsed = (rules.parse_file_name(one) for one in names if one.startswith(f"{name}__"))
+        parsed = (receipts.parse_file_name(one) for one in names if one.startswith(f"{name}__"))
         if any(one is not None and one[0].task_id == name for one in parsed):
             found.append((project, team))
     if not found:

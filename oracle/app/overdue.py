@@ -8,10 +8,9 @@ from __future__ import annotations
 import os
 import re
 
-from oracle.domain import handoffs as receipts
-from oracle.domain import timestamps
+from oracle.domain import receipts, timestamps
 from oracle.domain.decisions import PAYLOAD, Payload
-from oracle.domain.handoffs import CONSUMED
+from oracle.domain.receipts import CONSUMED
 from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.store import handoffs, profile
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from oracle.domain.handoffs import Receipt
+    from oracle.domain.receipts import Receipt
     from oracle.store.layout import Root
 
 _DECISION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}__")

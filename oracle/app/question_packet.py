@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.app.oracle import Oracle
     from oracle.app.replies import Near, Reply
-    from oracle.domain.handoffs import Receipt
+    from oracle.domain.receipts import Receipt
 
 _RUN = re.compile(r"`{3,}")
 _LONGEST = 4000

@@ -7,7 +7,7 @@ import re
 from oracle.app import teams
 from oracle.app.acks import Sign, receipts_of
 from oracle.app.teams import Team, open_team
-from oracle.domain.handoffs import CONSUMED, Kind, Receipt
+from oracle.domain.receipts import CONSUMED, Kind, Receipt
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.domain.workflows import Step

@@ -8,7 +8,8 @@ from __future__ import annotations
 import time
 
 from oracle.app import completing, intents, teams, wakeups
-from oracle.domain.handoffs import Kind, Party, Step
+from oracle.domain.handoffs import Party, Step
+from oracle.domain.receipts import Kind
 from oracle.domain.values import value
 from oracle.errors import Conflict, DiskFailure, HandoffFailed, LockTimeout, NotFound, OracleError
 from oracle.store import inbox

@@ -9,7 +9,7 @@ import os
 from datetime import UTC, datetime, timedelta
 
 from oracle.domain import timestamps
-from oracle.domain.handoffs import ReceiptName, receipt_name
+from oracle.domain.receipts import ReceiptName, receipt_name
 from oracle.domain.seats import MEMORY
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value

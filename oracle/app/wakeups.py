@@ -10,9 +10,8 @@ from __future__ import annotations
 import os
 
 from oracle.app import privacy, teams
-from oracle.domain import handoffs as rules
-from oracle.domain import timestamps
-from oracle.domain.handoffs import CONSUMED, Receipt, ReceiptName
+from oracle.domain import receipts, timestamps
+from oracle.domain.receipts import CONSUMED, Receipt, ReceiptName
 from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.store import handoffs, inbox
@@ -263,7 +262,7 @@ def _names(oracle: Oracle, entry: Entry) -> Sequence[str]:
 
 
 def _name(entry: Entry) -> ReceiptName:
-    return rules.receipt_name(*(_text(entry, key) for key in ("task_id", "source", "target")))
+    return receipts.receipt_name(*(_text(entry, key) for key in ("task_id", "source", "target")))
 
 
 def _details(entry: Entry) -> dict[str, object]:

@@ -11,10 +11,9 @@ from datetime import timedelta
 
 from oracle.app import cleaning, teams, wakeups
 from oracle.app.teams import Team, open_team
-from oracle.domain import handoffs as receipts
-from oracle.domain import timestamps
+from oracle.domain import receipts, timestamps
 from oracle.domain import workflows as rules
-from oracle.domain.handoffs import Kind
+from oracle.domain.receipts import Kind
 from oracle.domain.values import value
 from oracle.domain.workflows import BLOCKED, DONE, IN_PROGRESS, Step
 from oracle.errors import NoProfile, OracleError, UsageError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.domain.handoffs import parse_file_name
+from oracle.domain.receipts import parse_file_name
 from oracle.domain.seats import MEMORY, role_of
 
 _PROJECT_FILES = ("STATUS.md", "TASKS.md")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 
-from oracle.domain import handoffs
-from oracle.domain.handoffs import CONSUMED, Kind, ReceiptName
+from oracle.domain import receipts
 from oracle.domain.markers import Waiting
+from oracle.domain.receipts import CONSUMED, Kind, ReceiptName
 from oracle.domain.values import value
 from oracle.errors import OracleError
-from oracle.store import handoffs as receipts
-from oracle.store import profile
+from oracle.store import handoffs, profile
 from oracle.store.layout import Root
 
 TYPE_CHECKING = False
@@ -53,7 +52,7 @@ def _read_folder(
         if name.target != seat or not wanted:
             continue
         try:
-            receipt = receipts.read(folder, name, suffix)
+            receipt = handoffs.read(folder, name, suffix)
         except OracleError as error:
             problems.append(error.sentence)
             continue
@@ -67,6 +66,6 @@ def _names(folder: str) -> Iterator[tuple[ReceiptName, str]]:
     except OSError:
         return
     for name in names:
-        parsed = handoffs.parse_file_name(name)
+        parsed = receipts.parse_file_name(name)
         if parsed is not None:
             yield parsed

@@ -11,8 +11,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from datetime import datetime
 
-from oracle.domain import handoffs, timestamps
-from oracle.domain.handoffs import CLAIM, CONSUMED, Handoff, Kind, Piece, Receipt, ReceiptName
+from oracle.domain import receipts, timestamps
+from oracle.domain.handoffs import Handoff, Piece
+from oracle.domain.receipts import CLAIM, CONSUMED, Kind, Receipt, ReceiptName
 from oracle.domain.values import value
 from oracle.errors import DiskFailure
 from oracle.store import files, steps
@@ -121,7 +122,7 @@ def _scan(folder: str, problems: list[str]) -> Iterator[tuple[ReceiptName, str, 
     except OSError as error:
         raise files.disk_failure(folder, error) from error
     for entry in entries:
-        parsed = handoffs.parse_file_name(entry.name)
+        parsed = receipts.parse_file_name(entry.name)
         if parsed is not None and not entry.is_dir():
             yield parsed[0], parsed[1], entry
         elif ".json" in entry.name and not entry.name.startswith("."):
@@ -143,7 +144,7 @@ def _read(name: ReceiptName, path: str, problems: list[str]) -> Receipt | None:
     except DiskFailure as error:
         problems.append(error.sentence)
         return None
-    return None if raw is None else handoffs.read_receipt(name, raw)
+    return None if raw is None else receipts.read_receipt(name, raw)
 
 
 def _kind(item: _Files) -> Kind:
@@ -253,4 +254,4 @@ def _read_lease(folder: str, name: ReceiptName) -> Lease | None:
 def _is_same_round(dispatch: _Files) -> bool:
     if "" not in dispatch.times or dispatch.receipt is None or dispatch.consumed is None:
         return True
-    return handoffs.say_the_same(dispatch.receipt, dispatch.consumed)
+    return receipts.say_the_same(dispatch.receipt, dispatch.consumed)

@@ -12,8 +12,8 @@ import os
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from oracle.domain import handoffs, timestamps
-from oracle.domain.handoffs import CLAIM, CONSUMED, SUPERSEDED, Kind, Receipt, ReceiptName
+from oracle.domain import receipts, timestamps
+from oracle.domain.receipts import CLAIM, CONSUMED, SUPERSEDED, Kind, Receipt, ReceiptName
 from oracle.domain.values import value
 from oracle.errors import Conflict, DiskFailure, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
 from oracle.store import steps
@@ -77,7 +77,7 @@ class _Failing:
 def read(folder: str, name: ReceiptName, suffix: str = "") -> Receipt | None:
     """Return a receipt, whatever state its bytes are in, or None when there is none. Raises DiskFailure."""
     raw = steps.read(path_of(folder, name, suffix))
-    return None if raw is None else handoffs.read_receipt(name, raw)
+    return None if raw is None else receipts.read_receipt(name, raw)
 
 
 def has_completion(folder: str, task_id: str) -> bool:
@@ -87,7 +87,7 @@ def has_completion(folder: str, task_id: str) -> bool:
     except OSError:
         return False
     for file_name in names:
-        parsed = handoffs.parse_file_name(file_name) if file_name.startswith(f"{task_id}__") else None
+        parsed = receipts.parse_file_name(file_name) if file_name.startswith(f"{task_id}__") else None
         if parsed is None or parsed[0].task_id != task_id or parsed[1] not in ("", CONSUMED):
             continue
         try:
@@ -110,10 +110,10 @@ def publish(folder: str, receipt: Receipt) -> Outcome:
     with _Failing(say("The dispatch of {task}", task=receipt.name.task_id)), _folder_lock(folder):
         if read(folder, receipt.name, CONSUMED) is not None:
             raise _already_queued(receipt.name, say("was answered and consumed"))
-        if steps.create_once(path_of(folder, receipt.name), handoffs.render_receipt(receipt)):
+        if steps.create_once(path_of(folder, receipt.name), receipts.render_receipt(receipt)):
             return Outcome.CREATED
         found = read(folder, receipt.name)
-        if found is not None and handoffs.say_the_same(found, receipt):
+        if found is not None and receipts.say_the_same(found, receipt):
             return Outcome.ALREADY
         since = found.since if found else ""
         raise _already_queued(receipt.name, say("is on disk @ {since}", since=since or say("a time unknown")))
@@ -144,13 +144,13 @@ def complete(folder: str, receipt: Receipt) -> Outcome:
     """
     with _Failing(say("The completion of {task}", task=receipt.name.task_id)):
         found = read(folder, receipt.name) or read(folder, receipt.name, CONSUMED)
-        if found is None and steps.create_once(path_of(folder, receipt.name), handoffs.render_receipt(receipt)):
+        if found is None and steps.create_once(path_of(folder, receipt.name), receipts.render_receipt(receipt)):
             return Outcome.CREATED
         found = found or read(folder, receipt.name)
         if found is None or (found.kind is Kind.UNKNOWN and not found.fields):
             supersede(folder, receipt)
             return Outcome.CREATED
-        if handoffs.say_the_same(found, receipt):
+        if receipts.say_the_same(found, receipt):
             return Outcome.ALREADY
         raise Conflict(
             say(
@@ -167,12 +167,12 @@ def supersede(folder: str, receipt: Receipt) -> Outcome:
     path = path_of(folder, receipt.name)
     with _Failing(say("The completion of {task}", task=receipt.name.task_id)), _folder_lock(folder):
         found = read(folder, receipt.name)
-        if found is not None and handoffs.say_the_same(found, receipt):
+        if found is not None and receipts.say_the_same(found, receipt):
             return Outcome.ALREADY
         for suffix in ("", CONSUMED):
             _keep_aside(folder, receipt.name, suffix)
         steps.remove(path + CONSUMED)
-        steps.replace(path, handoffs.render_receipt(receipt))
+        steps.replace(path, receipts.render_receipt(receipt))
     return Outcome.CREATED
 
 
@@ -180,7 +180,7 @@ def _keep_aside(folder: str, name: ReceiptName, suffix: str) -> None:
     found = read(folder, name, suffix)
     if found is not None:
         raw = steps.read(path_of(folder, name, suffix)) or b""
-        digest = handoffs.fingerprint(found.fields or {"raw": raw.hex()})[:_HASH_DIGITS]
+        digest = receipts.fingerprint(found.fields or {"raw": raw.hex()})[:_HASH_DIGITS]
         steps.link_once(path_of(folder, name, suffix), path_of(folder, name, SUPERSEDED + digest))
 
 
@@ -197,7 +197,7 @@ def consume(folder: str, name: ReceiptName) -> bool:
         found = read(folder, name)
         if found is not None:
             before = read(folder, name, CONSUMED)
-            if before is not None and not handoffs.say_the_same(found, before):
+            if before is not None and not receipts.say_the_same(found, before):
                 _keep_aside(folder, name, CONSUMED)  # an older round: some tools dispatch a task id again
             steps.rename(path, path + CONSUMED)
         steps.remove(path + CLAIM)
@@ -221,7 +221,7 @@ def acknowledge(folder: str, name: ReceiptName, changes: Mapping[str, object]) -
         if not found.text("consumed_at"):
             found = found.with_fields(changes)
             _rewrite(folder, found)
-        steps.create_once(path_of(folder, name, CONSUMED), handoffs.render_receipt(found))
+        steps.create_once(path_of(folder, name, CONSUMED), receipts.render_receipt(found))
     return Outcome.CREATED
 
 
@@ -241,8 +241,8 @@ def amend(folder: str, name: ReceiptName, changes: Mapping[str, object]) -> bool
 
 
 def _rewrite(folder: str, receipt: Receipt, suffix: str = "") -> None:
-    version = receipt.fields.get("schema_version", handoffs.SCHEMA_VERSION)
-    if isinstance(version, int) and version > handoffs.SCHEMA_VERSION:
+    version = receipt.fields.get("schema_version", receipts.SCHEMA_VERSION)
+    if isinstance(version, int) and version > receipts.SCHEMA_VERSION:
         raise NewerVersion(
             say(
                 "{file_name} was written by a newer program (version {version}) and is left as it is.",
@@ -251,7 +251,7 @@ def _rewrite(folder: str, receipt: Receipt, suffix: str = "") -> None:
             ),
             hint=say("Upgrade this program."),
         )
-    steps.replace(path_of(folder, receipt.name, suffix), handoffs.render_receipt(receipt))
+    steps.replace(path_of(folder, receipt.name, suffix), receipts.render_receipt(receipt))
 
 
 def _folder_lock(folder: str) -> steps.FileLock:

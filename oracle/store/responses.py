@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from oracle.domain.handoffs import fingerprint
+from oracle.domain.receipts import fingerprint
 from oracle.domain.slugs import check_name
 from oracle.domain.values import NOTHING, value
 from oracle.errors import Conflict, InvalidName, InvalidRecord, NewerVersion, NotFound

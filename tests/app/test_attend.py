@@ -11,7 +11,7 @@ import pytest
 from oracle.app import attend, resume
 from oracle.app.attend import Terms
 from oracle.app.question_packet import fenced
-from oracle.domain.handoffs import receipt_name
+from oracle.domain.receipts import receipt_name
 from oracle.errors import UsageError
 from oracle.store import configuration, handoffs, packets
 

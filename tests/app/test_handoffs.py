@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.domain.handoffs import Kind, new_receipt, receipt_name, render_receipt
+from oracle.domain.receipts import Kind, new_receipt, receipt_name, render_receipt
 from oracle.errors import Conflict, DiskFailure, NoProfile, NotFound, UsageError
 from oracle.store import journal
 from tests.app.squad import Squad

@@ -13,7 +13,7 @@ import pytest
 
 from oracle.app import teams
 from oracle.app.oracle import Oracle
-from oracle.domain.handoffs import receipt_name
+from oracle.domain.receipts import receipt_name
 from oracle.store import handoffs
 from tests.daemon.boxed import POINTS
 from tests.daemon.running import ASKED, UNKNOWN, Served

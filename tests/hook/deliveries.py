@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(CHECKOUT))
 
-from oracle.domain.handoffs import Kind, new_receipt, receipt_name  # noqa: E402
+from oracle.domain.receipts import Kind, new_receipt, receipt_name  # noqa: E402
 from oracle.hook.stop import Surroundings, handle  # noqa: E402
 from oracle.store import handoffs, profile, responses  # noqa: E402
 from oracle.store.handoffs import Outcome  # noqa: E402

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from oracle.domain.handoffs import Kind, new_receipt, receipt_name
+from oracle.domain.receipts import Kind, new_receipt, receipt_name
 from oracle.store import handoffs, profile, responses
 from oracle.store.layout import Root
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from oracle.domain.handoffs import Kind, new_receipt, receipt_name
+from oracle.domain.receipts import Kind, new_receipt, receipt_name
 from oracle.store import handoffs as receipts
 from oracle.store import inbox
 from tests.hook.seat import HOOK, STORE_HOOK, Seat

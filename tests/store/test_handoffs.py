@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.domain.handoffs import Kind, Piece, ReceiptName, Step, new_receipt, receipt_name
+from oracle.domain.handoffs import Piece, Step
+from oracle.domain.receipts import Kind, ReceiptName, new_receipt, receipt_name
 from oracle.errors import Conflict, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
 from oracle.store import files, handoffs
 from oracle.store.handoff_list import Around, list_handoffs, tell_story

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from oracle.domain import claims
-from oracle.domain.handoffs import Kind, ReceiptName, new_receipt
+from oracle.domain.receipts import Kind, ReceiptName, new_receipt
 from oracle.store import responses
 from oracle.store.layout import Root
 

@@ -33,7 +33,7 @@ import meaning  # noqa: E402
 import yaml  # noqa: E402
 
 from oracle.app.oracle import Oracle  # noqa: E402
-from oracle.domain.records import Draft  # noqa: E402
+from oracle.domain.drafts import Draft  # noqa: E402
 from oracle.index import fold  # noqa: E402
 
 SCRIPTS = HERE.parent / "scripts"

@@ -28,7 +28,7 @@ import soak_judging as judging  # noqa: E402
 from soak_workers import PROJECT, WORKERS, root_of  # noqa: E402
 
 from oracle.app.oracle import Oracle  # noqa: E402
-from oracle.domain.records import Draft  # noqa: E402
+from oracle.domain.drafts import Draft  # noqa: E402
 from oracle.store import daemon as store  # noqa: E402
 from tests.wake.stage import Stage  # noqa: E402
 

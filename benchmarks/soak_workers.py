@@ -24,7 +24,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT))
 
 from oracle.app.oracle import Oracle  # noqa: E402
-from oracle.domain.records import Draft  # noqa: E402
+from oracle.domain.drafts import Draft  # noqa: E402
 from oracle.errors import NotFound, OracleError  # noqa: E402
 
 PROJECT = "soak"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.app.oracle import Oracle
-from oracle.domain.records import CONFIDENCES, STATUSES, TRUSTS, Draft, Evidence
+from oracle.domain.drafts import CONFIDENCES, STATUSES, TRUSTS, Draft, Evidence
 from oracle.domain.seats import ORPHAN_KINDS
 from oracle.errors import InvalidRecord
 from oracle.store import markdown, records

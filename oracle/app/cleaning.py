@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from oracle.app import privacy
-from oracle.domain.records import Draft, Evidence
+from oracle.domain.drafts import Draft, Evidence
 from oracle.domain.values import fields_of
 from oracle.errors import PrivacyBlocked, SecretFound, UsageError
 from oracle.wording import joined, say

@@ -335,7 +335,7 @@ def _note_integration(oracle: Oracle, team: Team, receipt: Receipt) -> str:
     name, commit = receipt.name, _commit(receipt)
     if receipt.text("lineage_status") != DIVERGENT or not commit or team.profile.role(name.target) == "memory":
         return ""
-    from oracle.domain.records import Draft, Evidence
+    from oracle.domain.drafts import Draft, Evidence
 
     if not os.path.isdir(oracle.root.path):
         oracle.init()

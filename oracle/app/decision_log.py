@@ -6,7 +6,8 @@ import uuid
 
 from oracle.app.once import make_root, write_once
 from oracle.domain import timestamps
-from oracle.domain.records import Draft, Record
+from oracle.domain.drafts import Draft
+from oracle.domain.records import Record
 from oracle.domain.values import value
 from oracle.errors import NotFound, OracleError, UsageError
 from oracle.wording import say

@@ -343,7 +343,7 @@ def _record(
     oracle: Oracle, team: Team, payload: Payload, name: ReceiptName, *, chosen: str, decider: str, reason: str
 ) -> str:
     from oracle.app.once import write_once
-    from oracle.domain.records import Draft
+    from oracle.domain.drafts import Draft
 
     title = f"Decided {chosen} ({payload.label(chosen)}) on {name.task_id}"[:200]
     issue = payload.text("issue_id")

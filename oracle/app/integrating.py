@@ -10,8 +10,8 @@ from oracle.app.acks import receipts_of
 from oracle.app.completing import DIVERGENT, PASS_NEEDS_INTEGRATION
 from oracle.app.once import write_once
 from oracle.app.teams import Team, open_team
+from oracle.domain.drafts import Draft
 from oracle.domain.receipts import Kind, Receipt
-from oracle.domain.records import Draft
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.domain.workflows import Step

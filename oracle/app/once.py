@@ -10,7 +10,7 @@ from oracle.store.steps import FileLock
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.app.oracle import Oracle
-    from oracle.domain.records import Draft
+    from oracle.domain.drafts import Draft
 
 
 def make_root(oracle: Oracle) -> None:

@@ -47,11 +47,11 @@ if TYPE_CHECKING:
     from oracle.app.views import Hit, Shown, Summary, Written
     from oracle.app.workflow import Changed
     from oracle.app.workspaces import Stale as StaleWorkspace
+    from oracle.domain.drafts import Draft
     from oracle.domain.graph import Walk
     from oracle.domain.memories import Given
     from oracle.domain.packets import Request
     from oracle.domain.push import Push
-    from oracle.domain.records import Draft
     from oracle.domain.workflows import Step
     from oracle.index.fresh import Index
     from oracle.index.reports import Progress, Report

@@ -10,9 +10,9 @@ from oracle.domain import packets as rules
 from oracle.domain import timestamps
 from oracle.domain.attention import READS, Candidate, Edge
 from oracle.domain.documents import as_text
+from oracle.domain.drafts import check_task
 from oracle.domain.memories import Memory, check_session, interpret, session_key, type_key
 from oracle.domain.packets import Packet, Request
-from oracle.domain.records import check_task
 from oracle.domain.records import interpret as interpret_record
 from oracle.domain.slugs import check_name, entity
 from oracle.domain.values import replace, value

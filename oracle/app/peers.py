@@ -10,7 +10,7 @@ import re
 
 from oracle.app.once import alone
 from oracle.app.workflow import tree_of
-from oracle.domain.records import Draft, Evidence
+from oracle.domain.drafts import Draft, Evidence
 from oracle.domain.values import value
 from oracle.errors import NotFound, UsageError
 from oracle.store import peers
@@ -140,7 +140,7 @@ def _draft(project: str, one: PeerDelivery, summary: str, older: tuple[str, ...]
 
 
 def _task(task_id: str) -> str:
-    from oracle.domain.records import check_task
+    from oracle.domain.drafts import check_task
     from oracle.errors import InvalidName
 
     try:

@@ -8,8 +8,9 @@ from oracle.app.views import Summary
 from oracle.domain import memories as rules
 from oracle.domain import timestamps
 from oracle.domain.documents import Value, as_text
+from oracle.domain.drafts import Draft
 from oracle.domain.memories import EDGES, PROCEDURE, REFLECTION, Given, Memory
-from oracle.domain.records import Draft, understand
+from oracle.domain.records import understand
 from oracle.domain.slugs import SHARED, check_name, is_entity, project_of
 from oracle.domain.values import NOTHING, replace, value
 from oracle.errors import RootUnusable, UsageError

@@ -14,7 +14,8 @@ from oracle.app import cleaning, naming, privacy
 from oracle.app.oracle import Oracle
 from oracle.app.views import Written
 from oracle.domain import timestamps
-from oracle.domain.records import RETIRING, Draft
+from oracle.domain.drafts import Draft
+from oracle.domain.records import RETIRING
 from oracle.domain.slugs import SHARED, is_entity, project_of, slug_of
 from oracle.domain.values import fields_of, replace
 from oracle.errors import NotInMemory, OracleError, PrivacyBlocked, SecretFound, UsageError

@@ -43,7 +43,7 @@ facts = _of_index("fact")
 
 def statuses(context: typer.Context, incomplete: str) -> list[str]:
     """Offer every status that Memory writes, and those that records bear."""
-    from oracle.domain.records import STATUSES
+    from oracle.domain.drafts import STATUSES
 
     return list(dict.fromkeys((*_beginning(STATUSES, incomplete), *_ask(context, "status", incomplete))))
 

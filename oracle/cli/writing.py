@@ -107,7 +107,7 @@ def write(
     as_json: Json = False,
 ) -> None:
     """Write one of Memory's records and print its path."""
-    from oracle.domain.records import Draft
+    from oracle.domain.drafts import Draft
     from oracle.domain.stated import parse_evidence
 
     call = begin(context, memory_dir=memory_dir, as_json=as_json)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from oracle.app.oracle import Oracle
 from oracle.compat.door import careful, complain, emit, report, serve, warn, without_secrets
 from oracle.domain import timestamps
-from oracle.domain.records import CONFIDENCES, Draft, Evidence
+from oracle.domain.drafts import CONFIDENCES, Draft, Evidence
 from oracle.domain.values import replace
 from oracle.errors import InvalidRecord, RootUnusable, SecretFound, UsageError
 

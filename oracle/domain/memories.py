@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 from oracle.domain import timestamps
 from oracle.domain.documents import Value, as_list, as_text
-from oracle.domain.records import Draft, Evidence, Record, understand
+from oracle.domain.drafts import Draft, Evidence
+from oracle.domain.records import Record, understand
 from oracle.domain.slugs import SHARED, entity
 from oracle.domain.values import NOTHING, value
 from oracle.errors import UsageError

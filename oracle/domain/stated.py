@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from oracle.domain.records import TRUSTS, Evidence
+from oracle.domain.drafts import TRUSTS, Evidence
 from oracle.errors import UsageError
 from oracle.wording import say
 

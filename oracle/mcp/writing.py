@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from oracle.domain.records import Draft
+from oracle.domain.drafts import Draft
 from oracle.domain.slugs import project_of
 from oracle.domain.stated import parse_evidence
 from oracle.mcp.results import Answer, fenced

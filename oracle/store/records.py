@@ -9,7 +9,7 @@ from datetime import datetime
 
 from oracle.domain import documents, timestamps
 from oracle.domain.documents import Document, Problem, Value
-from oracle.domain.records import Draft, name_of
+from oracle.domain.drafts import Draft, name_of
 from oracle.domain.seats import require_writer
 from oracle.errors import InvalidRecord, OwnershipError, RecordExists
 from oracle.store import files, markdown

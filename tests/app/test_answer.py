@@ -16,7 +16,7 @@ from oracle.app import answer, evidence, liveness, quotes
 from oracle.app.oracle import Oracle
 from oracle.app.questions import names_in
 from oracle.app.replies import Reply
-from oracle.domain.records import Draft
+from oracle.domain.drafts import Draft
 from oracle.errors import InvalidName, UsageError
 from tests.app.gitbox import GitBox
 from tests.test_corpora import SHARED, lay_out

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.app.compact_check import NOT_YET, RECOMMENDED
-from oracle.domain.records import Draft, Evidence
+from oracle.domain.drafts import Draft, Evidence
 from oracle.errors import UsageError
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from oracle.app.doctor import content, ground, machine, snapshot
 from oracle.app.doctor.checks import CAP, Check, capped, in_order, one_line, warning
 from oracle.app.doctor.diagnosis import diagnose
 from oracle.app.oracle import Oracle
-from oracle.domain.records import Draft
+from oracle.domain.drafts import Draft
 from oracle.errors import RootUnusable
 from oracle.store.layout import Root
 

@@ -12,9 +12,9 @@ import pytest
 from oracle.app.oracle import Oracle
 from oracle.app.packets import Routed
 from oracle.app.routing import Lesson
+from oracle.domain.drafts import Draft
 from oracle.domain.memories import KINDS, Given
 from oracle.domain.packets import CAPS, MOST_SELECTED, Request
-from oracle.domain.records import Draft
 from oracle.errors import InvalidName, NotInFederation, NotInMemory, OwnershipError, SecretFound, UsageError
 from oracle.store import markdown
 from oracle.store import packets as store

@@ -9,7 +9,7 @@ import pytest
 from oracle.app import privacy
 from oracle.app.notices import Notice
 from oracle.app.oracle import Oracle
-from oracle.domain.records import Draft, Evidence
+from oracle.domain.drafts import Draft, Evidence
 from oracle.errors import NotFound, PrivacyBlocked, RulesUnusable, SecretFound, UsageError
 from tests.app.gitbox import GitBox
 from tests.app.squad import Squad

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracle.app.oracle import Oracle
 from oracle.app.ranking.dates import Day, days_in, nearness
 from oracle.app.ranking.question import understand
-from oracle.domain.records import Draft
+from oracle.domain.drafts import Draft
 
 BUILDER = "projects/arena/builder"
 

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oracle.app.oracle import Oracle
+from oracle.domain.drafts import Draft
 from oracle.domain.passages import MAX_CHARACTERS
-from oracle.domain.records import Draft
 from oracle.errors import NotInFederation, NotInMemory, UsageError
 from tests.laws.ledger import assert_like_rebuilt
 

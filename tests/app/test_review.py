@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from oracle.app.oracle import Oracle
-from oracle.domain.records import Draft
+from oracle.domain.drafts import Draft
 from oracle.errors import NotInFederation
 
 BUILDER, REVIEWER = "projects/arena/builder", "projects/arena/reviewer"

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oracle.app.oracle import Oracle
-from oracle.domain.records import Draft, Evidence
+from oracle.domain.drafts import Draft, Evidence
 from oracle.domain.values import fields_of
 from oracle.errors import DiskFailure, InvalidRecord, NotInMemory, OracleError, OwnershipError, SecretFound, UsageError
 from oracle.store import files, journal, markdown

@@ -12,7 +12,7 @@ import pytest
 
 from oracle.app.oracle import Oracle
 from oracle.cli import completing
-from oracle.domain.records import Draft
+from oracle.domain.drafts import Draft
 
 CHECKOUT = Path(__file__).parents[2]
 START = "import sys; from oracle.cli.main import run; sys.exit(run())"

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracle.domain.drafts import name_of
 from oracle.domain.links import (
     EDGE_TYPES,
     RELATIONS,
@@ -22,7 +23,6 @@ from oracle.domain.links import (
     stamp_of,
     unresolved_target,
 )
-from oracle.domain.records import name_of
 from oracle.errors import UsageError
 from tests.growth import grows_linearly
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.records import Evidence
+from oracle.domain.drafts import Evidence
 from oracle.domain.stated import parse_evidence
 from oracle.errors import UsageError
 

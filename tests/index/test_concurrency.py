@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.app.oracle import Oracle
-from oracle.domain.records import Draft
+from oracle.domain.drafts import Draft
 from tests.laws.ledger import assert_like_rebuilt
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.app.oracle import Oracle
-from oracle.domain.records import Draft
+from oracle.domain.drafts import Draft
 from oracle.errors import DiskFailure, LockTimeout, NotInMemory, RootUnusable, TreeEmptied
 from oracle.index import fresh
 from oracle.index.fresh import Index

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from oracle.app.oracle import Oracle
-from oracle.domain.records import Draft
+from oracle.domain.drafts import Draft
 from oracle.errors import NotInMemory, UsageError
 from oracle.index import projections
 from tests.laws.ledger import Clock, assert_like_rebuilt, pass_a_tick, slugs_on_disk

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.app.oracle import Oracle
-from oracle.domain.records import Draft
+from oracle.domain.drafts import Draft
 from oracle.index import projections
 from oracle.index.splice import splice
 from oracle.store import files

@@ -11,9 +11,9 @@ import pytest
 
 from oracle.app.oracle import Oracle
 from oracle.app.routing import Lesson
+from oracle.domain.drafts import Draft, Evidence
 from oracle.domain.memories import Given
 from oracle.domain.packets import Request
-from oracle.domain.records import Draft, Evidence
 from oracle.errors import OracleError, OwnershipError
 from tests.laws.recorder import OPEN, PUT, Act, judge, recording
 

@@ -14,7 +14,7 @@ import pytest
 
 from oracle.app.decision_log import Entry
 from oracle.app.oracle import Oracle
-from oracle.domain.records import Draft, Evidence
+from oracle.domain.drafts import Draft, Evidence
 from oracle.domain.workflows import Step
 from tests.app.squad import Later, Recorder, Squad
 from tests.app.test_decisions import ID, payload

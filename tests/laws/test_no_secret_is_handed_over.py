@@ -15,7 +15,7 @@ import pytest
 from oracle.app.decision_log import Entry
 from oracle.app.notices import Notice
 from oracle.app.push import Message
-from oracle.domain.records import Draft, Evidence
+from oracle.domain.drafts import Draft, Evidence
 from oracle.errors import OracleError
 from tests.app.squad import Squad
 from tests.app.test_decisions import payload

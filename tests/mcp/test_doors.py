@@ -20,8 +20,8 @@ from oracle.app.ports import SystemClock
 from oracle.cli.main import run
 from oracle.compat import dispatch_task, memory_deliver, memory_router, memory_write
 from oracle.daemon.serve import Daemon
+from oracle.domain.drafts import Draft, Evidence
 from oracle.domain.packets import Request
-from oracle.domain.records import Draft, Evidence
 from oracle.mcp.binding import Binding
 from oracle.mcp.calling import Desk
 from oracle.mcp.server import make_server

@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from oracle.app.oracle import Oracle
-from oracle.domain.records import Draft
+from oracle.domain.drafts import Draft
 from oracle.errors import OracleError
 from oracle.mcp import results
 from oracle.mcp.results import fenced, refusal, unfenced

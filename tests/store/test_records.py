@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.records import Draft, interpret
+from oracle.domain.drafts import Draft
+from oracle.domain.records import interpret
 from oracle.errors import DiskFailure, InvalidRecord, OwnershipError
 from oracle.store import files, records
 from oracle.store.layout import Root

@@ -11,7 +11,8 @@ from oracle.app import naming
 from oracle.app.doctor.checks import Check, capped, error, first_few, quoted, warning
 from oracle.app.doctor.patient import Head, Patient
 from oracle.app.doctor.tree import Entry
-from oracle.domain.records import RETIRING, SCHEMA_VERSION
+from oracle.domain.drafts import SCHEMA_VERSION
+from oracle.domain.records import RETIRING
 from oracle.domain.seats import role_of
 from oracle.errors import RulesUnusable
 from oracle.index import query

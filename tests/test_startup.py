@@ -31,7 +31,9 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
         *("--title", "Lock", "--body", "See ARENA-228 and src/lock.py."),
     ),
 }
-LINKS = {"oracle.domain." + name for name in ("entities", "extraction", "masks", "references", "vocabulary")}
+LINKS = {
+    "oracle.domain." + name for name in ("addresses", "entities", "extraction", "masks", "references", "vocabulary")
+}
 """What reads links out of a text, and is of no use to a program that reads none."""
 
 COSTLY = frozenset(

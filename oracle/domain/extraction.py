@@ -5,7 +5,7 @@ Domain room: pure. A reader is asked only when the text holds a mark that all of
 
 from __future__ import annotations
 
-from oracle.domain import entities, references
+from oracle.domain import addresses, entities, references
 from oracle.domain.masks import blank, mask_code
 from oracle.domain.pages import Page
 
@@ -21,7 +21,7 @@ def read(text: str, patterns: Patterns) -> Extraction:
     prose = mask_code(text)
     keys = prose
     if ":" in prose and "://" in prose:
-        prose = entities.read_urls(page, prose)
+        prose = addresses.read_urls(page, prose)
     has_brackets = "]" in prose
     if has_brackets and ("](" in prose or "]:" in prose):
         prose = references.read_links(page, prose)
@@ -34,7 +34,7 @@ def read(text: str, patterns: Patterns) -> Extraction:
         prose = references.read_slugs(page, prose)
     named = prose
     if "." in prose or "/" in prose:
-        prose = entities.read_files(page, prose)
+        prose = addresses.read_files(page, prose)
     if "[" in keys and "[KEY:" in keys:
         entities.read_keys(page, keys)
     if "_" in prose and (spans := entities.find_emphasis(prose)):

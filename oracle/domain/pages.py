@@ -23,6 +23,7 @@ SNIPPET_MARGIN = 60
 SNIPPET_LENGTH = 200
 
 HIDDEN = "\x01"  # written over what has been read: no pattern takes it for a word, a blank or punctuation
+BLANKS = frozenset(["", " ", "\n"])  # what most words have before them, and what no word goes on from
 _PREFIXES = (  # in the order in which edges are listed
     (TASK, entity("taskid", "")),
     (COMMIT, entity("commit", "")),

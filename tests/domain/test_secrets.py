@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import random
 import string
 import timeit
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +14,6 @@ from hypothesis import strategies as st
 from oracle.domain.secrets import find_secrets, names_secret, redact
 from tests.growth import grows_linearly
 
-CASES = [
-    json.loads(line)
-    for line in (Path(__file__).parents[1] / "cases" / "redaction.jsonl").read_text(encoding="utf-8").splitlines()
-]
 # No literal below has the shape of a token: all are put together when the tests run.
 R = "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9t0U1v2W3x4"
 HEX = "9f86d081e84c7d659a2feaa0c55ad0153f4b" + "1b2c0b82cd15d6c15b0f"
@@ -291,7 +285,7 @@ def kinds(text: str) -> list[str]:
     return [secret.kind for secret in find_secrets(text)]
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+@pytest.mark.cases("redaction", "more_redaction")
 def test_cases(case: dict[str, Any]) -> None:
     clean, found = redact(case["text"])
     if case["secret"] is None:
@@ -520,6 +514,13 @@ def test_redaction_holds_for_any_text(text: str) -> None:
         "token%3D",
         "【密码】",
         "mongo -p",
+        "*:5432:a:b:",
+        ":11",
+        "password\n",
+        "password,\n",
+        "password,a\nb,c\n",
+        "|password|\n|a1|\n",
+        "Qwen2.5-",
         "set token ",
     ],
 )

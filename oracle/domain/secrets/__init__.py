@@ -13,7 +13,13 @@ import unicodedata
 
 from oracle.domain.secrets.assignments import find_assignments, names_secret
 from oracle.domain.secrets.opaque import MASK, Secret, compiled
-from oracle.domain.secrets.places import find_headers, find_phrases, find_private_keys, find_userinfo
+from oracle.domain.secrets.places import (
+    find_headers,
+    find_password_lines,
+    find_phrases,
+    find_private_keys,
+    find_userinfo,
+)
 from oracle.domain.secrets.shapes import MARKERS, find_shapes
 
 __all__ = ["MASK", "Secret", "find_secrets", "names_secret", "redact"]
@@ -93,6 +99,7 @@ def _scan(text: str) -> list[Secret]:
     found = [*find_private_keys(text), *find_shapes(text)]
     if "://" in text and "@" in text:
         found += find_userinfo(text)
+    found += find_password_lines(text)
     found += find_headers(text, lower)
     found += find_phrases(text, lower)
     found += find_assignments(text, lower)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from oracle.domain.secrets.opaque import UUID, Secret, compiled, is_random, is_worded
+from oracle.domain.secrets.opaque import MASK, UUID, Secret, compiled, is_random, is_worded
 from oracle.domain.secrets.places import starts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     Span = tuple[int, int]
     Check = Callable[[str], bool]
@@ -43,19 +43,23 @@ _CJK = r"(?![密口秘令])[\u4e00-\u9fff]"  # a name that follows is looked at 
 _SUFFIX = r"(?P<suffix>(?>s?(?:[_.\-][A-Za-z0-9_.\-]{1,24}|[A-Z0-9][A-Za-z0-9_]{0,24})?))"
 _CLOSE = r"(?:\\?[\"'`]|\*\*|[\])]|&quot;|&#3[49];|%22){0,3}+"
 _NOTE = r"(?:[ \t]?(?:\([^()\n\0]{1,24}\)|（[^（）\n\0]{1,24}）|\[[\w-]{1,24}\]))?"
+_ITEM = r"(?:(?:[-*+>]|\d{1,2}[.)])[ \t]{1,4})?"  # a value that is an item or a quotation
 _SEPARATOR = (
     r"(?:(?:[ \t]*:[ \t]*&?(?:str|[Ss]tring|bytes|SecretStr|text)(?:[ \t]*\|[ \t]*\w{1,9})?)?"  # a type
     r"[ \t]*(?:=>|:=|={1,3}|＝)[ \t]*"
     r"|[ \t]*&(?:#61|#x3[dD]|equals|#58|#x3[aA]|colon);[ \t]*"  # entities of = and :
     r"|%3[aAdD](?:%2[02])*+"  # in a URL
-    r"|[ \t]*[:：](?:\*\*)?\s{0,12}+(?:`{3}[a-z]{0,10}\n|[\w.@-]{1,30}+[ \t]{1,3}/[ \t]{1,3})?"  # also behind a user's name
+    r"|[ \t]*[:：](?:\*\*)?(?:[ \t]*[|>][+-]?(?=[ \t]*\n))?\s{0,12}+"  # also a block of YAML
+    rf"(?:`{{3}}[a-z]{{0,10}}\n|[\w.@-]{{1,30}}+[ \t]{{1,3}}/[ \t]{{1,3}}|{_ITEM})"  # also behind a user's name
     r"|】[ \t]*"
-    r"|[ \t]*\|[ \t]*|>(?!@)"  # a table's cell, an element
+    r"|[ \t]*[:：]?[ \t]*\|[ \t]*|>(?!@)"  # a table's cell, an element
+    r"|[:：]?</\w{1,6}>\s{0,12}+<\w{1,6}(?:[ \t][^<>\n\0]{0,60})?>"  # the next element
     r"|(?<=[\"'])[ \t]*,[ \t]*(?=[\"'])|\([ \t]*(?=[\"'])"  # a default, an argument
     r"|,?\s{1,20}[\"']?value[\"']?[ \t]*[:=][ \t]*"  # `name: …` over `value: …`
-    r"|(?:[ \t]+[A-Za-z]{1,15}){0,3}?[ \t]+(?:is|was|to)(?:[ \t]+now)?[ \t]*:?[ \t]+"
+    r"|(?:[ \t]+[A-Za-z]{1,15}){0,3}?[ \t]+(?:is|was|to)(?:[ \t]+(?:now|below|as follows))?(?:[ \t]*:\s{1,12}+|[ \t]+)"
     r"|[ \t]+(?:for|of)(?:[ \t]+[\w.-]{1,20}){1,3}?[ \t]*[:=][ \t]*"
-    rf"|(?:{_CJK}){{0,8}}?[ \t]*(?:(?:是|为|為|成了?|は|を|는|은)[ \t]*[:：]?|[:：＝=])[ \t]*"
+    rf"|(?:{_CJK}){{0,8}}?[ \t]*(?:(?:是|为|為|成了?|は|を|는|은)[ \t]*[:：]?|[:：＝=])\s{{0,12}}+{_ITEM}"
+    rf"|(?P<below>[ \t#]*\r?\n(?:[=-]{{3,40}}+\n)?\s{{0,12}}+(?:`{{3}}[a-z]{{0,10}}\n|{_ITEM}))"  # a heading
     r"|(?P<bare>[ \t]+))"
 )
 _UNIT = r"[!#$%*+\-./0-9?@A-Z^_a-z~]"
@@ -91,16 +95,61 @@ _PUBLIC = (
 
 
 def find_assignments(text: str, lower: str) -> Iterator[Secret]:
-    """Find random-looking values given to names of secrets, in code, settings, tables and prose."""
+    """Find random-looking values given to names of secrets: in code, settings and prose, and in columns of tables."""
     is_random_here = cache(is_random)  # for this text only: no value outlives the call
     for name in (*_NAMES, _OTHER_NAMES):
         done = 0
+        heads = []
         for at in _name_starts(lower, name):
+            heads.append(at)
             found = compiled(_ASSIGNMENT).match(text, at) if at >= done else None
             span = _assigned_span(found, name, is_random=is_random_here) if found else None
             if span:
                 done = span[1]
                 yield Secret("assignment", *span)
+        if heads:
+            yield from _find_columns(text, heads)
+
+
+_HEAD = r"[^\s,;|]{2,40}+[ *_`\"':]{0,9}+(?:[|,;\t\r]|\Z)"  # a name that fills the rest of its cell
+_FIELD = r"[ \t]{0,3}[\"']?\w[\w .-]{0,40}[\"']?\s{0,3}"  # a head of CSV: no line of code, nothing left open
+_AROUND = " \t\r*_`\"'"  # what may stand around what a cell says
+_LINE = 400  # characters of a table's head that are looked at, before a name and behind it
+
+
+def _find_columns(text: str, names: list[int]) -> Iterator[Secret]:
+    """Find random-looking cells below a head that names a secret, in tables of Markdown, CSV and TSV."""
+    done = 0
+    for at in names:
+        end = text.find("\n", at, at + _LINE) if at >= done else -1
+        if end >= 0 and compiled(_HEAD).match(text, at, end):
+            start = text.rfind("\n", max(0, at - _LINE), at) + 1
+            if start or at <= _LINE:
+                done = yield from _find_cells(text, start, end)
+
+
+def _find_cells(text: str, start: int, end: int) -> Generator[Secret, None, int]:
+    """Find what stands in the named columns of the table whose head is `text[start:end]`; return where the table ends."""
+    head = text[start:end]
+    mark = next((mark for mark in "|\t,;" if mark in head), "\n")
+    cells = head.split(mark)
+    if mark in ",;" and not all(map(compiled(_FIELD).fullmatch, cells)):
+        return end
+    columns = [at for at, cell in enumerate(cells) if len(cell) <= 40 and names_secret(cell.strip(_AROUND + ":"))]
+    while columns and mark in text[end + 1 : (below := _line_end(text, end + 1))]:
+        row = text[end + 1 : below].replace("\\|", MASK * 2).split(mark)
+        for column in columns if len(row) == len(cells) else ():
+            cell = row[column].strip(_AROUND)
+            if cell.isascii() and not compiled(rf"[\s\0]|{UUID}$").search(cell) and is_random(cell):
+                at = end + 1 + sum(len(before) + 1 for before in row[:column]) + row[column].index(cell)
+                yield Secret("assignment", at, at + len(cell))
+        end = below
+    return end
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
 
 
 def _name_starts(lower: str, name: str) -> Iterator[int]:
@@ -125,6 +174,8 @@ def _assigned_span(found: re.Match[str], name: str, *, is_random: Check) -> Span
     if not is_random(value) or not _names_secret(before, name, found["suffix"]):
         return None
     if found["bare"] and name is not _OTHER_NAMES and not _may_follow_blank(before, found, value):
+        return None
+    if found["below"] and not compiled(r"[\"'`\]]{0,3}[ \t]*(?:\r?\n|\Z)").match(found.string, end):
         return None
     if name in _SHORT_NAMES and not compiled(r"(?=\D*\d)[\w+/=-]{16,}").fullmatch(value):
         return None

@@ -105,6 +105,9 @@ _FOLLOWERS = {
 _PAIRS = frozenset(first + second for first, row in _FOLLOWERS.items() for second in row)
 
 
+_VERSIONED = (  # `Qwen2.5-72B-Instruct`: a name, and beside it versions, sizes, dates and further names
+    r"[A-Za-z]{2,16}\d{0,3}(?:[-_.:/](?:[A-Za-z]{2,16}\d{0,3}|[A-Za-z]?\d{1,4}[A-Za-z]{0,2}|\d{6}|\d{8})){2,8}"
+)
 _PART = r"[A-Za-z]*\d{0,5}|\d{6}|\d{8}|(?:[A-Za-z]{2,}|[A-Z])\d{1,5}(?:[A-Z][a-z]{2,})+"
 _MARKED_PART = _PART + r"|[a-z]+\d{1,2}[a-z]+"  # `k8s`, `base64url`
 
@@ -112,9 +115,12 @@ _MARKED_PART = _PART + r"|[a-z]+\d{1,2}[a-z]+"  # `k8s`, `base64url`
 def is_worded(value: str) -> bool:
     """Say whether a value is put together from words: `refresh-token-rotation-2`, `createdAtTimestamp`.
 
-    Digits may stand alone between marks or end a part. Of the pairs of letters within the words three in four must be
-    usual ones: one random text of 16 lower-case letters in 500 has that many. Marks are evidence too and lower it.
+    Digits may stand alone between marks or end a part; so do versions (`Llama-3.1-8B`). Of the pairs of letters
+    within the words three in four must be usual ones: one random text of 16 lower-case letters in 500 has that
+    many. Marks are evidence too and lower it.
     """
+    if _is_versioned(value):
+        return True
     parts = [part for part in compiled(r"%[0-9A-F]{2}|[-_./:,@+&#*]").split(value) if part]
     if not all(map(compiled(_PART if len(parts) == 1 else _MARKED_PART).fullmatch, parts)):
         return False
@@ -129,6 +135,15 @@ def is_worded(value: str) -> bool:
     humped = len(words) >= 3 and not one_case and letters >= 4 * len(words)
     pairs = [first + second for word in words for first, second in pairwise(word.lower())]
     return sum(pair in _PAIRS for pair in pairs) >= (0.6 if marked or humped else 0.75) * len(pairs)
+
+
+def _is_versioned(value: str) -> bool:
+    """Say whether a value names a product and a version of it: short parts, and words of usual pairs of letters."""
+    if not compiled(_VERSIONED).fullmatch(value):
+        return False
+    words = [word for word in compiled(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])").findall(value) if not word.isupper()]
+    pairs = [first + second for word in words for first, second in pairwise(word.lower())]
+    return max(map(len, words), default=0) >= 4 and sum(pair in _PAIRS for pair in pairs) >= 0.75 * len(pairs)
 
 
 def _count_classes(value: str) -> int:

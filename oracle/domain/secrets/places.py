@@ -70,6 +70,23 @@ def find_userinfo(text: str) -> Iterator[Secret]:
             yield Secret("url-password", *found.span("v"))
 
 
+_PGPASS_LINE = (  # port:database:user:password of .pgpass, behind a host; `\:` is a colon within a field
+    r":(?P<port>\d{2,5}|\*):(?:[^\s:\\\0]|\\.){1,64}+:(?P<user>(?:[^\s:\\\0]|\\.){1,64}+)"
+    r":(?P<v>(?:[!#-&(-9;-\[\]-_a-~]|\\[:\\]){4,200}+)(?=[\s\"'`]|\Z)"
+)
+_HOST = r"\*|[\w./*-]{1,253}|\[[0-9a-fA-F:]{2,40}\]"
+_POSTGRESQL = ("*", "5432", "5433", "6432", "6543")  # its ports and those of its poolers
+
+
+def find_password_lines(text: str) -> Iterator[Secret]:
+    """Find passwords in lines of .pgpass: any at a usual port of PostgreSQL, else one that looks random."""
+    for found in compiled(_PGPASS_LINE).finditer(text):
+        host = compiled(r"[\s\"'`>=]").split(text[max(0, found.start() - 254) : found.start()])[-1]
+        is_password = _is_url_password if found["port"] in _POSTGRESQL else is_random
+        if compiled(_HOST).fullmatch(host) and found["v"] != found["user"] and is_password(found["v"]):
+            yield Secret("url-password", *found.span("v"))
+
+
 _BASE64 = r"[A-Za-z0-9+/=_-]"
 _OPAQUE = r"[A-Za-z0-9._~+/-]{8,2000}+={0,2}"
 _BEARER = rf"(?i:bearer)[ \t]+[\"'`]?(?P<v>{_OPAQUE})"

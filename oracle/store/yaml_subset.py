@@ -1,7 +1,7 @@
 """Read and write the plain subset of YAML that nearly all frontmatter needs, without loading a YAML library.
 
 The subset: `key: plain`, `key: "JSON string"`, `key: 'single quoted'`, `key: [flow, "list"]`, and block lists of such
-scalars or of flat maps of them. `read` gives exactly what the YAML reader of `store.markdown` gives for the same text,
+scalars or of flat maps of them. `read` gives exactly what `strict_yaml.read` gives for the same text,
 or None; a differential property test holds it to that. Whatever is doubtful (tabs, folded lines,
 anchors, tags, duplicate keys, control characters) is left to YAML. It touches no disk.
 """
@@ -12,7 +12,7 @@ import json
 import re
 
 from oracle.domain.compiling import compiled
-from oracle.domain.documents import MAX_DEPTH, holds_surrogate
+from oracle.domain.documents import MAX_DEPTH, Problem, holds_surrogate
 from oracle.errors import InvalidRecord
 from oracle.wording import say
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from oracle.domain.documents import Value
 
+MAX_FRONTMATTER = 1 << 18  # characters; what is longer is no frontmatter that a person or a program meant to write
 MAX_KEY = 200  # characters; YAML itself stops at 1,024
 
 NULLS = frozenset({"", "~", "null", "Null", "NULL"})
@@ -53,12 +54,47 @@ _TYPED_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "
 _TO_ESCAPE = r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
 
 
-def read(block: str, *, first_line: int) -> tuple[dict[str, Value], dict[str, int]] | None:
-    r"""Return fields and the line of each key, or None when the text leaves the subset.
+class Block:
+    """Collect what a stretch of frontmatter gives.
+
+    `is_text`: it is no frontmatter after all; `body_at`: the offset in it where the body begins before any closing line.
+    """
+
+    __slots__ = ("body_at", "fields", "is_text", "key_lines", "problems")
+
+    def __init__(self, fields: dict[str, Value] | None = None, key_lines: dict[str, int] | None = None) -> None:
+        self.fields = {} if fields is None else fields
+        self.key_lines = {} if key_lines is None else key_lines
+        self.problems: list[Problem] = []
+        self.is_text = False
+        self.body_at: int | None = None
+
+    def take(self, later: Block) -> None:
+        """Add what a later stretch gives; a key that is there already is a problem, and the later one counts."""
+        for key, line in later.key_lines.items():
+            if key in self.key_lines:
+                self.report_repeated(key, line)
+        self.fields |= later.fields
+        self.key_lines |= later.key_lines
+        self.problems += later.problems
+
+    def report(self, line: int, reason: str) -> None:
+        """Add a problem at a line of the file."""
+        self.problems.append(Problem(line, reason))
+
+    def report_repeated(self, key: str, line: int) -> None:
+        """Add the problem of a key that was there before."""
+        self.report(line, say("The key `{key}` stands here again; the last one counts.", key=key[:60]))
+
+
+def read(block: str, *, first_line: int) -> Block | None:
+    r"""Return fields and the line of each key, or None when the text leaves the subset or is too long.
 
     `block` is what stands between the delimiter lines, each line ended by `\n`; `first_line` is its 1-based line of the
     file.
     """
+    if len(block) > MAX_FRONTMATTER:
+        return None
     if _ODD.search(block) or not (block.isascii() or not compiled(_WIDE_ODD).search(block)):
         return None
     fields: dict[str, Value] = {}
@@ -81,7 +117,7 @@ def read(block: str, *, first_line: int) -> tuple[dict[str, Value], dict[str, in
                     return None
                 line += count
         line += 1
-    return fields, lines
+    return Block(fields, lines)
 
 
 def _entry_value(found: re.Match[str]) -> Value:

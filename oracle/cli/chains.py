@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oracle.cli import completing
-from oracle.cli.options import Json, MemoryDir, begin
+from oracle.cli.options import Json, MemoryDir, NoNotify, OfProject, begin
 from oracle.cli.printing import Table, print_line, print_table
 from oracle.errors import UsageError
 from oracle.wording import say, say_each
@@ -18,15 +18,12 @@ if TYPE_CHECKING:
     from oracle.app.acks import Sign
     from oracle.cli.session import Call
 
-TeamOf = Annotated[str, typer.Option("--project", metavar="P", help="The project.", autocompletion=completing.projects)]
-NoNotify = Annotated[bool, typer.Option("--no-notify", help="Wake nobody.")]
-
 
 def ack(
     context: typer.Context,
     task_id: Annotated[str, typer.Argument(metavar="ID", help="The task.", autocompletion=completing.tasks)],
     *,
-    project: TeamOf,
+    project: OfProject,
     target: Annotated[
         str, typer.Option("--target", metavar="SEAT", help="Who was asked.", autocompletion=completing.seats)
     ] = "",
@@ -60,7 +57,7 @@ def integrate(
     context: typer.Context,
     task_id: Annotated[str, typer.Argument(metavar="ID", help="The task.", autocompletion=completing.tasks)],
     *,
-    project: TeamOf,
+    project: OfProject,
     lane: Annotated[
         str,
         typer.Option(
@@ -94,7 +91,7 @@ def rehearse(
     context: typer.Context,
     action: Annotated[str | None, typer.Argument(metavar="verify", help="Look whether the seats reported.")] = None,
     *,
-    project: TeamOf,
+    project: OfProject,
     task_id: Annotated[
         str, typer.Option("--task-id", metavar="ID", help="The rehearsal; else a new one, or the last.")
     ] = "",

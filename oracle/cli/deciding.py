@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oracle.cli import completing
-from oracle.cli.options import Json, MemoryDir, Project, begin
+from oracle.cli.options import Json, MemoryDir, NoNotify, Project, begin
 from oracle.cli.printing import print_line
+from oracle.cli.session import note_wake_up
 from oracle.errors import UsageError
 from oracle.wording import say
 
@@ -39,7 +40,7 @@ def decision(
     by: Annotated[str, typer.Option("--by", metavar="WHO", help="resolve: who chose.")] = "operator",
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="resolve: why.")] = "",
     project: Project = "",
-    no_notify: Annotated[bool, typer.Option("--no-notify", help="Wake nobody.")] = False,
+    no_notify: NoNotify = False,
     memory_dir: MemoryDir = None,
     as_json: Json = False,
 ) -> None:
@@ -80,8 +81,7 @@ def _print_sent(call: Call, sent: Sent) -> None:
     ends = {"task": sent.name.task_id, "seat": sent.name.target}
     print_line(say("sent {task} to {seat}", **ends) if sent.is_new else say("already sent {task} to {seat}", **ends))
     call.note(say("receipt: {receipt_path}", receipt_path=sent.receipt_path))
-    if sent.wake_up.result == "sent":
-        call.note(say("woke {seat} in {detail}", seat=sent.wake_up.seat, detail=sent.wake_up.detail))
+    note_wake_up(call, sent.wake_up)
 
 
 def _resolve(call: Call, decision_id: str, project: str, *, choose: str, by: str, reason: str) -> None:

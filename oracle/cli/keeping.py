@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oracle.cli import completing
-from oracle.cli.options import Json, MemoryDir, Project, Since, begin
+from oracle.cli.options import Json, MemoryDir, OfProject, Project, Since, begin
 from oracle.cli.printing import Table, print_line, print_lines, print_table
 from oracle.errors import OwnershipError, UsageError
 from oracle.wording import Said, say, say_each
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from oracle.app.ownership import Judged
     from oracle.cli.session import Call
 
-TeamOf = Annotated[str, typer.Option("--project", metavar="P", help="The project.", autocompletion=completing.projects)]
 Check = Annotated[
     str, typer.Argument(metavar="check", help="Change nothing.", autocompletion=completing.words("check"))
 ]
@@ -78,7 +77,7 @@ def _verdict(is_allowed: bool) -> Said:
 def compact_check(
     context: typer.Context,
     *,
-    project: TeamOf,
+    project: OfProject,
     since: Since = "",
     fact: Annotated[
         list[str] | None, typer.Option("--fact", metavar="TEXT", help="A fact that must be on disk; repeatable.")
@@ -135,7 +134,7 @@ def peers(
     peer: Annotated[str | None, typer.Argument(metavar="PEER", help="record: who delivered.")] = None,
     task_id: Annotated[str | None, typer.Argument(metavar="TASK", help="record: which task, of several.")] = None,
     *,
-    project: TeamOf,
+    project: OfProject,
     summary: Annotated[
         str, typer.Option("--summary", metavar="TEXT", help="record: what follows from it, in your own words.")
     ] = "",

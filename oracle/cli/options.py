@@ -40,6 +40,9 @@ Fresh = Annotated[bool, typer.Option("--fresh", help="Stat every file first.")]
 Project = Annotated[
     str, typer.Option("--project", metavar="P", help="Only this project.", autocompletion=completing.projects)
 ]
+OfProject = Annotated[
+    str, typer.Option("--project", metavar="P", help="The project.", autocompletion=completing.projects)
+]
 Seat = Annotated[str, typer.Option("--seat", metavar="SEAT", help="Only this seat.", autocompletion=completing.seats)]
 Kind = Annotated[str, typer.Option("--kind", metavar="KIND", help="Only this kind.", autocompletion=completing.kinds)]
 Status = Annotated[
@@ -84,6 +87,7 @@ Secrets = Annotated[
         autocompletion=completing.words("refuse", "redact", "allow"),
     ),
 ]
+NoNotify = Annotated[bool, typer.Option("--no-notify", help="Wake nobody.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Write nothing; print the record.")]
 
 

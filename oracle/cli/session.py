@@ -16,6 +16,7 @@ from oracle.wording import joined, say
 if TYPE_CHECKING:
     from oracle.app.oracle import Oracle
     from oracle.app.views import Summary
+    from oracle.app.wakeups import WakeUp
 
 _NEAREST = 3
 """Successors that are named before the last one."""
@@ -75,6 +76,14 @@ def _without_secrets(error: OracleError) -> OracleError:
 
     error.sentence, error.hint = redact(error.sentence)[0], redact(error.hint)[0]
     return error
+
+
+def note_wake_up(call: Call, wake_up: WakeUp) -> None:
+    """Say whom a delivery woke, or why nobody was woken."""
+    if wake_up.result == "sent":
+        call.note(say("woke {seat} in {detail}", seat=wake_up.seat, detail=wake_up.detail))
+    elif wake_up.result == "attended":
+        call.note(say("{seat} is not woken: {detail}", seat=wake_up.seat, detail=wake_up.detail))
 
 
 def replaced_by(chain: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oracle.cli import completing
-from oracle.cli.options import Json, MemoryDir, begin
+from oracle.cli.options import Json, MemoryDir, OfProject, begin
 from oracle.cli.printing import Table, print_line, print_table, visible, write_out
 from oracle.errors import UsageError
 from oracle.wording import say, say_each
@@ -33,9 +33,7 @@ def task(
         list[str] | None, typer.Argument(metavar="[ID [STEP STATUS]]", help="The task; update-status: its step.")
     ] = None,
     *,
-    project: Annotated[
-        str, typer.Option("--project", metavar="P", help="The project.", autocompletion=completing.projects)
-    ],
+    project: OfProject,
     template: Annotated[
         str, typer.Option("--workflow-template", metavar="NAME", help="create: what the workflow follows.")
     ] = "brief-driven",

@@ -1,0 +1,136 @@
+"""The command `handoffs`: list them, or tell the story of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oracle.cli.journal import details_of
+from oracle.cli.options import Json, MemoryDir, Project, begin
+from oracle.cli.printing import Table, print_lines, print_table
+from oracle.errors import UsageError
+from oracle.wording import Said, say, say_each
+
+if TYPE_CHECKING:
+    from oracle.app.handoffs import Listed, Story
+    from oracle.cli.session import Call
+
+
+def handoffs(
+    context: typer.Context,
+    action: Annotated[str | None, typer.Argument(metavar="show", help="Tell the story of one task.")] = None,
+    task_id: Annotated[str | None, typer.Argument(metavar="ID", help="show: the task's id.")] = None,
+    *,
+    project: Project = "",
+    state: Annotated[str, typer.Option("--state", metavar="STATE", help="Only those in this state.")] = "",
+    memory_dir: MemoryDir = None,
+    as_json: Json = False,
+) -> None:
+    """List handoffs, or tell the story of one."""
+    call = begin(context, memory_dir=memory_dir, as_json=as_json)
+    if action is None:
+        _list_handoffs(call, project, state)
+        return
+    if action != "show" or not task_id or state:
+        raise UsageError(
+            say("`oracle handoffs {action}` is no command.", action=action),
+            hint=say("Write `oracle handoffs show ID`."),
+        )
+    with call.oracle() as oracle:
+        story = oracle.handoff(task_id, project)
+    if call.as_json:
+        call.print_json(story.as_json())
+    else:
+        print_lines(_tell(story))
+
+
+def _list_handoffs(call: Call, project: str, state: str) -> None:
+    with call.oracle() as oracle:
+        oracle.root.require()
+        found = oracle.handoffs(project, state)
+    if not found.items:
+        call.note(say("nothing is handed over"))
+    for sentence in found.problems:
+        call.warn(sentence)
+    if call.as_json:
+        call.print_json(
+            {
+                "handoffs": [item.as_json() for item in found.items],
+                "problems": len(found.problems),
+                "faults": list(found.problems),
+            }
+        )
+        return
+    headings = say_each("project", "task", "from", "to", "state", "age", "next", "action")
+    print_table(Table(headings, [_row(item) for item in found.items]))
+
+
+def _row(item: Listed) -> tuple[str, ...]:
+    handoff, state = item.handoff, item.handoff.state
+    ends = (handoff.asker, handoff.answerer, state.step.value, _age_of(item), handoff.next_seat() or say("nobody"))
+    return (item.project, handoff.task_id, *ends, state.action)
+
+
+def _age_of(item: Listed) -> Said:
+    age = _age(item.age)
+    return say("{age}, stale", age=age) if item.is_stale else age
+
+
+def _age(seconds: float) -> Said:
+    if seconds >= 86400:
+        return say("{days} d", days=int(seconds // 86400))
+    if seconds >= 3600:
+        return say("{hours} h", hours=int(seconds // 3600))
+    if seconds >= 60:
+        return say("{minutes} min", minutes=int(seconds // 60))
+    return say("{seconds} s", seconds=int(seconds))
+
+
+def _tell(story: Story) -> list[str]:
+    from oracle.domain import timestamps
+
+    lines: list[str] = []
+    for item in story.listed:
+        lines += _tell_state(story, item)
+    for chapter in story.chapters:
+        moment = timestamps.from_mtime(int(chapter.changed_at * 1e9))
+        kind = chapter.receipt.kind.value or say("unknown")
+        lines.append(
+            say("{moment}  {kind}{suffix}  {path}", moment=moment, kind=kind, suffix=chapter.suffix, path=chapter.path)
+        )
+        for key in ("title", "summary", "verdict", "commit", "lineage_status", "notified_at", "consumed_at"):
+            text = chapter.receipt.text(key)
+            lines += [f"    {key}: {text}"] if text and text != "unknown" else []
+    told = {sentence for item in story.listed for sentence in item.handoff.problems}
+    untold = dict.fromkeys(text for one in story.chapters for text in one.receipt.problems if text not in told)
+    lines += [say("problem: {text}", text=text) for text in untold]
+    lines += [say("response  {path}", path=story.response_path)] if story.response_path else []
+    lines += [f"    {line}" for line in story.answer.splitlines()]
+    lines += [say("kept aside  {path}", path=path) for path in story.kept_aside]
+    lines += [say("wake-up waits  {text}", text=text) for text in story.wake_ups]
+    lines += [_tell_event(event) for event in story.events]
+    return lines
+
+
+def _tell_state(story: Story, item: Listed) -> list[str]:
+    handoff, state = item.handoff, item.handoff.state
+    ends = {"task": handoff.task_id, "asker": handoff.asker, "answerer": handoff.answerer, "project": story.project}
+    return [
+        say("{task}: {asker} asks {answerer} in {project}", **ends),
+        say(
+            "  {state} for {age}; next {seat}: {action}",
+            state=state.step.value,
+            age=_age_of(item),
+            seat=handoff.next_seat() or say("nobody"),
+            action=state.action,
+        ),
+        *([f"  $ {item.command}"] if item.command else ()),
+        *(say("  problem: {text}", text=text) for text in handoff.problems),
+    ]
+
+
+def _tell_event(event: dict[str, object]) -> Said:
+    return say(
+        "{moment}  event {event}{rest}", moment=event.get("ts"), event=event.get("event"), rest=details_of(event)
+    )

@@ -9,10 +9,10 @@ from glob import glob
 
 from oracle.cli.speaking import CHINESE, ENGLISH
 from oracle.errors import OracleError, UsageError
+from oracle.store.preferences import LANGUAGES, SETTINGS, no_language
 from oracle.wording import Said, say
 
-AUTO = "auto"
-LANGUAGES = (AUTO, CHINESE, ENGLISH)
+AUTO = LANGUAGES[0]
 OPTION = "--lang"
 VARIABLE = "ORACLE_LANG"
 _LOCALE_VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
@@ -36,13 +36,16 @@ def take_language(words: Sequence[str]) -> tuple[list[str], str | None]:
 
 
 def choose_language(asked: str | None, words: Sequence[str], environ: Mapping[str, str]) -> str:
-    """Return `zh` or `en`. Raises UsageError for an option or a variable that is none; a file that says one is passed over."""
+    """Return `zh` or `en`. Raises UsageError for an option or a variable that is none.
+
+    What a file says and is none is told on standard error and passed over: no call fails for the sake of it.
+    """
     if asked is None and environ.get(VARIABLE):
         return _settle(
             environ[VARIABLE], say("{variable} is {language!r}.", variable=VARIABLE, language=environ[VARIABLE])
         )
     if asked is None:
-        return _settle(_configured(words), None)
+        return _settle(_configured(words) or ENGLISH, None)
     return _settle(asked, say("There is no language {language!r}.", language=asked))
 
 
@@ -52,8 +55,18 @@ def _settle(asked: str, fault: Said | None) -> str:
     if asked in LANGUAGES:
         return asked
     if fault is None:
+        _complain(asked)
         return ENGLISH
     raise UsageError(fault, hint=say("Choose one of {choices}.", choices=LANGUAGES))
+
+
+def _complain(asked: str) -> None:
+    """Say once that the file names a language of which there is none; not to a shell that completes a line."""
+    from oracle.cli.printing import tell, visible
+
+    if "_ORACLE_COMPLETE" not in os.environ:
+        fault = say("{settings}: {fault}", settings=SETTINGS, fault=no_language(asked))
+        tell([visible(say("warning: {line}", line=fault))])
 
 
 def _configured(words: Sequence[str]) -> str:

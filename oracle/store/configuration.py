@@ -8,10 +8,11 @@ import re
 from oracle.domain.links import DEFAULT_PATTERNS, Patterns
 from oracle.errors import UsageError
 from oracle.store.layout import Root
-from oracle.wording import say
+from oracle.store.preferences import LANGUAGES, SETTINGS, no_language
+from oracle.wording import Said, say
 
-SETTINGS = "config.toml"
-"""What the owner of a Root switched on, root-relative."""
+_KEYS = ("language", "synthesizer", "daemon", "push")
+"""What `config.toml` may set."""
 
 _LONGEST = 31 * 86_400
 """Seconds that a term may have."""
@@ -112,6 +113,27 @@ def load_daemon(root: Root) -> dict[str, object]:
     return found
 
 
+def find_unknown(root: Root) -> list[Said]:
+    """Return what of `config.toml` has no meaning: keys that nothing reads, a language of which there is none.
+
+    What a table says is for its own reader to judge: `load_synthesizer`, `load_daemon`, `feishu.is_push_on`. Raises UsageError
+    for a file that can't be read.
+    """
+    faults: dict[str, str] = {}
+    stated = _load(root, SETTINGS, faults.__setitem__)
+    if faults:
+        raise UsageError(
+            say("{settings}: {fault}", settings=SETTINGS, fault=faults[SETTINGS]), hint=say("Mend the file.")
+        )
+    found = [
+        say("{key} is no setting; there are {known}.", key=key[:100], known=_KEYS) for key in stated if key not in _KEYS
+    ]
+    language = stated.get("language", LANGUAGES[0])
+    if language not in LANGUAGES:
+        found.append(no_language(language if isinstance(language, str) else _shown(language)))
+    return found
+
+
 def _load(root: Root, path: str, report: Report) -> dict[str, object]:
     if os.path.exists(root.join(path)) and not os.path.isfile(root.join(path)):  # a pipe would be waited for
         report(path, say("The configuration is no plain file."))
@@ -124,7 +146,7 @@ def _load(root: Root, path: str, report: Report) -> dict[str, object]:
         if len(raw) > _MOST_BYTES:
             report(path, say("The configuration can't be read: {error}.", error=say("it is larger than 1 MiB")))
             return {}
-        return tomllib.loads(raw.decode())
+        return tomllib.loads(raw.decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:

@@ -8,8 +8,8 @@ import re
 
 from oracle.errors import UsageError
 from oracle.store import steps
-from oracle.store.configuration import SETTINGS
 from oracle.store.layout import Root
+from oracle.store.preferences import SETTINGS
 from oracle.wording import say
 
 TYPE_CHECKING = False

@@ -5,14 +5,21 @@ from __future__ import annotations
 import os
 
 from oracle.store.layout import Root
+from oracle.wording import Said, say
 
 SETTINGS = "config.toml"
+LANGUAGES = ("auto", "zh", "en")
+"""What `language` may say."""
+
 _MOST_BYTES = 1 << 20
 """Bytes that the file may have."""
 
 
 def load_language(root: Root) -> str:
-    """Return what `language` says, "" when it says nothing or can't be read: no call fails for the sake of its language."""
+    """Return what `language` says, "" when it says nothing or the file can't be read: no call fails for the sake of its language.
+
+    What is no text is returned as it is printed.
+    """
     if not os.path.isfile(root.join(SETTINGS)):  # a pipe would be waited for
         return ""
     try:
@@ -25,7 +32,12 @@ def load_language(root: Root) -> str:
     import tomllib  # few Roots have such a file
 
     try:
-        stated = tomllib.loads(raw.decode()).get("language")
+        stated = tomllib.loads(raw.decode("utf-8-sig")).get("language", "")
+        return stated if isinstance(stated, str) else repr(stated)
     except (ValueError, RecursionError):
         return ""
-    return stated if isinstance(stated, str) else ""
+
+
+def no_language(stated: str) -> Said:
+    """Return the sentence for what `language` says and is none."""
+    return say("There is no language {stated}; choose one of {choices}.", stated=stated[:100], choices=LANGUAGES)

@@ -615,6 +615,45 @@ def test_configuration_that_is_no_toml(oracle: Oracle, path: str) -> None:
     assert f"{path}:1: " in only_fault(oracle, "configuration").detail
 
 
+SETTINGS = {
+    "unknown key": ('langauge = "zh"', "langauge is no setting; there are language, synthesizer, daemon, push."),
+    "unknown language": ('language = "deutsch"', "There is no language deutsch; choose one of auto, zh, en."),
+    "language of another type": ('language = ["zh"]', "There is no language ['zh']; choose one of auto, zh, en."),
+    "language in a wide letter": ('language = "ｚｈ"', "There is no language ｚｈ"),
+    "command": ("synthesizer = 3", "The synthesizer in config.toml is no command."),
+    "key of the daemon": ("[daemon]\nhould = true", "daemon.hould = True is not understood."),
+    "value of the daemon": ("[daemon]\nseat_lease = 0", "daemon.seat_lease = 0 is not understood."),
+    "push": ("[push]\nenable = true", "[push] in config.toml is not understood."),
+    "no TOML": ("language = ", "The configuration can't be read"),
+    "no UTF-8": ("language = '\udcff'", "The configuration can't be read"),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), SETTINGS.values(), ids=SETTINGS)
+def test_a_setting_that_nothing_understands(oracle: Oracle, text: str, said: str) -> None:
+    path = Path(oracle.root.path, "config.toml")
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    path.chmod(0o600)
+    fault = only_fault(oracle, "settings")
+    assert said in fault.detail
+    assert "config.toml" in fault.detail
+    assert fault.fix
+
+
+def test_every_fault_of_the_settings_is_named(oracle: Oracle) -> None:
+    Path(oracle.root.path, "config.toml").write_text('a = 1\nb = 2\nlanguage = "x"\n[push]\nc = 3\n[daemon]\nd = 4\n')
+    assert [fault.name for fault in faults(oracle)] == ["settings"] * 5
+
+
+def test_settings_that_are_understood(oracle: Oracle) -> None:
+    path = Path(oracle.root.path, "config.toml")
+    path.write_text(
+        '\ufefflanguage = "zh"\nsynthesizer = ["true"]\n[daemon]\nhold = true\nseat_bound = 60\n[push]\nenabled = true\n'
+    )
+    path.chmod(0o600)
+    assert faults(oracle) == []
+
+
 def test_a_rule_of_what_must_not_leave_that_can_not_be_used(oracle: Oracle) -> None:
     put(Path(oracle.root.path), "machine/privacy.md", "BLOCK: fine\nBLOCK: (\n")
     fault = only_fault(oracle, "privacy")

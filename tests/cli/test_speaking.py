@@ -365,7 +365,19 @@ def test_the_environment_and_the_configuration_ask_too(oracle, root, monkeypatch
 def test_a_configuration_that_names_no_language_stops_nothing(oracle, root, content):
     oracle("init")
     (root / "config.toml").write_text(content, encoding="latin-1")
-    assert oracle("show", "zzz")[2].startswith(ABSENT["en"])
+    assert ABSENT["en"] in oracle("show", "zzz")[2]
+
+
+@pytest.mark.parametrize(
+    ("stated", "told"), [('"fr"', "fr"), ("1", "1"), ('["zh"]', "['zh']"), ('"\\u001b[31m"', "\\x1b[31m")]
+)
+def test_a_configuration_that_names_another_language_is_told_so_once(oracle, root, stated, told):
+    oracle("init")
+    (root / "config.toml").write_text(f"language = {stated}\n", encoding="utf-8")
+    code, out, err = oracle("root", "--json")
+    assert (code, json.loads(out)["root"]) == (0, str(root))
+    assert err == f"warning: config.toml: There is no language {told}; choose one of auto, zh, en.\n"
+    assert oracle("--lang", "zh", "root")[2] == ""
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from os.path import isdir
 
-from oracle.app.doctor import content, desk, ground, index, machine, places
+from oracle.app.doctor import content, desk, ground, index, machine, places, settings
 from oracle.app.doctor.checks import Check, error, in_order, passed
 from oracle.app.doctor.patient import Examination, Patient
 from oracle.app.oracle import Oracle
@@ -36,6 +36,7 @@ _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
     ("retirements", say("retirements lead to records and run in no circle"), content.check_retirements),
     ("facts", say("every fact file holds JSON"), content.check_facts),
     ("configuration", say("every configuration file can be used"), content.check_configuration),
+    ("settings", say("config.toml says nothing that is not understood"), settings.check_settings),
     ("privacy", say("every rule of what must not leave can be used"), content.check_privacy),
     ("journal", say("every line of events.log is an event"), content.check_journal),
     ("set aside", say("nothing was given up"), desk.check_set_aside),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from oracle.domain import documents
+from oracle.domain import documents, timestamps
 from oracle.errors import UsageError
 
 TYPE_CHECKING = False
@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from oracle.domain.documents import Value
 
 _HINT = "Give an object as JSON, the path of a file that holds one, or - for standard input."
+_FIELDS = "See the page on packets for what each field holds."
 _LONGEST_ECHO = 60
+_LARGEST = 1e15  # above all that is counted here, and below what a float holds to the unit
+_TIMES = ("valid_from", "valid_to")
 
 
 class Fields:
@@ -41,11 +44,11 @@ class Fields:
         return tuple(documents.replace_surrogates(str(item)).strip() for item in items if str(item).strip())
 
     def number(self, name: str) -> float | None:
-        """Return a number, None when it is not given. Raises UsageError."""
+        """Return a finite number, None when it is not given. Raises UsageError."""
         found = self._take((name,))
         if found is None:
             return None
-        if isinstance(found, bool) or not isinstance(found, int | float):
+        if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) <= _LARGEST:  # NaN fails too
             raise _wrong(name, "is not a number", found)
         return float(found)
 
@@ -74,6 +77,13 @@ class Fields:
             raise _wrong(name, "is not a list of objects", found)
         return [Fields(item) for item in items]
 
+    def require_times(self) -> None:
+        """Refuse a field that is named as a time and holds none, whether anybody asks for it or not. Raises UsageError."""
+        for name, found in self._content.items():
+            is_time = name.endswith("_ts") or name in _TIMES
+            if is_time and found not in (None, "") and not (isinstance(found, str) and timestamps.to_utc(found)):
+                raise _wrong(name, "is not a time", found, hint="Write it as 2026-04-27T18:30:00Z.")
+
     def unused(self) -> list[str]:
         """Return the names of the fields that were not asked for."""
         return [name for name in self._content if name not in self._asked]
@@ -83,10 +93,10 @@ class Fields:
         return next((self._content[name] for name in names if self._content.get(name) is not None), None)
 
 
-def _wrong(name: str, what: str, found: object) -> UsageError:
+def _wrong(name: str, what: str, found: object, *, hint: str = _FIELDS) -> UsageError:
     echo = json.dumps(found, ensure_ascii=False)
     cut = echo if len(echo) <= _LONGEST_ECHO else f"{echo[:_LONGEST_ECHO]}…"
-    return UsageError(f"{name} {what}: {cut}.", hint="See the page on packets for what each field holds.")
+    return UsageError(f"{name} {what}: {cut}.", hint=hint)
 
 
 def read(words: str | None) -> Fields:

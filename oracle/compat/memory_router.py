@@ -55,6 +55,7 @@ def _answer(argv: list[str], warnings: list[str]) -> Answer:
     if args.input_flag is not None and args.input_word is not None:
         raise UsageError("The input was given twice.", hint="Give it with --input-json alone.")
     fields = given.read(args.input_flag if args.input_word is None else args.input_word)
+    fields.require_times()
     root = args.memory_dir if args.memory_dir is not None else os.environ.get(ROOT_VARIABLE) or None
     with Oracle.open(root, warn=warnings.append) as oracle:
         answer = _COMMANDS[args.command](oracle, fields, args)

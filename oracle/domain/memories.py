@@ -244,6 +244,12 @@ def check(given: Given) -> None:
                 say("{name} {text!r} is not a time.", name=name, text=text),
                 hint=say("Write it as 2026-04-27T18:30:00Z."),
             )
+    valid_from, valid_to = timestamps.to_utc(given.valid_from), timestamps.to_utc(given.valid_to)
+    if valid_to and valid_from > valid_to:
+        raise UsageError(
+            say("valid_to {valid_to} is before valid_from {valid_from}.", valid_to=valid_to, valid_from=valid_from),
+            hint=say("A memory holds from the first to the second."),
+        )
     for kind, _ in given.edges:
         _require_word("edge_type", kind, (*EDGES, SIMILAR))
     check_session(given.session_id)

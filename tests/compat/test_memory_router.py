@@ -136,7 +136,12 @@ def test_what_is_printed_and_what_is_kept_are_as_the_schema_says(team: Team):
         ("refresh", {}, 2, "usage"),
         ("inspect", {}, 2, "usage"),
         ("inspect", {"memory_id": "nowhere"}, 4, "not_in_memory_db"),
+        ("add", {"memory_type": "summary", "title": "x", "summary": "y", "importance": 1e999}, 2, "usage"),
+        ("add", {"memory_type": "summary", "title": "x", "summary": "y", "importance": float("nan")}, 2, "usage"),
         ("list", {"limit": 0}, 2, "usage"),
+        ("list", {"limit": 1e999}, 2, "usage"),
+        ("list", {"limit": float("nan")}, 2, "usage"),
+        ("list", {"limit": 10**400}, 2, "usage"),
         ("packets", {"limit": -1}, 2, "usage"),
         ("forget", {}, 2, "usage"),
         ("list", [1], 2, "usage"),
@@ -166,6 +171,29 @@ def test_a_wrong_call_is_said_as_json(team: Team, words: tuple[str, ...], said: 
     done = team.call("memory_router", *words)
     assert (done.code, done.err) == (2, "")
     assert said in done.json["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "field", ["recency_ts", "valid_from_ts", "valid_to_ts", "valid_from", "valid_to", "created_ts"]
+)
+@pytest.mark.parametrize(
+    "stated", ["9999-99-99", "2026-02-30", "0000-00-00", "tomorrow", 20260102, True, ["2026-01-02"]]
+)
+def test_what_is_no_time_is_refused_in_every_field_of_a_time(team: Team, field: str, stated: object):
+    done = call(team, "add", {"memory_type": "summary", "title": "x", "summary": "y", field: stated})
+    assert (done.code, done.err) == (2, "")
+    assert done.json["error"]["message"] == f"{field} is not a time: {json.dumps(stated)}."
+    assert tree(team.root) == set()
+
+
+def test_a_memory_can_not_end_before_it_begins(team: Team):
+    given = {"memory_type": "summary", "title": "x", "summary": "y", "valid_from": "2026-05-01"}
+    done = call(team, "add", {**given, "valid_to": "2026-04-30"})
+    assert (done.code, tree(team.root)) == (2, set())
+    assert "is before valid_from" in done.json["error"]["message"]
+    assert good(team, "add", {**given, "valid_to": "2026-05-01", "recency_ts": "2026-01-02"})["warnings"] == [
+        "recency_ts means nothing to add"
+    ]
 
 
 def test_an_unknown_field_is_a_warning(team: Team):

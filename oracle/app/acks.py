@@ -6,18 +6,15 @@ import os
 
 from oracle.app.repository import ask_git
 from oracle.app.teams import Team, open_team
-from oracle.domain import receipts
-from oracle.domain.receipts import CONSUMED, Kind, Receipt
+from oracle.domain.receipts import Kind, Receipt
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import UsageError
-from oracle.store import handoffs, steps, task_tree
+from oracle.store import handoffs, task_tree
 from oracle.wording import Said, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from oracle.app.oracle import Oracle
 
 FETCH_PATIENCE = 60.0
@@ -40,24 +37,6 @@ class Sign:
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
         return {"check": self.name, "held": self.held, "detail": self.detail}
-
-
-def receipts_of(folder: str, task_id: str) -> Iterator[tuple[Receipt, str]]:
-    """Yield (receipt, suffix) of everything that stands under just this task id, also when it was consumed."""
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return
-    for file_name in names:
-        parsed = receipts.parse_file_name(file_name) if file_name.startswith(f"{task_id}__") else None
-        if parsed is None or parsed[0].task_id != task_id or parsed[1] not in ("", CONSUMED):
-            continue
-        try:
-            receipt = handoffs.read(folder, *parsed)
-        except steps.NotPlain:
-            continue
-        if receipt is not None:
-            yield receipt, parsed[1]
 
 
 def check(
@@ -99,7 +78,7 @@ def _unknown(name: str) -> Sign:
 
 
 def _dispatches(team: Team, task_id: str, target: str) -> list[Receipt]:
-    found = (receipt for receipt, _ in receipts_of(team.folder, task_id) if receipt.kind is Kind.DISPATCH)
+    found = (receipt for receipt, _ in handoffs.receipts_of(team.folder, task_id) if receipt.kind is Kind.DISPATCH)
     kept = [receipt for receipt in found if target in ("", receipt.name.target)]
     return sorted(kept, key=lambda receipt: receipt.text("assigned_at"))
 
@@ -117,7 +96,7 @@ def _delivery(team: Team, task_id: str, seat: str) -> Sign:
     path = team.profile.delivery_file(seat)
     if task_tree.read_delivery(team.tree, seat).get("task_id") == task_id:
         return Sign("delivery", held=True, detail=path)
-    for receipt, suffix in receipts_of(team.folder, task_id):
+    for receipt, suffix in handoffs.receipts_of(team.folder, task_id):
         if receipt.kind is Kind.COMPLETION and receipt.name.source == seat:
             return Sign("delivery", held=True, detail=handoffs.path_of(team.folder, receipt.name, suffix))
     return Sign("delivery", held=False, detail=say("{path} does not tell of it", path=path))

@@ -316,7 +316,7 @@ def acknowledge(
 
 
 def _require_completion(team: Team, name: ReceiptName) -> Receipt:
-    found = handoffs.read(team.folder, name) or handoffs.read(team.folder, name, CONSUMED)
+    found = handoffs.find(team.folder, name)
     if found is None or found.kind not in (Kind.COMPLETION, Kind.UNKNOWN):
         from oracle.errors import NotFound
 
@@ -339,7 +339,7 @@ def verify(
     """
     team = open_team(oracle, project, path=path)
     name = team.receipt(task_id, _planner_meant(team, source), _planner_meant(team, target))
-    receipt = handoffs.read(team.folder, name) or handoffs.read(team.folder, name, CONSUMED)
+    receipt = handoffs.find(team.folder, name)
     verdict = receipt.text("verdict") if receipt else ""
     needs_verdict = team.profile.role(name.source) == "reviewer" and (
         receipt is None or receipt.kind is Kind.COMPLETION
@@ -395,7 +395,7 @@ def audit_closeout(oracle: Oracle, project: str, task_id: str, *, path: str = ""
         not is_open for seat in planners for _, is_open in completing.dispatches_to(team.folder, task_id, seat)
     )
     names = [receipts.receipt_name(task_id, seat, memory) for seat in planners for memory in memories]
-    found = [receipt for name in names for receipt in [_read_any(team, name)] if receipt is not None]
+    found = [receipt for name in names for receipt in [handoffs.find(team.folder, name)] if receipt is not None]
     absent = []
     if not consumed:
         absent.append(f"missing consumed receipt: {task_id}__*__{planners[0]}.json.consumed")
@@ -405,7 +405,3 @@ def audit_closeout(oracle: Oracle, project: str, task_id: str, *, path: str = ""
     if not any(task_tree.read_delivery(team.tree, seat).get("task_id") == task_id for seat in planners):
         absent.append(f"missing delivery: {team.profile.delivery_file(planners[0])} does not tell of {task_id}")
     return tuple(absent)
-
-
-def _read_any(team: Team, name: ReceiptName) -> Receipt | None:
-    return handoffs.read(team.folder, name) or handoffs.read(team.folder, name, CONSUMED)

@@ -15,7 +15,7 @@ from oracle.domain import receipts
 from oracle.domain.receipts import CONSUMED, Kind, Receipt, ReceiptName, new_receipt, receipt_name
 from oracle.domain.values import replace, value
 from oracle.errors import Conflict, NotFound, UsageError
-from oracle.store import handoffs, responses, steps
+from oracle.store import handoffs, responses
 from oracle.store.handoffs import Outcome
 from oracle.store.profile import PLANNER_ROLES
 from oracle.wording import say
@@ -141,7 +141,7 @@ def _answer(oracle: Oracle, team: Team, work: Work) -> tuple[Receipt, bool, resp
     except Conflict as error:
         teams.note(oracle, "conflict", {**_details(team, work.receipt), "reason": error.sentence})
         raise
-    standing = _read(team.folder, receipt.name) or receipt
+    standing = handoffs.find(team.folder, receipt.name) or receipt
     return standing, outcome is Outcome.CREATED, stored
 
 
@@ -174,7 +174,7 @@ def _complete(folder: str, receipt: Receipt, policy: str, stored: responses.Stor
                 target=receipt.name.target,
             ),
         )
-    found = _read(folder, receipt.name)
+    found = handoffs.find(folder, receipt.name)
     if found is not None and stored is not None and found.kind is Kind.COMPLETION:
         digest = found.text("response_digest")
         if digest == stored.digest or (not digest and stored.outcome is Outcome.ALREADY):
@@ -193,31 +193,14 @@ def _complete(folder: str, receipt: Receipt, policy: str, stored: responses.Stor
     return handoffs.supersede(folder, receipt)
 
 
-def _read(folder: str, name: ReceiptName) -> Receipt | None:
-    return handoffs.read(folder, name) or handoffs.read(folder, name, CONSUMED)
-
-
 # The dispatches that it answers ---------------------------------------------------------------------------------------
 
 
 def dispatches_to(folder: str, task_id: str, seat: str) -> Iterator[tuple[Receipt, bool]]:
     """Yield (receipt, whether it is open) of everything that was sent to a seat under just this task id, no notices."""
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return
-    for file_name in names:
-        parsed = receipts.parse_file_name(file_name) if file_name.startswith(f"{task_id}__") else None
-        if parsed is None or parsed[1] not in ("", CONSUMED):
-            continue
-        name, suffix = parsed
-        if name.task_id == task_id and name.target == seat:
-            try:
-                receipt = handoffs.read(folder, name, suffix)
-            except steps.NotPlain:  # asks nothing; listings name it
-                continue
-            if receipt is not None and receipt.kind is not Kind.NOTICE:
-                yield receipt, not suffix
+    for receipt, suffix in handoffs.receipts_of(folder, task_id):
+        if receipt.name.target == seat and receipt.kind is not Kind.NOTICE:
+            yield receipt, not suffix
 
 
 def dispatch_answered(folder: str, name: ReceiptName) -> Receipt | None:

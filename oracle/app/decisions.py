@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 
 from oracle.app import teams, wakeups
 from oracle.app.teams import Team, open_team
 from oracle.domain import decisions as rules
 from oracle.domain import receipts, timestamps
 from oracle.domain.decisions import ABORT, FRONT, PAYLOAD, WAIT, Payload
-from oracle.domain.receipts import CONSUMED, Kind, Receipt, ReceiptName, new_receipt
+from oracle.domain.receipts import Kind, Receipt, ReceiptName, new_receipt
 from oracle.domain.values import value
 from oracle.errors import Conflict, InvalidRecord, NotFound, SecretFound, UsageError
 from oracle.store import handoffs
@@ -276,9 +275,8 @@ def _tell(oracle: Oracle, team: Team, name: ReceiptName, *, label: str, record: 
 def _find(team: Team, decision_id: str) -> Receipt:
     found = [
         receipt
-        for name, suffix in _names(team.folder, decision_id)
-        if (receipt := handoffs.read(team.folder, name, suffix)) is not None
-        and isinstance(receipt.fields.get(PAYLOAD), dict)
+        for receipt, _ in handoffs.receipts_of(team.folder, decision_id)
+        if isinstance(receipt.fields.get(PAYLOAD), dict)
     ]
     if not found:
         raise NotFound(
@@ -286,15 +284,6 @@ def _find(team: Team, decision_id: str) -> Receipt:
             hint=say("Its id is the `decision_id` of the payload; `oracle handoffs` lists what is open."),
         )
     return found[0]
-
-
-def _names(folder: str, decision_id: str) -> list[tuple[ReceiptName, str]]:
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return []
-    parsed = (receipts.parse_file_name(name) for name in names if name.startswith(f"{decision_id}__"))
-    return [one for one in parsed if one is not None and one[1] in ("", CONSUMED) and one[0].task_id == decision_id]
 
 
 def _default(oracle: Oracle, payload: Payload) -> str:
@@ -335,7 +324,7 @@ def _settle(oracle: Oracle, team: Team, name: ReceiptName, payload: Payload, *, 
 
 
 def _standing_choice(team: Team, name: ReceiptName) -> str:
-    found = handoffs.read(team.folder, name) or handoffs.read(team.folder, name, CONSUMED)
+    found = handoffs.find(team.folder, name)
     return found.text("chosen_option_id") if found is not None else ""
 
 

@@ -6,7 +6,6 @@ Light: memory landed it, and says with which commit. Medium: a planner has a bui
 from __future__ import annotations
 
 from oracle.app import lineage
-from oracle.app.acks import receipts_of
 from oracle.app.completing import DIVERGENT, PASS_NEEDS_INTEGRATION
 from oracle.app.once import write_once
 from oracle.app.teams import Team, open_team
@@ -95,7 +94,7 @@ def integrate(
 
 
 def _passed(team: Team, task_id: str) -> Receipt:
-    for receipt, _ in receipts_of(team.folder, task_id):
+    for receipt, _ in handoffs.receipts_of(team.folder, task_id):
         if receipt.kind is Kind.COMPLETION and receipt.text("lineage_status") == DIVERGENT:
             return receipt
     raise NotFound(
@@ -123,7 +122,7 @@ def _require_landed(oracle: Oracle, team: Team, commit: str) -> None:
 
 def _note_commit(team: Team, task_id: str, commit: str) -> None:
     """Put the commit into the dispatches that were answered: their key `memory_commit` is for it."""
-    for receipt, _ in receipts_of(team.folder, task_id):
+    for receipt, _ in handoffs.receipts_of(team.folder, task_id):
         if receipt.kind is Kind.DISPATCH:
             handoffs.amend(team.folder, receipt.name, {"memory_commit": commit})
 

@@ -10,7 +10,6 @@ import re
 
 from oracle.domain import receipts, timestamps
 from oracle.domain.decisions import PAYLOAD, Payload
-from oracle.domain.receipts import CONSUMED
 from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.store import handoffs, profile
@@ -77,7 +76,7 @@ def _open_question(folder: str, file_name: str) -> Receipt | None:
     name = parsed[0]
     try:
         asked = handoffs.read(folder, name)
-        answer = handoffs.read(folder, name.answered_by()) or handoffs.read(folder, name.answered_by(), CONSUMED)
+        answer = handoffs.find(folder, name.answered_by())
     except OracleError:
         return None
     return asked if answer is None else None

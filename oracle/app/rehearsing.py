@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from oracle.app import teams
-from oracle.app.acks import Sign, receipts_of
+from oracle.app.acks import Sign
 from oracle.app.teams import Team, open_team
 from oracle.domain.receipts import CONSUMED, Kind, Receipt
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.domain.workflows import Step
 from oracle.errors import Blocked, NotFound, TaskAlreadyQueued
-from oracle.store import task_tree, workflows
+from oracle.store import handoffs, task_tree, workflows
 from oracle.wording import say
 
 TYPE_CHECKING = False
@@ -118,7 +118,7 @@ def verify(oracle: Oracle, project: str, *, task_id: str = "") -> tuple[str, lis
     """
     team = open_team(oracle, project)
     name = check_name(task_id, "task id") if task_id else _last(team)
-    found = list(receipts_of(team.folder, name))
+    found = list(handoffs.receipts_of(team.folder, name))
     if not found:
         workflows.read(team.profile.tasks_root, name)
     planner = team.profile.planners[0] if team.profile.planners else "planner"

@@ -214,7 +214,7 @@ def _is_undelivered(tree: TaskTree, seat: str, task: Task) -> bool:
     asker = task.fields.get("reply_to") or task.fields.get("source") or ""
     try:
         name = receipts.receipt_name(task.task_id, seat, asker)
-        answer = handoffs.read(tree.handoff_dir, name) or handoffs.read(tree.handoff_dir, name, receipts.CONSUMED)
+        answer = handoffs.find(tree.handoff_dir, name)
     except OracleError:
         return True
     return answer is None or answer.kind is not Kind.COMPLETION

@@ -21,7 +21,7 @@ from oracle.wording import Said, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from types import TracebackType
 
 LEASE = timedelta(minutes=10)
@@ -80,18 +80,40 @@ def read(folder: str, name: ReceiptName, suffix: str = "") -> Receipt | None:
     return None if raw is None else receipts.read_receipt(name, raw)
 
 
+def find(folder: str, name: ReceiptName) -> Receipt | None:
+    """Return a receipt, or the `.consumed` beside it when that alone is left, or None. Raises DiskFailure."""
+    return read(folder, name) or read(folder, name, CONSUMED)
+
+
+def names_of(folder: str, task_id: str) -> list[tuple[ReceiptName, str]]:
+    """Return (name, suffix) of the receipts of just this task id, consumed ones too, by the alphabet.
+
+    A folder that can't be listed holds none.
+    """
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    parsed = (receipts.parse_file_name(name) for name in names if name.startswith(f"{task_id}__"))
+    return [one for one in parsed if one is not None and one[1] in ("", CONSUMED) and one[0].task_id == task_id]
+
+
+def receipts_of(folder: str, task_id: str) -> Iterator[tuple[Receipt, str]]:
+    """Yield (receipt, suffix) of what `names_of` names; what is no plain file is passed over. Raises DiskFailure."""
+    for name, suffix in names_of(folder, task_id):
+        try:
+            receipt = read(folder, name, suffix)
+        except steps.NotPlain:  # asks nothing; listings name it
+            continue
+        if receipt is not None:
+            yield receipt, suffix
+
+
 def has_completion(folder: str, task_id: str) -> bool:
     """Tell whether a completion receipt of just this task id tells of a response, acknowledged or not."""
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return False
-    for file_name in names:
-        parsed = receipts.parse_file_name(file_name) if file_name.startswith(f"{task_id}__") else None
-        if parsed is None or parsed[0].task_id != task_id or parsed[1] not in ("", CONSUMED):
-            continue
+    for name, suffix in names_of(folder, task_id):
         try:
-            found = read(folder, *parsed)
+            found = read(folder, name, suffix)
         except DiskFailure:
             continue
         if found is not None and found.kind is Kind.COMPLETION and found.text("response_path"):
@@ -143,7 +165,7 @@ def complete(folder: str, receipt: Receipt) -> Outcome:
     A file that was half written under this name is kept aside. Raises Conflict for another answer, HandoffFailed.
     """
     with _Failing(say("The completion of {task}", task=receipt.name.task_id)):
-        found = read(folder, receipt.name) or read(folder, receipt.name, CONSUMED)
+        found = find(folder, receipt.name)
         if found is None and steps.create_once(path_of(folder, receipt.name), receipts.render_receipt(receipt)):
             return Outcome.CREATED
         found = found or read(folder, receipt.name)

@@ -14,10 +14,10 @@ from oracle.app.teams import Team, open_team
 from oracle.domain import receipts, timestamps
 from oracle.domain.receipts import Kind, Receipt, ReceiptName
 from oracle.domain.values import replace, value
-from oracle.store import handoffs, inbox, packets, responses
-from oracle.store.handoffs import Held, Lease
+from oracle.store import handoffs, inbox, leases, packets, responses
 from oracle.store.inbox import LONGEST_DELAY, Entry
 from oracle.store.inbox import Kind as Waits
+from oracle.store.leases import Held, Lease
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,11 +172,11 @@ def attend_to(oracle: Oracle, asked: Asked, terms: Terms) -> Attended:
 
 def _claim(oracle: Oracle, asked: Asked, terms: Terms) -> Lease | None:
     folder, name, now = asked.team.folder, asked.name, teams.now(oracle)
-    before = handoffs.read_claim(folder, name)
-    longest = max(terms.seat_lease, handoffs.LEASE.total_seconds()) + _SLACK
+    before = leases.read_claim(folder, name)
+    longest = max(terms.seat_lease, leases.LEASE.total_seconds()) + _SLACK
     if before is not None and (before.until - now).total_seconds() > longest:  # the clock was set back since
-        handoffs.release(folder, before)
-    found = handoffs.claim(folder, name, holder=HOLDER, now=now)
+        leases.release(folder, before)
+    found = leases.claim(folder, name, holder=HOLDER, now=now)
     if found is not None and not isinstance(found, Held) and (before is None or before.holder != HOLDER):
         _note_claim(oracle, asked, found, after=before.holder if before else "")
     return found
@@ -265,6 +265,6 @@ def _wake(oracle: Oracle, asked: Asked, text: str, *, is_first: bool) -> tuple[s
 def _pass_on(oracle: Oracle, asked: Asked, lease: Lease, until: float) -> Attended:
     seat = asked.name.target
     moment = datetime.fromtimestamp(until, UTC)
-    if handoffs.pass_on(asked.team.folder, lease, holder=seat, until=moment, now=teams.now(oracle)):
+    if leases.pass_on(asked.team.folder, lease, holder=seat, until=moment, now=teams.now(oracle)):
         _note_claim(oracle, asked, Lease(asked.name, seat, moment), after=lease.holder)
     return Attended("with-seat", until, seat)

@@ -17,7 +17,7 @@ from oracle.domain.receipts import CLAIM, CONSUMED, Kind, Receipt, ReceiptName
 from oracle.domain.values import value
 from oracle.errors import DiskFailure
 from oracle.store import files, steps
-from oracle.store.handoffs import Lease, read_claim
+from oracle.store.leases import Lease, read_claim
 from oracle.wording import say
 
 

@@ -1,20 +1,18 @@
-"""Receipts on disk: publish, claim, complete, acknowledge, consume. Store room; the only writer of a handoff folder.
+"""Receipts on disk: publish, complete, consume, acknowledge. Store room; the only writer of receipts.
 
 Every transition is one creation or one rename, so it happened or it did not, and may be repeated: it looks at what is there
 and does the rest. What looks at one name and changes another holds the folder's own lock for that moment; the Root's write lock
-is never needed. Answering needs none at all: of any number of processes one creates the completion.
+is never needed. Answering needs none at all: of any number of processes one creates the completion. Who works on a dispatch
+meanwhile is the business of `leases`.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from datetime import datetime, timedelta
 from enum import StrEnum
 
-from oracle.domain import receipts, timestamps
+from oracle.domain import receipts
 from oracle.domain.receipts import CLAIM, CONSUMED, SUPERSEDED, Kind, Receipt, ReceiptName
-from oracle.domain.values import value
 from oracle.errors import Conflict, DiskFailure, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
 from oracle.store import steps
 from oracle.wording import Said, say
@@ -23,9 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import TracebackType
-
-LEASE = timedelta(minutes=10)
-"""How long a claim holds when its holder does not renew it."""
 
 _HASH_DIGITS = 12
 
@@ -37,26 +32,12 @@ class Outcome(StrEnum):
     ALREADY = "already"
 
 
-@value
-class Lease:
-    """A dispatch that somebody works on, until a moment in UTC."""
-
-    name: ReceiptName
-    holder: str
-    until: datetime
-
-
-@value
-class Held(Lease):
-    """The lease is another's."""
-
-
 def path_of(folder: str, name: ReceiptName, suffix: str = "") -> str:
     """Return the absolute path of a receipt, or of the file beside it with that suffix."""
     return f"{folder}/{name.file_name}{suffix}"
 
 
-class _Failing:
+class Failing:
     """Turn a refusal of the disk into the failure of a handoff (exit code 3)."""
 
     def __init__(self, what: Said) -> None:
@@ -129,7 +110,7 @@ def publish(folder: str, receipt: Receipt) -> Outcome:
 
     Raises TaskAlreadyQueued when another dispatch has its name or it was consumed before, HandoffFailed.
     """
-    with _Failing(say("The dispatch of {task}", task=receipt.name.task_id)), _folder_lock(folder):
+    with Failing(say("The dispatch of {task}", task=receipt.name.task_id)), folder_lock(folder):
         if read(folder, receipt.name, CONSUMED) is not None:
             raise _already_queued(receipt.name, say("was answered and consumed"))
         if steps.create_once(path_of(folder, receipt.name), receipts.render_receipt(receipt)):
@@ -143,7 +124,7 @@ def publish(folder: str, receipt: Receipt) -> Outcome:
 
 def withdraw(folder: str, name: ReceiptName) -> None:
     """Take back a dispatch that this process published and could not go on with. Raises HandoffFailed."""
-    with _Failing(say("Withdrawing {name}", name=name.file_name)), _folder_lock(folder):
+    with Failing(say("Withdrawing {name}", name=name.file_name)), folder_lock(folder):
         steps.remove(path_of(folder, name))
 
 
@@ -164,7 +145,7 @@ def complete(folder: str, receipt: Receipt) -> Outcome:
 
     A file that was half written under this name is kept aside. Raises Conflict for another answer, HandoffFailed.
     """
-    with _Failing(say("The completion of {task}", task=receipt.name.task_id)):
+    with Failing(say("The completion of {task}", task=receipt.name.task_id)):
         found = find(folder, receipt.name)
         if found is None and steps.create_once(path_of(folder, receipt.name), receipts.render_receipt(receipt)):
             return Outcome.CREATED
@@ -187,7 +168,7 @@ def complete(folder: str, receipt: Receipt) -> Outcome:
 def supersede(folder: str, receipt: Receipt) -> Outcome:
     """Put a completion receipt in the place of another, which is kept as `.superseded-<hash>`; an ACK of the old one ends."""
     path = path_of(folder, receipt.name)
-    with _Failing(say("The completion of {task}", task=receipt.name.task_id)), _folder_lock(folder):
+    with Failing(say("The completion of {task}", task=receipt.name.task_id)), folder_lock(folder):
         found = read(folder, receipt.name)
         if found is not None and receipts.say_the_same(found, receipt):
             return Outcome.ALREADY
@@ -215,7 +196,7 @@ def consume(folder: str, name: ReceiptName) -> bool:
     Raises HandoffFailed.
     """
     path = path_of(folder, name)
-    with _Failing(say("Consuming {name}", name=name.file_name)), _folder_lock(folder):
+    with Failing(say("Consuming {name}", name=name.file_name)), folder_lock(folder):
         found = read(folder, name)
         if found is not None:
             before = read(folder, name, CONSUMED)
@@ -231,7 +212,7 @@ def acknowledge(folder: str, name: ReceiptName, changes: Mapping[str, object]) -
 
     The first ACK stays. Raises NotFound without a completion receipt, HandoffFailed.
     """
-    with _Failing(say("The ACK of {task}", task=name.task_id)), _folder_lock(folder):
+    with Failing(say("The ACK of {task}", task=name.task_id)), folder_lock(folder):
         if read(folder, name, CONSUMED) is not None:
             return Outcome.ALREADY
         found = read(folder, name)
@@ -252,7 +233,7 @@ def amend(folder: str, name: ReceiptName, changes: Mapping[str, object]) -> bool
 
     Raises HandoffFailed.
     """
-    with _Failing(say("Amending {name}", name=name.file_name)), _folder_lock(folder):
+    with Failing(say("Amending {name}", name=name.file_name)), folder_lock(folder):
         found, suffix = read(folder, name), ""
         if found is None:
             found, suffix = read(folder, name, CONSUMED), CONSUMED
@@ -276,83 +257,6 @@ def _rewrite(folder: str, receipt: Receipt, suffix: str = "") -> None:
     steps.replace(path_of(folder, receipt.name, suffix), receipts.render_receipt(receipt))
 
 
-def _folder_lock(folder: str) -> steps.FileLock:
+def folder_lock(folder: str) -> steps.FileLock:
+    """Return the lock of a folder, for what looks at one name and changes another."""
     return steps.FileLock(f"{folder}/.receipts")
-
-
-# Claim ----------------------------------------------------------------------------------------------------------------
-
-
-def claim(
-    folder: str, name: ReceiptName, *, holder: str, now: datetime, lease: timedelta = LEASE
-) -> Lease | Held | None:
-    """Take a dispatch to work on until `now + lease`; the holder may renew, others get Held until it is over.
-
-    None means that the dispatch is not there, or not any more. Raises HandoffFailed.
-    """
-    path = path_of(folder, name)
-    mine = Lease(name, holder, now + lease)
-    with _Failing(say("Claiming {name}", name=name.file_name)):
-        if steps.read(path) is None:
-            return None
-        if not steps.create_once(path + CLAIM, _render_lease(mine, now)):
-            held = _take_over(folder, mine, now)
-            if held is not None:
-                return held
-        if steps.read(path) is None:
-            steps.remove(path + CLAIM)
-            return None
-    return mine
-
-
-def _take_over(folder: str, mine: Lease, now: datetime) -> Held | None:
-    with _folder_lock(folder):
-        found = read_claim(folder, mine.name)
-        if found is not None and found.holder != mine.holder and found.until > now:
-            return Held(found.name, found.holder, found.until)
-        steps.replace(path_of(folder, mine.name, CLAIM), _render_lease(mine, now))
-    return None
-
-
-def pass_on(folder: str, lease: Lease, *, holder: str, until: datetime, now: datetime) -> bool:
-    """Give a claim to another holder, if it is still this one's; tell whether it was. Raises HandoffFailed."""
-    with _Failing(say("Passing on {name}", name=lease.name.file_name)), _folder_lock(folder):
-        found = read_claim(folder, lease.name)
-        if found is None or found.holder != lease.holder:
-            return False
-        steps.replace(path_of(folder, lease.name, CLAIM), _render_lease(Lease(lease.name, holder, until), now))
-    return True
-
-
-def release(folder: str, lease: Lease) -> None:
-    """Give a claim back, if it is still this holder's. Raises HandoffFailed."""
-    with _Failing(say("Releasing {name}", name=lease.name.file_name)), _folder_lock(folder):
-        found = read_claim(folder, lease.name)
-        if found is not None and found.holder == lease.holder:
-            steps.remove(path_of(folder, lease.name, CLAIM))
-
-
-def read_claim(folder: str, name: ReceiptName) -> Lease | None:
-    """Return the lease on a dispatch, or None when there is none or it can't be read (which is as good as over)."""
-    raw = steps.read(path_of(folder, name, CLAIM))
-    return None if raw is None else parse_claim(name, raw)
-
-
-def parse_claim(name: ReceiptName, raw: bytes) -> Lease | None:
-    """Read the bytes of a claim."""
-    try:
-        content = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    until = timestamps.parse(str(content.get("lease_until", ""))) if isinstance(content, dict) else None
-    return None if until is None else Lease(name, str(content.get("holder", "")), until)
-
-
-def _render_lease(lease: Lease, now: datetime) -> bytes:
-    content = {
-        "claimed_at": timestamps.print_moment(now),
-        "holder": lease.holder,
-        "lease_until": timestamps.print_moment(lease.until),
-        "task_id": lease.name.task_id,
-    }
-    return json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace") + b"\n"

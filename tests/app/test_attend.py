@@ -13,7 +13,7 @@ from oracle.app.attend import Terms
 from oracle.app.question_packet import fenced
 from oracle.domain.receipts import receipt_name
 from oracle.errors import UsageError
-from oracle.store import configuration, handoffs, packets
+from oracle.store import configuration, leases, packets
 
 if TYPE_CHECKING:
     from tests.app.squad import Squad
@@ -136,7 +136,7 @@ def test_a_claim_from_before_the_clock_was_set_back_holds_nobody_up(team: Squad)
     ask(team, KNOWN)
     far = team.open(86_400)
     (asked,) = attend.open_questions(far, "demo")
-    handoffs.claim(str(team.folder), asked.name, holder="somebody", now=attend.teams.now(far))
+    leases.claim(str(team.folder), asked.name, holder="somebody", now=attend.teams.now(far))
     assert attend_once(team) == ["answered"]
 
 

@@ -18,12 +18,12 @@ from oracle.app import attend, completing, deliver
 from oracle.app.oracle import Oracle
 from oracle.daemon import attempts, clerk, ground, keeper, listening, watching
 from oracle.daemon.serve import Daemon
-from oracle.store import files, handoffs, inbox, packets, responses
+from oracle.store import files, handoffs, inbox, leases, packets, responses
 from oracle.wake.outcomes import Busy
 from tests.app.squad import Recorder
 
 POINTS: dict[str, tuple[Any, str]] = {
-    "claim": (handoffs, "claim"),
+    "claim": (leases, "claim"),
     "packet": (packets, "keep_question"),
     "intent": (inbox, "add"),
     "response": (responses, "put"),
@@ -32,7 +32,7 @@ POINTS: dict[str, tuple[Any, str]] = {
     "told": (completing, "_tell"),
     "delivered": (deliver, "deliver_and_owe"),
     "woken": (handoffs, "amend"),
-    "passed-on": (handoffs, "pass_on"),
+    "passed-on": (leases, "pass_on"),
 }
 QUICK = {
     (listening, "PROBE_EVERY"): 0.5,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from oracle.domain.receipts import Receipt
     from oracle.store.layout import Root
 
-_DECISION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}__")
+DECISION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}__")
 """How the file name of a receipt begins whose task is a decision: its id is a UUID."""
 
 
@@ -55,7 +55,7 @@ def find_overdue(root: Root, now: datetime) -> list[Overdue]:
 def _of_project(root: Root, project: str, now: datetime) -> Iterator[Overdue]:
     try:
         folder = profile.load(root, project, os.environ).handoff_dir
-        names = sorted(name for name in os.listdir(folder) if _DECISION.match(name))
+        names = sorted(name for name in os.listdir(folder) if DECISION.match(name))
     except (OracleError, OSError):
         return
     for asked in filter(None, (_open_question(folder, name) for name in names)):

@@ -95,6 +95,14 @@ def build(words: Sequence[str] = ()) -> typer.Typer:
     return app
 
 
+def offer_language(command: object) -> None:
+    """Let a shell that completes a line offer `--lang` behind the command word too, where it is taken out before parsing."""
+    commands = getattr(command, "commands", {})
+    spoken = [option for option in getattr(command, "params", ()) if option.name == "lang"]
+    for one in commands.values() if "_ORACLE_COMPLETE" in os.environ else ():
+        one.params.extend(spoken)
+
+
 def _command_in(words: Sequence[str]) -> str:
     at = None if "_ORACLE_COMPLETE" in os.environ else _command_at(words)
     return words[at] if at is not None and words[at] in COMMANDS else ""

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 def ack(
     context: typer.Context,
-    task_id: Annotated[str, typer.Argument(metavar="ID", help="The task.", autocompletion=completing.tasks)],
+    task_id: Annotated[str, typer.Argument(metavar="ID", help="The task.", autocompletion=completing.handoffs)],
     *,
     project: OfProject,
     target: Annotated[
-        str, typer.Option("--target", metavar="SEAT", help="Who was asked.", autocompletion=completing.seats)
+        str, typer.Option("--target", metavar="SEAT", help="Who was asked.", autocompletion=completing.members)
     ] = "",
     remote: Annotated[str, typer.Option("--remote", metavar="NAME", help="Where commits are pushed.")] = "origin",
     branch: Annotated[str, typer.Option("--branch", metavar="NAME", help="If not the dispatch's.")] = "",
@@ -55,7 +55,7 @@ def print_signs(call: Call, found: Sequence[Sign], beside: dict[str, object]) ->
 
 def integrate(
     context: typer.Context,
-    task_id: Annotated[str, typer.Argument(metavar="ID", help="The task.", autocompletion=completing.tasks)],
+    task_id: Annotated[str, typer.Argument(metavar="ID", help="The task.", autocompletion=completing.handoffs)],
     *,
     project: OfProject,
     lane: Annotated[
@@ -89,11 +89,22 @@ def integrate(
 
 def rehearse(
     context: typer.Context,
-    action: Annotated[str | None, typer.Argument(metavar="verify", help="Look whether the seats reported.")] = None,
+    action: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="verify", help="Look whether the seats reported.", autocompletion=completing.words("verify")
+        ),
+    ] = None,
     *,
     project: OfProject,
     task_id: Annotated[
-        str, typer.Option("--task-id", metavar="ID", help="The rehearsal; else a new one, or the last.")
+        str,
+        typer.Option(
+            "--task-id",
+            metavar="ID",
+            help="The rehearsal; else a new one, or the last.",
+            autocompletion=completing.handoffs,
+        ),
     ] = "",
     no_notify: NoNotify = False,
     memory_dir: MemoryDir = None,

@@ -6,7 +6,7 @@ empty offer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import typer
 
@@ -39,6 +39,63 @@ slugs = _of_index("slug")
 targets = _of_index("target")
 tasks = _of_index("task")
 facts = _of_index("fact")
+sessions = _of_index("session")
+members = _of_index("member")
+handoffs = _of_index("handoff")
+decisions = _of_index("decision")
+peers = _of_index("peer")
+
+
+def listed(offer: Offer) -> Offer:
+    """Return the offer of a list with commas between its words: what stands before the last comma is kept."""
+
+    def offer_last(context: typer.Context, incomplete: str) -> list[str]:
+        before, comma, last = incomplete.rpartition(",")
+        given = before.split(",")
+        return [f"{before}{comma}{word}" for word in offer(context, last) if word not in given]
+
+    return offer_last
+
+
+def after(argument: str, offers: Mapping[str, Offer]) -> Offer:
+    """Return the offer that goes with what was typed for another argument, none for any other word."""
+
+    def offer(context: typer.Context, incomplete: str) -> list[str]:
+        found = offers.get(context.params.get(argument) or "")
+        return found(context, incomplete) if found is not None else []
+
+    return offer
+
+
+def states(_: typer.Context, incomplete: str) -> list[str]:
+    """Offer the states of a handoff."""
+    from oracle.app.handoffs import STATES
+
+    return _beginning(STATES, incomplete)
+
+
+def scanners(_: typer.Context, incomplete: str) -> list[str]:
+    """Offer the scanners of a machine."""
+    from oracle.scan.machine import SCANNERS
+
+    return _beginning(SCANNERS, incomplete)
+
+
+def roles(_: typer.Context, incomplete: str) -> list[str]:
+    """Offer the roles of seats."""
+    from oracle.domain.seats import ROLES
+
+    return _beginning(ROLES, incomplete)
+
+
+def steps(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer what `oracle task` takes next: a task, then one of its steps by number, then a status."""
+    from oracle.domain.workflows import STATUSES
+
+    typed = context.params.get("words") or ()
+    if not typed:
+        return handoffs(context, incomplete)
+    return _beginning(STATUSES, incomplete) if len(typed) == 2 else []
 
 
 def statuses(context: typer.Context, incomplete: str) -> list[str]:
@@ -86,7 +143,8 @@ def _ask(context: typer.Context, what: str, incomplete: str) -> list[str]:
         from oracle.app.oracle import Oracle
 
         with Oracle.open(_memory_dir(context)) as oracle:
-            return [word for word in vocabulary.offer(oracle, what, incomplete) if word.isprintable()]
+            found = vocabulary.offer(oracle, what, incomplete, project=context.params.get("project") or "")
+            return [word for word in found if word.isprintable()]
     except Exception:  # noqa: BLE001 -- in the middle of a line that is being typed there is nobody to tell
         return []
 

@@ -26,7 +26,14 @@ def decision(
         str,
         typer.Argument(metavar="ACTION", help="validate, send or resolve.", autocompletion=completing.words(*ACTIONS)),
     ],
-    decision_id: Annotated[str | None, typer.Argument(metavar="ID", help="resolve: the decision's id.")] = None,
+    decision_id: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ID",
+            help="resolve: the decision's id.",
+            autocompletion=completing.after("action", {"resolve": completing.decisions}),
+        ),
+    ] = None,
     *,
     payload_file: Annotated[
         str, typer.Option("--payload-file", metavar="FILE", help="validate, send: the payload; - is standard input.")

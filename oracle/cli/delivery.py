@@ -15,7 +15,7 @@ from oracle.errors import UsageError
 from oracle.wording import say
 
 if TYPE_CHECKING:
-    from oracle.app.completing import Delivered
+    from oracle.app.delivery_steps import Delivered
     from oracle.cli.session import Call
 
 
@@ -26,7 +26,7 @@ def ask(
     now: Annotated[bool, typer.Option("--now", help="Answer from disk at once; no seat is asked.")] = False,
     project: Project = "",
     source: Annotated[
-        str, typer.Option("--from", metavar="SEAT", help="The seat that asks.", autocompletion=completing.seats)
+        str, typer.Option("--from", metavar="SEAT", help="The seat that asks.", autocompletion=completing.members)
     ] = "",
     seat: Annotated[
         str,
@@ -36,11 +36,19 @@ def ask(
     ] = "",
     no_synthesis: Annotated[bool, typer.Option("--no-synthesis", help="--now: quotes alone.")] = False,
     target: Annotated[
-        str, typer.Option("--target", metavar="SEAT", help="The seat that answers.", autocompletion=completing.seats)
+        str, typer.Option("--target", metavar="SEAT", help="The seat that answers.", autocompletion=completing.members)
     ] = "memory",
-    task_id: Annotated[str, typer.Option("--task-id", metavar="ID", help="The task's id; else one is made.")] = "",
+    task_id: Annotated[
+        str,
+        typer.Option(
+            "--task-id", metavar="ID", help="The task's id; else one is made.", autocompletion=completing.tasks
+        ),
+    ] = "",
     reply_to: Annotated[
-        str, typer.Option("--reply-to", metavar="SEAT", help="Who gets the answer, if not --from.")
+        str,
+        typer.Option(
+            "--reply-to", metavar="SEAT", help="Who gets the answer, if not --from.", autocompletion=completing.members
+        ),
     ] = "",
     no_notify: NoNotify = False,
     secrets: Secrets = "refuse",
@@ -92,11 +100,14 @@ def deliver(
     context: typer.Context,
     *,
     project: OfProject,
-    task_id: Annotated[str, typer.Option("--task-id", metavar="ID", help="The task that is answered.")],
+    task_id: Annotated[
+        str,
+        typer.Option("--task-id", metavar="ID", help="The task that is answered.", autocompletion=completing.handoffs),
+    ],
     target: Annotated[
         str,
         typer.Option(
-            "--target", metavar="SEAT", help="The seat that gets the answer.", autocompletion=completing.seats
+            "--target", metavar="SEAT", help="The seat that gets the answer.", autocompletion=completing.members
         ),
     ],
     inline: Annotated[str | None, typer.Option("--response-inline", metavar="JSON", help="The response.")] = None,

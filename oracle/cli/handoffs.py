@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from oracle.cli import completing
 from oracle.cli.journal import details_of
 from oracle.cli.options import Json, MemoryDir, Project, begin
 from oracle.cli.printing import Table, print_lines, print_table
@@ -19,11 +20,19 @@ if TYPE_CHECKING:
 
 def handoffs(
     context: typer.Context,
-    action: Annotated[str | None, typer.Argument(metavar="show", help="Tell the story of one task.")] = None,
-    task_id: Annotated[str | None, typer.Argument(metavar="ID", help="show: the task's id.")] = None,
+    action: Annotated[
+        str | None,
+        typer.Argument(metavar="show", help="Tell the story of one task.", autocompletion=completing.words("show")),
+    ] = None,
+    task_id: Annotated[
+        str | None, typer.Argument(metavar="ID", help="show: the task's id.", autocompletion=completing.handoffs)
+    ] = None,
     *,
     project: Project = "",
-    state: Annotated[str, typer.Option("--state", metavar="STATE", help="Only those in this state.")] = "",
+    state: Annotated[
+        str,
+        typer.Option("--state", metavar="STATE", help="Only those in this state.", autocompletion=completing.states),
+    ] = "",
     memory_dir: MemoryDir = None,
     as_json: Json = False,
 ) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, Project, begin
 from oracle.cli.printing import print_lines, visible, write_out
 from oracle.wording import say
@@ -20,7 +21,9 @@ def log(
     *,
     follow: Annotated[bool, typer.Option("--follow", help="Go on with what comes, until interrupted.")] = False,
     project: Project = "",
-    task: Annotated[str, typer.Option("--task", metavar="ID", help="Only events of this task.")] = "",
+    task: Annotated[
+        str, typer.Option("--task", metavar="ID", help="Only events of this task.", autocompletion=completing.handoffs)
+    ] = "",
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="The last N events; 0 is all.")] = 20,
     memory_dir: MemoryDir = None,
     as_json: Json = False,

@@ -42,7 +42,7 @@ def ownership(
             metavar="SEAT",
             envvar="ORACLE_SEAT",
             help="Who changed it (default memory).",
-            autocompletion=completing.seats,
+            autocompletion=completing.members,
         ),
     ] = "memory",
     memory_dir: MemoryDir = None,
@@ -131,7 +131,14 @@ def peers(
     action: Annotated[
         str, typer.Argument(metavar="ACTION", help="list or record.", autocompletion=completing.words("list", "record"))
     ],
-    peer: Annotated[str | None, typer.Argument(metavar="PEER", help="record: who delivered.")] = None,
+    peer: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PEER",
+            help="record: who delivered.",
+            autocompletion=completing.after("action", {"record": completing.peers}),
+        ),
+    ] = None,
     task_id: Annotated[str | None, typer.Argument(metavar="TASK", help="record: which task, of several.")] = None,
     *,
     project: OfProject,

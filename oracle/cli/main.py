@@ -65,7 +65,7 @@ def run(words: Sequence[str] | None = None) -> int:
 def _run(call: Call, words: list[str]) -> int:
     import typer
 
-    from oracle.cli.application import ask_for_help, build
+    from oracle.cli.application import ask_for_help, build, offer_language
     from oracle.cli.printing import ReaderGone, held_back
 
     try:
@@ -74,6 +74,7 @@ def _run(call: Call, words: list[str]) -> int:
         words = ask_for_help(_agree_on_language(words))
         command = typer.main.get_command(build(words))
         _translate(command)
+        offer_language(command)
         with held_back(words):
             code = command.main(words, prog_name="oracle", standalone_mode=False, obj=call)
         return code if isinstance(code, int) else 0

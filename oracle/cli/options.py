@@ -75,7 +75,7 @@ WriterSeat = Annotated[
         metavar="SEAT",
         envvar="ORACLE_SEAT",
         help="The seat that writes (default memory).",
-        autocompletion=completing.seats,
+        autocompletion=completing.members,
     ),
 ]
 Secrets = Annotated[

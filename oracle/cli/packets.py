@@ -36,7 +36,9 @@ def packet(
     task_id: Annotated[
         str, typer.Option("--task-id", metavar="ID", help="The task at hand.", autocompletion=completing.tasks)
     ] = "",
-    session_id: Annotated[str, typer.Option("--session-id", metavar="ID", help="The agent's session.")] = "",
+    session_id: Annotated[
+        str, typer.Option("--session-id", metavar="ID", help="The agent's session.", autocompletion=completing.sessions)
+    ] = "",
     constraint: Annotated[
         Texts, typer.Option("--constraint", metavar="T", help="A rule that holds for this step; repeatable.")
     ] = None,

@@ -24,7 +24,15 @@ def profile(
     ],
     *,
     project: OfProject,
-    seats: Annotated[str, typer.Option("--seats", metavar="A,B", help="init: the seats of the team.")] = "",
+    seats: Annotated[
+        str,
+        typer.Option(
+            "--seats",
+            metavar="A,B",
+            help="init: the seats of the team.",
+            autocompletion=completing.listed(completing.roles),
+        ),
+    ] = "",
     repo: Annotated[str, typer.Option("--repo", metavar="DIR", help="init: the project's repository.")] = "",
     memory_dir: MemoryDir = None,
     as_json: Json = False,

@@ -31,7 +31,13 @@ def scan(
     ],
     *,
     only: Annotated[
-        str, typer.Option("--only", metavar="A,B", help="machine: these scanners, not the usual ones.")
+        str,
+        typer.Option(
+            "--only",
+            metavar="A,B",
+            help="machine: these scanners, not the usual ones.",
+            autocompletion=completing.listed(completing.scanners),
+        ),
     ] = "",
     network: Annotated[bool, typer.Option("--network", help="machine: let gh ask its hosts who is signed in.")] = False,
     with_values: Annotated[
@@ -143,7 +149,15 @@ def project(
         str,
         typer.Option("--seat", metavar="SEAT", help="add: its first seat (memory).", autocompletion=completing.seats),
     ] = "",
-    tool: Annotated[str, typer.Option("--tool", metavar="TOOL", help="add: the tool of that seat.")] = "",
+    tool: Annotated[
+        str,
+        typer.Option(
+            "--tool",
+            metavar="TOOL",
+            help="add: the tool of that seat.",
+            autocompletion=completing.words("claude", "codex", "gemini"),
+        ),
+    ] = "",
     template: Annotated[
         str, typer.Option("--template", metavar="NAME", help="add: the template it was made from.")
     ] = "",

@@ -44,7 +44,7 @@ def skill(
             "--seat",
             metavar="SEAT",
             help="install: whose skill (default memory); uninstall: only that of this seat.",
-            autocompletion=completing.seats,
+            autocompletion=completing.members,
         ),
     ] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing; print the change as a diff.")] = False,

@@ -70,8 +70,18 @@ def push(
     session: Annotated[
         str, typer.Option("--session", metavar="NAME", help="Where an answer goes; else the seat's own session.")
     ] = "",
-    task_id: Annotated[str, typer.Option("--task-id", metavar="ID", help="The task it is about.")] = "",
-    verdict: Annotated[str, typer.Option("--verdict", metavar="WORD", help="PASS, FAIL or BLOCKED.")] = "",
+    task_id: Annotated[
+        str, typer.Option("--task-id", metavar="ID", help="The task it is about.", autocompletion=completing.handoffs)
+    ] = "",
+    verdict: Annotated[
+        str,
+        typer.Option(
+            "--verdict",
+            metavar="WORD",
+            help="PASS, FAIL or BLOCKED.",
+            autocompletion=completing.words("PASS", "FAIL", "BLOCKED"),
+        ),
+    ] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Send nothing; print the message.")] = False,
     seat: WriterSeat = "memory",
     memory_dir: MemoryDir = None,

@@ -30,14 +30,32 @@ def task(
         ),
     ],
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID [STEP STATUS]]", help="The task; update-status: its step.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[ID [STEP STATUS]]",
+            help="The task; update-status: its step.",
+            autocompletion=completing.after(
+                "action", {"update-status": completing.steps, "create": completing.handoffs}
+            ),
+        ),
     ] = None,
     *,
     project: OfProject,
     template: Annotated[
-        str, typer.Option("--workflow-template", metavar="NAME", help="create: what the workflow follows.")
+        str,
+        typer.Option(
+            "--workflow-template",
+            metavar="NAME",
+            help="create: what the workflow follows.",
+            autocompletion=completing.words("brief-driven"),
+        ),
     ] = "brief-driven",
-    owner_role: Annotated[str, typer.Option("--owner-role", metavar="ROLE", help="list-pending: whose steps.")] = "",
+    owner_role: Annotated[
+        str,
+        typer.Option(
+            "--owner-role", metavar="ROLE", help="list-pending: whose steps.", autocompletion=completing.roles
+        ),
+    ] = "",
     age_days: Annotated[
         float, typer.Option("--age-days", metavar="N", min=0, help="auto-supersede: older than N days.")
     ] = 3.0,

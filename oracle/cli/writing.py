@@ -99,7 +99,12 @@ def write(
             "--status", metavar="STATUS", help="Its status.", show_default=True, autocompletion=completing.statuses
         ),
     ] = "open",
-    author: Annotated[str, typer.Option("--author", metavar="AUTHOR", help="Who says so (default: the seat).")] = "",
+    author: Annotated[
+        str,
+        typer.Option(
+            "--author", metavar="AUTHOR", help="Who says so (default: the seat).", autocompletion=completing.authors
+        ),
+    ] = "",
     seat: WriterSeat = "memory",
     secrets: Secrets = "refuse",
     dry_run: DryRun = False,

@@ -12,7 +12,10 @@ import pytest
 
 from oracle.app.oracle import Oracle
 from oracle.cli import completing
+from oracle.cli.main import run
 from oracle.domain.drafts import Draft
+from oracle.domain.memories import Given
+from tests.app.squad import Squad
 
 CHECKOUT = Path(__file__).parents[2]
 START = "import sys; from oracle.cli.main import run; sys.exit(run())"
@@ -31,11 +34,15 @@ def filled(root: Path) -> Path:
     return root
 
 
-def offered(root: Path, line: str, **environment: str) -> list[str]:
+def environment(root: Path, line: str) -> dict[str, str]:
+    """Return what a shell sets to ask for the words that may follow those typed so far."""
+    asking = {"_ORACLE_COMPLETE": "complete_fish", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    return {"ORACLE_ROOT": str(root), **asking, "_TYPER_COMPLETE_ARGS": line}
+
+
+def offered(root: Path, line: str) -> list[str]:
     """Return what a shell is told for the words typed so far."""
-    known = {**os.environ, "ORACLE_ROOT": str(root), **environment}
-    known |= {"_ORACLE_COMPLETE": "complete_fish", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
-    known |= {"_TYPER_COMPLETE_ARGS": line}
+    known = {**os.environ, **environment(root, line)}
     done = subprocess.run(
         [sys.executable, "-c", START], env=known, cwd=CHECKOUT, capture_output=True, text=True, check=False
     )
@@ -70,6 +77,141 @@ def offered(root: Path, line: str, **environment: str) -> list[str]:
 )
 def test_values_are_offered(filled: Path, line: str, words: list[str]):
     assert offered(filled, line) == words
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Path:
+    """Give the Root of a team that has handed something over, and whose records say nothing of it."""
+    squad = Squad(tmp_path)
+    squad.ask("T-1", "planner", "builder")
+    squad.ask(DECISION, "memory", "planner")
+    return squad.path
+
+
+DECISION = "0f3c2a4e-1111-4222-8333-0123456789ab"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("oracle list --project d", ["demo"]),
+        ("oracle ask q --project demo --from p", ["planner"]),
+        ("oracle ask q --project demo --reply-to ", ["builder", "memory", "planner", "reviewer"]),
+        ("oracle ask q --target b", ["builder"]),
+        ("oracle deliver --project demo --target r", ["reviewer"]),
+        ("oracle deliver --project demo --task-id ", [DECISION, "T-1"]),
+        ("oracle deliver --task-id T", ["T-1"]),
+        ("oracle deliver --project nobody --task-id ", []),
+        ("oracle handoffs ", ["show"]),
+        ("oracle handoffs show T", ["T-1"]),
+        ("oracle handoffs --state claim", ["claimed", "claim-expired"]),
+        ("oracle log --task T", ["T-1"]),
+        ("oracle ack T", ["T-1"]),
+        ("oracle integrate T", ["T-1"]),
+        ("oracle integrate T-1 --lane h", ["heavy"]),
+        ("oracle rehearse ", ["verify"]),
+        ("oracle rehearse --task-id T", ["T-1"]),
+        ("oracle decision resolve ", [DECISION]),
+        ("oracle decision send ", []),
+        ("oracle task update-status --project demo T", ["T-1"]),
+        ("oracle task update-status --project demo T-1 build ", ["pending", "in_progress", "done", "blocked"]),
+        ("oracle task list-pending --owner-role b", ["builder"]),
+        ("oracle task create T-1 --workflow-template ", ["brief-driven"]),
+        ("oracle profile init --seats memory,p", ["memory,planner", "memory,patrol"]),
+        ("oracle push x --project demo --verdict ", ["PASS", "FAIL", "BLOCKED"]),
+        ("oracle push x --project demo --task-id T", ["T-1"]),
+        ("oracle write decision --secrets ", ["refuse", "redact", "allow"]),
+        ("oracle write decision --seat m", ["memory"]),
+        ("oracle scan machine --only git", ["github"]),
+        ("oracle scan machine --only network,gi", ["network,github"]),
+        ("oracle project add x --tool ", ["claude", "codex", "gemini"]),
+        ("oracle --lang ", ["auto", "zh", "en"]),
+        ("oracle handoffs --lang z", ["zh"]),
+        ("oracle handoffs --lang zh --state ack", ["acked"]),
+        ("oracle help han", ["handoffs"]),
+    ],
+)
+def test_what_a_team_goes_by_is_offered(
+    team: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str, words: list[str]
+):
+    for name, value in environment(team, line).items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit, match="0"):
+        run([])
+    assert [word.partition("\t")[0] for word in capsys.readouterr().out.split("\n") if word] == words
+
+
+def test_what_is_kept_of_an_author_and_a_session_is_offered(filled: Path):
+    with Oracle.open(str(filled)) as oracle:
+        oracle.remember(Given("preference", "Tabs", "Use tabs.", "arena", session_id="s-42"))
+    assert offered(filled, "oracle packet --session-id s") == ["s-42"]
+    assert offered(filled, "oracle write decision --author a") == ["ada"]
+
+
+def test_a_profile_that_can_not_be_read_hides_no_other(team: Path):
+    (team.parent / "profiles" / "broken-profile-dynamic.toml").write_text("= no")
+    assert offered(team, "oracle deliver --task-id T") == ["T-1"]
+
+
+FREE = {
+    *(
+        "title",
+        "body",
+        "body-file",
+        "evidence",
+        "detail",
+        "reason",
+        "since",
+        "until",
+        "limit",
+        "lines",
+        "goal",
+        "constraint",
+    ),
+    *(
+        "failure",
+        "question",
+        "depth",
+        "top",
+        "repo",
+        "summary",
+        "response-inline",
+        "response-file",
+        "workspace",
+        "by",
+        "fact",
+    ),
+    *(
+        "settings-path",
+        "payload-file",
+        "session",
+        "choose",
+        "age-days",
+        "remote",
+        "branch",
+        "commit",
+        "transcript",
+        "text",
+    ),
+    *("template", "tmux", "file", "seconds", "port", "memory-dir"),
+}
+"""Options that hold what only the person knows: texts, numbers, dates, files, names of the world outside."""
+
+
+def test_every_other_option_offers_its_values():
+    import typer
+
+    from oracle.cli.application import build
+
+    tree = typer.main.get_command(build())
+    silent = {
+        f"{name} {option.opts[0]}"
+        for name, command in tree.commands.items()
+        for option in command.params
+        if option.param_type_name == "option" and not option.is_flag and option._custom_shell_complete is None
+        if option.opts[0].removeprefix("--") not in FREE
+    }
+    assert silent == set()
 
 
 def test_the_root_that_was_named_is_asked(filled: Path, tmp_path: Path):

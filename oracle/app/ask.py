@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from oracle.app import cleaning, completing, intents, resume, teams, wakeups
+from oracle.app import cleaning, delivery_steps, intents, resume, teams, wakeups
 from oracle.app.teams import Team, open_team
 from oracle.domain import receipts
 from oracle.domain.handoffs import Step
@@ -255,13 +255,13 @@ def _carry_out(oracle: Oracle, team: Team, order: Order) -> Dispatched:
     _queue(team, order, moment, undo=name if outcome is Outcome.CREATED else None)
     cells = {"Title": order.title or _title(order), "Owner": name.target, "Status": PENDING, "Notes": order.notes}
     task_tree.upsert_row(team.tree, name.task_id, cells)
-    completing.log_once(
+    delivery_steps.log_once(
         oracle,
         team,
         f"{name.source} dispatched {name.task_id} to {name.target} test_policy={order.test_policy}",
         task_id=name.task_id,
     )
-    teams.note(oracle, "dispatch", {**_details(team, name), "kind": order.kind, "notifies": order.notifies})
+    teams.note(oracle, "dispatch", {**team.ends_of(name), "kind": order.kind, "notifies": order.notifies})
     if team.profile.role(order.source) == "memory":
         from oracle.app import decision_log
 
@@ -343,10 +343,6 @@ def _send(oracle: Oracle, owed: Entry | None) -> wakeups.WakeUp:
     outcome = wakeups.send(oracle, owed)
     wakeups.warn_of(oracle, outcome)
     return outcome
-
-
-def _details(team: Team, name: ReceiptName) -> dict[str, object]:
-    return {"project": team.project, "task_id": name.task_id, "source": name.source, "target": name.target}
 
 
 # On disk --------------------------------------------------------------------------------------------------------------

@@ -184,8 +184,7 @@ def _claim(oracle: Oracle, asked: Asked, terms: Terms) -> Lease | None:
 
 def _note_claim(oracle: Oracle, asked: Asked, lease: Lease, *, after: str) -> None:
     name, until = asked.name, timestamps.print_moment(lease.until)
-    details = {"project": asked.team.project, "task_id": name.task_id, "source": name.source, "target": name.target}
-    teams.note(oracle, "claim", {**details, "holder": lease.holder, "until": until, "after": after})
+    teams.note(oracle, "claim", {**asked.team.ends_of(name), "holder": lease.holder, "until": until, "after": after})
 
 
 def _deliver(oracle: Oracle, asked: Asked, response: Mapping[str, object]) -> None:

@@ -1,16 +1,15 @@
-"""Complete a handoff with a receipt and no response of ours, acknowledge one, verify one, audit a planner's closeout. App room."""
+"""Complete a handoff with a receipt and no response of ours, by the rules of the team. App room."""
 
 from __future__ import annotations
 
-from oracle.app import cleaning, completing, intents, lineage, resume, teams
-from oracle.app.completing import REWORK, Delivered, Work
+from oracle.app import answered, cleaning, delivery_steps, intents, lineage, resume, teams
+from oracle.app.delivery_steps import REWORK, Delivered, Work
 from oracle.app.teams import Team, open_team
-from oracle.domain import receipts, timestamps
-from oracle.domain.receipts import CONSUMED, Kind, Receipt, ReceiptName
+from oracle.domain import receipts
+from oracle.domain.receipts import Kind, Receipt, ReceiptName
 from oracle.domain.values import NOTHING, replace, value
-from oracle.errors import CompletionRefused, OracleError, UsageError
-from oracle.store import handoffs, task_tree
-from oracle.store.handoffs import Outcome
+from oracle.errors import CompletionRefused, OracleError
+from oracle.store import handoffs
 from oracle.wording import joined, say
 
 TYPE_CHECKING = False
@@ -67,52 +66,21 @@ def complete(oracle: Oracle, given: Completion) -> Delivered:
     cleaned, redacted = cleaning.guard_handoff(oracle, {name: getattr(given, name) for name in _SAID}, given.secrets)
     given = replace(given, **cleaned) if redacted else given
     team = open_team(oracle, given.project, path=given.profile)
-    source, target = _seats(team, given)
-    name = team.receipt(given.task_id, source, target or _asker(team, given.task_id, source))
-    asked = completing.dispatch_answered(team.folder, name)
+    source, target = team.seat_meant(given.source), team.seat_meant(given.target)
+    name = team.receipt(given.task_id, source, target or answered.asker_of(team, given.task_id, source))
+    asked = answered.dispatch_answered(team.folder, name)
     receipt = _receipt(oracle, team, given, name, asked)
     work = Work(receipt, None, REWORK, given.notifies)
     subject = (team.project, name.task_id, name.source, name.target, receipts.fingerprint(receipt.fields)[:12])
     entry = intents.keep(oracle, "delivery", subject, work.as_fields(team))
     try:
-        done, owed = completing.carry_out(oracle, team, work)
+        done, owed = delivery_steps.carry_out(oracle, team, work)
     except OracleError as error:
         if not isinstance(error, KEPT):
             intents.finish(oracle, entry)
         raise
     intents.finish(oracle, entry)
-    return replace(completing.send_all(oracle, done, owed), redacted=redacted)
-
-
-def _seats(team: Team, given: Completion) -> tuple[str, str]:
-    """Return source and target; a plain `planner` stands for the one planner seat of another name."""
-    return _planner_meant(team, given.source), _planner_meant(team, given.target)
-
-
-def _planner_meant(team: Team, seat: str) -> str:
-    if seat != "planner" or seat in team.profile.seats:
-        return seat
-    planners = team.profile.planners
-    if len(planners) > 1:
-        raise UsageError(say("`planner` may mean each of {planners}.", planners=planners), hint=say("Name the seat."))
-    return planners[0] if planners else seat
-
-
-def _asker(team: Team, task_id: str, source: str) -> str:
-    """Return who wants the answer, from the dispatch that was made last. Raises CompletionRefused when nothing was dispatched."""
-    found = [item for item, _ in completing.dispatches_to(team.folder, task_id, source) if item.kind is Kind.DISPATCH]
-    if not found:
-        if source != teams.OPERATOR:
-            team.profile.require_seat(source)
-        raise CompletionRefused(
-            say(
-                "Nothing tells to whom {source} answers {task_id}: no dispatch to it is on disk.",
-                source=source,
-                task_id=task_id,
-            ),
-            hint=say("Name it with --target."),
-        )
-    return max(found, key=lambda item: item.text("assigned_at")).reply_to
+    return replace(delivery_steps.send_all(oracle, done, owed), redacted=redacted)
 
 
 def _receipt(oracle: Oracle, team: Team, given: Completion, name: ReceiptName, asked: Receipt | None) -> Receipt:
@@ -151,7 +119,7 @@ def _receipt(oracle: Oracle, team: Team, given: Completion, name: ReceiptName, a
         "user_summary": given.user_summary,
         "verdict": given.verdict,
     }
-    return completing.completion(name, fields, asked=asked)
+    return delivery_steps.completion(name, fields, asked=asked)
 
 
 def _built(team: Team, task_id: str) -> str:
@@ -273,135 +241,3 @@ def _keep_lineage(oracle: Oracle, given: Completion, commit: str, *, asked: Rece
         )
     if "user_summary" in absent:
         oracle.warn(say("the completion of {task_id} has no --user-summary", task_id=given.task_id))
-
-
-# Acknowledge ----------------------------------------------------------------------------------------------------------
-
-
-@value
-class Acknowledged:
-    """An ACK as it stands: its line in the reader's queue and the receipt; `is_new` unless it was there."""
-
-    line: str
-    receipt_path: str
-    is_new: bool
-
-
-def acknowledge(
-    oracle: Oracle, project: str, task_id: str, *, source: str, target: str, path: str = ""
-) -> Acknowledged:
-    """Note that `target` has what `source` completed; `.consumed` is put beside the receipt. Raises NotFound, UsageError."""
-    resume.resume_quietly(oracle)
-    team = open_team(oracle, project, path=path)
-    seats = _planner_meant(team, source), _planner_meant(team, target)
-    name = team.receipt(task_id, seats[0], seats[1] or _asker(team, task_id, seats[0]))
-    moment = teams.now(oracle)
-    receipt = _require_completion(team, name)
-    line = task_tree.acknowledge_task(team.tree, name.target, name.task_id, source=name.source, moment=moment)
-    task_tree.drop_task(team.tree, name.source, name.task_id)
-    changes = {
-        "consumed_at": teams.stamp(oracle),
-        "consumed_ack": line,
-        "todo_path": team.profile.todo_file(name.target),
-    }
-    outcome = handoffs.acknowledge(team.folder, name, changes)
-    if outcome is Outcome.CREATED:
-        policy = receipt.text("test_policy")
-        completing.log_once(
-            oracle, team, f"{name.source} ack {name.task_id} test_policy={policy}", task_id=name.task_id
-        )
-        details = {"project": team.project, "task_id": name.task_id, "source": name.source, "target": name.target}
-        teams.note(oracle, "ack", details)
-    return Acknowledged(line, handoffs.path_of(team.folder, name), outcome is Outcome.CREATED)
-
-
-def _require_completion(team: Team, name: ReceiptName) -> Receipt:
-    found = handoffs.find(team.folder, name)
-    if found is None or found.kind not in (Kind.COMPLETION, Kind.UNKNOWN):
-        from oracle.errors import NotFound
-
-        raise NotFound(
-            say("There is no completion receipt {file_name} to acknowledge.", file_name=name.file_name),
-            hint=say("See what there is with `oracle handoffs show {task_id}`.", task_id=name.task_id),
-        )
-    return found
-
-
-# Verify and audit -----------------------------------------------------------------------------------------------------
-
-
-def verify(
-    oracle: Oracle, project: str, task_id: str, *, source: str, target: str, path: str = ""
-) -> dict[str, object]:
-    """Return what the files say of one handoff: assigned, notified, consumed, verdict and whether all is well.
-
-    Nothing is written. A receipt that can't be read is named under `problems`.
-    """
-    team = open_team(oracle, project, path=path)
-    name = team.receipt(task_id, _planner_meant(team, source), _planner_meant(team, target))
-    receipt = handoffs.find(team.folder, name)
-    verdict = receipt.text("verdict") if receipt else ""
-    needs_verdict = team.profile.role(name.source) == "reviewer" and (
-        receipt is None or receipt.kind is Kind.COMPLETION
-    )
-    ack = task_tree.find_acknowledgement(team.tree, name.target, name.task_id, source=name.source)
-    facts: dict[str, object] = {
-        "assigned": receipt is not None and _is_assigned(team, receipt),
-        "notified": bool(receipt and receipt.text("notified_at")),
-        "consumed": receipt is not None and _is_consumed(team, receipt, ack),
-        "verdict": verdict or None,
-        "verdict_valid": verdict in VERDICTS if needs_verdict else True,
-    }
-    return {
-        "task_id": name.task_id,
-        "source": name.source,
-        "target": name.target,
-        **facts,
-        "receipt_path": handoffs.path_of(team.folder, name),
-        "todo_path": team.profile.todo_file(name.target),
-        "delivery_path": team.profile.delivery_file(name.source),
-        "consumed_ack": ack or None,
-        "healthy": all(facts[key] for key in ("assigned", "notified", "consumed", "verdict_valid")),
-        "problems": list(receipt.problems) if receipt else [],
-    }
-
-
-def _is_assigned(team: Team, receipt: Receipt) -> bool:
-    """Tell whether the task stands where its reader looks: its own queue; a completion stands in its receipt by itself."""
-    if receipt.kind is Kind.COMPLETION:
-        return True
-    queue = task_tree.read_queue(team.tree, receipt.name.target)
-    return any(task.task_id == receipt.name.task_id for task in queue)
-
-
-def _is_consumed(team: Team, receipt: Receipt, ack: str) -> bool:
-    """Tell whether this very round was consumed: an ACK that is older than its delivery belongs to an earlier one."""
-    if receipt.text("consumed_at") or handoffs.read(team.folder, receipt.name, CONSUMED) is not None:
-        return True
-    acked = timestamps.parse(ack.rpartition(" at ")[2]) if ack else None
-    since = timestamps.parse(receipt.since)
-    return acked is not None and (since is None or acked > since)  # both tell seconds: in doubt it is an older one
-
-
-def audit_closeout(oracle: Oracle, project: str, task_id: str, *, path: str = "") -> tuple[str, ...]:
-    """Return a sentence for each of the three artifacts of a planner's closeout that is not there: () when all are.
-
-    The planner consumed what was sent to it; its completion for memory is on disk; its DELIVERY.md tells of this task.
-    """
-    team = open_team(oracle, project, path=path)
-    planners = team.profile.planners or ("planner",)
-    memories = team.profile.seats_of("memory") or ("memory",)
-    consumed = any(
-        not is_open for seat in planners for _, is_open in completing.dispatches_to(team.folder, task_id, seat)
-    )
-    names = [receipts.receipt_name(task_id, seat, memory) for seat in planners for memory in memories]
-    found = [receipt for name in names for receipt in [handoffs.find(team.folder, name)] if receipt is not None]
-    absent = []
-    if not consumed:
-        absent.append(f"missing consumed receipt: {task_id}__*__{planners[0]}.json.consumed")
-    if not found:
-        absent.append(f"missing closeout receipt: {names[0].file_name}")
-    absent += [f"unreadable closeout receipt: {text}" for receipt in found for text in receipt.problems]
-    if not any(task_tree.read_delivery(team.tree, seat).get("task_id") == task_id for seat in planners):
-        absent.append(f"missing delivery: {team.profile.delivery_file(planners[0])} does not tell of {task_id}")
-    return tuple(absent)

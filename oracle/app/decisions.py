@@ -173,7 +173,7 @@ def send(
     path = handoffs.path_of(team.folder, name)
     is_new = outcome is Outcome.CREATED
     if is_new:
-        teams.note(oracle, "decision", {**_details(team, name), "severity": payload.text("severity")})
+        teams.note(oracle, "decision", {**team.ends_of(name), "severity": payload.text("severity")})
     standing = handoffs.read(team.folder, name)
     if not notifies or standing is None or standing.text("notified_at"):
         return Sent(name, path, is_new)
@@ -224,10 +224,6 @@ def _text(payload: Payload, name: ReceiptName, path: str) -> str:
     )
 
 
-def _details(team: Team, name: ReceiptName) -> dict[str, object]:
-    return {"project": team.project, "task_id": name.task_id, "source": name.source, "target": name.target}
-
-
 # Resolve --------------------------------------------------------------------------------------------------------------
 
 
@@ -256,7 +252,7 @@ def resolve(
     path = handoffs.path_of(team.folder, name)
     record = _record(oracle, team, payload, name, chosen=chosen, decider=decider, reason=reason)
     if is_new:
-        teams.note(oracle, "decided", {**_details(team, name), "choice": chosen, "by": decider})
+        teams.note(oracle, "decided", {**team.ends_of(name), "choice": chosen, "by": decider})
     _tell(oracle, team, name, label=f"{payload.label(chosen)} ({chosen})", record=record)
     return Resolution(name.task_id, chosen, payload.label(chosen), decider, record, path, is_new)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from oracle.app import cleaning, completing, evidence, intents, resume, teams
-from oracle.app.completing import REFUSE, SUPERSEDE, Delivered, Work
+from oracle.app import answered, cleaning, delivery_steps, evidence, intents, resume, teams
+from oracle.app.delivery_steps import REFUSE, SUPERSEDE, Delivered, Work
 from oracle.app.teams import Team, open_team
 from oracle.domain import receipts
 from oracle.domain.values import replace, value
@@ -52,7 +52,7 @@ def deliver(oracle: Oracle, delivery: Delivery) -> Delivered:
     """
     resume.before(oracle, notifies=delivery.notifies)
     done, owed = _deliver(oracle, delivery)
-    return completing.send_all(oracle, done, owed)
+    return delivery_steps.send_all(oracle, done, owed)
 
 
 def deliver_and_owe(oracle: Oracle, delivery: Delivery) -> Delivered:
@@ -67,7 +67,7 @@ def _deliver(oracle: Oracle, delivery: Delivery) -> tuple[Delivered, tuple[Entry
     subject = (team.project, name.task_id, name.source, name.target, _digest(work))
     entry = intents.keep(oracle, "delivery", subject, work.as_fields(team))
     try:
-        done, owed = completing.carry_out(oracle, team, work)
+        done, owed = delivery_steps.carry_out(oracle, team, work)
     except OracleError as error:
         if not isinstance(error, KEPT):
             intents.finish(oracle, entry)
@@ -146,7 +146,7 @@ def prepare(oracle: Oracle, delivery: Delivery) -> tuple[Team, Work, evidence.Ve
         "source_todo_path": team.profile.todo_file(name.source),
         "all_verified": verified.all_verified,
     }
-    receipt = completing.completion(name, fields, asked=completing.dispatch_answered(team.folder, name))
+    receipt = delivery_steps.completion(name, fields, asked=answered.dispatch_answered(team.folder, name))
     policy = SUPERSEDE if delivery.supersedes else REFUSE
     return team, Work(receipt, whole, policy, delivery.notifies), verified
 
@@ -185,5 +185,5 @@ def deliver_held(oracle: Oracle, delivery: Delivery) -> tuple[bool, tuple[Entry,
     The caller has asked `without_secrets` before, so that the intent holds none.
     """
     team, work, _ = prepare(oracle, delivery)
-    done, owed = completing.carry_out(oracle, team, work)
+    done, owed = delivery_steps.carry_out(oracle, team, work)
     return done.is_new, owed

@@ -6,7 +6,8 @@ Light: memory landed it, and says with which commit. Medium: a planner has a bui
 from __future__ import annotations
 
 from oracle.app import lineage
-from oracle.app.completing import DIVERGENT, PASS_NEEDS_INTEGRATION
+from oracle.app.divergent import PASS_NEEDS_INTEGRATION
+from oracle.app.lineage import DIVERGENT
 from oracle.app.once import write_once
 from oracle.app.teams import Team, open_team
 from oracle.domain.drafts import Draft

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from oracle.app import decision_log
+    from oracle.app.acknowledge import Acknowledged
     from oracle.app.acks import Sign
     from oracle.app.ask import Dispatched, Order
     from oracle.app.compact_check import Verdict
-    from oracle.app.complete import Acknowledged, Completion
-    from oracle.app.completing import Delivered
+    from oracle.app.complete import Completion
     from oracle.app.decisions import Resolution, Sent
     from oracle.app.deliver import Delivery
+    from oracle.app.delivery_steps import Delivered
     from oracle.app.doctor import Check
     from oracle.app.embedding import Coverage
     from oracle.app.handoffs import Handoffs, Story
@@ -499,23 +500,23 @@ class Oracle:
 
     def acknowledge(self, project: str, task_id: str, *, source: str, target: str, path: str = "") -> Acknowledged:
         """Note that `target` has what `source` completed. Raises NotFound, UsageError, HandoffFailed."""
-        from oracle.app import complete
+        from oracle.app.acknowledge import acknowledge
 
-        return complete.acknowledge(self, project, task_id, source=source, target=target, path=path)
+        return acknowledge(self, project, task_id, source=source, target=target, path=path)
 
     def verify_handoff(
         self, project: str, task_id: str, *, source: str, target: str, path: str = ""
     ) -> dict[str, object]:
         """Return what the files say of one handoff. Writes nothing."""
-        from oracle.app import complete
+        from oracle.app import verifying
 
-        return complete.verify(self, project, task_id, source=source, target=target, path=path)
+        return verifying.verify(self, project, task_id, source=source, target=target, path=path)
 
     def audit_closeout(self, project: str, task_id: str, path: str = "") -> tuple[str, ...]:
         """Return a sentence for each artifact of a planner's closeout that is missing."""
-        from oracle.app import complete
+        from oracle.app import verifying
 
-        return complete.audit_closeout(self, project, task_id, path=path)
+        return verifying.audit_closeout(self, project, task_id, path=path)
 
     def notify(self, notice: Notice) -> Notified:
         """Send a seat a notice. Raises UsageError for an unknown seat or a text that must not be typed."""

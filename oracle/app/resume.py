@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from oracle.app import completing, intents, teams, wakeups
+from oracle.app import delivery_steps, intents, teams, wakeups
 from oracle.domain.handoffs import Party, Step
 from oracle.domain.receipts import Kind
 from oracle.domain.values import value
@@ -166,13 +166,13 @@ def _carry_on(oracle: Oracle, entry: Entry) -> str:
 
         return say("finished the dispatch {task}", task=ask.carry_on(oracle, fields))
     if what == "delivery":
-        work = completing.work_of(fields)
+        work = delivery_steps.work_of(fields)
         team = teams.open_team(oracle, "", path=str(fields.get("profile", "")))
     else:
         from oracle.app import deliver
 
         team, work, _ = deliver.prepare(oracle, deliver.delivery_of(entry.fields))
-    done, _ = completing.carry_on(oracle, team, work)
+    done, _ = delivery_steps.carry_on(oracle, team, work)
     return say(
         "finished the delivery of {task} from {source} to {target}",
         task=done.name.task_id,
@@ -248,7 +248,7 @@ def _complete_from_response(oracle: Oracle, team: Team, item: Handoff) -> str:
             return ""
         made = deliver.Delivery(team.project, item.task_id, item.asker, response, source=item.answerer)
         _, work, _ = deliver.prepare(oracle, made)
-        completing.carry_on(oracle, team, work)
+        delivery_steps.carry_on(oracle, team, work)
     except OracleError as error:
         oracle.warn(say("{task} could not be completed: {fault}", task=item.task_id, fault=error))
         return ""

@@ -68,6 +68,24 @@ class Team:
                 self.profile.require_seat(seat)
         return name
 
+    def ends_of(self, name: ReceiptName) -> dict[str, object]:
+        """Return what an event of the journal says of a handoff: its project, task, source and target."""
+        return {"project": self.project, "task_id": name.task_id, "source": name.source, "target": name.target}
+
+    def seat_meant(self, seat: str) -> str:
+        """Return the seat that a word names: a plain `planner` stands for the one planner seat of another name.
+
+        Raises UsageError where there are several.
+        """
+        if seat != "planner" or seat in self.profile.seats:
+            return seat
+        planners = self.profile.planners
+        if len(planners) > 1:
+            raise UsageError(
+                say("`planner` may mean each of {planners}.", planners=planners), hint=say("Name the seat.")
+            )
+        return planners[0] if planners else seat
+
 
 def open_team(oracle: Oracle, project: str, *, path: str = "") -> Team:
     """Return the team of a project, or that of the profile at `path`. Raises NoProfile, InvalidProfile, InvalidName.

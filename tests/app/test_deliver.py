@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from oracle.app.completing import Delivered
+from oracle.app.delivery_steps import Delivered
 from oracle.errors import ClaimsFailed, Conflict, HandoffFailed, InvalidName, NoProfile, OwnershipError, UsageError
 from oracle.store import steps
 from tests.app.squad import Squad

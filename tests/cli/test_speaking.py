@@ -208,17 +208,10 @@ def test_a_sentence_that_escapes_is_found(line):
 WRITE_ENGLISH = tuple(
     f"oracle/{name}"
     for name in (
-        *("app/ask.py", "app/attend.py", "app/completing.py", "app/decisions.py", "app/deliver.py", "app/workflow.py"),
-        *("app/integrating.py", "app/peers.py", "app/rehearsing.py", "app/routing.py", "app/question_packet.py"),
-        *(
-            "app/synthesis.py",
-            "app/embedding_model.py",
-            "app/workspaces.py",
-            "daemon/",
-            "hook/skills.py",
-            "hook/stop.py",
-        ),
-        *("domain/values.py", "compat/", "mcp/"),
+        *("app/ask.py", "app/attend.py", "app/decisions.py", "app/deliver.py", "app/delivery_steps.py"),
+        *("app/divergent.py", "app/embedding_model.py", "app/integrating.py", "app/peers.py", "app/question_packet.py"),
+        *("app/rehearsing.py", "app/routing.py", "app/synthesis.py", "app/workflow.py", "app/workspaces.py"),
+        *("daemon/", "hook/skills.py", "hook/stop.py", "domain/values.py", "compat/", "mcp/"),
     )
 )
 """Modules with sentences that go into records, receipts, packets, wake-ups, logs and to models, or that nobody reads."""

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from oracle.app import attend, completing, deliver
+from oracle.app import attend, deliver, delivery_steps
 from oracle.app.oracle import Oracle
 from oracle.daemon import attempts, clerk, ground, keeper, listening, watching
 from oracle.daemon.serve import Daemon
@@ -29,7 +29,7 @@ POINTS: dict[str, tuple[Any, str]] = {
     "response": (responses, "put"),
     "receipt": (handoffs, "complete"),
     "consumed": (handoffs, "consume"),
-    "told": (completing, "_tell"),
+    "told": (delivery_steps, "_tell"),
     "delivered": (deliver, "deliver_and_owe"),
     "woken": (handoffs, "amend"),
     "passed-on": (leases, "pass_on"),

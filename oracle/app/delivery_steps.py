@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 
-from oracle.app import teams, wakeups
+from oracle.app import answered, divergent, teams, wakeups
 from oracle.app.teams import Team
 from oracle.domain import receipts
 from oracle.domain.receipts import CONSUMED, Kind, Receipt, ReceiptName, new_receipt, receipt_name
 from oracle.domain.values import replace, value
-from oracle.errors import Conflict, NotFound, UsageError
+from oracle.errors import Conflict, UsageError
 from oracle.store import handoffs, responses
 from oracle.store.handoffs import Outcome
 from oracle.store.profile import PLANNER_ROLES
@@ -22,7 +22,7 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from oracle.app.oracle import Oracle
     from oracle.store.inbox import Entry
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 REFUSE, SUPERSEDE, REWORK = "refuse", "supersede", "rework"
 """What becomes of another answer that stands: it stays and the new one is a conflict; it is replaced and kept aside, response
 and receipt; its receipt alone is replaced and kept aside."""
-
-DIVERGENT = "divergent"
-PASS_NEEDS_INTEGRATION = "PASS_NEEDS_INTEGRATION"  # noqa: S105 - a word that teams look for, no password
 
 
 @value
@@ -117,9 +114,9 @@ def carry_out(oracle: Oracle, team: Team, work: Work) -> tuple[Delivered, tuple[
     response_path = stored.path if stored else ""
     _consume(team, receipt.name)
     if stored is not None and stored.settled:
-        teams.note(oracle, "settle", {**_details(team, receipt), "superseded": stored.settled})
+        teams.note(oracle, "settle", {**team.ends_of(receipt.name), "superseded": stored.settled})
     if not is_new:
-        teams.note(oracle, "skip", {**_details(team, receipt), "what": "delivery", "reason": "already delivered"})
+        teams.note(oracle, "skip", {**team.ends_of(receipt.name), "what": "delivery", "reason": "already delivered"})
         return replace(_delivered(team, receipt, response_path), settled=stored.settled if stored else 0), ()
     return _tell(oracle, team, work, receipt, response_path)
 
@@ -139,7 +136,7 @@ def _answer(oracle: Oracle, team: Team, work: Work) -> tuple[Receipt, bool, resp
         receipt, stored = _respond(oracle, work)
         outcome = _complete(team.folder, receipt, work.policy, stored)
     except Conflict as error:
-        teams.note(oracle, "conflict", {**_details(team, work.receipt), "reason": error.sentence})
+        teams.note(oracle, "conflict", {**team.ends_of(work.receipt.name), "reason": error.sentence})
         raise
     standing = handoffs.find(team.folder, receipt.name) or receipt
     return standing, outcome is Outcome.CREATED, stored
@@ -193,33 +190,11 @@ def _complete(folder: str, receipt: Receipt, policy: str, stored: responses.Stor
     return handoffs.supersede(folder, receipt)
 
 
-# The dispatches that it answers ---------------------------------------------------------------------------------------
-
-
-def dispatches_to(folder: str, task_id: str, seat: str) -> Iterator[tuple[Receipt, bool]]:
-    """Yield (receipt, whether it is open) of everything that was sent to a seat under just this task id, no notices."""
-    for receipt, suffix in handoffs.receipts_of(folder, task_id):
-        if receipt.name.target == seat and receipt.kind is not Kind.NOTICE:
-            yield receipt, not suffix
-
-
-def dispatch_answered(folder: str, name: ReceiptName) -> Receipt | None:
-    """Return the dispatch that a completion of this name answers, the open one first, or None when none asked."""
-    fitting = [
-        (receipt, is_open)
-        for receipt, is_open in dispatches_to(folder, name.task_id, name.source)
-        if receipt.kind is not Kind.COMPLETION and name.target in (receipt.name.source, receipt.reply_to)
-    ]
-    ordered = sorted(fitting, key=lambda pair: not pair[1])
-    return ordered[0][0] if ordered else None
-
-
 def _consume(team: Team, name: ReceiptName) -> None:
     """Consume the dispatches that this completion answers; a planner's closeout consumes all that was sent to it."""
     closes = team.profile.role(name.source) in PLANNER_ROLES
-    for receipt, is_open in dispatches_to(team.folder, name.task_id, name.source):
-        answers = receipt.kind is not Kind.COMPLETION and name.target in (receipt.name.source, receipt.reply_to)
-        if is_open and (answers or closes):
+    for receipt, is_open in answered.dispatches_to(team.folder, name.task_id, name.source):
+        if is_open and (closes or answered.is_answer(name, receipt)):
             handoffs.consume(team.folder, receipt.name)
 
 
@@ -230,9 +205,9 @@ def _tell(
     oracle: Oracle, team: Team, work: Work, receipt: Receipt, response_path: str
 ) -> tuple[Delivered, tuple[Entry, ...]]:
     _write_tree(oracle, team, receipt)
-    details = _details(team, receipt)
+    details = team.ends_of(receipt.name)
     teams.note(oracle, "delivery", {**details, "lineage": receipt.text("lineage_status"), "notifies": work.notifies})
-    record = _note_integration(oracle, team, receipt)
+    record = divergent.note(oracle, team, receipt)
     done = replace(_delivered(team, receipt, response_path), is_new=True, record=record)
     return done, _owe(oracle, team, done, receipt) if work.notifies else ()
 
@@ -240,13 +215,15 @@ def _tell(
 def _owe(oracle: Oracle, team: Team, done: Delivered, receipt: Receipt) -> tuple[Entry, ...]:
     """Owe the reader a wake-up unless it was woken, and memory a word about a commit outside of the main line."""
     name = done.name
-    owed = [_owe_memory(oracle, team, receipt, seat) for seat in team.profile.seats_of("memory")[:1] if done.record]
+    owed = [
+        divergent.owe_memory(oracle, team, receipt, seat) for seat in team.profile.seats_of("memory")[:1] if done.record
+    ]
     if not receipt.text("notified_at") and name.target != teams.OPERATOR:
         where = done.response_path or done.delivery_path
         text = f"{name.task_id} complete from {name.source} to {name.target}."
         text += f" Read {where} and write a durable Consumed ACK when handled."
         if done.record:
-            text += f" {PASS_NEEDS_INTEGRATION}: its commit is not in the main line; see {done.record}."
+            text += f" {divergent.PASS_NEEDS_INTEGRATION}: its commit is not in the main line; see {done.record}."
         owed.append(wakeups.owe(oracle, team, name, seat=name.target, text=text))
     return tuple(owed)
 
@@ -306,59 +283,6 @@ def log_once(oracle: Oracle, team: Team, line: str, *, task_id: str) -> None:
         task_tree.append_log(team.tree, line, task_id=task_id, moment=teams.now(oracle).astimezone())
 
 
-def _commit(receipt: Receipt) -> str:
-    return receipt.text("builder_commit") or receipt.text("commit")
-
-
-def _note_integration(oracle: Oracle, team: Team, receipt: Receipt) -> str:
-    """Write down that a commit passed outside of the main line; return the record's path, "" when it did not.
-
-    The record is looked for first, so that it is written once; memory needs no word about what is delivered to it.
-    """
-    name, commit = receipt.name, _commit(receipt)
-    if receipt.text("lineage_status") != DIVERGENT or not commit or team.profile.role(name.target) == "memory":
-        return ""
-    from oracle.domain.drafts import Draft, Evidence
-
-    if not os.path.isdir(oracle.root.path):
-        oracle.init()
-    title = f"{PASS_NEEDS_INTEGRATION} {name.task_id} {commit[:12]}"
-    found = _find_record(oracle, team, name.task_id, title)
-    if found:
-        return oracle.root.join(found)
-    where = handoffs.path_of(team.folder, name)
-    body = (
-        f"{name.source} delivered {name.task_id} to {name.target} with the commit {commit}, which the head of"
-        f" {team.profile.repo_root} does not contain.\n\nlineage_status={DIVERGENT}\nreported_commit={commit}\n"
-        f"receipt={where}\n"
-    )
-    evidence = (Evidence("high", where),)
-    draft = Draft("finding", team.project, title, body=body, task_id=name.task_id, evidence=evidence)
-    return oracle.write(draft, secrets="redact").path
-
-
-def _find_record(oracle: Oracle, team: Team, task_id: str, title: str) -> str:
-    try:
-        found = oracle.records({"project": team.project, "kind": "finding", "task": task_id}, fresh=True)
-    except NotFound:
-        return ""
-    return next((item.path for item in found if item.title == title), "")
-
-
-def _owe_memory(oracle: Oracle, team: Team, receipt: Receipt, seat: str) -> Entry:
-    name, commit = receipt.name, _commit(receipt)
-    words = {
-        "task_id": name.task_id,
-        "lineage_status": DIVERGENT,
-        "reported_commit": commit,
-        "source": name.source,
-        "target": name.target,
-        "delivery_path": team.profile.delivery_file(name.source),
-    }
-    text = f"{PASS_NEEDS_INTEGRATION}: " + " ".join(f"{key}={word}" for key, word in words.items())
-    return wakeups.owe(oracle, team, name, seat=seat, text=text, topic=f"{PASS_NEEDS_INTEGRATION} {commit}")
-
-
 def send_all(oracle: Oracle, done: Delivered, owed: Sequence[Entry]) -> Delivered:
     """Send the wake-ups of a delivery; what fails is a warning and waits in the inbox. The reader's comes last."""
     outcome = wakeups.WakeUp()
@@ -366,11 +290,6 @@ def send_all(oracle: Oracle, done: Delivered, owed: Sequence[Entry]) -> Delivere
         outcome = wakeups.send(oracle, entry)
         wakeups.warn_of(oracle, outcome)
     return replace(done, wake_up=outcome)
-
-
-def _details(team: Team, receipt: Receipt) -> dict[str, object]:
-    name = receipt.name
-    return {"project": team.project, "task_id": name.task_id, "source": name.source, "target": name.target}
 
 
 def completion(name: ReceiptName, fields: Mapping[str, object], *, asked: Receipt | None) -> Receipt:

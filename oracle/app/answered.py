@@ -1,0 +1,49 @@
+"""Which dispatches a completion answers, and who asked: told from the receipts of one task id. App room; writes nothing."""
+
+from __future__ import annotations
+
+from oracle.app import teams
+from oracle.app.teams import Team
+from oracle.domain.receipts import Kind, Receipt, ReceiptName
+from oracle.errors import CompletionRefused
+from oracle.store import handoffs
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def dispatches_to(folder: str, task_id: str, seat: str) -> Iterator[tuple[Receipt, bool]]:
+    """Yield (receipt, whether it is open) of everything that was sent to a seat under just this task id, no notices."""
+    for receipt, suffix in handoffs.receipts_of(folder, task_id):
+        if receipt.name.target == seat and receipt.kind is not Kind.NOTICE:
+            yield receipt, not suffix
+
+
+def dispatch_answered(folder: str, name: ReceiptName) -> Receipt | None:
+    """Return the dispatch that a completion of this name answers, the open one first, or None when none asked."""
+    found = [pair for pair in dispatches_to(folder, name.task_id, name.source) if is_answer(name, pair[0])]
+    return min(found, key=lambda pair: not pair[1])[0] if found else None
+
+
+def is_answer(name: ReceiptName, dispatch: Receipt) -> bool:
+    """Tell whether a completion of this name goes to who sent a receipt, or to whom its answer is to go."""
+    return dispatch.kind is not Kind.COMPLETION and name.target in (dispatch.name.source, dispatch.reply_to)
+
+
+def asker_of(team: Team, task_id: str, source: str) -> str:
+    """Return who wants the answer, from the dispatch that was made last. Raises CompletionRefused when nothing was dispatched."""
+    found = [item for item, _ in dispatches_to(team.folder, task_id, source) if item.kind is Kind.DISPATCH]
+    if not found:
+        if source != teams.OPERATOR:
+            team.profile.require_seat(source)
+        raise CompletionRefused(
+            say(
+                "Nothing tells to whom {source} answers {task_id}: no dispatch to it is on disk.",
+                source=source,
+                task_id=task_id,
+            ),
+            hint=say("Name it with --target."),
+        )
+    return max(found, key=lambda item: item.text("assigned_at")).reply_to

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from oracle.domain import receipts
-from oracle.domain.markers import Waiting
+from oracle.domain.addressing import Waiting
 from oracle.domain.receipts import CONSUMED, Kind, ReceiptName
 from oracle.domain.values import value
 from oracle.errors import OracleError

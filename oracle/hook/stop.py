@@ -11,8 +11,9 @@ import sys
 import time
 from contextlib import contextmanager
 
-from oracle.domain import markers
-from oracle.domain.markers import Address, Fault, Marker
+from oracle.domain import addressing, markers
+from oracle.domain.addressing import Address
+from oracle.domain.markers import Fault, Marker
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
@@ -176,12 +177,12 @@ def _says_something(text: str) -> bool:
 def _address(marker: Marker, payload: Payload, around: Surroundings, root: Root) -> Address:
     from oracle.hook.dispatches import find_dispatches
 
-    context = markers.Context()
+    context = addressing.Context()
     if not (marker.task_id and marker.project):
-        context = markers.read_context(read_transcript(payload.transcript_path).user_turns)
+        context = addressing.read_context(read_transcript(payload.transcript_path).user_turns)
     tasks = {marker.task_id, context.task_id}
     found = find_dispatches(root, around.seat, project=marker.project, tasks=tasks, environ=around.environ)
-    where = markers.address(marker, found.dispatches, context=context, rosters=found.rosters)
+    where = addressing.address(marker, found.dispatches, context=context, rosters=found.rosters)
     if isinstance(where, Fault):
         raise Skipped(where.code, joined(" ", [where.sentence, *found.problems]))
     return where

@@ -9,18 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.markers import (
-    Address,
-    Context,
-    Fault,
-    Marker,
-    Waiting,
-    address,
-    mask_talk,
-    read,
-    read_context,
-    strip,
-)
+from oracle.domain.addressing import Address, Waiting, address, read_context
+from oracle.domain.markers import Fault, Marker, mask_talk, read, strip
 
 ROSTERS = {"install": ("memory", "planner", "builder", "reviewer")}
 FULL = "[DELIVER:seat=planner task_id=T-1 project=install]"
@@ -188,69 +178,6 @@ def test_the_answer_is_kept_without_its_markers() -> None:
     assert strip(f"Option B. {FULL}\n[CLEAR-REQUESTED]") == "Option B."
     assert strip("plain ") == "plain"
     assert strip(f"A `{FULL}` B {FULL} C") == f"A `{FULL}` B C"
-
-
-def test_context_takes_the_last_names_of_user_turns_and_no_odd_ones() -> None:
-    turns = ["task_id: T-1\nproject: install", "MEMORY-QUERY-3-4 please\ntask_id: ../x\r\nproject: arena\r\n"]
-    assert read_context(turns) == Context("MEMORY-QUERY-3-4", "arena")
-    assert read_context(["the task_id: T-1 is old", "xMEMORY-QUERY-3-4-5"]) == Context()
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("task_id: T-1", "  task_id:T-1  ", "- task_id: T-1", "> task_id: T-1", "* task_id: T-1,"),
-        *("**task_id**: T-1", "**task_id:** T-1", "- **task_id**: `T-1`", '  "task_id": "T-1",', "'task_id': 'T-1'"),
-    ],
-)
-def test_context_is_read_from_lists_quotations_and_json(line: str) -> None:
-    assert read_context([f"Please look:\n{line}\nthanks"]) == Context("T-1")
-
-
-@pytest.mark.parametrize(
-    "line", ["my_task_id: T-1", "task_id: T-1 or T-2", "a task_id: T-1", "task_id: 'T-1 x'", "task_id:"]
-)
-def test_what_only_talks_of_a_task_is_no_context(line: str) -> None:
-    assert read_context([f"{line}\n"]) == Context()
-
-
-DISPATCHES = (
-    Waiting("install", "T-8", "planner"),
-    Waiting("install", "T-9", "planner"),
-    Waiting("arena", "T-9", "planner"),
-)
-
-
-@pytest.mark.parametrize(
-    ("marker", "dispatches", "context", "outcome"),
-    [
-        (Marker("planner"), DISPATCHES, Context("T-8"), Address("install", "T-8", "planner")),
-        (Marker("planner"), DISPATCHES, Context("T-9"), "ambiguous_task"),
-        (Marker("planner"), DISPATCHES, Context("T-9", "arena"), Address("arena", "T-9", "planner")),
-        (Marker("planner", "T-9"), DISPATCHES, Context(), "ambiguous_task"),
-        (Marker("planner", "T-8"), DISPATCHES, Context("T-9"), Address("install", "T-8", "planner")),
-        (Marker("planner"), DISPATCHES, Context("T-7"), "ambiguous_task"),
-        (Marker("planner"), (), Context("T-7", "install"), "missing_task_id"),
-        (Marker("ghost", "T-1", "nowhere"), (), Context(), "unknown_project"),
-        (
-            Marker("planner"),
-            (Waiting("install", "T-1", "planner", is_open=False), Waiting("install", "T-2", "planner")),
-            Context("T-1"),
-            "already_delivered",
-        ),
-        (
-            Marker("reviewer", "T-1"),
-            (Waiting("install", "T-1", "planner", reply_to="reviewer"),),
-            Context(),
-            Address("install", "T-1", "reviewer"),
-        ),
-    ],
-)
-def test_a_handoff_is_chosen_only_when_no_other_could_be_meant(
-    marker: Marker, dispatches: tuple[Waiting, ...], context: Context, outcome: Address | str
-) -> None:
-    found = address(marker, dispatches, context=context, rosters=ROSTERS)
-    assert (found.code if isinstance(found, Fault) else found) == outcome
 
 
 PIECES = st.sampled_from(

@@ -1,6 +1,6 @@
 """What must not leave: credentials, what the owner of a Root blocks, and what belongs to persons. Domain room: pure.
 
-A finding names a rule and a place, never the value. The owner's patterns come compiled by a library that takes linear time for
+A finding names a rule and a place, never the value. The owner's patterns come from a library that takes linear time for
 any of them; those of persons below are bounded in every repetition.
 """
 
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
         """Find a pattern in a text."""
 
         def spans(self, text: str) -> Iterator[tuple[int, int]]:
-            """Yield where it stands, left to right, never empty."""
+            """Yield where it stands, left to right, never empty. Raises RulesUnusable."""
+
+        def require(self) -> None:
+            """Make sure that it can be looked for at all. Raises RulesUnusable."""
 
 
 SECRET, PERSONAL, BLOCKED = "secret", "personal", "blocked"

@@ -1,12 +1,14 @@
-"""The owner's rules of what must not leave: `machine/privacy.md`, each pattern compiled by RE2, which takes linear time. Read only.
+"""The owner's rules of what must not leave: `machine/privacy.md`, each pattern RE2's, which takes linear time. Read only.
 
-A pattern that can't be used is an error, not an absent rule: what its owner meant to block would leave.
+A pattern that can't be used is an error, not an absent rule: what its owner meant to block would leave. All are parsed; one that
+can stand only where a certain text stands is compiled when that is seen, since a heavy one takes 20 ms.
 """
 
 from __future__ import annotations
 
 import os
 
+from oracle.domain.needles import needles_of
 from oracle.domain.privacy import Rule, read_rules
 from oracle.errors import RulesUnusable
 from oracle.store.layout import Root
@@ -14,7 +16,8 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from collections.abc import Set as AbstractSet
     from typing import Any
 
     from oracle.domain.privacy import Stated
@@ -26,19 +29,48 @@ _MOST_MEMORY = 8 << 20  # bytes that RE2 may take for one pattern
 _SPECIAL = frozenset("\\.+^$|()[]{}")
 
 
+class _Reading:
+    """The text that was looked at last, as RE2 reads it, and case-folded: a thousand rules look at one after another."""
+
+    __slots__ = ("_text", "folded", "plain")
+
+    def __init__(self) -> None:
+        self._text = self.plain = self.folded = ""
+
+    def see(self, text: str) -> None:
+        """Take another text, unless it is the one that was looked at last."""
+        if self._text is not text:
+            self._text = text
+            self.plain = text.encode("utf-8", "replace").decode("utf-8")
+            self.folded = self.plain.casefold()
+
+
 class _Pattern:
-    """A pattern of RE2's."""
+    """A pattern of RE2's; one of which it is known what it needs is compiled when that first stands in a text."""
 
-    __slots__ = ("_compiled",)
+    __slots__ = ("_compiled", "_item", "_needles", "_reading")
 
-    def __init__(self, compiled: Any) -> None:  # noqa: ANN401 -- the library has no types
-        self._compiled = compiled
+    def __init__(self, item: Stated, needles: AbstractSet[str], reading: _Reading) -> None:
+        self._item = item
+        self._needles = needles
+        self._reading = reading
+        self._compiled: Any = None if needles else _compile(item)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield where the pattern stands, left to right, never empty."""
-        for found in self._compiled.finditer(text.encode("utf-8", "replace").decode("utf-8")):
+        """Yield where the pattern stands, left to right, never empty. Raises RulesUnusable."""
+        reading = self._reading
+        reading.see(text)
+        if self._needles and not any(needle in reading.folded for needle in self._needles):
+            return
+        self.require()
+        for found in self._compiled.finditer(reading.plain):
             if found.end() > found.start():
                 yield found.span()
+
+    def require(self) -> None:
+        """Compile the pattern. Raises RulesUnusable for one that takes too much memory."""
+        if self._compiled is None:
+            self._compiled = _compile(self._item)
 
 
 def load(root: Root) -> tuple[Rule, ...]:
@@ -56,7 +88,32 @@ def load(root: Root) -> tuple[Rule, ...]:
         raise RulesUnusable(
             say("machine/{name} is too large to be read.", name=NAME), hint=say("Keep it below 256 KiB.")
         )
-    return tuple(Rule(f"{NAME}:{item.line}", _compile(item)) for item in read_rules(_decode(raw)))
+    return _understand(read_rules(_decode(raw)))
+
+
+def _understand(stated: Sequence[Stated]) -> tuple[Rule, ...]:
+    """Return the rules that lines state, each parsed, and compiled where it is not known what a text needs for it."""
+    import re2
+
+    found: list[Rule] = []
+    grammars = [
+        re2.Set.SearchSet(_options(is_glob=is_glob)) for is_glob in (False, True)
+    ]  # these parse, and never match
+    reading = _Reading()
+    for item in stated:
+        expression = _expression_of(item)
+        try:
+            grammars[item.is_glob].Add(expression)
+        except re2.error as error:
+            raise _unusable(item) from error
+        found.append(Rule(f"{NAME}:{item.line}", _Pattern(item, needles_of(expression), reading)))
+    return tuple(found)
+
+
+def require_usable(root: Root) -> None:
+    """Compile every rule of a Root. Raises RulesUnusable for the first that can't be used, though no text may ever need it."""
+    for rule in load(root):
+        rule.matcher.require()
 
 
 def _is_there(root: Root, path: str) -> bool:
@@ -93,9 +150,44 @@ def _decode(raw: bytes) -> str:
         ) from error
 
 
-def _compile(item: Stated) -> _Pattern:
+def _options(*, is_glob: bool) -> Any:  # noqa: ANN401 -- the library has no types
     import re2
 
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MOST_MEMORY
+    options.case_sensitive = not is_glob
+    return options
+
+
+def _compile(item: Stated) -> Any:  # noqa: ANN401
+    import re2
+
+    try:
+        compiled = re2.compile(_expression_of(item), _options(is_glob=item.is_glob))
+    except re2.error as error:
+        raise _unusable(item) from error
+    if compiled.fullmatch("") is not None:
+        raise RulesUnusable(
+            say("machine/{name}:{line} states a pattern that stands in every text.", name=NAME, line=item.line),
+            hint=say("Say more in it."),
+        )
+    return compiled
+
+
+def _unusable(item: Stated) -> RulesUnusable:
+    return RulesUnusable(
+        say(
+            "machine/{name}:{line} states a pattern that can't be used, so nothing is let through.",
+            name=NAME,
+            line=item.line,
+        ),
+        hint=say("Write it in the syntax of RE2 (no look-around, no back-references), at most 2000 characters."),
+    )
+
+
+def _expression_of(item: Stated) -> str:
+    """Return the regular expression of a rule. Raises RulesUnusable for one that is unclear or too long."""
     if item.is_unclear:
         raise RulesUnusable(
             say(
@@ -105,30 +197,10 @@ def _compile(item: Stated) -> _Pattern:
             ),
             hint=say("Write `BLOCK: ` and a regular expression, or an item of a list; close what is fenced."),
         )
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = _MOST_MEMORY
-    options.case_sensitive = not item.is_glob
     expression = _expression(item.pattern) if item.is_glob else item.pattern
-    try:
-        compiled = re2.compile(expression, options) if len(expression) <= _LONGEST else None
-    except re2.error:
-        compiled = None
-    if compiled is None:
-        raise RulesUnusable(
-            say(
-                "machine/{name}:{line} states a pattern that can't be used, so nothing is let through.",
-                name=NAME,
-                line=item.line,
-            ),
-            hint=say("Write it in the syntax of RE2 (no look-around, no back-references), at most 2000 characters."),
-        )
-    if compiled.fullmatch("") is not None:
-        raise RulesUnusable(
-            say("machine/{name}:{line} states a pattern that stands in every text.", name=NAME, line=item.line),
-            hint=say("Say more in it."),
-        )
-    return _Pattern(compiled)
+    if len(expression) > _LONGEST:
+        raise _unusable(item)
+    return expression
 
 
 def _expression(glob: str) -> str:

@@ -54,6 +54,38 @@ def test_a_rule_finds_what_it_says_or_is_an_error(root: Path, line: str, text: s
         assert found(place, text) == [("privacy.md:2", column) for column in columns]
 
 
+HEAVY = r"(?i)\pL{1,20}%d\pL{1,20}"
+
+
+def test_a_rule_is_compiled_when_what_it_needs_is_seen(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[int] = []
+    compile_one = privacy._compile
+    monkeypatch.setattr(privacy, "_compile", lambda item: compiled.append(item.line) or compile_one(item))
+    place = state(root, "\n".join(f"BLOCK: {HEAVY % number}" for number in range(1000, 4000)))
+    assert found(place, "nothing of theirs, ABC0999def") == []
+    assert compiled == []
+    assert found(place, "and abc1041DEF, twice: x1041y") == [("privacy.md:42", 5), ("privacy.md:42", 24)]
+    assert compiled == [42]
+
+
+TOO_LARGE = r"lotus(?i)(?:\pL\pN){1,900}"
+
+
+def test_a_rule_that_takes_too_much_memory_lets_nothing_through_that_it_might_block(root: Path) -> None:
+    place = state(root, f"# Rules\nBLOCK: {TOO_LARGE}\n")
+    assert found(place, "a rose") == []
+    with pytest.raises(RulesUnusable, match=r"privacy\.md:2"):
+        found(place, "a LOTUS")
+    with pytest.raises(RulesUnusable, match=r"privacy\.md:2"):
+        privacy.require_usable(place)
+
+
+def test_a_rule_that_takes_too_much_memory_and_might_stand_anywhere_lets_nothing_through(root: Path) -> None:
+    place = state(root, f"# Rules\nBLOCK: {TOO_LARGE.removeprefix('lotus')}\n")
+    with pytest.raises(RulesUnusable, match=r"privacy\.md:2"):
+        found(place, "a rose")
+
+
 def test_a_file_that_can_not_be_read_lets_nothing_through(root: Path) -> None:
     place = state(root, "x" * (1 << 19))
     with pytest.raises(RulesUnusable):

@@ -210,7 +210,7 @@ def check_configuration(patient: Patient) -> Iterator[Check]:
 def check_privacy(patient: Patient) -> Iterator[Check]:
     """Name the rule of the owner's that can't be used: nothing is written or sent while there is one."""
     try:
-        privacy.load(patient.root)
+        privacy.require_usable(patient.root)
     except RulesUnusable as trouble:
         yield error("privacy", trouble.sentence, trouble.hint)
 

@@ -12,7 +12,7 @@ from oracle.app.teams import Team, open_team
 from oracle.domain import receipts
 from oracle.domain.handoffs import Step
 from oracle.domain.receipts import Kind, ReceiptName, new_receipt
-from oracle.domain.task_files import PENDING, Task
+from oracle.domain.task_queue import PENDING, Task
 from oracle.domain.values import NOTHING, replace, value
 from oracle.errors import Blocked, OracleError, TaskAlreadyQueued, UsageError
 from oracle.store import handoffs, responses, task_tree

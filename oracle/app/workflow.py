@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from oracle.app.oracle import Oracle
-    from oracle.domain.task_files import Task
+    from oracle.domain.task_queue import Task
     from oracle.store.inbox import Entry
 
 TEMPLATE = "brief-driven"
@@ -207,7 +207,7 @@ def supersede_old(oracle: Oracle, project: str, *, days: float = OLD_AFTER) -> l
 
 def _is_undelivered(tree: TaskTree, seat: str, task: Task) -> bool:
     """Tell whether an entry is open and nothing on disk says that it was delivered."""
-    from oracle.domain.task_files import OPEN_STATES
+    from oracle.domain.task_queue import OPEN_STATES
 
     if task.state not in OPEN_STATES or task_tree.read_delivery(tree, seat).get("task_id") == task.task_id:
         return False

@@ -11,9 +11,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from oracle.domain import task_files
+from oracle.domain import task_files, task_queue
 from oracle.domain.slugs import check_name
-from oracle.domain.task_files import Task
+from oracle.domain.task_queue import Task
 from oracle.domain.values import value
 from oracle.errors import TaskAlreadyQueued
 from oracle.store import steps
@@ -47,7 +47,7 @@ def queue_task(tree: TaskTree, seat: str, task: Task) -> str:
     path = tree.todo_file(seat)
 
     def change(text: str) -> str:
-        found = task_files.find_open(text, checked.task_id)
+        found = task_queue.find_open(text, checked.task_id)
         if found is not None:
             since = found.fields.get("dispatched_at") or say("a time unknown")
             raise TaskAlreadyQueued(
@@ -60,7 +60,7 @@ def queue_task(tree: TaskTree, seat: str, task: Task) -> str:
                 ),
                 hint=say("Choose another task id, or wait until this one is completed."),
             )
-        return task_files.append_task(text, checked, seat=seat)
+        return task_queue.append_task(text, checked, seat=seat)
 
     _change(path, change)
     return path
@@ -69,19 +69,19 @@ def queue_task(tree: TaskTree, seat: str, task: Task) -> str:
 def complete_task(tree: TaskTree, seat: str, task_id: str, *, day: str, note: str = "done") -> bool:
     """Complete the open entry of just this task and promote the next; tell whether there was one."""
     name = check_name(task_id, "task id")
-    return _change_existing(tree.todo_file(seat), lambda text: task_files.complete_task(text, name, day=day, note=note))
+    return _change_existing(tree.todo_file(seat), lambda text: task_queue.complete_task(text, name, day=day, note=note))
 
 
 def supersede_task(tree: TaskTree, seat: str, task_id: str) -> bool:
     """Supersede the open entry of just this task and promote the next; tell whether there was one."""
     name = check_name(task_id, "task id")
-    return _change_existing(tree.todo_file(seat), lambda text: task_files.supersede_task(text, name))
+    return _change_existing(tree.todo_file(seat), lambda text: task_queue.supersede_task(text, name))
 
 
 def drop_task(tree: TaskTree, seat: str, task_id: str) -> bool:
     """Take the open entries of just this task out of a queue; tell whether there was one."""
     name = check_name(task_id, "task id")
-    return _change_existing(tree.todo_file(seat), lambda text: task_files.drop_task(text, name))
+    return _change_existing(tree.todo_file(seat), lambda text: task_queue.drop_task(text, name))
 
 
 def acknowledge_task(tree: TaskTree, seat: str, task_id: str, *, source: str, moment: datetime) -> str:
@@ -89,18 +89,18 @@ def acknowledge_task(tree: TaskTree, seat: str, task_id: str, *, source: str, mo
     name, source = check_name(task_id, "task id"), check_name(source, "seat")
     path = tree.todo_file(seat)
     stamp = stamp_of(moment)
-    _change(path, lambda text: task_files.acknowledge_task(text, name, source=source, moment=stamp, seat=seat))
+    _change(path, lambda text: task_queue.acknowledge_task(text, name, source=source, moment=stamp, seat=seat))
     return find_acknowledgement(tree, seat, name, source=source)
 
 
 def find_acknowledgement(tree: TaskTree, seat: str, task_id: str, *, source: str) -> str:
     """Return the ACK line of just this task from just this seat, or ""."""
-    return task_files.find_acknowledgement(_read(tree.todo_file(seat)), task_id, source)
+    return task_queue.find_acknowledgement(_read(tree.todo_file(seat)), task_id, source)
 
 
 def read_queue(tree: TaskTree, seat: str) -> tuple[Task, ...]:
     """Return the entries of a seat's queue; one that does not exist is empty."""
-    return task_files.tasks_of(_read(tree.todo_file(seat)))
+    return task_queue.tasks_of(_read(tree.todo_file(seat)))
 
 
 def _checked(task: Task) -> Task:

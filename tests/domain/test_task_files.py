@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain import task_files
-from oracle.domain.task_files import LOG_HEADER, Task
+from oracle.domain import task_files, task_queue
+from oracle.domain.task_files import LOG_HEADER
+from oracle.domain.task_queue import Task
 
 STRUCTURE = ["## [pending] EVIL", "# Completed", "---", "|", "\\", "task_id: EVIL", "### Objective", "```", "===", "x"]
 BREAKS = ["\n", "\r\n", "\r", "\u2028", "\x0b", "\x85", "\x1c", " ", "\t", "\ud800", "项"]
@@ -23,7 +24,7 @@ def task(task_id: str, **fields: str) -> Task:
 
 
 def states(text: str) -> list[tuple[str, str]]:
-    return [(found.task_id, found.state) for found in task_files.tasks_of(text)]
+    return [(found.task_id, found.state) for found in task_queue.tasks_of(text)]
 
 
 # Queues ---------------------------------------------------------------------------------------------------------------
@@ -31,54 +32,54 @@ def states(text: str) -> list[tuple[str, str]]:
 
 def test_a_queue_looks_as_other_tools_write_it() -> None:
     fields = {"task_id": "T1", "title": "t", "source": "planner"}
-    text = task_files.append_task("", Task("T1", "", fields, "do it\n\nwell", ("a/SKILL.md",)), seat="builder")
+    text = task_queue.append_task("", Task("T1", "", fields, "do it\n\nwell", ("a/SKILL.md",)), seat="builder")
     assert text == (
         "# Queue: builder\n\n## [pending] T1\ntask_id: T1\ntitle: t\nsource: planner\n\n### Objective\n\ndo it\n\nwell\n\n"
         "### Skill Refs\n- a/SKILL.md\n\n---\n"
     )
-    text = task_files.append_task(text, task("T2"), seat="builder")
+    text = task_queue.append_task(text, task("T2"), seat="builder")
     assert states(text) == [("T1", "pending"), ("T2", "queued")]
-    (first, _) = task_files.tasks_of(text)
+    (first, _) = task_queue.tasks_of(text)
     assert (first.fields, first.objective, first.skill_refs) == (fields, "do it\n\nwell", ("a/SKILL.md",))
-    text = task_files.complete_task(text, "T1", day="2026-11-27")
+    text = task_queue.complete_task(text, "T1", day="2026-11-27")
     assert states(text) == [("T1", "completed"), ("T2", "pending")]
     assert text.endswith("---\n\n# Completed\n\n- [2026-11-27] T1 — done\n")
-    text = task_files.append_task(text, task("T3"), seat="builder")
+    text = task_queue.append_task(text, task("T3"), seat="builder")
     assert states(text)[2:] == [("T3", "queued")]
     assert text.endswith("---\n\n# Completed\n\n- [2026-11-27] T1 — done\n")
 
 
 @pytest.mark.parametrize("other", ["T10", "T1-foo", "T1.1", "T1_b", "xT1", "t1", "T1__sub"])
 def test_only_the_exact_id_is_completed_found_or_acknowledged(other: str) -> None:
-    text = task_files.append_task("", task(other), seat="builder")
-    assert task_files.find_open(text, "T1") is None
-    assert task_files.complete_task(text, "T1", day="d") == text
-    assert task_files.supersede_task(text, "T1") == text
-    assert task_files.drop_task(text, "T1") == text
-    acked = task_files.acknowledge_task(text, other, source="builder", moment="m", seat="planner")
-    assert task_files.find_acknowledgement(acked, "T1", "builder") == ""
-    assert task_files.find_acknowledgement(acked, other, "builder") == f"Consumed: {other} from builder at m"
-    assert task_files.find_acknowledgement(acked, other, "build") == ""
+    text = task_queue.append_task("", task(other), seat="builder")
+    assert task_queue.find_open(text, "T1") is None
+    assert task_queue.complete_task(text, "T1", day="d") == text
+    assert task_queue.supersede_task(text, "T1") == text
+    assert task_queue.drop_task(text, "T1") == text
+    acked = task_queue.acknowledge_task(text, other, source="builder", moment="m", seat="planner")
+    assert task_queue.find_acknowledgement(acked, "T1", "builder") == ""
+    assert task_queue.find_acknowledgement(acked, other, "builder") == f"Consumed: {other} from builder at m"
+    assert task_queue.find_acknowledgement(acked, other, "build") == ""
 
 
 def test_a_completion_promotes_the_first_that_waits_and_only_when_none_is_pending() -> None:
     text = ""
     for number in range(1, 5):
-        text = task_files.append_task(text, task(f"T{number}"), seat="builder")
-    text = task_files.complete_task(text, "T3", day="d")
+        text = task_queue.append_task(text, task(f"T{number}"), seat="builder")
+    text = task_queue.complete_task(text, "T3", day="d")
     assert [state for _, state in states(text)] == ["pending", "queued", "completed", "queued"]
-    text = task_files.supersede_task(text, "T1")
+    text = task_queue.supersede_task(text, "T1")
     assert [state for _, state in states(text)] == ["superseded", "pending", "completed", "queued"]
-    text = task_files.drop_task(text, "T2")
+    text = task_queue.drop_task(text, "T2")
     assert states(text) == [("T1", "superseded"), ("T3", "completed"), ("T4", "pending")]
-    assert task_files.complete_task(text, "T3", day="d") == text
+    assert task_queue.complete_task(text, "T3", day="d") == text
 
 
 def test_an_acknowledgement_is_written_once() -> None:
-    text = task_files.acknowledge_task("", "T1", source="builder", moment="m", seat="planner")
+    text = task_queue.acknowledge_task("", "T1", source="builder", moment="m", seat="planner")
     assert text == "# Queue: planner\n\n# Completed\n\nConsumed: T1 from builder at m\n"
-    assert task_files.acknowledge_task(text, "T1", source="builder", moment="later", seat="planner") == text
-    again = task_files.acknowledge_task(text, "T1", source="reviewer", moment="m", seat="planner")
+    assert task_queue.acknowledge_task(text, "T1", source="builder", moment="later", seat="planner") == text
+    again = task_queue.acknowledge_task(text, "T1", source="reviewer", moment="m", seat="planner")
     assert again.count("Consumed: ") == 2
 
 
@@ -87,24 +88,24 @@ def test_titles_and_objectives_never_make_an_entry(contents: list[tuple[str, str
     text = ""
     for number, (title, objective) in enumerate(contents):
         new = Task(f"T{number}", "", {"title": title}, objective, (title,))
-        text = task_files.append_task(text, new, seat="builder")
-        text = task_files.acknowledge_task(text, f"A{number}", source="builder", moment="m", seat="builder")
+        text = task_queue.append_task(text, new, seat="builder")
+        text = task_queue.acknowledge_task(text, f"A{number}", source="builder", moment="m", seat="builder")
     assert states(text) == [(f"T{number}", "queued" if number else "pending") for number in range(len(contents))]
     assert sum(bool(NAIVE_ENTRY.match(line)) for line in text.splitlines()) == len(contents)
     assert sum(line.startswith("Consumed:") for line in text.splitlines()) == len(contents)
     assert sum(line.startswith("# Completed") for line in text.splitlines()) == bool(contents)
-    for number, found in enumerate(task_files.tasks_of(text)):
+    for number, found in enumerate(task_queue.tasks_of(text)):
         assert found.fields["task_id"] == f"T{number}"
         assert list(found.fields) == ["task_id", "title"]
     for number in range(len(contents)):
-        text = task_files.complete_task(text, f"T{number}", day="d", note=contents[number][0])
-        assert task_files.find_open(text, f"T{number}") is None
+        text = task_queue.complete_task(text, f"T{number}", day="d", note=contents[number][0])
+        assert task_queue.find_open(text, f"T{number}") is None
     assert all(state == "completed" for _, state in states(text))
     text.encode()
 
 
 def test_what_was_defused_can_be_seen() -> None:
-    text = task_files.append_task(
+    text = task_queue.append_task(
         "", Task("T1", "", {"title": "x\n\n## [pending] EVIL"}, "see\n## [pending] P\n# Completed\n---"), seat="b"
     )
     assert "title: x ⏎ ## [pending] EVIL\n" in text
@@ -131,11 +132,11 @@ task_id: T2\r
 
 def test_a_file_of_another_tool_keeps_its_lines() -> None:
     assert states(FOREIGN) == [("T1", "pending"), ("T2", "queued")]
-    text = task_files.complete_task(FOREIGN, "T1", day="d")
+    text = task_queue.complete_task(FOREIGN, "T1", day="d")
     assert text.startswith(
         FOREIGN.replace("[pending] T1", "[completed] T1").replace("[queued] T2", "[pending] T2").rstrip()
     )
-    text = task_files.append_task(FOREIGN, task("T3"), seat="builder")
+    text = task_queue.append_task(FOREIGN, task("T3"), seat="builder")
     assert text.startswith(FOREIGN.rstrip("\n"))
     assert states(text)[-1] == ("T3", "queued")
 
@@ -150,18 +151,18 @@ def test_a_file_of_another_tool_keeps_its_lines() -> None:
     ],
 )
 def test_old_forms_of_a_queue_are_taken_over(text: str, expected: list[tuple[str, str]]) -> None:
-    found = task_files.append_task(text, task("T1"), seat="builder")
+    found = task_queue.append_task(text, task("T1"), seat="builder")
     assert states(found) == expected
     assert ("- old" in found) is ("- old" in text)
 
 
 @given(ODD)
 def test_any_file_is_read_and_an_unknown_task_changes_nothing(text: str) -> None:
-    task_files.tasks_of(text)
+    task_queue.tasks_of(text)
     task_files.rows_of(text)
     task_files.log_of(text)
     task_files.delivery_fields(text)
-    for change in (task_files.supersede_task, task_files.drop_task):
+    for change in (task_queue.supersede_task, task_queue.drop_task):
         assert change(text, "T-404") == text
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from oracle.domain import task_files
-from oracle.domain.task_files import Task
+from oracle.domain import task_queue
+from oracle.domain.task_queue import Task
 from oracle.errors import InvalidName, TaskAlreadyQueued
 from oracle.store import task_tree
 from oracle.store.task_tree import TaskTree
@@ -170,4 +170,4 @@ def test_death_at_any_file_operation_leaves_every_file_whole(tmp_path: Path) -> 
         task_tree.complete_task(tree, "builder", "T1", day="d")
         text = Path(tree.todo_file("builder")).read_text()
         assert text.count(" — done\n") == 1
-        assert task_files.find_open(text, "T1") is None
+        assert task_queue.find_open(text, "T1") is None

@@ -93,7 +93,7 @@ def doctor(
         call.print_json({"ok": not wrong, "checks": [check.as_json() for check in checks], "repaired": repaired})
     else:
         for line in repaired:
-            call.note(say("repaired: {line}", line=line))
+            call.note(line if line.startswith("not repaired") else say("repaired: {line}", line=line))
         rows = [(_verdict(check), check.name, check.detail, check.fix) for check in checks]
         print_table(Table(say_each("verdict", "check", "detail", "fix"), rows, stacked=(2, 3)))
         print_line(_sum_up(wrong))

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from oracle.app import doctor
 from oracle.app.doctor import content, ground, machine, snapshot
-from oracle.app.doctor.checks import CAP, Check, capped, in_order, one_line, warning
+from oracle.app.doctor.checks import CAP, FIX, Check, capped, in_order, one_line, warning
 from oracle.app.doctor.diagnosis import diagnose
 from oracle.app.oracle import Oracle
 from oracle.domain.drafts import Draft
@@ -380,6 +380,47 @@ def test_an_emptied_tree_is_told_and_never_overridden(oracle: Oracle) -> None:
 # -- projections and published files -----------------------------------------------------------------------------------
 
 
+def places_of_files(oracle: Oracle) -> list[Path]:
+    """Return one derived file of each sort, and the place of a stray one."""
+    root = Path(oracle.root.path)
+    oracle.publish()
+    found = [next(root.glob(f"{side}/*.jsonl")) for side in ("_links", "_backlinks")]
+    return [*found, root / "_links" / "projects__gone__decision__x.jsonl", next(root.glob("projects/*/_index/*.json"))]
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_an_empty_folder_in_the_place_of_a_derived_file(oracle: Oracle, which: int) -> None:
+    place = places_of_files(oracle)[which]
+    place.unlink(missing_ok=True)
+    (place / "a" / "b").mkdir(parents=True)
+    named = [fault for fault in faults(oracle) if fault.name == "shapes"]
+    assert [(fault.severity, fault.fix) for fault in named] == [("error", FIX)]
+    assert f"{place.parent.name}/{place.name} is a folder where a file of ours belongs" in named[0].detail
+    assert any("is removed" in line for line in repaired(oracle))
+    assert not place.is_dir()
+    assert faults(oracle) == []
+
+
+@pytest.mark.parametrize("held", ["note.txt", ".hidden", "deep/er/note.txt", "link"])
+def test_a_folder_with_files_in_the_place_of_a_derived_file_is_named_and_stays(oracle: Oracle, held: str) -> None:
+    place = places_of_files(oracle)[1]
+    place.unlink()
+    kept = place / held
+    kept.parent.mkdir(parents=True)
+    kept.symlink_to("nowhere") if held == "link" else kept.write_text("mine")
+    next(Path(oracle.root.path).glob("projects/*/_index/*.json")).write_text("{")
+    named = [fault for fault in faults(oracle) if fault.name == "shapes"]
+    assert "and it holds files" in named[0].detail
+    assert str(place) in named[0].fix
+    lines = doctor.repair(oracle, patience=0)
+    assert any(line.startswith("not repaired: ") and "move it away" in line for line in lines)
+    assert any("published" in line for line in lines), "what else was wrong is repaired"
+    assert kept.is_symlink() or kept.read_text() == "mine"
+    place.rename(Path(oracle.root.path).parent / "kept")
+    repaired(oracle)
+    assert faults(oracle) == []
+
+
 @pytest.mark.parametrize("side", ["_links", "_backlinks"])
 @pytest.mark.parametrize("harm", ["delete", "change", "plant"])
 def test_projections_that_are_missing_stale_or_stray(oracle: Oracle, side: str, harm: str) -> None:
@@ -477,8 +518,9 @@ def test_a_folder_in_the_place_of_a_projection_hides_no_other_fault(oracle: Orac
     file.mkdir()
     put(Path(oracle.root.path), "projects/arena/builder/bad.json", "{")
     names = [check.name for check in faults(oracle)]
-    assert names == ["projections", "problem"]
-    assert any(line.startswith("not repaired") and str(file) in line for line in doctor.repair(oracle, patience=0))
+    assert names == ["shapes", "projections", "problem"]
+    doctor.repair(oracle, patience=0)
+    assert [check.name for check in faults(oracle)] == ["problem"]
 
 
 def test_links_that_stay_are_no_fault(oracle: Oracle) -> None:

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from os.path import isdir
 
-from oracle.app.doctor import content, desk, ground, index, machine, places, settings
+from oracle.app.doctor import content, desk, ground, index, machine, places, settings, shapes
 from oracle.app.doctor.checks import Check, error, in_order, passed
 from oracle.app.doctor.patient import Examination, Patient
 from oracle.app.oracle import Oracle
 from oracle.errors import OracleError
 from oracle.wording import say
 
+
+def check_shapes(patient: Patient) -> Iterator[Check]:
+    """Name what stands in the place of a file or folder of ours and is something else."""
+    yield from ground.check_shapes(patient)
+    yield from shapes.check_folders_in_the_way(patient)
+
+
 _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
     ("readable", say("every folder and file can be read"), ground.check_readable),
-    ("shapes", say("files and folders are what they should be"), ground.check_shapes),
+    ("shapes", say("files and folders are what they should be"), check_shapes),
     ("private facts", say("machine/*.json are for their owner alone"), ground.check_private),
     ("private index", say("derived files are for their owner alone"), ground.check_private_derived),
     ("lock", say("free"), ground.check_lock),

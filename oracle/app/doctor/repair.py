@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 
-from oracle.app.doctor import ground, index
+from oracle.app.doctor import ground, index, shapes
 from oracle.app.doctor.checks import first_few, one_line
 from oracle.app.doctor.diagnosis import ABSENT, DAMAGED, Diagnosis, diagnose
 from oracle.app.doctor.patient import Patient
@@ -41,14 +42,27 @@ def repair(oracle: Oracle, *, patience: float | None = None) -> list[str]:
     try:
         with oracle.index.lock(patience):
             lines += _repair_scratch(oracle)
-            lines += _repair_index(oracle)
+            lines += _repair_shapes(oracle)
+            lines += _attempt(lambda: _repair_index(oracle))
             lines += _close_derived(oracle, reachable)
         lines += _repair_published(oracle)
     except OracleError as trouble:
-        lines.append(_not_repaired(say("{what} {hint}", what=trouble.sentence, hint=trouble.hint)))
+        lines.append(_failed(trouble))
     except (OSError, Corrupt) as trouble:
         lines.append(_not_repaired(str(trouble)))
     return lines
+
+
+def _attempt(step: Callable[[], list[str]]) -> list[str]:
+    """Do one step; that it fails hinders none of those that follow."""
+    try:
+        return step()
+    except OracleError as trouble:
+        return [_failed(trouble)]
+
+
+def _failed(trouble: OracleError) -> str:
+    return _not_repaired(say("{what} {hint}", what=trouble.sentence, hint=trouble.hint))
 
 
 def _not_repaired(why: str) -> str:
@@ -74,6 +88,23 @@ def _close_root(oracle: Oracle) -> list[str]:
 def _repair_scratch(oracle: Oracle) -> list[str]:
     removed = files.empty_folder(oracle.root.scratch)
     return [say("_state/tmp: {count} files that a dead writer left are removed", count=removed)] if removed else []
+
+
+def _repair_shapes(oracle: Oracle) -> list[str]:
+    """Remove empty folders that stand where a derived file belongs; what holds a file is somebody's, and stays."""
+    lines = []
+    for entry, path in shapes.folders_in_the_way(Patient(oracle.root, oracle.clock.now_ns())):
+        try:
+            if not shapes.is_hollow(path):
+                lines.append(_not_repaired(say("{path} is a folder that holds files; move it away", path=entry.path)))
+                continue
+            shapes.remove_hollow(path)
+            lines.append(
+                one_line(say("{path}: an empty folder where a file of ours belongs is removed", path=entry.path))
+            )
+        except OSError as trouble:
+            lines.append(_not_repaired(say("{path}: {reason}", path=entry.path, reason=trouble.strerror)))
+    return lines
 
 
 def _repair_index(oracle: Oracle) -> list[str]:

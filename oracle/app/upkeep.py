@@ -64,13 +64,15 @@ def check(oracle: Oracle) -> list[tuple[str, str]]:
 
 
 def note_crash(oracle: Oracle, trace: str) -> str:
-    """Append a traceback to `_state/oracle.log`, 0600; a Root that is not there or can't be written gives ""."""
+    """Append a traceback to `_state/oracle.log`, 0600, without credentials; a Root that can't be written gives ""."""
+    from oracle.domain.secrets import redact
+
     if not os.path.isdir(oracle.root.path):
         return ""
     moment = timestamps.from_mtime(oracle.clock.now_ns())
     try:
         files.make_folder(oracle.root.state)
-        files.append_line(oracle.root.log, f"{moment}\n{trace}".encode("utf-8", "backslashreplace"))
+        files.append_line(oracle.root.log, f"{moment}\n{redact(trace)[0]}".encode("utf-8", "backslashreplace"))
     except OracleError:
         return ""
     return oracle.root.log

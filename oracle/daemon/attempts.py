@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from oracle.domain.secrets import redact
 from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError, RootUnusable, TreeEmptied
 
 if TYPE_CHECKING:
@@ -96,6 +97,10 @@ class Attempts:
 
 
 def _sentence(error: Exception) -> str:
+    """Return what an error says, without a credential that it may quote of what it stumbled over."""
     if isinstance(error, OracleError):
-        return error.sentence
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        said: str = error.sentence
+    else:
+        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    clean, secrets = redact(said)
+    return clean if secrets else said

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from logging.handlers import RotatingFileHandler
 
 from oracle.domain import timestamps
+from oracle.domain.secrets import redact
 from oracle.errors import OracleError
 from oracle.store import files
 from oracle.store.layout import Root
@@ -52,7 +53,7 @@ class JsonLines(RotatingFileHandler):
 
 
 def line_of(record: logging.LogRecord) -> bytes:
-    """Return a record as JSON: `ts`, `level`, `event`, `message`, and what else it was given as `fields`."""
+    """Return a record as JSON: `ts`, `level`, `event`, `message`, and what else it was given as `fields`; no credential in it."""
     entry: dict[str, object] = {
         "ts": timestamps.from_mtime(int(record.created * 1e9)),
         "level": record.levelname.lower(),
@@ -62,6 +63,7 @@ def line_of(record: logging.LogRecord) -> bytes:
     }
     if record.exc_info:
         entry["traceback"] = logging.Formatter().formatException(record.exc_info)
+    entry = {name: redact(item)[0] if isinstance(item, str) else item for name, item in entry.items()}
     return json.dumps(entry, ensure_ascii=False, default=str).encode("utf-8", "replace")
 
 

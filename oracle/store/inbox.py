@@ -115,9 +115,11 @@ def defer(root: Root, entry: Entry, *, now: float, error: str, chance: Chance, m
 
     It waits 2 s, 4 s, 8 s … up to ten minutes, each time between half and all of that. Raises DiskFailure.
     """
+    from oracle.domain.secrets import redact  # what failed may quote what it stumbled over
+
     tries = entry.tries + 1
     delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(tries - 1, 32)) * (0.5 + chance.random() / 2)
-    later = replace(entry, tries=tries, due_at=now + delay, last_error=error[:500])
+    later = replace(entry, tries=tries, due_at=now + delay, last_error=redact(error)[0][:500])
     path = _path(root, entry)
     steps.replace(f"{path}.poison" if tries >= most else path, _render(later))
     steps.remove(f"{path}.taken")

@@ -59,6 +59,10 @@ class Faults:
     def has(self, name: str) -> bool:
         return (self.folder / name).exists()
 
+    def said(self, name: str) -> str:
+        """Return what the file of a fault says."""
+        return (self.folder / name).read_text(encoding="ascii")
+
     def now_ns(self) -> int:
         """Be the clock: ahead by the seconds in the file `clock`."""
         try:
@@ -123,7 +127,7 @@ def spoil_questions(faults: Faults) -> None:
 
     def attend_badly(oracle: Any, asked: Any, terms: Any) -> Any:
         if faults.has(f"bad-{asked.name.task_id}"):
-            raise KeyError("nobody thought of this")
+            raise KeyError(faults.said(f"bad-{asked.name.task_id}") or "nobody thought of this")
         return attend_to(oracle, asked, terms)
 
     attend.attend_to = attend_badly

@@ -21,6 +21,8 @@ from tests import guard
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tests.wake.stage import Stage
+
 CASES = Path(__file__).parent / "cases"
 GUARD = guard.install()
 
@@ -117,6 +119,16 @@ def root(tmp_path: Path) -> Path:
     folder = tmp_path / "memory"
     folder.mkdir(mode=0o700)
     return folder
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    """Give a private tmux server, ended afterwards."""
+    from tests.wake.stage import Stage
+
+    made = Stage(tmp_path)
+    yield made
+    made.close()
 
 
 # Cases ----------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from oracle.domain.handoffs import Step
 from oracle.domain.receipts import Kind, ReceiptName, new_receipt
 from oracle.domain.task_queue import PENDING, Task
 from oracle.domain.values import NOTHING, replace, value
-from oracle.errors import Blocked, OracleError, TaskAlreadyQueued, UsageError
+from oracle.errors import Blocked, TaskAlreadyQueued, UsageError
 from oracle.store import handoffs, responses, task_tree
 from oracle.store.handoffs import Outcome
 from oracle.wording import say
@@ -110,17 +110,10 @@ def dispatch(oracle: Oracle, order: Order) -> Dispatched:
             say("TASK_ALREADY_QUEUED {task_id}: another process dispatches it just now.", task_id=name.task_id),
             hint=say("If it has died, `oracle resume` finishes what it began."),
         )
-    try:
+    with intents.until_done(oracle, entry):
         _refuse_second(team, name)
         made = _carry_out(oracle, team, named)
-    except OracleError as error:
-        from oracle.app.deliver import KEPT
-
-        if not isinstance(error, KEPT):
-            intents.finish(oracle, entry)
-        raise
-    owed = _owe(oracle, team, named, made) if named.notifies else None
-    intents.finish(oracle, entry)
+        owed = _owe(oracle, team, named, made) if named.notifies else None
     return replace(made, wake_up=_send(oracle, owed))
 
 
@@ -224,17 +217,7 @@ def _refuse_second(team: Team, name: ReceiptName) -> None:
     """Raise TaskAlreadyQueued when this task was dispatched to this seat before, in whatever way."""
     queued = next((task for task in task_tree.read_queue(team.tree, name.target) if task.task_id == name.task_id), None)
     if queued is not None and (queued.state in ("pending", "queued") or handoffs.read(team.folder, name) is not None):
-        since = queued.fields.get("dispatched_at") or say("a time unknown")
-        raise TaskAlreadyQueued(
-            say(
-                "TASK_ALREADY_QUEUED {task_id} @ {since}: it is {state} in {path}.",
-                task_id=name.task_id,
-                since=since,
-                state=queued.state,
-                path=team.profile.todo_file(name.target),
-            ),
-            hint=say("Choose another task id, or wait until this one is completed."),
-        )
+        raise task_tree.already_queued(queued, team.profile.todo_file(name.target))
     if handoffs.read(team.folder, name.answered_by()) is not None:
         raise TaskAlreadyQueued(
             say(

@@ -8,7 +8,7 @@ from oracle.app.teams import Team, open_team
 from oracle.domain import receipts
 from oracle.domain.receipts import Kind, Receipt, ReceiptName
 from oracle.domain.values import NOTHING, replace, value
-from oracle.errors import CompletionRefused, OracleError
+from oracle.errors import CompletionRefused
 from oracle.store import handoffs
 from oracle.wording import joined, say
 
@@ -60,8 +60,6 @@ def complete(oracle: Oracle, given: Completion) -> Delivered:
     Raises CompletionRefused, SecretFound, PrivacyBlocked, UsageError, NoProfile, HandoffFailed; a wake-up that fails is a warning
     and waits.
     """
-    from oracle.app.deliver import KEPT
-
     resume.before(oracle, notifies=given.notifies)
     cleaned, redacted = cleaning.guard_handoff(oracle, {name: getattr(given, name) for name in _SAID}, given.secrets)
     given = replace(given, **cleaned) if redacted else given
@@ -73,13 +71,8 @@ def complete(oracle: Oracle, given: Completion) -> Delivered:
     work = Work(receipt, None, REWORK, given.notifies)
     subject = (team.project, name.task_id, name.source, name.target, receipts.fingerprint(receipt.fields)[:12])
     entry = intents.keep(oracle, "delivery", subject, work.as_fields(team))
-    try:
+    with intents.until_done(oracle, entry):
         done, owed = delivery_steps.carry_out(oracle, team, work)
-    except OracleError as error:
-        if not isinstance(error, KEPT):
-            intents.finish(oracle, entry)
-        raise
-    intents.finish(oracle, entry)
     return replace(delivery_steps.send_all(oracle, done, owed), redacted=redacted)
 
 

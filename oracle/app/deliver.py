@@ -7,7 +7,6 @@ from oracle.app.delivery_steps import REFUSE, SUPERSEDE, Delivered, Work
 from oracle.app.teams import Team, open_team
 from oracle.domain import receipts
 from oracle.domain.values import replace, value
-from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
 from oracle.wording import LIST, joined, say
 
 TYPE_CHECKING = False
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
 
     from oracle.app.oracle import Oracle
     from oracle.store.inbox import Entry
-
-KEPT = (DiskFailure, HandoffFailed, LockTimeout)
-"""Failures after which an intent stays: what the disk or a lock refused can be done later."""
 
 
 @value
@@ -66,13 +62,8 @@ def _deliver(oracle: Oracle, delivery: Delivery) -> tuple[Delivered, tuple[Entry
     name = work.receipt.name
     subject = (team.project, name.task_id, name.source, name.target, _digest(work))
     entry = intents.keep(oracle, "delivery", subject, work.as_fields(team))
-    try:
+    with intents.until_done(oracle, entry):
         done, owed = delivery_steps.carry_out(oracle, team, work)
-    except OracleError as error:
-        if not isinstance(error, KEPT):
-            intents.finish(oracle, entry)
-        raise
-    intents.finish(oracle, entry)
     if done.is_new and "unsolicited" in work.receipt.fields:
         _warn_of_unsolicited(oracle, team, work)
     return replace(done, all_verified=verified.all_verified, confidence=verified.confidence, redacted=redacted), owed

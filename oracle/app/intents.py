@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import os
 from _thread import get_native_id
+from contextlib import contextmanager
 
 from oracle.app.teams import now_seconds
+from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
 from oracle.store import inbox
 from oracle.store.inbox import Entry, Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from oracle.app.oracle import Oracle
 
@@ -25,6 +27,10 @@ HOOK_TIME = 12.0
 """Seconds after which a hook is dead for sure: its host ends it after ten."""
 
 
+KEPT = (DiskFailure, HandoffFailed, LockTimeout)
+"""Failures after which an intent stays: what the disk or a lock refused can be done later."""
+
+
 def keep(oracle: Oracle, what: str, subject: tuple[str, ...], content: Mapping[str, object]) -> Entry | None:
     """Put an intent on disk before its work begins; None when another has put the same. Raises DiskFailure."""
     fields = {"do": what, "owner": _myself(), "content": dict(content)}
@@ -32,8 +38,23 @@ def keep(oracle: Oracle, what: str, subject: tuple[str, ...], content: Mapping[s
     return entry if inbox.add(oracle.root, entry) else None
 
 
-def finish(oracle: Oracle, entry: Entry | None) -> None:
-    """Take an intent out of the inbox: its work is done, or it can never be. That of another process is left to it."""
+@contextmanager
+def until_done(oracle: Oracle, entry: Entry | None) -> Iterator[None]:
+    """Do the work of an intent in a block, which takes it out of the inbox: it is done, or after any failure but KEPT can never be.
+
+    That of another process (None) is left to it.
+    """
+    try:
+        yield
+    except KEPT:
+        raise
+    except OracleError:
+        _finish(oracle, entry)
+        raise
+    _finish(oracle, entry)
+
+
+def _finish(oracle: Oracle, entry: Entry | None) -> None:
     if entry is not None:
         inbox.finish(oracle.root, entry)
 

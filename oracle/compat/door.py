@@ -8,13 +8,15 @@ from __future__ import annotations
 import os
 import sys
 
-from oracle.errors import DiskFailure, OracleError
+from oracle.errors import DiskFailure, OracleError, RootUnusable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
     from typing import NoReturn
+
+    from oracle.app.oracle import Oracle
 
 INTERRUPTED = 130
 _ROOT_FLAG = "--memory-dir"
@@ -183,3 +185,12 @@ def complain(text: str, *, keeps_lines: bool = False) -> None:
 def warn(line: str) -> None:
     """Say on standard error what a person should know beside the answer."""
     complain(f"warning: {line}")
+
+
+def make_root(oracle: Oracle) -> None:
+    """Make the Root when there is none, and say so."""
+    try:
+        oracle.root.require()
+    except RootUnusable:
+        oracle.init()
+        complain(f"note: made the Root {oracle.root.path}")

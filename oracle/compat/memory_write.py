@@ -9,11 +9,11 @@ import argparse
 from datetime import UTC, datetime, timedelta
 
 from oracle.app.oracle import Oracle
-from oracle.compat.door import careful, complain, emit, report, serve, warn, without_secrets
+from oracle.compat.door import careful, complain, emit, make_root, report, serve, warn, without_secrets
 from oracle.domain import timestamps
 from oracle.domain.drafts import CONFIDENCES, Draft, Evidence
 from oracle.domain.values import replace
-from oracle.errors import InvalidRecord, RootUnusable, SecretFound, UsageError
+from oracle.errors import InvalidRecord, SecretFound, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -199,13 +199,10 @@ def _split(text: str) -> list[str]:
 def _write(oracle: Oracle, draft: Draft, args: argparse.Namespace) -> Written:
     """Write the draft; a Root that is not there yet is made, unless the draft could not be written anyway."""
     draft.check()
-    try:
+    if args.dry_run:
         oracle.root.require()
-    except RootUnusable:
-        if args.dry_run:
-            raise
-        oracle.init()
-        complain(f"note: made the Root {oracle.root.path}")
+    else:
+        make_root(oracle)
     return oracle.write(draft, secrets=args.secrets, dry_run=args.dry_run)
 
 

@@ -6,8 +6,7 @@ import argparse
 
 from oracle.app.oracle import Oracle
 from oracle.app.scan_machine import choose
-from oracle.compat.door import careful, complain, emit, serve, warn
-from oracle.errors import RootUnusable
+from oracle.compat.door import careful, complain, emit, make_root, serve, warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def main(argv: list[str]) -> int:
     only = [name.strip() for name in args.only.split(",") if name.strip()]
     with Oracle.open(args.output, warn=warn) as oracle:
         choose(only)
-        _make_root(oracle)
+        make_root(oracle)
         done = oracle.scan_machine(
             only,
             network=args.network,
@@ -48,14 +47,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--with-secret-values", action="store_true", help="keep the values of credentials in the Root")
     parser.add_argument("--network", action="store_true", help="let gh ask its hosts who is signed in")
     return careful(parser)
-
-
-def _make_root(oracle: Oracle) -> None:
-    try:
-        oracle.root.require()
-    except RootUnusable:
-        oracle.init()
-        complain(f"note: made the Root {oracle.root.path}")
 
 
 def _say(item: Scanned) -> None:

@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 
 from oracle.app.oracle import Oracle
-from oracle.compat.door import careful, complain, emit, serve, warn
+from oracle.compat.door import careful, complain, emit, make_root, serve, warn
 from oracle.compat.rendering import print_json
-from oracle.errors import NotFound, RootUnusable
+from oracle.errors import NotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def main(argv: list[str]) -> int:
     with Oracle.open(args.memory_dir, warn=warn) as oracle:
         is_dry = not (args.commit or args.force_commit)
         if not is_dry and Path(args.repo).is_dir():
-            _make_root(oracle)
+            make_root(oracle)
         try:
             found = oracle.scan_project(
                 args.project, args.repo, depth=args.depth, commit=args.commit, force=args.force_commit
@@ -54,14 +54,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--memory-dir", metavar="DIR", help="the Root")
     parser.add_argument("--quiet", action="store_true", help="say nothing of files that were written")
     return careful(parser)
-
-
-def _make_root(oracle: Oracle) -> None:
-    try:
-        oracle.root.require()
-    except RootUnusable:
-        oracle.init()
-        complain(f"note: made the Root {oracle.root.path}")
 
 
 def _rehearsed(found: ProjectScan) -> dict[str, object]:

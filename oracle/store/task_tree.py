@@ -41,6 +41,20 @@ class TaskTree:
 # Queues ---------------------------------------------------------------------------------------------------------------
 
 
+def already_queued(found: Task, path: str) -> TaskAlreadyQueued:
+    """Return the failure that a task stands in the queue at `path` already."""
+    return TaskAlreadyQueued(
+        say(
+            "TASK_ALREADY_QUEUED {task_id} @ {since}: it is {state} in {path}.",
+            task_id=found.task_id,
+            since=found.fields.get("dispatched_at") or say("a time unknown"),
+            state=found.state,
+            path=path,
+        ),
+        hint=say("Choose another task id, or wait until this one is completed."),
+    )
+
+
 def queue_task(tree: TaskTree, seat: str, task: Task) -> str:
     """Put a task at the end of a seat's queue and return the path. Raises TaskAlreadyQueued, LockTimeout, DiskFailure."""
     checked = _checked(task)
@@ -49,17 +63,7 @@ def queue_task(tree: TaskTree, seat: str, task: Task) -> str:
     def change(text: str) -> str:
         found = task_queue.find_open(text, checked.task_id)
         if found is not None:
-            since = found.fields.get("dispatched_at") or say("a time unknown")
-            raise TaskAlreadyQueued(
-                say(
-                    "TASK_ALREADY_QUEUED {task_id} @ {since}: it is {state} in {path}.",
-                    task_id=checked.task_id,
-                    since=since,
-                    state=found.state,
-                    path=path,
-                ),
-                hint=say("Choose another task id, or wait until this one is completed."),
-            )
+            raise already_queued(found, path)
         return task_queue.append_task(text, checked, seat=seat)
 
     _change(path, change)

@@ -59,21 +59,17 @@ def test_pushed_branch_is_seen_once_it_was_fetched(squad: Squad, tmp_path: Path)
     assert (sign.held, sign.detail.endswith("bound the retries")) == (True, True)
 
 
-def test_pane_that_shows_the_task_is_seen(squad: Squad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    stage = Stage(tmp_path)
-    try:
-        monkeypatch.setenv("ORACLE_TMUX_SOCKET", stage.socket)
-        squad.ask("T1", target="builder")
-        pane = stage.session("demo-builder", "printf 'I read T10 now'; exec sleep 60")
-        until(lambda: "T10" in stage.tmux("capture-pane", "-p", "-t", pane), "the pane shows it")
-        assert words(squad)["pane"] == "missing"
-        stage.tmux("kill-session", "-t", "=demo-builder:")
-        stage.session("other", "exec sleep 60")
-        pane = stage.session("demo-builder", "printf 'I read T1 now'; exec sleep 60")
-        until(lambda: "T1" in stage.tmux("capture-pane", "-p", "-t", pane), "the pane shows it")
-        assert words(squad)["pane"] == "ok"
-    finally:
-        stage.close()
+def test_pane_that_shows_the_task_is_seen(squad: Squad, stage: Stage, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ORACLE_TMUX_SOCKET", stage.socket)
+    squad.ask("T1", target="builder")
+    pane = stage.session("demo-builder", "printf 'I read T10 now'; exec sleep 60")
+    until(lambda: "T10" in stage.tmux("capture-pane", "-p", "-t", pane), "the pane shows it")
+    assert words(squad)["pane"] == "missing"
+    stage.session("other", "exec sleep 60")  # a server without sessions ends
+    stage.tmux("kill-session", "-t", "=demo-builder:")
+    pane = stage.session("demo-builder", "printf 'I read T1 now'; exec sleep 60")
+    until(lambda: "T1" in stage.tmux("capture-pane", "-p", "-t", pane), "the pane shows it")
+    assert words(squad)["pane"] == "ok"
 
 
 @pytest.mark.parametrize(

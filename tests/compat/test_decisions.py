@@ -155,17 +155,11 @@ def test_many_who_decide_at_once_decide_one_thing(crew: Crew, file: Path):
     assert record["chosen_option_id"] == choices.pop()
 
 
-def test_front_seat_is_told_in_its_pane_and_once(crew: Crew, file: Path, tmp_path: Path):
-    stage = Stage(tmp_path)
-    try:
-        crew.environ["ORACLE_TMUX_SOCKET"] = stage.socket
-        koder = stage.box("demo-koder", size=(300, 30))
-        for _ in range(2):
-            assert (
-                crew.call("decision_payload", "send", "--session", "demo-koder", "--payload-file", str(file)).code == 0
-            )
-        [said] = koder.read()
-        assert said.startswith(f"DECISION_PAYLOAD {ID} from memory to koder, HIGH: ")
-        assert str(crew.home / ".agents/tasks/demo/patrol/handoffs" / f"{ID}__memory__koder.json") in said
-    finally:
-        stage.close()
+def test_front_seat_is_told_in_its_pane_and_once(crew: Crew, file: Path, stage: Stage):
+    crew.environ["ORACLE_TMUX_SOCKET"] = stage.socket
+    koder = stage.box("demo-koder", size=(300, 30))
+    for _ in range(2):
+        assert crew.call("decision_payload", "send", "--session", "demo-koder", "--payload-file", str(file)).code == 0
+    [said] = koder.read()
+    assert said.startswith(f"DECISION_PAYLOAD {ID} from memory to koder, HIGH: ")
+    assert str(crew.home / ".agents/tasks/demo/patrol/handoffs" / f"{ID}__memory__koder.json") in said

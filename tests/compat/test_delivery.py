@@ -213,7 +213,7 @@ def test_refused_completion_is_exit_1(crew: Crew):
     assert done.code == 1
 
 
-def test_notice_is_sent_to_a_pane_and_its_failure_is_told(crew: Crew, tmp_path: Path):
+def test_notice_is_sent_to_a_pane_and_its_failure_is_told(crew: Crew, stage: Stage):
     words = ("--source", "planner", "--target", "builder", "--message", "look", "--task-id", "T1")
     crew.dispatch()
     before = crew.receipt("T1__planner__builder.json")
@@ -221,41 +221,33 @@ def test_notice_is_sent_to_a_pane_and_its_failure_is_told(crew: Crew, tmp_path: 
     assert done.code == 1
     assert "not notified builder" in done.err
     assert crew.call("notify_seat", *words, "--allow-notify-failure").code == 0
-    stage = Stage(tmp_path)
-    try:
-        prompts = stage.box("demo-builder")
-        done = crew.call("notify_seat", *words, ORACLE_TMUX_SOCKET=stage.socket)
-        assert done.code == 0
-        assert done.out.endswith("notified builder\n")
-        assert prompts.read() == ["T1 notice from planner to builder: look"]
-    finally:
-        stage.close()
+    prompts = stage.box("demo-builder")
+    done = crew.call("notify_seat", *words, ORACLE_TMUX_SOCKET=stage.socket)
+    assert done.code == 0
+    assert done.out.endswith("notified builder\n")
+    assert prompts.read() == ["T1 notice from planner to builder: look"]
     assert crew.receipt("T1__planner__builder.json") == before
     assert crew.call("notify_seat", "--source", "planner", "--target", "nobody", "--message", "x").code == 2
 
 
-def test_dispatch_wakes_a_real_pane_once(crew: Crew, tmp_path: Path):
-    stage = Stage(tmp_path)
-    try:
-        prompts = stage.box("demo-memory")
-        words = (
-            "--task-id",
-            "Q-1",
-            "--target",
-            "memory",
-            "--kind",
-            "query",
-            "--objective",
-            "x",
-            "--test-policy",
-            "N/A",
-        )
-        done = crew.call("dispatch_task", *words, ORACLE_TMUX_SOCKET=stage.socket)
-        assert (done.code, len(prompts.read())) == (0, 1)
-        assert prompts.read()[0].startswith("Q-1 assigned from planner to memory. Read ")
-        assert crew.receipt("Q-1__planner__memory.json")["notified_at"]
-    finally:
-        stage.close()
+def test_dispatch_wakes_a_real_pane_once(crew: Crew, stage: Stage):
+    prompts = stage.box("demo-memory")
+    words = (
+        "--task-id",
+        "Q-1",
+        "--target",
+        "memory",
+        "--kind",
+        "query",
+        "--objective",
+        "x",
+        "--test-policy",
+        "N/A",
+    )
+    done = crew.call("dispatch_task", *words, ORACLE_TMUX_SOCKET=stage.socket)
+    assert (done.code, len(prompts.read())) == (0, 1)
+    assert prompts.read()[0].startswith("Q-1 assigned from planner to memory. Read ")
+    assert crew.receipt("Q-1__planner__memory.json")["notified_at"]
 
 
 def test_another_root_keeps_everything_to_itself(crew: Crew, tmp_path: Path):

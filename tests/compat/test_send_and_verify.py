@@ -16,14 +16,6 @@ FRONT = CHECKOUT / "scripts" / "send_and_verify.py"
 TEXT = "T-1 is answered."
 
 
-@pytest.fixture
-def stage(tmp_path: Path):
-    """Give a private tmux server, ended afterwards."""
-    made = Stage(tmp_path)
-    yield made
-    made.close()
-
-
 def send(stage: Stage, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
     home = {"HOME": str(stage.folder / "home"), "ORACLE_TMUX_SOCKET": stage.socket, "ORACLE_WAKE_PATIENCE": "3"}
     return subprocess.run(

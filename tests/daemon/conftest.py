@@ -6,7 +6,6 @@ import pytest
 
 from tests.app.squad import Squad
 from tests.daemon.running import Served
-from tests.wake.stage import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,11 +24,3 @@ def served(tmp_path: Path) -> Iterator[Served]:
 def squad(tmp_path: Path) -> Squad:
     """Give a team of four seats."""
     return Squad(tmp_path)
-
-
-@pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
-    """Give a private tmux server, ended afterwards."""
-    made = Stage(tmp_path)
-    yield made
-    made.close()

@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.hook.seat import Seat
-from tests.wake.stage import Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -16,11 +14,3 @@ if TYPE_CHECKING:
 def seat(tmp_path: Path) -> Seat:
     """Give a memory seat on disk."""
     return Seat(tmp_path)
-
-
-@pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
-    """Give a private tmux server, ended afterwards."""
-    made = Stage(tmp_path)
-    yield made
-    made.close()

@@ -13,6 +13,7 @@ from oracle.domain.decisions import PAYLOAD, Payload
 from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.store import handoffs, profile
+from oracle.wording import Said, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +35,17 @@ class Overdue:
     project: str
     due_at: str
     default: str
+
+    @property
+    def sentence(self) -> Said:
+        """What a listing says of it."""
+        return say(
+            "{decision_id} of {project}: nobody decided before {due_at}; its default is {default}",
+            decision_id=self.decision_id,
+            project=self.project,
+            due_at=self.due_at,
+            default=self.default,
+        )
 
     @property
     def command(self) -> str:

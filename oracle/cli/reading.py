@@ -222,6 +222,8 @@ def status(
 
 
 def _print_counts(counts: dict[str, Any]) -> None:
+    from oracle.app.overdue import Overdue
+
     names = say_each("root", "records", "edges", "targets", "unresolved", "problems")
     lines: list[tuple[str, str]] = [(name, str(counts[name])) for name in names]
     lines.append((say("facts"), joined(", ", counts["facts"]) or say("none")))
@@ -234,10 +236,7 @@ def _print_counts(counts: dict[str, Any]) -> None:
     looked = say("every file stat'ed at {moment}", moment=freshness["last_full_stat"])
     behind = say("behind the files: {reason}", reason=retold(freshness["stale"])) if freshness["stale"] else looked
     lines.append((say("freshness"), behind))
-    lines += [
-        (say("overdue"), say("{decision_id} of {project}, since {due_at}; its default is {default}", **one))
-        for one in counts["overdue_decisions"]
-    ]
+    lines += [(say("overdue"), Overdue(**one).sentence) for one in counts["overdue_decisions"]]
     for name, text in lines:
         write_out(f"{padded(visible(name), 11)} {visible(text)}\n")
 

@@ -34,16 +34,5 @@ def check_overdue(patient: Patient) -> Iterator[Check]:
     """Name the decisions that people did not settle in time; nothing settles them by itself."""
     now = datetime.fromtimestamp(patient.now_ns / 1e9, UTC)
     yield from capped(
-        warning(
-            "decisions",
-            say(
-                "{decision_id} of {project}: nobody decided before {due_at}; its default is {default}",
-                decision_id=one.decision_id,
-                project=one.project,
-                due_at=one.due_at,
-                default=one.default,
-            ),
-            one.command,
-        )
-        for one in overdue.find_overdue(patient.root, now)
+        warning("decisions", one.sentence, one.command) for one in overdue.find_overdue(patient.root, now)
     )

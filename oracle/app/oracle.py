@@ -464,9 +464,9 @@ class Oracle:
 
     def init_profile(self, project: str, seats: Sequence[str], *, repo_root: str = "") -> str:
         """Write a minimal profile of a project; return its path. Raises RecordExists, InvalidName, UsageError."""
-        from oracle.store import profile
+        from oracle.store import new_profile
 
-        return profile.init(self.root, project, seats, repo_root=repo_root)
+        return new_profile.init(self.root, project, seats, repo_root=repo_root)
 
     def profile(self, project: str, path: str = "") -> Profile:
         """Return the profile of a project, or the one at `path`. Raises NoProfile, InvalidProfile."""

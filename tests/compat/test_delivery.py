@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from oracle.store import profile
+from oracle.store import new_profile
 from oracle.store.layout import Root
 from tests.compat.team import SCRIPTS, Done
 from tests.wake.stage import Stage
@@ -27,7 +27,7 @@ class Crew:
         self.home = folder / "home"
         root = Root(str(self.home / ".agents" / "memory"))
         self.root = Path(root.path)
-        self.profile = profile.init(root, "demo", SEATS)
+        self.profile = new_profile.init(root, "demo", SEATS)
         self.tasks = self.home / ".agents" / "tasks" / "demo"
         self.folder = self.tasks / "patrol" / "handoffs"
         self.environ = {**os.environ, "HOME": str(self.home), "ORACLE_TMUX_SOCKET": str(folder / "no-server")}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.store import profile
+from oracle.store import new_profile
 from oracle.store.layout import Root
 from tests.app.test_decisions import ID, payload
 from tests.compat.team import SCRIPTS, Done
@@ -127,7 +127,7 @@ class Office:
         root = Root(str(self.home / ".agents" / "memory"))
         (self.home / "repo").mkdir(parents=True)
         (self.home / "ws").mkdir()
-        self.profile = profile.init(root, "demo", ("memory", "planner", "builder", "reviewer"))
+        self.profile = new_profile.init(root, "demo", ("memory", "planner", "builder", "reviewer"))
         seat = Path(root.path, "projects", "demo", "builder", "seat.md")
         seat.parent.mkdir(parents=True)
         for path, text in {

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from oracle.domain.receipts import Kind, new_receipt, receipt_name
-from oracle.store import handoffs, profile, responses
+from oracle.store import handoffs, new_profile, profile, responses
 from oracle.store.layout import Root
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
@@ -30,7 +30,7 @@ class Seat:
         self.root = Root(str(self.home / ".agents" / "memory"))
         self.workspace.mkdir()
         Path(self.root.path).mkdir(parents=True)
-        profile.init(self.root, "install", SEATS)
+        new_profile.init(self.root, "install", SEATS)
         self.folder = Path(profile.load(self.root, "install", {}).handoff_dir)
         self.environ = {"PATH": os.environ["PATH"], "HOME": str(self.home), "TMUX_TMPDIR": os.environ["TMUX_TMPDIR"]}
 

@@ -1,24 +1,33 @@
-"""How the cost of a text grows with its length, by processor time and never in absolute seconds: machines are noisy."""
+"""What work costs beside other work, by processor time and never in absolute seconds: machines are noisy."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sized
+from typing import TypeVar
 
 _TRIES = 3
+_NOISE = 0.05
+"""Seconds that a measurement may be off."""
+
+Given = TypeVar("Given", bound=Sized)
 
 
-def grows_linearly(work: Callable[[str], object], small: str, *, to: str) -> bool:
-    """Tell whether `work` takes at most three times as long a character for the text `to` as for the text `small`."""
-    most = 3 * len(to) / len(small)
+def grows_linearly(work: Callable[[Given], object], small: Given, *, to: Given) -> bool:
+    """Tell whether `work` takes at most three times as long an item (a character of a text) for `to` as for `small`."""
+    return costs_at_most(3 * len(to) / len(small), lambda: work(to), than=lambda: work(small))
+
+
+def costs_at_most(times: float, work: Callable[[], object], *, than: Callable[[], object]) -> bool:
+    """Tell whether `work` costs at most so many times what other work does; asked again when the machine was noisy."""
     for _ in range(_TRIES):
-        less, more = _cost(work, small), _cost(work, to)
-        if more <= most * less + 0.05:
+        less, more = _cost(than), _cost(work)
+        if more <= times * less + _NOISE:
             return True
     return False
 
 
-def _cost(work: Callable[[str], object], text: str) -> float:
+def _cost(work: Callable[[], object]) -> float:
     began = time.process_time()
-    work(text)
+    work()
     return time.process_time() - began

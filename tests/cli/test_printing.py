@@ -137,8 +137,9 @@ def test_an_output_that_is_full_is_an_error(monkeypatch):
 def test_closed_streams_are_nobody_to_talk_to(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     monkeypatch.setattr(sys, "stderr", None)
-    write_out("x")
-    printing.tell(["x"])
+    said = [write_out("x"), printing.tell(["x"])]
+    assert said == [None, None]
+    assert (sys.stdout, sys.stderr) == (None, None)
 
 
 def test_stacked_columns_share_the_last_cell_and_times_go_to_the_minute(terminal):

@@ -130,7 +130,8 @@ def test_the_seat_of_a_question_that_was_set_aside_is_woken(served: Served) -> N
     served.start()
     served.ask("Q-1", ASKED, notifies=True)
     served.until_said("Q-1", "set aside after 5 tries")
-    served.until(lambda: [seat for seat, _ in served.woken()] == ["memory"], "its seat is told")
+    served.until(served.woken, "its seat is told")
+    assert [seat for seat, _ in served.woken()] == ["memory"]
 
 
 def test_a_busy_reader_holds_up_no_answer(served: Served) -> None:
@@ -327,7 +328,7 @@ LASTING = ("full disk", "read-only Root", "vanished Root", "empty mount point", 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_one_line_no_spin_and_over_when_its_cause_is(served: Served, fault: str) -> None:
     begin, head, tail = FAULTS[fault]
-    live_through(served, begin, head, tail, is_lasting=fault in LASTING)
+    assert live_through(served, begin, head, tail, is_lasting=fault in LASTING) == 0
 
 
 def test_a_disk_that_is_really_full_is_one_line_too(tmp_path: Path) -> None:
@@ -339,7 +340,7 @@ def test_a_disk_that_is_really_full_is_one_line_too(tmp_path: Path) -> None:
         return lambda: disk.mend("full")
 
     try:
-        live_through(served, begin, "root: ", "the disk is full", is_lasting=True)
+        assert live_through(served, begin, "root: ", "the disk is full", is_lasting=True) == 0
     finally:
         served.close()
         disk.close()
@@ -347,8 +348,8 @@ def test_a_disk_that_is_really_full_is_one_line_too(tmp_path: Path) -> None:
 
 def live_through(
     served: Served, begin: Callable[[Served], Callable[[], None]], head: str, tail: str, *, is_lasting: bool
-) -> None:
-    """Begin a fault while a daemon serves, end it, and see that it was one line and that all goes on."""
+) -> int:
+    """Begin a fault while a daemon serves, end it, see that it was one line and that all goes on; return how the daemon ended."""
     served.start()
     served.put(NEW, "# One\n")
     served.until(lambda: served.knows(NEW), "it follows")
@@ -369,7 +370,7 @@ def live_through(
     assert len(troubles) == 1, troubles  # a busy machine may be late to tell of a probe
     assert served.processes[-1].poll() is None
     assert served.open_files() <= before + 4
-    assert served.stop() == 0
+    return served.stop()
 
 
 class Idleness:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -25,6 +24,7 @@ from oracle.domain.claims import (
 )
 from oracle.domain.places import NOWHERE, equals, look_up, parse_place
 from oracle.errors import UsageError
+from tests.growth import costs_at_most, grows_linearly
 
 FILE = "# Title\n\nWe chose option B,\n  because it is\tfaster.\n\nLater: option B again.\r\n结论：采用方案甲。\n"
 
@@ -190,18 +190,21 @@ def test_equality_is_that_of_the_printed_json(one: object, other: object) -> Non
 @given(st.text(max_size=30), JSON)
 def test_any_path_leads_somewhere_or_nowhere(place: str, content: object) -> None:
     steps = parse_place(place)
-    if steps is not None:
-        look_up(content, steps)
+    found = NOWHERE if steps is None else look_up(content, steps)
+    assert found is NOWHERE or found == content or json.dumps(found) in json.dumps(content)
 
 
 def test_a_hostile_pair_of_path_and_file_costs_no_more_than_a_moment() -> None:
-    content: object = 1
-    for _ in range(200):
-        content = {"a": content, "a.a": content}
-    start = time.process_time()
-    assert look_up(content, ("a",) * 201 + ("b",)) is NOWHERE
-    fold("x\n" * 500_000)
-    assert time.process_time() - start < 3
+    def look_into(depth: int) -> None:
+        content: object = 1
+        for _ in range(depth):
+            content = {"a": content, "a.a": content}
+        assert look_up(content, ("a",) * (depth + 1) + ("b",)) is NOWHERE
+
+    assert costs_at_most(
+        12, lambda: look_into(200), than=lambda: look_into(100)
+    )  # a path and a file, each twice as long
+    assert grows_linearly(fold, "x\n" * 50_000, to="x\n" * 500_000)
 
 
 def test_a_file_that_is_gone_broken_or_no_text() -> None:

@@ -37,11 +37,13 @@ def test_rules(draft: Draft, error: type[OracleError]) -> None:
     "task", ["", "PAY-7", "#12", "GH#12", "entity:taskid:PAY-7", "entity:taskid:GH#1", "任务-1", "v1.2"]
 )
 def test_names_of_tasks(task: str) -> None:
-    Draft("plan", "a", "t", task_id=task, related_task_ids=(task,)).check()
+    draft = Draft("plan", "a", "t", task_id=task, related_task_ids=(task,))
+    assert draft.check() is None
 
 
 def test_a_secret_is_not_repeated_as_a_bad_name() -> None:
-    Draft("plan", "a", "t", task_id="x " + "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8").check()
+    draft = Draft("plan", "a", "t", task_id="x " + "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8")
+    assert draft.check() is None
 
 
 def test_fields_in_their_order_without_the_empty_ones() -> None:

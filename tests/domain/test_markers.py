@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from oracle.domain.addressing import Address, Waiting, address, read_context
 from oracle.domain.markers import Fault, Marker, mask_talk, read, strip
+from tests.growth import grows_linearly
 
 ROSTERS = {"install": ("memory", "planner", "builder", "reviewer")}
 FULL = "[DELIVER:seat=planner task_id=T-1 project=install]"
@@ -225,14 +225,7 @@ def test_quoted_values_come_back_as_they_were_written(seat_tail: str, summary: s
     ],
 )
 def test_four_mebibytes_are_read_in_linear_time(unit: str) -> None:
-    def cost(size: int) -> float:
-        text = unit * (size // len(unit))
-        start = time.process_time()
-        read(text)
-        return time.process_time() - start
-
-    small, large = cost(1 << 19), cost(1 << 22)
-    assert large < max(1.0, 24 * small)
+    assert grows_linearly(read, unit * ((1 << 19) // len(unit)), to=unit * ((1 << 22) // len(unit)))
 
 
 @pytest.mark.parametrize("comma", ["，", "、", "；"])

@@ -32,7 +32,7 @@ WRITTEN, UNCHANGED, CHANGED = "written", "unchanged", "changed"
 
 @value
 class ProjectScan:
-    """Facts about a project, one record a kind, and what became of each file; "" in a dry run."""
+    """Facts about a project, one record a kind, and what became of each file; a dry run has no outcomes."""
 
     project: str
     repository: str

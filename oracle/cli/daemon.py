@@ -111,7 +111,10 @@ def _start(call: Call, *, hold: bool) -> None:
 
     with call.waiting:
         pid = control.start(_root(call), hold=hold)
-    call.print_json({"pid": pid}) if call.as_json else print_line(say("serving as process {pid}", pid=pid))
+    if call.as_json:
+        call.print_json({"pid": pid})
+    else:
+        print_line(say("serving as process {pid}", pid=pid))
 
 
 def _stop(call: Call) -> None:
@@ -166,9 +169,9 @@ def _told(found: dict[str, object]) -> list[tuple[str, ...]]:
 
 
 def _cell(item: object) -> str:
-    return (
-        ", ".join(map(str, item)) if isinstance(item, list) else say("none yet") if item is None else retold(str(item))
-    )
+    if item is None:
+        return say("none yet")
+    return ", ".join(map(str, item)) if isinstance(item, list) else retold(str(item))
 
 
 def _logs(call: Call, lines: int) -> None:
@@ -204,4 +207,7 @@ def metrics(context: typer.Context, *, memory_dir: MemoryDir = None, as_json: Js
 
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     found = control.status(_root(call))
-    call.print_json(found) if call.as_json else write_out(render(found))
+    if call.as_json:
+        call.print_json(found)
+    else:
+        write_out(render(found))

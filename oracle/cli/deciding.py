@@ -76,9 +76,10 @@ def decision(
     from oracle.app import decisions
 
     payload = decisions.validate(raw)
-    call.print_json({"valid": True, "decision_id": payload.text("decision_id")}) if call.as_json else print_line(
-        say("ok")
-    )
+    if call.as_json:
+        call.print_json({"valid": True, "decision_id": payload.text("decision_id")})
+    else:
+        print_line(say("ok"))
 
 
 def _print_sent(call: Call, sent: Sent) -> None:

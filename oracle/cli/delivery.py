@@ -15,6 +15,7 @@ from oracle.errors import UsageError
 from oracle.wording import say
 
 if TYPE_CHECKING:
+    from oracle.app.ask import Dispatched
     from oracle.app.delivery_steps import Delivered
     from oracle.cli.session import Call
 
@@ -67,12 +68,7 @@ def ask(
 
         answer_now(call, text, project=project, seat=seat, in_prose=not no_synthesis)
         return
-    if not project or not source:
-        missing = "--project" if not project else "--from"
-        raise UsageError(
-            say("Missing option '{missing}'.", missing=missing),
-            hint=say("See `oracle ask --help`, or answer at once with --now."),
-        )
+    _require_ends(project, source)
     if seat or no_synthesis:
         raise UsageError(
             say("--seat and --no-synthesis belong to --now."), hint=say("The seat that is asked is --target.")
@@ -88,6 +84,20 @@ def ask(
     )
     with call.oracle() as oracle:
         made = oracle.dispatch(order)
+    _print_dispatched(call, made)
+
+
+def _require_ends(project: str, source: str) -> None:
+    """Raise UsageError unless a question to a seat names its project and who asks."""
+    if not project or not source:
+        missing = "--project" if not project else "--from"
+        raise UsageError(
+            say("Missing option '{missing}'.", missing=missing),
+            hint=say("See `oracle ask --help`, or answer at once with --now."),
+        )
+
+
+def _print_dispatched(call: Call, made: Dispatched) -> None:
     if call.as_json:
         call.print_json(made.as_json())
         return

@@ -175,4 +175,7 @@ def peers(
 def _record(call: Call, project: str, peer: str, *, task_id: str, summary: str) -> None:
     with call.oracle() as oracle:
         path = oracle.record_peer_delivery(project, peer, task_id=task_id, summary=summary)
-    call.print_json({"record": path}) if call.as_json else print_line(path)
+    if call.as_json:
+        call.print_json({"record": path})
+    else:
+        print_line(path)

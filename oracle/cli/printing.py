@@ -128,9 +128,9 @@ def padded(text: str, width: int) -> str:
     return text + " " * (width - cells(text))
 
 
-def emphasise(text: str, *, style: str = "1") -> str:
+def emphasise(text: str) -> str:
     """Return a safe line in bold on a terminal that has colours, as it is elsewhere."""
-    return f"\x1b[{style}m{text}\x1b[0m" if is_terminal(sys.stdout) and wants_colour() else text
+    return f"\x1b[1m{text}\x1b[0m" if is_terminal(sys.stdout) and wants_colour() else text
 
 
 def wants_colour() -> bool:

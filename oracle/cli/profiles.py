@@ -43,7 +43,10 @@ def profile(
         names = [seat.strip() for seat in seats.split(",") if seat.strip()]
         with call.oracle() as oracle:
             path = oracle.init_profile(project, names, repo_root=str(Path(repo).absolute()) if repo else "")
-        call.print_json({"profile": path, "seats": names}) if call.as_json else print_line(path)
+        if call.as_json:
+            call.print_json({"profile": path, "seats": names})
+        else:
+            print_line(path)
         return
     if action != "show" or seats or repo:
         raise UsageError(

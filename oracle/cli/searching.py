@@ -122,7 +122,6 @@ def _answer_lines(oracle: Oracle, filters: Mapping[str, str], *, explain: bool, 
         except OracleError as error:
             answer.update(error.as_json())
         write_out(json.dumps(answer, ensure_ascii=False) + "\n")
-        sys.stdout.flush()
     if asked_any and not answered:
         raise typer.Exit(UsageError.exit_code)
 

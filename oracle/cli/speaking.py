@@ -78,17 +78,17 @@ def load(language: str) -> Catalogue:
     import polib
 
     helps: dict[str, str] = {}
-    templates: dict[str, str] = {}
+    sentences: dict[str, str] = {}
     path = os.path.join(LOCALE, language, "LC_MESSAGES", "oracle.po")  # noqa: PTH118 -- pathlib is not loaded here
     try:
         entries = list(polib.pofile(path))
     except (OSError, ValueError):
         entries = []
     for entry in entries:
-        known = helps if entry.msgctxt == HELP else templates
+        known = helps if entry.msgctxt == HELP else sentences
         for english in filter(None, (entry.msgid, entry.msgid_plural)):
             known[english] = entry.msgstr or entry.msgstr_plural.get(0, "")
-    return Catalogue(templates, helps)
+    return Catalogue(sentences, helps)
 
 
 class Catalogue:

@@ -38,7 +38,10 @@ def language(
             hint=say('Write `oracle language "MESSAGE" "MESSAGE"`, or --transcript FILE.'),
         )
     found = decide(_typed(transcript) if transcript else _given(messages or []))
-    call.print_json(found.as_json()) if call.as_json else write_out(f"{found.language}\n")
+    if call.as_json:
+        call.print_json(found.as_json())
+    else:
+        write_out(f"{found.language}\n")
 
 
 def _typed(path: str) -> tuple[str, ...]:

@@ -50,12 +50,3 @@ def _shorten(target: str, raw: bytes) -> str:
 
     head = raw[:_HEAD_BYTES].decode("utf-8", "ignore")
     return f"{head}~{sha256(target.encode('utf-8')).hexdigest()[:_HASH_DIGITS]}"
-
-
-def unflatten(name: str) -> str | None:
-    """Return the target of a flat name, or None when the name was shortened (its lines say the target)."""
-    if "~" in name:
-        return None
-    text = name.replace("__", "/").replace("++", ":")
-    parts = text.split("%")
-    return parts[0] + "".join(chr(int(part[:2], 16)) + part[2:] for part in parts[1:])

@@ -24,7 +24,6 @@ OWN_NAME = "memory-stop-hook.sh"
 
 EVENT = "Stop"
 TIMEOUT = 10
-_MOST_BYTES = 4 << 20
 
 
 class InvalidSettings(UsageError):

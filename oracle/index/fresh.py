@@ -40,7 +40,7 @@ _DAMAGE = frozenset({0, 1, 11, 19, 20, 24, 26})
 """Result codes that a sound database never gives: SQL errors (a table is missing), corrupt, constraint, mismatch, no database."""
 
 _SHORT_READ = 522
-_BUSY, _READONLY, _IOERR, _FULL, _CANTOPEN = 5, 8, 10, 13, 14
+_BUSY, _IOERR, _FULL = 5, 10, 13
 
 
 class Index:

@@ -180,21 +180,15 @@ def _versions(documents: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]
     for document in documents.values():
         for key, item in _walk(document):
             runtime = _VERSIONS.get(key.lower())
-            stated = (
-                item
-                if isinstance(item, list)
-                else str(item).splitlines()
-                if isinstance(item, str | int | float)
-                else []
-            )
             if runtime:
-                named = [
-                    str(one).strip()
-                    for one in stated
-                    if isinstance(one, str | int | float) and not isinstance(one, bool)
-                ]
-                found.setdefault(runtime, {}).update(dict.fromkeys(one for one in named if _is_version(one)))
+                found.setdefault(runtime, {}).update(dict.fromkeys(filter(_is_version, _lines(item))))
     return {name: list(versions)[:30] for name, versions in sorted(found.items()) if versions}
+
+
+def _lines(item: object) -> list[str]:
+    """Return the texts and numbers that stand in a list, or on the lines of one text."""
+    items = item if isinstance(item, list) else str(item).splitlines() if isinstance(item, str | int | float) else []
+    return [str(one).strip() for one in items if isinstance(one, str | int | float) and not isinstance(one, bool)]
 
 
 def _is_version(stated: str) -> bool:

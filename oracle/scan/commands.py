@@ -9,7 +9,7 @@ from oracle.scan.plain import command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from oracle.scan.manifests import Manifest
     from oracle.scan.walk import Tree
@@ -166,9 +166,7 @@ def _environments(text: str) -> dict[str, str]:
 
 def usual(tree: Tree, manifests: Sequence[Manifest], frameworks: Sequence[str]) -> list[str]:
     """Return the commands by which the tools that were found run the tests, whatever the repository says of it."""
-    top = {one.build or one.ecosystem for one in manifests if one.folder == "."} | {
-        one.ecosystem for one in manifests if one.folder == "."
-    }
+    top = {name for one in manifests if one.folder == "." for name in (one.build, one.ecosystem)}
     bridged = any("symfony/phpunit-bridge" in one.needs and "phpunit/phpunit" not in one.needs for one in manifests)
     workspace = any(one.ecosystem == "rust" and one.members for one in manifests)
     found = {
@@ -192,8 +190,4 @@ def usual(tree: Tree, manifests: Sequence[Manifest], frameworks: Sequence[str]) 
     }
     commands = [line for name, line in found.items() if name in top]
     commands += [line for name, line in by_framework.items() if name in frameworks]
-    return [*commands, *(["bundle exec rake test"] if "test" in _rake(tree) else [])]
-
-
-def _rake(tree: Tree) -> Mapping[str, str]:
-    return tasks(tree).get("rake", {})
+    return [*commands, *(["bundle exec rake test"] if "test" in tasks(tree).get("rake", {}) else [])]

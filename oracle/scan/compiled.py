@@ -62,8 +62,8 @@ def read_cargo(path: str, text: str) -> Manifest:
     return Manifest(
         path,
         "rust",
-        name=_word(package.get("name")),
-        version=_word(package.get("version") or shared.get("version")),
+        name=formats.word(package.get("name")),
+        version=formats.word(package.get("version") or shared.get("version")),
         runtimes={name: item for name, item in stated.items() if isinstance(item, str)},
         dependencies=wanted(
             [*_crates(table.get("dependencies")), *_crates(workspace.get("dependencies"))],
@@ -78,7 +78,7 @@ def read_cargo(path: str, text: str) -> Manifest:
 def _crates(table: object) -> Iterator[tuple[str, str]]:
     for name, spec in formats.table(table).items():
         version = formats.dig(spec, "version") if isinstance(spec, dict) else spec
-        yield name, "workspace" if formats.dig(spec, "workspace") is True else _word(version)
+        yield name, "workspace" if formats.dig(spec, "workspace") is True else formats.word(version)
 
 
 # -- Swift ---------------------------------------------------------------------------------------------------------------
@@ -139,7 +139,3 @@ def read_xcode(path: str, text: str) -> Manifest:
     swift = re.search(r"\bSWIFT_VERSION = ([\d.]{1,10});", text)
     name = path.rpartition("/")[0].rpartition("/")[2].removesuffix(".xcodeproj")
     return Manifest(path, "xcode", name=name, runtimes={"swift": swift[1]} if swift else {}, build="xcodebuild")
-
-
-def _word(item: object) -> str:
-    return item if isinstance(item, str) else ""

@@ -156,6 +156,11 @@ def dig(value: object, *keys: str) -> Any:  # noqa: ANN401
     return value
 
 
+def word(value: object) -> str:
+    """Return a text as it is, "" for anything else."""
+    return value if isinstance(value, str) else ""
+
+
 def texts(value: object) -> list[str]:
     """Return the texts of a list, or a lone text as a list; anything else has none."""
     if isinstance(value, str):

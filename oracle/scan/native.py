@@ -90,16 +90,12 @@ def read_vcpkg(path: str, text: str) -> Manifest:
     table = formats.table(formats.json(text))
     listed = table.get("dependencies")
     items: list[Any] = listed if isinstance(listed, list) else []
-    names = [item if isinstance(item, str) else _word(formats.dig(item, "name")) for item in items]
+    names = [item if isinstance(item, str) else formats.word(formats.dig(item, "name")) for item in items]
     return Manifest(
         path,
         "c_cpp",
-        name=_word(table.get("name")),
-        version=_word(table.get("version") or table.get("version-string")),
+        name=formats.word(table.get("name")),
+        version=formats.word(table.get("version") or table.get("version-string")),
         dependencies=wanted((name, "") for name in names if name),
         build="vcpkg",
     )
-
-
-def _word(item: object) -> str:
-    return item if isinstance(item, str) else ""

@@ -40,8 +40,8 @@ def read_pyproject(path: str, text: str) -> Manifest:
     return Manifest(
         path,
         "python",
-        name=_word(project.get("name") or poetry.get("name")),
-        version=_word(project.get("version") or poetry.get("version")),
+        name=formats.word(project.get("name") or poetry.get("name")),
+        version=formats.word(project.get("version") or poetry.get("version")),
         runtimes=_python(project.get("requires-python") or python),
         dependencies=wanted([*_requirements(formats.texts(project.get("dependencies"))), *_specs(needs)]),
         dev_dependencies=wanted(
@@ -54,7 +54,7 @@ def read_pyproject(path: str, text: str) -> Manifest:
         scripts=_words(formats.table(formats.dig(tools, "poe", "tasks"))),
         members=tuple(formats.texts(formats.dig(tools, "uv", "workspace", "members"))),
         tools=tuple(sorted(tools)),
-        build=_word(formats.dig(table, "build-system", "build-backend")),
+        build=formats.word(formats.dig(table, "build-system", "build-backend")),
     )
 
 
@@ -67,8 +67,8 @@ def read_setup_cfg(path: str, text: str) -> Manifest | None:
     return Manifest(
         path,
         "python",
-        name=_word(metadata.get("name")),
-        version=_word(metadata.get("version")),
+        name=formats.word(metadata.get("name")),
+        version=formats.word(metadata.get("version")),
         runtimes=_python(options.get("python_requires")),
         dependencies=wanted(_requirements((options.get("install_requires") or "").splitlines())),
         dev_dependencies=wanted(_requirements(line for extra in extras for line in (extra or "").splitlines())),
@@ -97,8 +97,8 @@ def read_setup_py(path: str, text: str) -> Manifest | None:
     return Manifest(
         path,
         "python",
-        name=_word(stated.get("name")),
-        version=_word(stated.get("version")),
+        name=formats.word(stated.get("name")),
+        version=formats.word(stated.get("version")),
         runtimes=_python(stated.get("python_requires")),
         dependencies=wanted(_requirements(formats.texts(stated.get("install_requires")))),
         dev_dependencies=wanted(_requirements(line for extra in extras for line in extra)),
@@ -148,7 +148,11 @@ def read_conda(path: str, text: str) -> Manifest | None:
     needs = dict(_requirements(line.replace("=", "==", 1) for line in formats.texts(table["dependencies"])))
     python = needs.pop("python", "")
     return Manifest(
-        path, "python", name=_word(table.get("name")), runtimes=_python(python), dependencies=wanted(needs.items())
+        path,
+        "python",
+        name=formats.word(table.get("name")),
+        runtimes=_python(python),
+        dependencies=wanted(needs.items()),
     )
 
 
@@ -175,14 +179,14 @@ def read_package_json(path: str, text: str) -> Manifest | None:
     stated = table.get("workspaces")
     members = formats.texts(formats.dig(stated, "packages") if isinstance(stated, dict) else stated)
     commands = table.get("bin")
-    own = _word(table.get("name")).rpartition("/")[2]  # the command of a scoped package goes without the scope
+    own = formats.word(table.get("name")).rpartition("/")[2]  # the command of a scoped package goes without the scope
     named = commands if isinstance(commands, dict) else {own: commands} if commands else {}
-    manager = _word(table.get("packageManager"))
+    manager = formats.word(table.get("packageManager"))
     return Manifest(
         path,
         "node",
-        name=_word(table.get("name")),
-        version=_word(table.get("version")),
+        name=formats.word(table.get("name")),
+        version=formats.word(table.get("version")),
         runtimes=_words(
             {**formats.table(table.get("volta")), **formats.table(table.get("engines")), **_manager(manager)}
         ),
@@ -211,8 +215,8 @@ def read_deno(path: str, text: str) -> Manifest | None:
     return Manifest(
         path,
         "deno",
-        name=_word(table.get("name")),
-        version=_word(table.get("version")),
+        name=formats.word(table.get("name")),
+        version=formats.word(table.get("version")),
         dependencies=wanted(formats.table(table.get("imports")).items()),
         scripts=_words(formats.table(table.get("tasks"))),
         members=tuple(formats.texts(table.get("workspace"))),
@@ -228,8 +232,8 @@ def read_composer(path: str, text: str) -> Manifest | None:
     return Manifest(
         path,
         "php",
-        name=_word(table.get("name")),
-        version=_word(table.get("version")),
+        name=formats.word(table.get("name")),
+        version=formats.word(table.get("version")),
         runtimes={"php": php} if isinstance(php, str) else {},
         dependencies=wanted(needs.items()),
         dev_dependencies=wanted(formats.table(table.get("require-dev")).items()),
@@ -242,10 +246,6 @@ def _specs(table: dict[str, Any]) -> Iterator[tuple[str, object]]:
     """Yield (name, versions) of tables in which a version may be a text or stand in a table of its own."""
     for name, spec in table.items():
         yield name, spec.get("version", "") if isinstance(spec, dict) else spec
-
-
-def _word(item: object) -> str:
-    return item if isinstance(item, str) else ""
 
 
 def _words(table: dict[str, Any]) -> dict[str, str]:

@@ -14,8 +14,8 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.app.ask import Order
     from oracle.app.oracle import Oracle
+    from oracle.app.orders import Order
     from oracle.app.teams import Team
 
 DECISION = "decision"

@@ -130,7 +130,7 @@ def _note_commit(team: Team, task_id: str, commit: str) -> None:
 
 def _have_repaired(oracle: Oracle, team: Team, task_id: str, commit: str, *, notifies: bool) -> str:
     """Ask a planner to have a builder repair it, once; return the task's id."""
-    from oracle.app.ask import Order
+    from oracle.app.orders import Order
 
     if not team.profile.planners:
         raise Blocked(

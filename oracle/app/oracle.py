@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from oracle.app import decision_log
     from oracle.app.acknowledge import Acknowledged
     from oracle.app.acks import Sign
-    from oracle.app.ask import Dispatched, Order
     from oracle.app.compact_check import Verdict
     from oracle.app.complete import Completion
     from oracle.app.decisions import Resolution, Sent
     from oracle.app.deliver import Delivery
     from oracle.app.delivery_steps import Delivered
+    from oracle.app.dispatch import Dispatched
     from oracle.app.doctor import Check
     from oracle.app.embedding import Coverage
     from oracle.app.handoffs import Handoffs, Story
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from oracle.app.liveness import Stale
     from oracle.app.mentions import Layer
     from oracle.app.notices import Notice, Notified
+    from oracle.app.orders import Order
     from oracle.app.ownership import Judged
     from oracle.app.packets import Routed
     from oracle.app.peers import Listed
@@ -476,15 +477,15 @@ class Oracle:
 
     def dispatch(self, order: Order) -> Dispatched:
         """Ask one seat on behalf of another: receipt, queue, table, log, wake-up. Raises TaskAlreadyQueued, UsageError."""
-        from oracle.app import ask
+        from oracle.app import dispatch
 
-        return ask.dispatch(self, order)
+        return dispatch.dispatch(self, order)
 
     def least_busy_seat(self, project: str, role: str, path: str = "") -> str:
         """Return the seat of a role with the fewest open handoffs. Raises UsageError when there is none."""
-        from oracle.app import ask
+        from oracle.app import dispatch
 
-        return ask.least_busy(self, project, role, path=path)
+        return dispatch.least_busy(self, project, role, path=path)
 
     def deliver(self, delivery: Delivery) -> Delivered:
         """Deliver an answer exactly once. Raises Conflict for another answer, HandoffFailed, UsageError, NoProfile."""

@@ -70,7 +70,7 @@ def rehearse(oracle: Oracle, project: str, *, task_id: str = "", notifies: bool 
     )
     folder, _ = oracle.create_task(team.project, name, template="chain-rehearsal", steps=steps)
     brief = workflows.write_brief(team.profile.tasks_root, name, _brief(name, planners[0], seats))
-    from oracle.app.ask import Order
+    from oracle.app.orders import Order
 
     objective = f"Rehearse the chain: dispatch one step of {folder}/workflow.md to each seat, as {brief} says."
     memory = next(iter(team.profile.seats_of("memory")), "memory")

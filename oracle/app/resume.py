@@ -162,9 +162,9 @@ def _carry_on(oracle: Oracle, entry: Entry) -> str:
     fields = content if isinstance(content, dict) else {}
     what = entry.fields.get("do", "answer")
     if what == "dispatch":
-        from oracle.app import ask
+        from oracle.app import dispatch
 
-        return say("finished the dispatch {task}", task=ask.carry_on(oracle, fields))
+        return say("finished the dispatch {task}", task=dispatch.carry_on(oracle, fields))
     if what == "delivery":
         work = delivery_steps.work_of(fields)
         team = teams.open_team(oracle, "", path=str(fields.get("profile", "")))

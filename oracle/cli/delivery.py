@@ -15,8 +15,8 @@ from oracle.errors import UsageError
 from oracle.wording import say
 
 if TYPE_CHECKING:
-    from oracle.app.ask import Dispatched
     from oracle.app.delivery_steps import Delivered
+    from oracle.app.dispatch import Dispatched
     from oracle.cli.session import Call
 
 
@@ -73,7 +73,7 @@ def ask(
         raise UsageError(
             say("--seat and --no-synthesis belong to --now."), hint=say("The seat that is asked is --target.")
         )
-    from oracle.app.ask import QUERY, Order
+    from oracle.app.orders import QUERY, Order
 
     order = Order(
         *(project, task_id, source, target, text),

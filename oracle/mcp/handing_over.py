@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from oracle.app.ask import Order
 from oracle.app.deliver import Delivery
+from oracle.app.orders import Order
 from oracle.mcp.results import Answer, label, unfenced
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from oracle.app.ask import Order
 from oracle.app.complete import Completion
 from oracle.app.deliver import Delivery
 from oracle.app.oracle import Oracle
+from oracle.app.orders import Order
 from oracle.store import inbox
 from oracle.wake.outcomes import NoSession, Outcome, Woken, check_text
 

@@ -208,7 +208,7 @@ def test_a_sentence_that_escapes_is_found(line):
 WRITE_ENGLISH = tuple(
     f"oracle/{name}"
     for name in (
-        *("app/ask.py", "app/attend.py", "app/decisions.py", "app/deliver.py", "app/delivery_steps.py"),
+        *("app/attend.py", "app/decisions.py", "app/deliver.py", "app/delivery_steps.py", "app/dispatch.py"),
         *("app/divergent.py", "app/embedding_model.py", "app/integrating.py", "app/peers.py", "app/question_packet.py"),
         *("app/rehearsing.py", "app/routing.py", "app/synthesis.py", "app/workflow.py", "app/workspaces.py"),
         *("daemon/", "hook/skills.py", "hook/stop.py", "domain/values.py", "compat/", "mcp/"),

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import mcp
 import pytest
 
-from oracle.app.ask import QUERY, TASK, Order
 from oracle.app.deliver import Delivery
 from oracle.app.oracle import Oracle
+from oracle.app.orders import QUERY, TASK, Order
 from oracle.app.ports import SystemClock
 from oracle.cli.main import run
 from oracle.compat import dispatch_task, memory_deliver, memory_router, memory_write

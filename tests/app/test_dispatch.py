@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from oracle.app import intents
-from oracle.app.ask import QUERY
+from oracle.app.orders import QUERY
 from oracle.errors import Blocked, InvalidName, OracleError, TaskAlreadyQueued, UsageError
 from oracle.store import daemon, handoffs, task_tree
 from tests.app.squad import Squad

@@ -5,16 +5,14 @@ The receipt is the fact. Every step looks first whether it is done, so that the 
 
 from __future__ import annotations
 
-import os
-
-from oracle.app import cleaning, delivery_steps, intents, resume, teams, wakeups
+from oracle.app import cleaning, delivery_steps, dispatch_rules, intents, resume, teams, wakeups
+from oracle.app.orders import QUERY, SAID, Order, order_of
 from oracle.app.teams import Team, open_team
 from oracle.domain import receipts
-from oracle.domain.handoffs import Step
 from oracle.domain.receipts import Kind, ReceiptName, new_receipt
 from oracle.domain.task_queue import PENDING, Task
-from oracle.domain.values import NOTHING, replace, value
-from oracle.errors import Blocked, TaskAlreadyQueued, UsageError
+from oracle.domain.values import replace, value
+from oracle.errors import Blocked, TaskAlreadyQueued
 from oracle.store import handoffs, responses, task_tree
 from oracle.store.handoffs import Outcome
 from oracle.wording import say
@@ -25,38 +23,6 @@ if TYPE_CHECKING:
 
     from oracle.app.oracle import Oracle
     from oracle.store.inbox import Entry
-
-QUERY, TASK = "query", "task"
-_SAID = ("task_id", "objective", "title", "user_summary", "notes", "task_type", "skill_refs", "queue", "receipt")
-"""What an order says in words of its own."""
-
-
-@value
-class Order:
-    """What is asked of whom. `queue` and `receipt` are further fields of the queue's entry and of the receipt."""
-
-    project: str
-    task_id: str
-    source: str
-    target: str
-    objective: str
-    title: str = ""
-    reply_to: str = ""
-    test_policy: str = "N/A"
-    user_summary: str = ""
-    notes: str = ""
-    kind: str = TASK
-    profile: str = ""
-    task_type: str = "unspecified"
-    needs_review: bool = False
-    skill_refs: tuple[str, ...] = ()
-    notifies: bool = True
-    stacks: bool = False
-    """Whether a builder may get a task while another is open."""
-    queue: Mapping[str, str] = NOTHING
-    receipt: Mapping[str, object] = NOTHING
-    secrets: str = cleaning.REFUSE
-    """What becomes of what looks like a secret in it."""
 
 
 @value
@@ -90,7 +56,7 @@ def new_task_id(oracle: Oracle, prefix: str = "Q") -> str:
 def dispatch(oracle: Oracle, order: Order) -> Dispatched:
     """Dispatch once. Raises TaskAlreadyQueued, SecretFound (nothing is written), Blocked, UsageError, NoProfile, HandoffFailed."""
     resume.before(oracle, notifies=order.notifies)
-    cleaned, redacted = cleaning.guard_handoff(oracle, {name: getattr(order, name) for name in _SAID}, order.secrets)
+    cleaned, redacted = cleaning.guard_handoff(oracle, {name: getattr(order, name) for name in SAID}, order.secrets)
     order = replace(order, **cleaned) if redacted else order
     team = open_team(oracle, order.project, path=order.profile)
     if order.task_id:
@@ -103,15 +69,15 @@ def dispatch(oracle: Oracle, order: Order) -> Dispatched:
     name = team.receipt(named.task_id, named.source, named.target)
     if named.reply_to and named.reply_to != named.source:
         team.receipt(named.task_id, named.target, named.reply_to)
-    _keep_rules(oracle, team, named)
-    entry = intents.keep(oracle, "dispatch", (team.project, name.task_id, name.source, name.target), _as_fields(named))
+    dispatch_rules.keep(oracle, team, named)
+    entry = intents.keep(oracle, "dispatch", (team.project, name.task_id, name.source, name.target), named.as_fields())
     if entry is None:
         raise TaskAlreadyQueued(
             say("TASK_ALREADY_QUEUED {task_id}: another process dispatches it just now.", task_id=name.task_id),
             hint=say("If it has died, `oracle resume` finishes what it began."),
         )
     with intents.until_done(oracle, entry):
-        _refuse_second(team, name)
+        dispatch_rules.refuse_second(team, name)
         made = _carry_out(oracle, team, named)
         owed = _owe(oracle, team, named, made) if named.notifies else None
     return replace(made, wake_up=_send(oracle, owed))
@@ -119,112 +85,13 @@ def dispatch(oracle: Oracle, order: Order) -> Dispatched:
 
 def carry_on(oracle: Oracle, fields: Mapping[str, object]) -> str:
     """Do what a dead process left undone of a dispatch; return the task's id."""
-    order = _order_of(fields)
+    order = order_of(fields)
     team = open_team(oracle, order.project, path=order.profile)
     made = _carry_out(oracle, team, order)
     found = handoffs.read(team.folder, made.name)
     if order.notifies and found is not None and not found.text("notified_at"):
         _owe(oracle, team, order, made)
     return order.task_id
-
-
-# Rules ----------------------------------------------------------------------------------------------------------------
-
-
-def _keep_rules(oracle: Oracle, team: Team, order: Order) -> None:
-    """Refuse what the team forbids, before anything is written."""
-    if not order.objective.strip():
-        raise UsageError(say("The task has no text."), hint=say("Say what is asked, in a sentence."))
-    role = team.profile.role(order.target)
-    if team.profile.is_multi_team and order.target in team.profile.planners:
-        raise Blocked(
-            say(
-                "The project {project} has several teams; a planner there takes its tasks from its brief queue.",
-                project=team.project,
-            ),
-            hint=say("Put the brief into the team's queue, or dispatch to a seat that is no planner."),
-        )
-    if team.profile.role(order.source) == "memory" and role == "builder":
-        _keep_peers(oracle, team, order)
-    _warn_of_no_workflow(oracle, team, order)
-    if role == "builder" and not order.stacks:
-        _refuse_stacking(oracle, team, order)
-
-
-def _keep_peers(oracle: Oracle, team: Team, order: Order) -> None:
-    """Memory asks builders by way of a planner: warn where there is one, stop where nobody plans."""
-    if team.profile.planners:
-        oracle.warn(
-            say(
-                "memory dispatches straight to {seat} though {planners} plans for {project}; ask the planner instead",
-                seat=order.target,
-                planners=team.profile.planners,
-                project=team.project,
-            )
-        )
-        return
-    raise Blocked(
-        say(
-            "BLOCKED: no planner is reachable in {project}, and memory does not dispatch to {target} by "
-            "itself. Nothing was dispatched. For the operator: task {task_id}, {title}.",
-            project=team.project,
-            target=order.target,
-            task_id=order.task_id,
-            title=order.title or order.objective[:120],
-        ),
-        hint=say(
-            "Add a planner to the seats of {path}, or let the operator dispatch with --source operator.",
-            path=team.profile.path,
-        ),
-    )
-
-
-def _warn_of_no_workflow(oracle: Oracle, team: Team, order: Order) -> None:
-    """Say how to make the workflow.md of a planner's task, which holds the state of its chain and comes first."""
-    if order.target in team.profile.planners and order.kind == TASK:
-        from oracle.store import workflows
-
-        if not os.path.exists(workflows.workflow_file(team.profile.tasks_root, order.task_id)):
-            oracle.warn(
-                say(
-                    "{task} has no workflow.md; make it first with `oracle task create {task} --project {project}`",
-                    task=order.task_id,
-                    project=team.project,
-                )
-            )
-
-
-def _refuse_stacking(oracle: Oracle, team: Team, order: Order) -> None:
-    from oracle.app.handoffs import of_team
-
-    waiting = (Step.OPEN, Step.CLAIMED, Step.CLAIM_EXPIRED, Step.UNNOTIFIED)
-    for item in of_team(oracle, team).handoffs:
-        is_open = item.dispatch is not None and item.completion is None and item.state.step in waiting
-        if is_open and item.answerer == order.target and item.task_id != order.task_id:
-            raise Blocked(
-                say(
-                    "BLOCKED: builder seat {target} dispatch outstanding ({task_id}); awaiting completion "
-                    "receipt {task_id}__{target}__{asker}.json.",
-                    target=order.target,
-                    task_id=item.task_id,
-                    asker=item.asker,
-                ),
-                hint=say("Wait for it, or dispatch with --force-parallel-builder."),
-            )
-
-
-def _refuse_second(team: Team, name: ReceiptName) -> None:
-    """Raise TaskAlreadyQueued when this task was dispatched to this seat before, in whatever way."""
-    queued = next((task for task in task_tree.read_queue(team.tree, name.target) if task.task_id == name.task_id), None)
-    if queued is not None and (queued.state in ("pending", "queued") or handoffs.read(team.folder, name) is not None):
-        raise task_tree.already_queued(queued, team.profile.todo_file(name.target))
-    if handoffs.read(team.folder, name.answered_by()) is not None:
-        raise TaskAlreadyQueued(
-            say(
-                "TASK_ALREADY_QUEUED {task_id}: {target} answered it already.", task_id=name.task_id, target=name.target
-            ),
-            hint=say("Choose another task id."),
-        )
 
 
 # Steps ----------------------------------------------------------------------------------------------------------------
@@ -236,7 +103,7 @@ def _carry_out(oracle: Oracle, team: Team, order: Order) -> Dispatched:
     todo = team.profile.todo_file(name.target)
     outcome = handoffs.publish(team.folder, _receipt(team, order, name, moment))
     _queue(team, order, moment, undo=name if outcome is Outcome.CREATED else None)
-    cells = {"Title": order.title or _title(order), "Owner": name.target, "Status": PENDING, "Notes": order.notes}
+    cells = {"Title": order.headline, "Owner": name.target, "Status": PENDING, "Notes": order.notes}
     task_tree.upsert_row(team.tree, name.task_id, cells)
     delivery_steps.log_once(
         oracle,
@@ -266,13 +133,9 @@ def _queue(team: Team, order: Order, moment: str, *, undo: ReceiptName | None) -
         raise
 
 
-def _title(order: Order) -> str:
-    return next((line.strip() for line in order.objective.splitlines() if line.strip()), order.task_id)[:120]
-
-
 def _task(team: Team, order: Order, moment: str) -> Task:
     fields = {
-        "title": order.title or _title(order),
+        "title": order.headline,
         "task_type": order.task_type,
         "review_required": str(order.needs_review).lower(),
         "source": order.source,
@@ -292,7 +155,7 @@ def _receipt(team: Team, order: Order, name: ReceiptName, moment: str) -> receip
         "correlation_id": receipts.correlation_id(team.project, name.task_id),
         "reply_to": order.reply_to or order.source,
         "test_policy": order.test_policy,
-        "title": order.title or _title(order),
+        "title": order.headline,
         "todo_path": team.profile.todo_file(name.target),
         "user_summary": order.user_summary,
         "task_kind": order.kind,
@@ -326,25 +189,6 @@ def _send(oracle: Oracle, owed: Entry | None) -> wakeups.WakeUp:
     outcome = wakeups.send(oracle, owed)
     wakeups.warn_of(oracle, outcome)
     return outcome
-
-
-# On disk --------------------------------------------------------------------------------------------------------------
-
-
-def _as_fields(order: Order) -> dict[str, object]:
-    names: tuple[str, ...] = order._fields_  # type: ignore[attr-defined]
-    whole = {name: getattr(order, name) for name in names}
-    return {**whole, "skill_refs": list(order.skill_refs), "queue": dict(order.queue), "receipt": dict(order.receipt)}
-
-
-def _order_of(fields: Mapping[str, object]) -> Order:
-    try:
-        known = {key: item for key, item in fields.items() if key in Order._fields_}  # type: ignore[attr-defined]
-        refs = known.get("skill_refs")
-        known["skill_refs"] = tuple(map(str, refs)) if isinstance(refs, list) else ()
-        return Order(**known)  # type: ignore[arg-type]
-    except TypeError as error:
-        raise UsageError(say("An intent in the inbox holds no dispatch."), hint=say("It is dropped.")) from error
 
 
 def least_busy(oracle: Oracle, project: str, role: str, *, path: str = "") -> str:

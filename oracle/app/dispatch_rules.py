@@ -1,0 +1,113 @@
+"""What a team forbids to be dispatched, and of what a seat is warned. App room; reads, writes nothing."""
+
+from __future__ import annotations
+
+import os
+
+from oracle.app.orders import TASK, Order
+from oracle.app.teams import Team
+from oracle.domain.handoffs import Step
+from oracle.domain.receipts import ReceiptName
+from oracle.errors import Blocked, TaskAlreadyQueued, UsageError
+from oracle.store import handoffs, task_tree
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.app.oracle import Oracle
+
+
+def keep(oracle: Oracle, team: Team, order: Order) -> None:
+    """Refuse what the team forbids, before anything is written."""
+    if not order.objective.strip():
+        raise UsageError(say("The task has no text."), hint=say("Say what is asked, in a sentence."))
+    role = team.profile.role(order.target)
+    if team.profile.is_multi_team and order.target in team.profile.planners:
+        raise Blocked(
+            say(
+                "The project {project} has several teams; a planner there takes its tasks from its brief queue.",
+                project=team.project,
+            ),
+            hint=say("Put the brief into the team's queue, or dispatch to a seat that is no planner."),
+        )
+    if team.profile.role(order.source) == "memory" and role == "builder":
+        _keep_peers(oracle, team, order)
+    _warn_of_no_workflow(oracle, team, order)
+    if role == "builder" and not order.stacks:
+        _refuse_stacking(oracle, team, order)
+
+
+def _keep_peers(oracle: Oracle, team: Team, order: Order) -> None:
+    """Memory asks builders by way of a planner: warn where there is one, stop where nobody plans."""
+    if team.profile.planners:
+        oracle.warn(
+            say(
+                "memory dispatches straight to {seat} though {planners} plans for {project}; ask the planner instead",
+                seat=order.target,
+                planners=team.profile.planners,
+                project=team.project,
+            )
+        )
+        return
+    raise Blocked(
+        say(
+            "BLOCKED: no planner is reachable in {project}, and memory does not dispatch to {target} by "
+            "itself. Nothing was dispatched. For the operator: task {task_id}, {title}.",
+            project=team.project,
+            target=order.target,
+            task_id=order.task_id,
+            title=order.title or order.objective[:120],
+        ),
+        hint=say(
+            "Add a planner to the seats of {path}, or let the operator dispatch with --source operator.",
+            path=team.profile.path,
+        ),
+    )
+
+
+def _warn_of_no_workflow(oracle: Oracle, team: Team, order: Order) -> None:
+    """Say how to make the workflow.md of a planner's task, which holds the state of its chain and comes first."""
+    if order.target in team.profile.planners and order.kind == TASK:
+        from oracle.store import workflows
+
+        if not os.path.exists(workflows.workflow_file(team.profile.tasks_root, order.task_id)):
+            oracle.warn(
+                say(
+                    "{task} has no workflow.md; make it first with `oracle task create {task} --project {project}`",
+                    task=order.task_id,
+                    project=team.project,
+                )
+            )
+
+
+def _refuse_stacking(oracle: Oracle, team: Team, order: Order) -> None:
+    from oracle.app.handoffs import of_team
+
+    waiting = (Step.OPEN, Step.CLAIMED, Step.CLAIM_EXPIRED, Step.UNNOTIFIED)
+    for item in of_team(oracle, team).handoffs:
+        is_open = item.dispatch is not None and item.completion is None and item.state.step in waiting
+        if is_open and item.answerer == order.target and item.task_id != order.task_id:
+            raise Blocked(
+                say(
+                    "BLOCKED: builder seat {target} dispatch outstanding ({task_id}); awaiting completion "
+                    "receipt {task_id}__{target}__{asker}.json.",
+                    target=order.target,
+                    task_id=item.task_id,
+                    asker=item.asker,
+                ),
+                hint=say("Wait for it, or dispatch with --force-parallel-builder."),
+            )
+
+
+def refuse_second(team: Team, name: ReceiptName) -> None:
+    """Raise TaskAlreadyQueued when this task was dispatched to this seat before, in whatever way."""
+    queued = next((task for task in task_tree.read_queue(team.tree, name.target) if task.task_id == name.task_id), None)
+    if queued is not None and (queued.state in ("pending", "queued") or handoffs.read(team.folder, name) is not None):
+        raise task_tree.already_queued(queued, team.profile.todo_file(name.target))
+    if handoffs.read(team.folder, name.answered_by()) is not None:
+        raise TaskAlreadyQueued(
+            say(
+                "TASK_ALREADY_QUEUED {task_id}: {target} answered it already.", task_id=name.task_id, target=name.target
+            ),
+            hint=say("Choose another task id."),
+        )

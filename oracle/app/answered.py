@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from oracle.app import teams
 from oracle.app.teams import Team
-from oracle.domain.receipts import Kind, Receipt, ReceiptName
+from oracle.domain.decisions import Payload, resolve_command
+from oracle.domain.receipts import PAYLOAD, Kind, Receipt, ReceiptName
 from oracle.errors import CompletionRefused
 from oracle.store import handoffs
 from oracle.wording import say
@@ -30,6 +31,22 @@ def dispatch_answered(folder: str, name: ReceiptName) -> Receipt | None:
 def is_answer(name: ReceiptName, dispatch: Receipt) -> bool:
     """Tell whether a completion of this name goes to who sent a receipt, or to whom its answer is to go."""
     return dispatch.kind is not Kind.COMPLETION and name.target in (dispatch.name.source, dispatch.reply_to)
+
+
+def refuse_decision(team: Team, task_id: str) -> None:
+    """Raise CompletionRefused when a task is a question to people: an answer of another kind would leave it undecided."""
+    for receipt, _ in handoffs.receipts_of(team.folder, task_id):
+        if receipt.asks_people:
+            raise CompletionRefused(
+                say("{task_id} asks people to decide; nothing was handed over.", task_id=task_id),
+                hint=say("Settle it with `{command}`.", command=command_to_settle(team, receipt)),
+            )
+
+
+def command_to_settle(team: Team, asked: Receipt) -> str:
+    """Return the command that settles a question to people, with its choices."""
+    content = asked.fields.get(PAYLOAD)
+    return resolve_command(asked.name.task_id, team.project, Payload(content if isinstance(content, dict) else {}))
 
 
 def asker_of(team: Team, task_id: str, source: str) -> str:

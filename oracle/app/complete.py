@@ -64,6 +64,7 @@ def complete(oracle: Oracle, given: Completion) -> Delivered:
     cleaned, redacted = cleaning.guard_handoff(oracle, {name: getattr(given, name) for name in _SAID}, given.secrets)
     given = replace(given, **cleaned) if redacted else given
     team = open_team(oracle, given.project, path=given.profile)
+    answered.refuse_decision(team, given.task_id)
     source, target = team.seat_meant(given.source), team.seat_meant(given.target)
     name = team.receipt(given.task_id, source, target or answered.asker_of(team, given.task_id, source))
     asked = answered.dispatch_answered(team.folder, name)

@@ -13,8 +13,8 @@ from oracle.app import teams, wakeups
 from oracle.app.teams import Team, open_team
 from oracle.domain import decisions as rules
 from oracle.domain import receipts, timestamps
-from oracle.domain.decisions import ABORT, FRONT, PAYLOAD, WAIT, Payload
-from oracle.domain.receipts import Kind, Receipt, ReceiptName, new_receipt
+from oracle.domain.decisions import ABORT, FRONT, WAIT, Payload
+from oracle.domain.receipts import PAYLOAD, Kind, Receipt, ReceiptName, new_receipt
 from oracle.domain.values import value
 from oracle.errors import Conflict, InvalidRecord, NotFound, SecretFound, UsageError
 from oracle.store import handoffs

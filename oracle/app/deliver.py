@@ -6,6 +6,7 @@ from oracle.app import answered, cleaning, delivery_steps, evidence, intents, re
 from oracle.app.delivery_steps import REFUSE, SUPERSEDE, Delivered, Work
 from oracle.app.teams import Team, open_team
 from oracle.domain import receipts
+from oracle.domain.responses import require_answer
 from oracle.domain.values import replace, value
 from oracle.wording import LIST, joined, say
 
@@ -115,11 +116,14 @@ def _digest(work: Work) -> str:
 def prepare(oracle: Oracle, delivery: Delivery) -> tuple[Team, Work, evidence.Verified]:
     """Return the team, the work and what its claims are worth. Writes nothing.
 
-    Raises OwnershipError for a source that is no memory seat, ClaimsFailed, UsageError.
+    Raises OwnershipError for a source that is no memory seat, CompletionRefused for a question to people, ClaimsFailed,
+    UsageError, also for a response that says nothing.
     """
     team = open_team(oracle, delivery.project, path=delivery.profile)
+    answered.refuse_decision(team, delivery.task_id)
     teams.require_memory(team, delivery.source)
     name = team.receipt(delivery.task_id, delivery.source, delivery.target)
+    require_answer(delivery.response)
     verified = evidence.verify(oracle.root, team.profile.repo_root, delivery.response)
     if delivery.is_strict:
         verified.require()

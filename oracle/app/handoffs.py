@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from oracle.app import teams, wakeups
+from oracle.app import answered, teams, wakeups
 from oracle.app.teams import Team, open_team
 from oracle.domain import receipts, timestamps
 from oracle.domain.handoffs import Handoff, Party, Step, is_stale
@@ -161,6 +161,8 @@ def _command(team: Team, handoff: Handoff) -> str:
         return join((*complete, "--target", handoff.asker, "--task-id", handoff.task_id, "--ack-only"))
     if state.party is Party.NOBODY:
         return ""
+    if handoff.dispatch is not None and handoff.dispatch.asks_people:
+        return answered.command_to_settle(team, handoff.dispatch)
     if team.profile.role(handoff.answerer) == "memory":
         return join((*deliver, "--response-file", "FILE"))
     return join((*complete, "--target", handoff.asker, "--task-id", handoff.task_id, "--summary", "…"))

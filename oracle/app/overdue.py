@@ -9,7 +9,8 @@ import os
 import re
 
 from oracle.domain import receipts, timestamps
-from oracle.domain.decisions import PAYLOAD, Payload
+from oracle.domain.decisions import Payload
+from oracle.domain.receipts import PAYLOAD
 from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.store import handoffs, profile

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from shlex import quote
 
 from oracle.domain import timestamps
 from oracle.domain.values import value
@@ -11,9 +12,6 @@ from oracle.wording import Said, say
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-PAYLOAD = "decision_payload"
-"""The field of a dispatch receipt that holds what people are asked."""
 
 WAIT, ABORT = "wait", "abort"
 """Defaults that are no option: nothing is decided, or what was asked about is given up."""
@@ -39,7 +37,9 @@ class Payload:
     def labels(self) -> dict[str, str]:
         """What each option's id stands for, in the order of the payload."""
         options = self.fields.get("options")
-        return {str(item["id"]): str(item["label"]) for item in options} if isinstance(options, list) else {}
+        listed = options if isinstance(options, list) else []  # a receipt may have been edited by hand
+        whole = [item for item in listed if isinstance(item, dict) and {"id", "label"} <= item.keys()]
+        return {str(item["id"]): str(item["label"]) for item in whole}
 
     @property
     def due_at(self) -> datetime | None:
@@ -57,6 +57,12 @@ class Payload:
     def label(self, choice: str) -> str:
         """Return what a choice stands for."""
         return self.labels.get(choice, "given up" if choice == ABORT else choice)
+
+
+def resolve_command(decision_id: str, project: str, payload: Payload) -> str:
+    """Return the command that settles a decision; its choices stand where one of them belongs."""
+    choices = "|".join(payload.choices)
+    return f"oracle decision resolve {decision_id} --project {project} --choose {quote(choices)}"
 
 
 def split_seat(name: str) -> tuple[str, str]:

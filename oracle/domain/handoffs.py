@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from oracle.domain.values import value
+from oracle.domain.values import replace, value
 from oracle.wording import say
 
 TYPE_CHECKING = False
@@ -108,6 +108,8 @@ _STATES = {
     Step.ACKED: (Party.NOBODY, say("Nothing to do."), 0),
 }
 
+_DECIDE = say("Read the question and settle it: `oracle decision resolve`.")
+
 
 def state(pieces: Collection[Piece]) -> State:
     """Return what a set of files means: the first thing that is left to do, a conflict before a wake-up.
@@ -183,7 +185,10 @@ class Handoff:
     @property
     def state(self) -> State:
         """How far it is."""
-        return state(self.pieces)
+        found = state(self.pieces)
+        if found.party is Party.ANSWERER and self.dispatch is not None and self.dispatch.asks_people:
+            return replace(found, action=_DECIDE)
+        return found
 
     def next_seat(self) -> str:
         """Return the seat that acts next, or "oracle", "operator" or "" when none does."""

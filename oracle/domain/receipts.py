@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 CLAIM, CONSUMED, SUPERSEDED = ".claim", ".consumed", ".superseded-"
+PAYLOAD = "decision_payload"
+"""The field of a dispatch receipt that holds what people are asked."""
+
 MAX_FILE_NAME = 240
 """Bytes of a receipt's file name, so that every suffix fits into the 255 of common file systems."""
 
@@ -170,6 +173,11 @@ class Receipt:
     def reply_to(self) -> str:
         """The seat that wants the answer: `reply_to`, else the source."""
         return self.text("reply_to") or self.name.source
+
+    @property
+    def asks_people(self) -> bool:
+        """Tell whether it asks people for a decision, which is settled and not answered."""
+        return self.kind is Kind.DISPATCH and isinstance(self.fields.get(PAYLOAD), dict)
 
     @property
     def since(self) -> str:

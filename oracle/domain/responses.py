@@ -37,6 +37,34 @@ def parse_response(raw: bytes | str) -> object:
     )
 
 
+def require_answer(response: Mapping[str, object]) -> None:
+    """Raise UsageError for a response that says nothing: its `answer` is blank, or it has none and nothing else either.
+
+    Other keys without an `answer` are what older tools send, and pass.
+    """
+    answer = response.get("answer")
+    if not _says_something(list(response.values()) if answer is None else answer):
+        raise UsageError(
+            say("The response holds no answer; nothing was delivered."),
+            hint=say('Give one, as in {{"answer": "…"}}.'),
+        )
+
+
+def _says_something(content: object) -> bool:
+    """Tell whether something of it can be seen: a printed character in any text, a number or a truth value."""
+    waiting = [content]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict | list):
+            waiting += item.values() if isinstance(item, dict) else item
+        elif isinstance(item, str):
+            if any(sign.isprintable() and not sign.isspace() for sign in item):
+                return True
+        elif item is not None:
+            return True
+    return False
+
+
 def require_json(response: Mapping[str, object]) -> None:
     """Raise UsageError for a response that can't be printed as JSON: NaN, infinity, or nested too deeply for what it holds."""
     try:

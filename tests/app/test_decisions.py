@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.app import decisions
-from oracle.errors import Conflict, InvalidRecord, NotFound, SecretFound, TaskAlreadyQueued, UsageError
+from oracle.errors import (
+    CompletionRefused,
+    Conflict,
+    InvalidRecord,
+    NotFound,
+    SecretFound,
+    TaskAlreadyQueued,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from tests.app.squad import Squad
@@ -237,3 +245,44 @@ def test_what_nobody_decided_in_time_is_named_and_settled_by_nothing(squad: Squa
     assert squad.states()[ID] == squad.states()[later] == "open"
     squad.oracle.resolve_decision("demo", ID)
     assert squad.oracle.status()["overdue_decisions"] == []
+
+
+@pytest.mark.parametrize("asker", ["demo-memory", "demo-planner"])
+def test_next_step_of_a_question_settles_it_and_names_its_choices(squad: Squad, asker: str):
+    squad.oracle.send_decision(payload(from_seat=asker))
+    (item,) = squad.oracle.handoffs().items
+    assert item.command == f"oracle decision resolve {ID} --project demo --choose 'A|B|abort'"
+    assert "oracle decision resolve" in item.handoff.state.action
+
+
+@pytest.mark.parametrize("is_settled", [False, True])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda squad: squad.complete(ID, "koder", "memory", summary="done"),
+        lambda squad: squad.complete(ID, "koder", summary="done"),
+        lambda squad: squad.complete(ID, "builder", "planner"),
+        lambda squad: squad.deliver(ID, target="koder"),
+        lambda squad: squad.deliver(ID, target="memory", source="koder"),
+    ],
+)
+def test_question_to_people_is_settled_and_never_answered_otherwise(squad: Squad, answer: Any, *, is_settled: bool):
+    squad.oracle.send_decision(payload())
+    if is_settled:
+        squad.oracle.resolve_decision("demo", ID, choice="A")
+    before = squad.snapshot()
+    with pytest.raises(CompletionRefused, match="nothing was handed over") as caught:
+        answer(squad)
+    assert f"oracle decision resolve {ID} --project demo --choose" in caught.value.hint
+    assert squad.snapshot() == before
+    assert squad.oracle.resolve_decision("demo", ID, choice="A").choice == "A"
+
+
+def test_question_whose_options_were_mangled_by_hand_is_still_listed(squad: Squad):
+    squad.oracle.send_decision(payload())
+    path = squad.folder / f"{ID}__memory__koder.json"
+    receipt = json.loads(path.read_bytes())
+    receipt["decision_payload"]["options"] = [5, {"id": "A"}, {"id": "B", "label": "wait"}]
+    path.write_text(json.dumps(receipt))
+    (item,) = squad.oracle.handoffs().items
+    assert item.command.endswith("--choose 'B|abort'")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from oracle.app.deliver import Delivery
 from oracle.app.delivery_steps import Delivered
 from oracle.errors import ClaimsFailed, Conflict, HandoffFailed, InvalidName, NoProfile, OwnershipError, UsageError
 from oracle.store import steps
@@ -497,3 +498,20 @@ def test_what_nobody_asked_for_is_delivered_with_a_warning(squad: Squad, task_id
     assert not squad.deliver(task_id, target=target).is_new
     assert squad.deliver().is_new
     assert squad.warnings == []
+
+
+@pytest.mark.parametrize("answer", ["", " \n\t", "\u200b", None, {}, []])
+def test_blank_answer_consumes_no_question(squad: Squad, answer: object):
+    squad.ask()
+    before = squad.snapshot()
+    with pytest.raises(UsageError, match="holds no answer"):
+        squad.deliver(answer=answer)
+    assert squad.snapshot() == before
+    assert squad.states() == {"Q-1": "open"}
+    assert squad.deliver().is_new
+
+
+def test_response_of_an_older_tool_without_an_answer_is_delivered(squad: Squad):
+    squad.ask()
+    assert squad.oracle.deliver(Delivery("demo", "Q-1", "planner", {"result": "B."})).is_new
+    assert squad.response()["result"] == "B."

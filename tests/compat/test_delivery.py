@@ -285,3 +285,12 @@ def test_help_needs_no_profile(name: str):
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(f"usage: {name} ")
     assert "--profile FILE" in done.stdout
+
+
+@pytest.mark.parametrize("blank", ['{"answer": ""}', '{"answer": " "}', "{}", '""'])
+def test_blank_answer_is_a_wrong_call_and_leaves_the_question_open(crew: Crew, blank: str):
+    crew.dispatch("Q-1", "memory", "--kind", "query")
+    done = crew.deliver("Q-1", blank)
+    assert (done.code, done.out) == (2, "")
+    assert not list((crew.root / "responses").glob("Q-1*"))
+    assert crew.receipt("Q-1__planner__memory.json")["kind"] == "dispatch"

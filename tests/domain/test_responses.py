@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.responses import parse_response, require_json
+from oracle.domain.responses import parse_response, require_answer, require_json
 from oracle.errors import UsageError
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -57,3 +57,32 @@ def test_few_bytes_that_would_be_printed_as_many_are_refused(depth: int):
     else:
         with pytest.raises(UsageError, match="nested too deeply"):
             require_json({"answer": "x", "more": response})
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {},
+        {"answer": ""},
+        {"answer": " \t\n\u3000\u200b"},
+        {"answer": None},
+        {"answer": {}},
+        {"answer": ["", None, {}]},
+        {"answer": "", "claims": [{"statement": "x"}]},
+        {"claims": [], "sources": []},
+        {"answer": json.loads("[" * 900 + "]" * 900)},
+    ],
+)
+def test_response_that_says_nothing_is_refused(response: dict[str, object]):
+    with pytest.raises(UsageError, match="holds no answer; nothing was delivered"):
+        require_answer(response)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [{"answer": "B."}, {"answer": "好"}, {"answer": 0}, {"answer": False}, {"result": "B."}, {"answer": None, "n": 1}],
+)
+def test_response_that_says_something_passes(response: dict[str, object]):
+    before = dict(response)
+    require_answer(response)
+    assert response == before

@@ -10,7 +10,7 @@ from oracle.domain.receipts import Kind, Receipt, ReceiptName
 from oracle.domain.values import NOTHING, replace, value
 from oracle.errors import CompletionRefused
 from oracle.store import handoffs
-from oracle.wording import joined, say
+from oracle.wording import LIST, joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,12 +69,34 @@ def complete(oracle: Oracle, given: Completion) -> Delivered:
     name = team.receipt(given.task_id, source, target or answered.asker_of(team, given.task_id, source))
     asked = answered.dispatch_answered(team.folder, name)
     receipt = _receipt(oracle, team, given, name, asked)
+    standing = handoffs.find(team.folder, name)
     work = Work(receipt, None, REWORK, given.notifies)
     subject = (team.project, name.task_id, name.source, name.target, receipts.fingerprint(receipt.fields)[:12])
     entry = intents.keep(oracle, "delivery", subject, work.as_fields(team))
     with intents.until_done(oracle, entry):
         done, owed = delivery_steps.carry_out(oracle, team, work)
+    if done.is_new and standing is not None and standing.kind is Kind.COMPLETION:
+        _warn_of_replaced(oracle, standing)
     return replace(delivery_steps.send_all(oracle, done, owed), redacted=redacted)
+
+
+def _warn_of_replaced(oracle: Oracle, before: Receipt) -> None:
+    """Say which completion another took the place of: its reader may have acted on it."""
+    words = [f"{key} {before.text(key)}" for key in ("status", "verdict", "commit") if before.text(key)]
+    told = {"task": before.name.task_id, "moment": before.text("delivered_at") or "?", "what": joined(LIST, words)}
+    acknowledged = before.text("consumed_at")
+    oracle.warn(
+        say(
+            "this takes the place of the completion of {task} from {moment} ({what}), acknowledged {acknowledged}; "
+            "the old receipt is kept",
+            **told,
+            acknowledged=acknowledged,
+        )
+        if acknowledged
+        else say(
+            "this takes the place of the completion of {task} from {moment} ({what}); the old receipt is kept", **told
+        )
+    )
 
 
 def _receipt(oracle: Oracle, team: Team, given: Completion, name: ReceiptName, asked: Receipt | None) -> Receipt:
@@ -172,7 +194,9 @@ def _keep_rules(team: Team, given: Completion, name: ReceiptName, asked: Receipt
         )
     if team.profile.role(name.source) == "reviewer" and given.verdict not in VERDICTS:
         raise CompletionRefused(
-            say("A reviewer's completion needs a verdict; {verdict} is none.", verdict=given.verdict or say("none")),
+            say("A reviewer's completion needs a verdict; {verdict} is none.", verdict=given.verdict)
+            if given.verdict
+            else say("A reviewer's completion needs a verdict."),
             hint=say("Give --verdict {verdicts}.", verdicts=joined("|", VERDICTS)),
         )
     if name.target in (FRONT, team.profile.heartbeat_owner):

@@ -157,6 +157,24 @@ def test_rework_is_a_new_round(squad: Squad):
     assert squad.recorder.woken().count(("planner", "T1")) == 2
 
 
+@pytest.mark.parametrize("is_acknowledged", [False, True])
+def test_completion_that_takes_the_place_of_another_says_of_which(squad: Squad, *, is_acknowledged: bool):
+    squad.ask("T1", target="builder")
+    squad.complete(commit="abc1234", verdict="APPROVED")
+    before = squad.receipt("T1__builder__planner.json")
+    if is_acknowledged:
+        squad.ack()
+    squad.warnings.clear()
+    assert not squad.complete(commit="abc1234", verdict="APPROVED").is_new
+    assert [line for line in squad.warnings if "place" in line] == []
+    squad.warnings.clear()
+    assert squad.complete(commit="def5678", verdict="CHANGES_REQUESTED").is_new
+    (line,) = [line for line in squad.warnings if "takes the place" in line]
+    assert f"of T1 from {before['delivered_at']} (status completed, verdict APPROVED, commit abc1234)" in line
+    assert ("acknowledged" in line) is is_acknowledged
+    assert line.endswith("; the old receipt is kept")
+
+
 def test_ack_is_written_once_and_clears_the_queue(squad: Squad):
     squad.ask("T1", target="builder")
     squad.ask("T10", target="builder", stacks=True)
@@ -218,7 +236,7 @@ def test_verify_writes_nothing(squad: Squad):
 def test_reviewer_needs_a_verdict(squad: Squad):
     squad.ask("T1", target="reviewer")
     for verdict in ("", "FINE"):
-        with pytest.raises(CompletionRefused, match="verdict"):
+        with pytest.raises(CompletionRefused, match="verdict; FINE is none" if verdict else r"needs a verdict\.$"):
             squad.complete(source="reviewer", verdict=verdict)
     assert squad.complete(source="reviewer", verdict="APPROVED").is_new
     assert squad.verify("T1", "reviewer", "planner")["verdict_valid"] is True

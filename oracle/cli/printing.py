@@ -32,6 +32,10 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{6}Z")
 _LOCAL = {"utf-8", "utf8"}
 
 
+class OutputLost(DiskFailure):
+    """Standard output takes nothing: a full disk behind a redirection, as a rule."""
+
+
 class ReaderGone(Exception):
     """Whoever read our output has had enough of it (`oracle list | head -1`)."""
 
@@ -166,7 +170,7 @@ def print_line(line: str) -> None:
 
 
 def write_out(text: str) -> None:
-    """Write to standard output at once. Raises ReaderGone when nobody reads any more, DiskFailure when it can't be written."""
+    """Write to standard output at once. Raises ReaderGone when nobody reads any more, OutputLost when it can't be written."""
     if sys.stdout is None:
         return
     try:
@@ -177,7 +181,7 @@ def write_out(text: str) -> None:
         raise ReaderGone from error
     except OSError as error:
         _give_up_stdout()
-        raise DiskFailure(
+        raise OutputLost(
             say("The output could not be written: {strerror}.", strerror=error.strerror),
             hint=say("Free some space, or send it elsewhere."),
         ) from error

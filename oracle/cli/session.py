@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from oracle.cli.printing import ReaderGone, as_json, tell, visible, write_out
+from oracle.cli.printing import OutputLost, ReaderGone, as_json, tell, visible, write_out
 from oracle.cli.speaking import speak
 from oracle.cli.waiting import Waiting
 from oracle.errors import NotFound, OracleError
@@ -58,12 +58,16 @@ class Call:
         write_out(as_json(document))
 
     def fail(self, error: OracleError) -> int:
-        """Print an error, on standard output as JSON when JSON was asked for, and return the exit code of the process."""
-        if self.as_json:
+        """Print an error and return the exit code of the process.
+
+        It goes to standard output as JSON when JSON was asked for; where that takes nothing, to standard error as a sentence.
+        """
+        if self.as_json and not isinstance(error, OutputLost):
             beside = self.beside_error if isinstance(error, NotFound) else {}
-            with suppress(ReaderGone, OracleError):
-                self.print_json({**beside, **_without_secrets(error).as_json()})
-            return error.exit_code
+            with suppress(OutputLost):
+                with suppress(ReaderGone):
+                    self.print_json({**beside, **_without_secrets(error).as_json()})
+                return error.exit_code
         error.sentence, error.hint = speak(error.sentence), speak(error.hint)
         error = _without_secrets(error)
         tell(map(visible, [error.sentence, *([say("hint: {hint}", hint=error.hint)] if error.hint else [])]))

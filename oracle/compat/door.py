@@ -167,8 +167,9 @@ def _print(data: bytes) -> None:
         return
     try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        if data:  # a full device refuses even to be given nothing
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise
     except OSError as error:

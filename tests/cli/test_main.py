@@ -217,6 +217,24 @@ def test_a_reader_that_leaves_is_no_error(root):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("root", "--json"), 70, "The output could not be written"),
+        (("lst", "--json"), 2, "No such command"),
+        (("show", "zzz", "--json"), 4, "not_in_memory_db"),
+    ],
+)
+def test_what_json_can_not_say_on_a_full_disk_is_said_to_people(
+    root: Path, words: tuple[str, ...], code: int, said: str
+):
+    with Path("/dev/full").open("wb") as full, process(*words, "--memory-dir", str(root), stdout=full) as running:
+        _, err = running.communicate()
+    assert running.returncode == code
+    assert said in err.decode()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_an_output_that_cannot_be_written_is_said(root):
     put(root, "a", "text")
     with Path("/dev/full").open("wb") as full, process("list", "--memory-dir", str(root), stdout=full) as running:

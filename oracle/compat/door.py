@@ -167,9 +167,8 @@ def _print(data: bytes) -> None:
         return
     try:
         sys.stdout.flush()
-        if data:  # a full device refuses even to be given nothing
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise
     except OSError as error:

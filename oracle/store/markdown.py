@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from oracle.domain.compiling import compiled
 from oracle.domain.documents import Document, Problem
 from oracle.errors import InvalidRecord
 from oracle.store import yaml_subset
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 
 MAX_PROBLEMS = 50
 
-_OPENING = re.compile(r"---[ \t]*\n")
+_OPENING = r"---[ \t]*\n"
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
-_LATE_OPENING = re.compile(r"((?:[ \t]*+\n)*+)---[ \t]*+\n")
+_LATE_OPENING = r"((?:[ \t]*+\n)*+)---[ \t]*+\n"
 
 
 def parse(raw: bytes) -> Document:
@@ -79,9 +80,9 @@ def _find_start(text: str, problems: list[Problem]) -> int:
         return 4
     if text.startswith("<<<<<<<"):
         problems.append(Problem(1, say("A merge conflict marker stands here; resolve the conflict.")))
-        opening = _OPENING.match(text, text.find("\n") + 1)
+        opening = compiled(_OPENING).match(text, text.find("\n") + 1)
         return opening.end() if opening else 0
-    opening = _LATE_OPENING.match(text)
+    opening = compiled(_LATE_OPENING).match(text)
     if opening is None:
         return 0
     if opening.group(1) and not (_starts_with_field(text[opening.end() :]) and _CLOSING.search(text, opening.end())):

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from oracle.domain.claims import Report
+    from oracle.domain.verdicts import Report
     from oracle.store.layout import Root
 
 LARGEST = 16 << 20
@@ -58,11 +58,11 @@ def verify(root: Root, repo: str, given: Mapping[str, object]) -> Verified:
             kept[key] = []
     if kept["claims"] == []:
         return Verified({**kept, "confidence": UNVERIFIED, "all_verified": None, "claim_results": []})
-    from oracle.domain import claims
+    from oracle.domain import claims, verdicts
 
     made = claims.read_claims(kept)
-    sources = {path: claims.Source(_read(root, repo, path)) for path in claims.paths_of(made)}
-    report = claims.check(made, sources)
+    sources = {path: verdicts.Source(_read(root, repo, path)) for path in claims.paths_of(made)}
+    report = verdicts.check(made, sources)
     kept["confidence"] = claims.confidence_of(made, kept.get("confidence"))
     return Verified({**kept, **report.as_json()}, len(made), report)
 

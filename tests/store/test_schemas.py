@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from oracle.domain import claims
+from oracle.domain import claims, verdicts
 from oracle.domain.receipts import Kind, ReceiptName, new_receipt
 from oracle.store import responses
 from oracle.store.layout import Root
@@ -80,8 +80,8 @@ def test_a_stored_response_fits_with_all_its_verdicts(root: Path) -> None:
             {"statement": "bare"},
         ],
     }
-    sources = {"a.md": claims.Source(b"y\ny\nx"), "f.json": claims.Source(b'{"a": null}')}
-    report = claims.check(claims.read_claims(given), sources)
+    sources = {"a.md": verdicts.Source(b"y\ny\nx"), "f.json": verdicts.Source(b'{"a": null}')}
+    report = verdicts.check(claims.read_claims(given), sources)
     responses.put(Root(str(root)), "T-1", given | report.as_json() | {"delivered_at": "2026-11-27T21:38:05+00:00"})
     stored = responses.read(Root(str(root)), "T-1")
     bare = {"query_id": "T-1", "answer": "x", "claims": [], "sources": [], "confidence": "medium"}

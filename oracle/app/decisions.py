@@ -1,4 +1,4 @@
-"""Decisions that people are asked for: check a payload, hand it over with a receipt, write down what was decided. App room.
+"""Decisions that people are asked for: hand one over with a receipt, write down what was decided. App room.
 
 A payload that fails is never sent. A question is a dispatch receipt like any other, which carries the payload; the wake-up
 names its file. The answer is a completion receipt and one orphan record, each looked for before it is made.
@@ -7,24 +7,21 @@ names its file. The answer is a completion receipt and one orphan record, each l
 from __future__ import annotations
 
 import contextlib
-import json
 
-from oracle.app import teams, wakeups
+from oracle.app import decision_payloads, teams, wakeups
 from oracle.app.teams import Team, open_team
 from oracle.domain import decisions as rules
 from oracle.domain import receipts, timestamps
 from oracle.domain.decisions import ABORT, FRONT, WAIT, Payload
 from oracle.domain.receipts import PAYLOAD, Kind, Receipt, ReceiptName, new_receipt
-from oracle.domain.values import value
-from oracle.errors import Conflict, InvalidRecord, NotFound, SecretFound, UsageError
+from oracle.domain.values import fields_of, value
+from oracle.errors import Conflict, NotFound, UsageError
 from oracle.store import handoffs
 from oracle.store.handoffs import Outcome
-from oracle.wording import Said, joined, retold, say, templates
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from oracle.app.oracle import Oracle
 
 DECISION = "decision"
@@ -66,84 +63,8 @@ class Resolution:
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
-        names: tuple[str, ...] = self._fields_  # type: ignore[attr-defined]
-        whole = {name: getattr(self, name) for name in names}
+        whole = {name: getattr(self, name) for name in fields_of(self)}
         return {**whole, "record": self.record or None, "receipt_path": self.receipt_path or None}
-
-
-# Validate -------------------------------------------------------------------------------------------------------------
-
-
-def validate(raw: bytes) -> Payload:
-    """Return the payload that a file holds. Raises InvalidRecord with every fault, SecretFound for one that holds a secret."""
-    try:
-        content = json.loads(raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise InvalidRecord(
-            say("The payload is not valid JSON: {error}.", error=error), hint=say("Mend the file.")
-        ) from None
-    faults: Sequence[str] = _schema_faults(content)
-    payload = Payload(content if isinstance(content, dict) else {})
-    faults = faults or rules.find_faults(payload)
-    if faults:
-        raise InvalidRecord(
-            say("The payload is not valid: {faults}. Nothing was sent.", faults=joined("; ", faults)),
-            hint=say("See schemas/decision-payload.schema.json."),
-        )
-    _refuse_secrets(payload)
-    return payload
-
-
-SCHEMAS_SENTENCES = templates(
-    "{value} is not a {format}",
-    "{value} is not of type {type}",
-    "{value} is not one of {choices}",
-    "{value} is too short",
-    "{value} is too long",
-    "{value} should be non-empty",
-    "{value} does not match {pattern}",
-    "{value} is less than the minimum of {least}",
-    "{value} is greater than the maximum of {most}",
-    "{name} is a required property",
-)
-"""What the checker of schemas says; here so that the catalogues know it."""
-
-
-def _schema_faults(content: object) -> list[Said]:
-    """Return what a payload breaks of its schema, formats included, in the order of its fields."""
-    from jsonschema import Draft202012Validator, FormatChecker
-
-    from oracle.store import schemas
-
-    checker = FormatChecker(formats=("uuid",))
-    checker.checks("date-time")(_is_moment)
-    checked = Draft202012Validator(schemas.load("decision-payload"), format_checker=checker)
-    errors = sorted(checked.iter_errors(content), key=lambda error: list(map(str, error.absolute_path)))
-    return [
-        say("{place}: {fault}", place=error.json_path.removeprefix("$."), fault=retold(error.message[:160]))
-        for error in errors
-    ]
-
-
-def _is_moment(found: object) -> bool:
-    """Tell whether a text is a date with a time and an offset (RFC 3339); what is no text is another rule's business."""
-    if not isinstance(found, str):
-        return True
-    has_time = len(found) > len("2026-01-01T00:00:00") and found[10] in "Tt " and found[-1] != "\n"
-    has_offset = found[-1:] in ("Z", "z") or (found[-6:-5] in ("+", "-") and found[-3:-2] == ":")
-    return has_time and has_offset and timestamps.parse(found) is not None
-
-
-def _refuse_secrets(payload: Payload) -> None:
-    from oracle.domain import secrets
-
-    found = secrets.find_secrets(json.dumps(payload.fields, ensure_ascii=False))
-    if found:
-        kinds = ", ".join(dict.fromkeys(one.kind for one in found))
-        raise SecretFound(
-            say("The payload holds what looks like a secret ({kinds}). Nothing was sent.", kinds=kinds),
-            hint=say("Take it out."),
-        )
 
 
 # Send -----------------------------------------------------------------------------------------------------------------
@@ -156,7 +77,7 @@ def send(
 
     Raises InvalidRecord, SecretFound, TaskAlreadyQueued for another payload of this id, UsageError, NoProfile.
     """
-    payload = validate(raw)
+    payload = decision_payloads.validate(raw)
     team = _team(oracle, payload, session, project=project, profile=profile)
     name = _name(team, payload, session)
     due_at = payload.due_at

@@ -73,9 +73,9 @@ def decision(
         with call.oracle() as oracle:
             _print_sent(call, oracle.send_decision(raw, session=session, project=project, notifies=not no_notify))
         return
-    from oracle.app import decisions
+    from oracle.app import decision_payloads
 
-    payload = decisions.validate(raw)
+    payload = decision_payloads.validate(raw)
     if call.as_json:
         call.print_json({"valid": True, "decision_id": payload.text("decision_id")})
     else:

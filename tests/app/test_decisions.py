@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.app import decisions
+from oracle.app import decision_payloads
 from oracle.errors import (
     CompletionRefused,
     Conflict,
@@ -99,12 +99,12 @@ def test_payload_that_fails_is_named_and_never_sent(squad: Squad, field: str, va
 @pytest.mark.parametrize("raw", [b"", b"[]", b"{", b"\xff", b"[" * 100_000])
 def test_what_is_no_payload_is_refused(raw: bytes):
     with pytest.raises(InvalidRecord):
-        decisions.validate(raw)
+        decision_payloads.validate(raw)
 
 
 @pytest.mark.parametrize("default", ["A", "B", "wait", "abort"])
 def test_every_default_that_is_allowed_passes(default: str):
-    assert decisions.validate(payload(default_if_timeout=default)).labels == {
+    assert decision_payloads.validate(payload(default_if_timeout=default)).labels == {
         "A": "merge today",
         "B": "wait for the audit",
     }
@@ -121,7 +121,7 @@ JSON = st.recursive(
 def test_whatever_stands_in_a_field_the_payload_passes_or_is_refused(field: str, value: object):
     raw = payload(**{field: value})
     try:
-        found = decisions.validate(raw)
+        found = decision_payloads.validate(raw)
     except (InvalidRecord, SecretFound):
         return
     assert found.fields == json.loads(raw)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import string
 import timeit
+from time import process_time
 from typing import Any
 
 import pytest
@@ -521,6 +522,11 @@ def test_redaction_holds_for_any_text(text: str) -> None:
         "password,a\nb,c\n",
         "|password|\n|a1|\n",
         "Qwen2.5-",
+        "echo aaaaaa ",
+        "auth=('a','",
+        "password (",
+        "password - ",
+        "7z -",
         "set token ",
     ],
 )
@@ -534,8 +540,8 @@ def test_prose_costs_little() -> None:
         "reads `docs/design.md` and writes records of its own, the key of which is a path. Tests: 12 passed. "
     )
     prose = (prose * 6)[:1024]
-    bare = min(timeit.repeat(lambda: prose.lower().split(), number=300, repeat=5))
-    assert min(timeit.repeat(lambda: find_secrets(prose), number=300, repeat=5)) < 40 * bare
+    bare = min(timeit.repeat(lambda: prose.lower().split(), timer=process_time, number=300, repeat=5))
+    assert min(timeit.repeat(lambda: find_secrets(prose), timer=process_time, number=300, repeat=5)) < 40 * bare
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ _CJK = r"(?![密口秘令])[\u4e00-\u9fff]"  # a name that follows is looked at 
 _SUFFIX = r"(?P<suffix>(?>s?(?:[_.\-][A-Za-z0-9_.\-]{1,24}|[A-Z0-9][A-Za-z0-9_]{0,24})?))"
 _CLOSE = r"(?:\\?[\"'`]|\*\*|[\])]|&quot;|&#3[49];|%22){0,3}+"
 _NOTE = r"(?:[ \t]?(?:\([^()\n\0]{1,24}\)|（[^（）\n\0]{1,24}）|\[[\w-]{1,24}\]))?"
+_BRACKET = r"[(（【](?=[!-'*-~]{4,200}[)）】])"
 _ITEM = r"(?:(?:[-*+>]|\d{1,2}[.)])[ \t]{1,4})?"  # a value that is an item or a quotation
 _SEPARATOR = (
     r"(?:(?:[ \t]*:[ \t]*&?(?:str|[Ss]tring|bytes|SecretStr|text)(?:[ \t]*\|[ \t]*\w{1,9})?)?"  # a type
@@ -52,12 +53,14 @@ _SEPARATOR = (
     r"|[ \t]*[:：](?:\*\*)?(?:[ \t]*[|>][+-]?(?=[ \t]*\n))?\s{0,12}+"  # also a block of YAML
     rf"(?:`{{3}}[a-z]{{0,10}}\n|[\w.@-]{{1,30}}+[ \t]{{1,3}}/[ \t]{{1,3}}|{_ITEM})"  # also behind a user's name
     r"|】[ \t]*"
+    r"|[ \t]*(?:→|⇒|➜|—{1,2}|–|--?>)[ \t]*|[ \t]+--?[ \t]+"  # an arrow, a dash
+    rf"|[ \t]*{_BRACKET}"
     r"|[ \t]*[:：]?[ \t]*\|[ \t]*|>(?!@)"  # a table's cell, an element
     r"|[:：]?</\w{1,6}>\s{0,12}+<\w{1,6}(?:[ \t][^<>\n\0]{0,60})?>"  # the next element
     r"|(?<=[\"'])[ \t]*,[ \t]*(?=[\"'])|\([ \t]*(?=[\"'])"  # a default, an argument
     r"|,?\s{1,20}[\"']?value[\"']?[ \t]*[:=][ \t]*"  # `name: …` over `value: …`
     r"|(?:[ \t]+[A-Za-z]{1,15}){0,3}?[ \t]+(?:is|was|to)(?:[ \t]+(?:now|below|as follows))?(?:[ \t]*:\s{1,12}+|[ \t]+)"
-    r"|[ \t]+(?:for|of)(?:[ \t]+[\w.-]{1,20}){1,3}?[ \t]*[:=][ \t]*"
+    rf"|[ \t]+(?:for|of)(?:[ \t]+[\w.-]{{1,20}}){{1,3}}?[ \t]*(?:[:=][ \t]*|{_BRACKET})"
     rf"|(?:{_CJK}){{0,8}}?[ \t]*(?:(?:是|为|為|成了?|は|を|는|은)[ \t]*[:：]?|[:：＝=])\s{{0,12}}+{_ITEM}"
     rf"|(?P<below>[ \t#]*\r?\n(?:[=-]{{3,40}}+\n)?\s{{0,12}}+(?:`{{3}}[a-z]{{0,10}}\n|{_ITEM}))"  # a heading
     r"|(?P<bare>[ \t]+))"
@@ -200,6 +203,8 @@ def _may_be_uuid(before: str, said: str, *, name: str) -> bool:
 def _may_follow_blank(before: str, found: re.Match[str], value: str) -> bool:
     """Say whether a name takes its value after a mere blank: an option, a line of .netrc, or `NAME_API_KEY`."""
     if compiled(r"(?:^|\s)-{1,2}[\w-]*$|(?i:login|user)[ \t]+\S+\s+$|(?i:set|config)[ \t]+[\w./:-]*$").search(before):
+        return True
+    if len(value) >= 24 and all(compiled(kind).search(value) for kind in ("[a-z]", "[A-Z]", "[0-9]")):
         return True
     head = found[0].split(maxsplit=1)[0]
     named = compiled(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?").fullmatch(head)

@@ -96,12 +96,16 @@ _AUTHORIZATION = (
     r"(?i:authorization)\\?[\"'`]?[ \t]*[:=][ \t]*\\?[\"'`]?(?:(?!(?i:basic|bearer)\b)[A-Za-z][\w-]{0,20}[ \t]+)?"
     rf"(?P<v>{_OPAQUE})"
 )
+_PAIR = (  # a user and a password, given to `auth`, `HTTPBasicAuth` or `Credentials`
+    r"(?i:auth\w{0,20}|credentials?)[ \t]{0,3}[=(][ \t]{0,3}\(?[ \t]{0,3}[\"'][^\"'\n\0]{1,60}[\"'][ \t]{0,3},[ \t]{0,3}"
+    r"[\"'](?P<v>[!#-&(-~]{4,200})[\"']"
+)
 _CURL_USER = r"(?:-u|--user)[ =]?[\"']?[^\s:\"'@/]{1,60}:(?P<v>[!#-&(-;=?-_a-~]{4,200})"
 
 
 _COOKIE = r"cookie2?\\?[\"'`]?[ \t]*[:=][ \t]*\\?[\"'`]?(?P<pairs>[^\n\0\"'`]{20,4096}+)"
 _COOKIE_PAIR = r"(?<![\w.-])(?P<name>[\w.-]{1,64}+)=(?P<v>[A-Za-z0-9._~+/%:|!-]{20,2000}+={0,2})"
-_COMMANDS = (  # commands that take a password after `-p`, or a token
+_COMMANDS = (  # commands that take a token, and those that take a password after an option
     ("authtoken", r"(?i:authtoken)[ \t]+[\"']?(?P<v>[A-Za-z0-9]{20,40}_[A-Za-z0-9]{16,40})(?![A-Za-z0-9])"),
     ("sshpass", r"(?i:sshpass)[ \t]+-p[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"),
     ("docker login", r"(?i:docker login)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p(?:[ \t]+|=)?[\"']?(?P<v>[!#-&(-~]{6,200})"),
@@ -110,6 +114,23 @@ _COMMANDS = (  # commands that take a password after `-p`, or a token
     ("mongo", r"(?i:mongo(?:sh|dump|restore)?)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"),
     ("az login", r"(?i:az login)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[ \t]+[\"']?(?P<v>[!#-&(-~]{6,200})"),
     ("ldap", r"(?i:ldap[a-z]{3,9})(?=[ \t])[^\n|;\0]{0,200}?[ \t]-w[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"),
+    ("sqlcmd", r"(?i:sqlcmd)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-P[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"),
+    ("zip", r"(?i:zip)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-P[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"),
+    ("7z", r"7za?(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[\"']?(?P<v>[!#-&(-~]{6,200})"),
+    ("openssl", r"(?i:openssl)(?=[ \t])[^\n|;\0]{0,200}?(?:[ \t]-k[ \t]+|[ \t]pass:)[\"']?(?P<v>[!#-&(-~]{6,200})"),
+    (
+        "smbclient",
+        r"(?i:smbclient)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-U[ \t]*[\"']?[\w\\.@-]{1,60}%(?P<v>[!#-&(-~]{6,200})",
+    ),
+    (
+        "htpasswd",
+        r"(?i:htpasswd)[ \t]+-[A-Za-z]{0,5}b[A-Za-z]{0,5}[ \t]+\S{1,200}[ \t]+\S{1,60}[ \t]+[\"']?(?P<v>[!#-&(-~]{6,200})",
+    ),
+    (
+        "echo",
+        r"(?i:echo)[ \t]+(?:-\w{1,3}[ \t]+)?[\"']?(?P<v>[!#-&(-{}~]{6,200}+)[\"']?[ \t]*\|[ \t]*"
+        r"(?:sudo[ \t]+(?:-\w+[ \t]+){0,3}?-\w{0,3}S\b|[^\n|\0]{1,100}?--password-stdin)",
+    ),
     ("mariadb", r"(?i:mariadb(?:-dump|-admin)?)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[\"']?(?P<v>[!#-&(-~]{6,200})"),
 )
 
@@ -141,6 +162,8 @@ def find_headers(text: str, lower: str) -> Iterator[Secret]:
         ("basic", _BASIC, _is_basic),
         ('"auth"', _DOCKER_AUTH, _is_basic),
         ("authorization", _AUTHORIZATION, is_credential),
+        ("auth", _PAIR, is_random),
+        ("credential", _PAIR, is_random),
     ):
         if literal in lower:
             yield from _values("authorization", text, starts(lower, literal), pattern, check)
@@ -148,7 +171,7 @@ def find_headers(text: str, lower: str) -> Iterator[Secret]:
         for option in ("-u", "--user"):
             yield from _values("authorization", text, starts(text, option), _CURL_USER, _is_url_password)
     yield from _find_cookies(text, lower)
-    for command, pattern in _COMMANDS:
+    for command, pattern in _COMMANDS if " -" in lower or "\t-" in lower else _COMMANDS[:1]:
         if command in lower:
             yield from _values("assignment", text, starts(lower, command), pattern, _is_url_password)
 

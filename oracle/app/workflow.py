@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
-from oracle.app import cleaning, teams, wakeups
+from oracle.app import cleaning, new_project, teams, wakeups
 from oracle.app.teams import Team, open_team
 from oracle.domain import receipts, timestamps
 from oracle.domain import workflows as rules
@@ -84,8 +84,11 @@ def create_task(
         raise UsageError(
             say("The workflow can't be followed: {faults}.", faults=joined("; ", faults)), hint=say("Mend the steps.")
         )
-    tree, _ = tree_of(oracle, project)
+    tree, team = tree_of(oracle, project)
     folder = workflows.folder_of(tree.tasks_root, task_id)
+    if team is None:
+        for line in new_project.remark(oracle.root, project):
+            oracle.warn(line)
     is_new = workflows.create(tree.tasks_root, task_id, rules.render_workflow(task_id, template, steps))
     if is_new:
         _note(oracle, "workflow", {"project": project, "task_id": task_id, "status": rules.PENDING})

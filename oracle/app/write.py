@@ -44,7 +44,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def write_all(oracle: Oracle, drafts: Sequence[Draft], *, secrets: str, dry_run: bool = False) -> list[Written]:
     """Write drafts under one lock and return their outcomes in order; every draft is checked before the first is written."""
     oracle.root.require()
-    checked = [_check(oracle, draft, secrets) for draft in drafts]
+    first = {draft.project: draft for draft in reversed(drafts)}
+    checked = [_check(oracle, draft, secrets, is_first=first[draft.project] is draft) for draft in drafts]
     if dry_run:
         moment = _now(oracle)
         return [_rehearse(oracle, draft, redacted, warnings, moment) for draft, redacted, warnings in checked]
@@ -99,14 +100,29 @@ def _retired_before(oracle: Oracle, found: Summary) -> Written:
     return Written(by.slug, oracle.root.join(by.path), os.path.basename(by.slug), "", False, already=already)
 
 
-def _check(oracle: Oracle, draft: Draft, secrets: str) -> tuple[Draft, tuple[str, ...], tuple[str, ...]]:
-    """Return the draft as it will be written, what was redacted and what a person should know."""
+def _check(
+    oracle: Oracle, draft: Draft, secrets: str, *, is_first: bool
+) -> tuple[Draft, tuple[str, ...], tuple[str, ...]]:
+    """Return the draft as it will be written, what was redacted and what a person should know.
+
+    Of the project it is said with the `is_first` draft of it alone.
+    """
     cleaning.require_policy(secrets)
     records.place(oracle.root, draft, _now(oracle))
     draft, redacted = _guard(oracle, draft, secrets)
     draft, warnings = _settle_relations(oracle, draft)
     personal = privacy.warnings({name: "\n".join(cleaning.texts(getattr(draft, name))) for name in fields_of(draft)})
-    return draft, redacted, (*warnings, *personal)
+    remarks = _look_at_project(oracle, draft) if is_first else ()
+    return draft, redacted, (*remarks, *warnings, *personal)
+
+
+def _look_at_project(oracle: Oracle, draft: Draft) -> tuple[str, ...]:
+    """Return a remark on a project that this write makes: what looks closer is imported in that case alone."""
+    if draft.project == SHARED or os.path.isdir(oracle.root.join(oracle.root.project(draft.project))):
+        return ()
+    from oracle.app import new_project
+
+    return new_project.remark(oracle.root, draft.project)
 
 
 # -- secrets ---------------------------------------------------------------------------------------------------------

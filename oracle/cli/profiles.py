@@ -41,8 +41,11 @@ def profile(
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     if action == "init":
         names = [seat.strip() for seat in seats.split(",") if seat.strip()]
+        repository = Path(repo).absolute()
         with call.oracle() as oracle:
-            path = oracle.init_profile(project, names, repo_root=str(Path(repo).absolute()) if repo else "")
+            path = oracle.init_profile(project, names, repo_root=str(repository) if repo else "")
+        if repo and not repository.is_dir():
+            call.warn(say("the repository {path} is no folder yet; the profile names it", path=repository))
         if call.as_json:
             call.print_json({"profile": path, "seats": names})
         else:

@@ -62,7 +62,7 @@ def task(
     memory_dir: MemoryDir = None,
     as_json: Json = False,
 ) -> None:
-    """Make a task's workflow, or go on with it."""
+    """Make a task's workflow, whose steps are written into its workflow.md, or go on with it."""
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     given = words or []
     _check(action, given, owner_role)
@@ -106,7 +106,10 @@ def _create(call: Call, project: str, task_id: str, template: str) -> None:
         call.print_json({"task_id": task_id, "folder": folder, "made": is_new})
         return
     print_line(folder)
-    if not is_new:
+    if is_new:
+        path = f"{folder}/workflow.md"
+        call.note(say("it has no steps yet; write them into {path}, each below a line `## Step 1: NAME`", path=path))
+    else:
         call.note(say("its workflow.md was there and was left as it is"))
 
 

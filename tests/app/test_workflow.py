@@ -143,3 +143,20 @@ def test_old_tasks_that_nobody_delivered_are_superseded(squad: Squad):
     assert "## [superseded] T1" in squad.text("builder/TODO.md")
     assert "superseded" in squad.text("TASKS.md")
     assert "builder superseded T1" in squad.text("STATUS.md")
+
+
+def test_task_of_a_project_that_is_not_there_is_made_with_a_warning(squad: Squad):
+    squad.warnings.clear()
+    folder, is_new = squad.oracle.create_task("dmeo", "T1")
+    assert (folder.endswith("/tasks/dmeo/T1"), is_new) == (True, True)
+    assert squad.warnings == ["project dmeo is new; did you mean demo?"]
+    squad.oracle.create_task("dmeo", "T2")
+    squad.oracle.create_task("demo", "T2")
+    assert len(squad.warnings) == 1
+
+
+def test_steps_are_written_below_what_a_new_workflow_says(squad: Squad):
+    squad.oracle.create_task("demo", "T1")
+    path = squad.tasks / "T1" / "workflow.md"
+    path.write_text(f"{path.read_text()}\n## Step 1: build\nowner_role: builder\nstatus: pending\n")
+    assert squad.oracle.pending_steps("demo", "builder") == [("T1", "build")]

@@ -367,3 +367,45 @@ def test_marks_name_what_does_not_hold(root: Path) -> None:
         oracle.retire(gone, "Over.")
         asked = [old, new, gone, "projects/arena/decision/ghost", "entity:taskid:ARENA-1"]
         assert oracle.marks(asked) == {old: "superseded", gone: "retired", "projects/arena/decision/ghost": "missing"}
+
+
+@pytest.mark.parametrize(
+    ("project", "remark"),
+    [
+        ("shpo", "project shpo is new; did you mean shop?"),
+        ("zebra", "project zebra is new; there are bank, mill, quay, shop"),
+        ("shop", ""),
+        ("bank", ""),
+        ("mill", ""),
+        ("quay", ""),
+        ("_shared", ""),
+    ],
+)
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_write_that_makes_a_project_says_so(home: Path, project: str, remark: str, *, dry_run: bool) -> None:
+    root = home / ".agents/memory"
+    (root / "projects/shop/task").mkdir(parents=True)
+    (home / ".agents/tasks/bank").mkdir(parents=True)
+    (home / ".agents/profiles").mkdir()
+    (home / ".agents/profiles/mill-profile-dynamic.toml").write_text("")
+    (home / ".clawseat").mkdir()
+    (home / ".clawseat/projects.json").write_text('{"projects": [{"name": "quay"}]}')
+    with Oracle.open(str(root)) as oracle:
+        written = oracle.write(Draft("decision", project, "Use one lock"), dry_run=dry_run)
+        assert written.warnings == ((remark,) if remark else ())
+        assert Path(written.path).exists() is not dry_run
+        if not dry_run:
+            assert oracle.write(Draft("decision", project, "Bake bread")).warnings == ()
+
+
+def test_first_project_of_a_root_is_no_surprise(root: Path) -> None:
+    with Oracle.open(str(root)) as oracle:
+        written = oracle.write(Draft("decision", "arena", "Use one lock"))
+    assert (written.warnings, Path(written.path).exists()) == ((), True)
+
+
+def test_first_of_several_records_of_a_new_project_alone_is_remarked_on(root: Path) -> None:
+    (root / "projects/shop").mkdir(parents=True)
+    with Oracle.open(str(root)) as oracle:
+        written = oracle.write_many([Draft("decision", "shpo", f"Use lock {number}") for number in range(3)])
+    assert [len(one.warnings) for one in written] == [1, 0, 0]

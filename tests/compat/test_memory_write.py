@@ -364,3 +364,12 @@ def test_a_related_task_is_a_plain_name(team: Team, tasks: str):
     words = ("--kind", "plan", "--project", "q", "--title", "T", "--author", "me", "--related-task-ids", tasks)
     assert team.write(*words).code == 2
     assert not list(team.root.glob("projects/**/*.md"))
+
+
+def test_project_that_the_write_makes_is_a_warning_in_both_modes(team: Team, content: Path):
+    assert team.write(*DECISION, "--content-file", content).err == ""
+    said = "project pp is new; did you mean p?"
+    done = team.write("--kind", "decision", "--project", "pp", "--title", "T", "--author", "memory")
+    assert (done.code, done.err, done.json["warnings"]) == (0, f"warning: {said}\n", [said])
+    again = team.write("--kind", "decision", "--project", "p2", "--content-file", content)
+    assert (again.code, again.err.splitlines()[0]) == (0, "warning: project p2 is new; did you mean pp?")

@@ -372,4 +372,4 @@ def test_project_that_the_write_makes_is_a_warning_in_both_modes(team: Team, con
     done = team.write("--kind", "decision", "--project", "pp", "--title", "T", "--author", "memory")
     assert (done.code, done.err, done.json["warnings"]) == (0, f"warning: {said}\n", [said])
     again = team.write("--kind", "decision", "--project", "p2", "--content-file", content)
-    assert (again.code, again.err.splitlines()[0]) == (0, "warning: project p2 is new; did you mean pp?")
+    assert (again.code, again.err.splitlines()[0]) == (0, "warning: project p2 is new; did you mean p?")

@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from json.encoder import encode_basestring as quote
 from operator import itemgetter
@@ -52,24 +52,31 @@ def print_dirty(connection: sqlite3.Connection, root: Root, changed: Mapping[str
     """
     if get_meta(connection, "print_all") or is_missing(connection, root):
         return print_all(connection, root)
-    ours = {side: _is_ours(root, side) for side in (LINKS, BACKLINKS)}
+    ours = [side for side in (LINKS, BACKLINKS) if _is_ours(root, side)]
     printed = 0
     while True:
         batch = connection.execute("SELECT side, name FROM dirty LIMIT ?", (_BATCH,)).fetchall()
         if not batch:
             return printed
-        for side, name in batch:
-            if ours[side] and not (
-                side == BACKLINKS and name in changed and _amend(connection, root, name, changed[name])
-            ):
-                _put(root, *_one(connection, root, side, name))
-        paths = [root.backlinks_file(name) for side, name in batch if side == BACKLINKS and ours[side]]
-        large = [(path, stamp) for path in paths if (stamp := _stamp(path))]
+        for side in ours:
+            _print_some(connection, root, side, [name for of, name in batch if of == side], changed)
+        large = _stamps(root.backlinks_file(name) for side, name in batch if side == BACKLINKS and side in ours)
         with immediate(connection):
             connection.executemany("DELETE FROM dirty WHERE side = ? AND name = ?", batch)
-            for path, stamp in large:
-                set_meta(connection, _key(path), stamp)
+            connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", large.items())
         printed += len(batch)
+
+
+def _print_some(
+    connection: sqlite3.Connection, root: Root, side: str, names: list[str], changed: Mapping[str, set[str]]
+) -> None:
+    """Print the projections of a side that are named so: by amending the file where that will do, else drawn whole."""
+    if side == BACKLINKS:
+        amended = _amend(connection, root, {name: changed[name] for name in names if name in changed})
+        names = [name for name in names if name not in amended]
+    path_of = root.links_file if side == LINKS else root.backlinks_file
+    for name, data in _draw_some(connection, side, names):
+        _put(root, path_of(name), data)
 
 
 def print_all(connection: sqlite3.Connection, root: Root) -> int:
@@ -81,11 +88,10 @@ def print_all(connection: sqlite3.Connection, root: Root) -> int:
 
 def note_printed(connection: sqlite3.Connection, root: Root) -> None:
     """Write down that every projection is as the index says, and what the large ones are known by."""
-    large = _large(root)
+    large = _stamps(_paths(root, BACKLINKS))
     with immediate(connection):
         connection.execute("DELETE FROM meta WHERE key GLOB ?", (f"{_NOTED}*",))
-        for path, stamp in large:
-            set_meta(connection, _key(path), stamp)
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", large.items())
         connection.execute("DELETE FROM dirty")
         connection.execute("DELETE FROM target WHERE NOT EXISTS (SELECT 1 FROM edge WHERE target_id = target.id)")
         set_meta(connection, "print_all", "")
@@ -141,70 +147,90 @@ def count_sources(root: Root) -> int:
         return 0
 
 
-_LINKS = (
-    "SELECT edge.line, edge.type, target.name, edge.snippet, record.mtime_ns{} FROM record"
-    " JOIN edge ON source_id = record.id JOIN target ON target.id = target_id"
+_LINKS_OF = "SELECT edge.line, edge.type, target.name, edge.snippet, record.mtime_ns, record.slug FROM "
+_BACKLINKS_OF = "SELECT record.slug, edge.type, edge.snippet, record.mtime_ns, target.name FROM "
+_ALL = {
+    LINKS: f"{_LINKS_OF} record JOIN edge ON source_id = record.id JOIN target ON target.id = target_id ORDER BY record.id",
+    BACKLINKS: f"{_BACKLINKS_OF} target JOIN edge ON target_id = target.id JOIN record ON record.id = source_id"
+    " ORDER BY target.id",
+}
+_SOME = {
+    LINKS: f"{_LINKS_OF} json_each(?) CROSS JOIN record ON slug = value CROSS JOIN edge ON source_id = record.id"
+    " CROSS JOIN target ON target.id = target_id",
+    BACKLINKS: f"{_BACKLINKS_OF} json_each(?) CROSS JOIN target ON name = value CROSS JOIN edge ON target_id = target.id"
+    " CROSS JOIN record ON record.id = source_id",
+}
+_PAIRS = (
+    f"{_BACKLINKS_OF} json_each(?) AS pair CROSS JOIN target ON name = json_extract(pair.value, '$[0]')"
+    " CROSS JOIN record ON slug = json_extract(pair.value, '$[1]')"
+    " CROSS JOIN edge ON target_id = target.id AND source_id = record.id"
 )
-_BACKLINKS = (
-    "SELECT record.slug, edge.type, edge.snippet, record.mtime_ns{} FROM target JOIN edge ON target_id = target.id"
-    " JOIN record ON record.id = source_id"
-)
-
-_BACKLINKS_FROM = (
-    "SELECT record.slug, edge.type, edge.snippet, record.mtime_ns FROM json_each(?) CROSS JOIN record ON slug = value"
-    " CROSS JOIN edge ON source_id = record.id AND target_id = (SELECT id FROM target WHERE name = ?)"
-)
-"""The lines of a few sources in one target; without CROSS a planner may read all of a target that has thousands."""
+"""The lines of everything, of some names, and of pairs of target and source. CROSS: in the order written here, since a planner
+may else read all of a target that has thousands."""
 
 
 def _texts(connection: sqlite3.Connection, side: str) -> Iterator[tuple[str, bytes]]:
     """Yield (file name, bytes) of every projection of a side, one source or target at a time."""
-    if side == LINKS:
-        for name, group in _grouped(connection, f"{_LINKS.format(', record.slug')} ORDER BY record.id"):
-            yield f"{flatten(name)}.jsonl", _draw_links(name, group)
-    else:
-        for name, group in _grouped(connection, f"{_BACKLINKS.format(', target.name')} ORDER BY target.id"):
-            yield f"{flatten(name)}.jsonl", _draw_backlinks(name, group)
+    for name, rows in _grouped(connection.execute(_ALL[side])):
+        yield f"{flatten(name)}.jsonl", _draw(side, name, rows)
 
 
-def _grouped(connection: sqlite3.Connection, statement: str) -> Iterator[tuple[str, list[Any]]]:
+def _draw_some(connection: sqlite3.Connection, side: str, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield (name, bytes) of the projections of these sources or targets, no bytes for what has no line."""
+    left = dict.fromkeys(names)
+    for name, rows in _grouped(connection.execute(_SOME[side], (json.dumps(list(left)),))):
+        del left[name]
+        yield name, _draw(side, name, rows)
+    for name in left:
+        yield name, b""
+
+
+def _grouped(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, list[Any]]]:
     """Yield the last column with the rows that share it, that column taken off; the statement brings them together."""
-    for name, group in groupby(connection.execute(statement), itemgetter(-1)):
+    for name, group in groupby(rows, itemgetter(-1)):
         yield name, [row[:-1] for row in group]
 
 
-def _one(connection: sqlite3.Connection, root: Root, side: str, name: str) -> tuple[str, bytes]:
-    """Return the path and bytes of one projection, no bytes when it has no line."""
-    if side == LINKS:
-        rows = connection.execute(f"{_LINKS.format('')} WHERE record.slug = ?", (name,)).fetchall()
-        return root.links_file(name), _draw_links(name, rows)
-    rows = connection.execute(f"{_BACKLINKS.format('')} WHERE target.name = ?", (name,)).fetchall()
-    return root.backlinks_file(name), _draw_backlinks(name, rows)
+def _amend(connection: sqlite3.Connection, root: Root, changed: Mapping[str, set[str]]) -> set[str]:
+    """Put the lines of changed sources into the large files of targets; return those whose file is then what it should be."""
+    trusted = _trusted(connection, root, changed)
+    pairs = [(name, source) for name in trusted for source in changed[name]]
+    lines = {name: dict.fromkeys(changed[name], b"") for name in trusted}
+    for name, rows in _grouped(connection.execute(_PAIRS, (json.dumps(pairs),)) if pairs else ()):
+        for source, group in groupby(rows, itemgetter(0)):
+            lines[name][source] = _draw_backlinks(name, list(group))
+    return {name for name, path in trusted.items() if _amend_one(path, lines[name], scratch=root.scratch)}
 
 
-def _amend(connection: sqlite3.Connection, root: Root, name: str, sources: set[str]) -> bool:
-    """Put the lines of `sources` into the large file of a target; False when that can't be trusted to give what it should."""
-    path = root.backlinks_file(name)
-    stamp = _stamp(path)
-    if not stamp or stamp != get_meta(connection, _key(path)):
-        return False  # few lines, or another file than was printed: somebody changed it, or put an old one back
+def _trusted(connection: sqlite3.Connection, root: Root, changed: Mapping[str, set[str]]) -> dict[str, str]:
+    """Return target -> path of the large files that are as they were printed, and of which but a small share changed."""
+    paths = {name: root.backlinks_file(name) for name in changed}
+    stamps = _stamps(paths.values())
+    noted = connection.execute(
+        "SELECT meta.key, meta.value FROM json_each(?) AS noted CROSS JOIN meta ON meta.key = noted.value",
+        (json.dumps(list(stamps)),),
+    )
+    same = {key: stamp for key, stamp in noted if stamps[key] == stamp}
+    return {
+        name: path
+        for name, path in paths.items()
+        if _key(path) in same and len(changed[name]) * _SHARE <= _size_in(same[_key(path)])
+    }
+
+
+def _amend_one(path: str, lines: Mapping[str, bytes], *, scratch: str) -> bool:
     try:
         with open(path, "rb", buffering=0) as stream:
-            printed = stream.read()
+            pieces = splice(stream.read(), lines)
     except OSError:
         return False
-    if len(sources) * _SHARE > len(printed):
-        return False
-    rows = connection.execute(_BACKLINKS_FROM, (json.dumps(list(sources)), name)).fetchall()
-    lines = dict.fromkeys(sources, b"")
-    for source, group in groupby(sorted(rows), itemgetter(0)):
-        lines[source] = _draw_backlinks(name, list(group))
-    amended = splice(printed, lines)
-    if not amended:
-        return False
-    if amended != printed:
-        files.swap(path, amended, scratch=root.scratch)
-    return True
+    if pieces:
+        files.swap(path, *pieces, scratch=scratch)
+    return pieces is not None
+
+
+def _draw(side: str, name: str, rows: list[Any]) -> bytes:
+    return _draw_links(name, rows) if side == LINKS else _draw_backlinks(name, rows)
 
 
 def _draw_links(slug: str, rows: list[tuple[int, str, str, str, int]]) -> bytes:
@@ -241,11 +267,13 @@ def _draw_backlinks(target: str, rows: list[tuple[str, str, str, int]]) -> bytes
 
 
 def _strays(root: Root, side: str, expected: set[str]) -> list[str]:
-    folder = root.join(f"_{side}")
+    return [path for path in _paths(root, side) if os.path.basename(path) not in expected]
+
+
+def _paths(root: Root, side: str) -> list[str]:
+    """Return the paths of every file in a folder of projections that is named like one."""
     try:
-        return [
-            entry.path for entry in os.scandir(folder) if entry.name not in expected and entry.name.endswith(".jsonl")
-        ]
+        return [entry.path for entry in os.scandir(root.join(f"_{side}")) if entry.name.endswith(".jsonl")]
     except OSError:
         return []
 
@@ -259,28 +287,25 @@ def _put(root: Root, path: str, data: bytes) -> None:
         put(path, data, scratch=root.scratch)
 
 
-def _large(root: Root) -> list[tuple[str, str]]:
-    """Return (path, stamp) of every large file of backlinks."""
-    try:
-        paths = [entry.path for entry in os.scandir(root.join(f"_{BACKLINKS}")) if entry.name.endswith(".jsonl")]
-    except OSError:
-        return []
-    return [(path, stamp) for path in paths if (stamp := _stamp(path))]
+def _stamps(paths: Iterable[str]) -> dict[str, str]:
+    """Return by what each large printed file is known again, under the key by which that is noted."""
+    found = {}
+    for path in paths:
+        try:
+            status = os.lstat(path)
+        except OSError:
+            continue
+        if stat.S_ISREG(status.st_mode) and status.st_size >= _LARGE:
+            found[_key(path)] = f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
+    return found
 
 
 def _key(path: str) -> str:
-    """Return under which key it is noted what a large file was when it was printed."""
     return _NOTED + os.path.basename(path)
 
 
-def _stamp(path: str) -> str:
-    """Return by what a large printed file is known again, "" for a small one and for what is no plain file."""
-    try:
-        status = os.lstat(path)
-    except OSError:
-        return ""
-    is_large = stat.S_ISREG(status.st_mode) and status.st_size >= _LARGE
-    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}" if is_large else ""
+def _size_in(stamp: str) -> int:
+    return int(stamp.split(" ")[1])
 
 
 def _holds(path: str, data: bytes) -> bool:

@@ -15,30 +15,42 @@ if TYPE_CHECKING:
 _STRIDE = 512
 """Bytes of the first stride: about two lines."""
 
+_FROM, _SNIPPET = b'"from":"', b'","snippet":"'
+"""Between them stands the source of a line; what is quoted in it holds neither, since its quotes are escaped."""
 
-def splice(printed: bytes, lines: Mapping[str, bytes]) -> bytes | None:
-    """Return `printed` with the lines of each source replaced by those given; None when it is not a file of such lines."""
+
+def splice(printed: bytes, lines: Mapping[str, bytes]) -> list[bytes | memoryview] | None:
+    """Return `printed` with the lines of each source replaced by those given, in pieces; [] when it holds just them.
+
+    None when it is not a file of such lines, or would hold none.
+    """
     if printed and not printed.endswith(b"\n"):
         return None
-    pieces: list[bytes] = []
-    end = 0
+    whole = memoryview(printed)  # of which no piece is copied: a file may have millions of bytes
+    pieces: list[bytes | memoryview] = []
+    kept = end = 0
     try:
-        for source in sorted(lines):
+        for source, new in sorted((source.encode(), new) for source, new in lines.items()):
             first = _place(printed, source, end)
-            pieces += (printed[end:first], lines[source])
             end = _end_of(printed, source, first)
-    except (ValueError, KeyError, TypeError, RecursionError):
+            if whole[first:end] != new:
+                pieces += [piece for piece in (whole[kept:first], new) if piece]
+                kept = end
+    except ValueError:
         return None
-    return b"".join((*pieces, printed[end:]))
+    if kept == 0 and not pieces:
+        return []
+    pieces += [whole[kept:]] if kept < len(printed) else []
+    return pieces or None
 
 
-def _place(printed: bytes, source: str, low: int) -> int:
+def _place(printed: bytes, source: bytes, low: int) -> int:
     """Return where the lines of a source stand, or would, at or behind the beginning of a line `low`.
 
-    By strides that double from `low`, since what one write changes often stands together, then by halving.
+    By strides that double from where the last one stood, since what one write changes often stands together; then by halving.
     """
     high, stride = len(printed), _STRIDE
-    while low + stride < high:
+    while low and low + stride < high:
         begin = printed.rfind(b"\n", low, low + stride) + 1 or low
         end = printed.index(b"\n", begin) + 1
         if _source_of(printed, begin, end) >= source:
@@ -55,7 +67,7 @@ def _place(printed: bytes, source: str, low: int) -> int:
     return low
 
 
-def _end_of(printed: bytes, source: str, begin: int) -> int:
+def _end_of(printed: bytes, source: bytes, begin: int) -> int:
     while begin < len(printed):
         end = printed.index(b"\n", begin) + 1
         if _source_of(printed, begin, end) != source:
@@ -64,8 +76,8 @@ def _end_of(printed: bytes, source: str, begin: int) -> int:
     return begin
 
 
-def _source_of(printed: bytes, begin: int, end: int) -> str:
-    name = json.loads(printed[begin:end])["from"]
-    if not isinstance(name, str):
-        raise TypeError(name)
-    return name
+def _source_of(printed: bytes, begin: int, end: int) -> bytes:
+    """Return the source of a line, as UTF-8, whose order is that of its characters. Raises ValueError."""
+    first = printed.index(_FROM, begin, end) + len(_FROM)
+    quoted = printed[first : printed.index(_SNIPPET, first, end)]
+    return str(json.loads(b'"%b"' % quoted)).encode() if b"\\" in quoted else quoted

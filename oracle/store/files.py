@@ -10,14 +10,17 @@ import errno
 import itertools
 import os
 import stat
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 
 from oracle.errors import DiskFailure, OracleError, RecordExists
 from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from concurrent.futures import Future, ThreadPoolExecutor
     from types import TracebackType
 
@@ -90,22 +93,23 @@ def disk_failure(path: str, error: OSError) -> OracleError:
     return DiskFailure(say("{path} could not be written: {reason}.", path=path, reason=reason), hint=hint)
 
 
-def write_scratch(scratch: str, data: bytes, *, name: str = "") -> str:
+def write_scratch(scratch: str, *data: bytes | memoryview, name: str = "") -> str:
     """Write `data` to a new file in `scratch` and return its path; not fsynced, 0600."""
     while True:
         path = f"{scratch}/{name or 'new'}.{os.getpid()}.{next(_counter)}"
         try:
-            return _write_new(path, data)
+            return _write_new(path, *data)
         except FileNotFoundError:
             make_folder(scratch)
         except FileExistsError:  # left by a process of the same number that was killed
             continue
 
 
-def _write_new(path: str, data: bytes) -> str:
+def _write_new(path: str, *data: bytes | memoryview) -> str:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
     try:
-        _write_all(handle, data)
+        for piece in data:
+            _write_all(handle, piece)
     except OSError:
         os.unlink(path)
         raise
@@ -114,7 +118,7 @@ def _write_new(path: str, data: bytes) -> str:
     return path
 
 
-def _write_all(handle: int, data: bytes) -> None:
+def _write_all(handle: int, data: bytes | memoryview) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(handle, view) :]
@@ -264,14 +268,14 @@ def replace(path: str, data: bytes, *, scratch: str) -> None:
         raise disk_failure(path, error) from error
 
 
-def swap(path: str, data: bytes, *, scratch: str) -> None:
+def swap(path: str, *data: bytes | memoryview, scratch: str) -> None:
     """Do what `replace` does for a large derived file that is printed often, without what a rename over a file costs.
 
     ext4 begins to write a file out when it is renamed over another, and the next fsync waits for that. Two names exchanged
-    (Linux, renameat2) are as atomic; where that is not to be had the file is renamed.
+    (Linux, renameat2) are as atomic; where that is not to be had the file is renamed. `data` may come in pieces.
     """
     try:
-        new = write_scratch(scratch, data)
+        new = write_scratch(scratch, *data)
         try:
             if not _exchange(new, path):
                 _rename_over(new, path)
@@ -283,14 +287,19 @@ def swap(path: str, data: bytes, *, scratch: str) -> None:
 
 def _exchange(new: str, path: str) -> bool:
     """Exchange two names, so that the old file stands where the new one was; False where the system can't."""
-    import ctypes
-    import sys
-
-    call = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
+    call = _renameat2()
     if call is None:
         return False
     sys.audit("os.rename", new, path, -1, -1)
     return bool(call(_HERE, os.fsencode(new), _HERE, os.fsencode(path), _EXCHANGE) == 0)
+
+
+@cache
+def _renameat2() -> Callable[..., int] | None:
+    """Return the call of the system that exchanges two names, None where there is none."""
+    import ctypes
+
+    return getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
 
 
 def create_folder(path: str, contents: Iterable[tuple[str, bytes]], *, scratch: str) -> int:

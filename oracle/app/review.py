@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from oracle.app.oracle import Oracle
+    from oracle.domain.documents import Document
     from oracle.index.db import Connection
     from oracle.store.layout import Root
 
@@ -100,17 +101,18 @@ def review(oracle: Oracle, project: str, *, fresh: bool) -> list[Remark]:
     return oracle.index.read(look)
 
 
-def remarks_on(oracle: Oracle, connection: Connection, slug: str) -> list[Remark]:
+def remarks_on(oracle: Oracle, connection: Connection, slug: str, document: Document) -> list[Remark]:
     """Return what is noticed of one record that was just written, among those that full text finds for it."""
     row = query.summary(connection, slug)
-    mine = _read(oracle.root, [Summary.from_row(row)] if row is not None else [])
-    if not mine:
+    record = Summary.from_row(row) if row is not None else None
+    if record is None or not _may_claim(record):
         return []
-    near = [Summary.from_row(row) for row in candidates(connection, mine[0].words)]
+    mine = _Known(record, words_of(record.title, document.body))
+    near = [Summary.from_row(row) for row in candidates(connection, mine.words)]
     others = _read(oracle.root, [item for item in near if item.slug != slug and _holds(item)])
-    related = {frozenset((slug, other)) for other in _neighbours(connection, slug)}
-    pairs = (_compare(mine[0], other, related) for other in others)
-    subjects = _subjects(connection, {item.record.slug: item for item in mine})
+    related = {frozenset((slug, other)) for other in _neighbours(connection, slug)} if others else set()
+    pairs = (_compare(mine, other, related) for other in others)
+    subjects = _subjects(connection, {slug: mine})
     return sorted([*(item for item in pairs if item is not None), *subjects], key=_order)
 
 
@@ -129,10 +131,13 @@ def _read_all(oracle: Oracle, connection: Connection) -> dict[str, _Known]:
 
 
 def _read(root: Root, records: Iterable[Summary]) -> list[_Known]:
-    """Return the words of records; JSON files of scanners claim nothing, nor do the small records that retire others."""
-    claiming = [item for item in records if item.path.endswith(".md") and not item.title.startswith("Retire ")]
-    read = [(item, words_in(root, item.path, item.title)) for item in claiming]
+    read = [(item, words_in(root, item.path, item.title)) for item in records if _may_claim(item)]
     return [_Known(record, words) for record, words in read if words is not None]
+
+
+def _may_claim(record: Summary) -> bool:
+    """Tell whether a record claims something: JSON files of scanners don't, nor do the small records that retire others."""
+    return record.path.endswith(".md") and not record.title.startswith("Retire ")
 
 
 def _related(connection: Connection) -> set[frozenset[str]]:

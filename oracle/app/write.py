@@ -20,7 +20,7 @@ from oracle.domain.slugs import SHARED, is_entity, project_of, slug_of
 from oracle.domain.values import fields_of, replace
 from oracle.errors import NotInMemory, OracleError, PrivacyBlocked, SecretFound, UsageError
 from oracle.index import projections
-from oracle.index.db import Corrupt, immediate
+from oracle.index.db import Corrupt, immediate, snapshot
 from oracle.index.folders import expect_folder
 from oracle.index.rows import Writer
 from oracle.index.scan import stat_of
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oracle.app.views import Summary
+    from oracle.domain.documents import Document
+    from oracle.store.records import Created
 
 _RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived_from")
 _MOST_NAMED = 3
@@ -56,16 +58,17 @@ def write_all(oracle: Oracle, drafts: Sequence[Draft], *, secrets: str, dry_run:
         trouble += _note(
             oracle,
             [
-                ("write", timestamps.print_moment(moment), _event(draft, path))
-                for (draft, *_), moment, (path, _) in zip(checked, moments, created, strict=True)
+                ("write", timestamps.print_moment(moment), _event(draft, new.path))
+                for (draft, *_), moment, new in zip(checked, moments, created, strict=True)
             ],
         )
     written = [
-        _outcome(oracle, path, raw, redacted, (*warnings, *trouble))
-        for (_, redacted, warnings), (path, raw) in zip(checked, created, strict=True)
+        _outcome(oracle, new.path, new.raw, redacted, (*warnings, *trouble))
+        for (_, redacted, warnings), new in zip(checked, created, strict=True)
     ]
     named = [_name_duplicates(oracle, draft, outcome) for (draft, *_), outcome in zip(checked, written, strict=True)]
-    return [_remark(oracle, named[0])] if len(named) == 1 and not drafts[0].retires else named
+    is_claim = len(named) == 1 and not drafts[0].retires
+    return [_remark(oracle, named[0], created[0].document)] if is_claim else named
 
 
 def retire(oracle: Oracle, slug: str, reason: str, *, seat: str, secrets: str, dry_run: bool) -> Written:
@@ -111,7 +114,8 @@ def _check(
     records.place(oracle.root, draft, _now(oracle))
     draft, redacted = _guard(oracle, draft, secrets)
     draft, warnings = _settle_relations(oracle, draft)
-    personal = privacy.warnings({name: "\n".join(cleaning.texts(getattr(draft, name))) for name in fields_of(draft)})
+    stated = {name: item for name in fields_of(draft) if (item := getattr(draft, name))}
+    personal = privacy.warnings({name: "\n".join(cleaning.texts(item)) for name, item in stated.items()})
     remarks = _look_at_project(oracle, draft) if is_first else ()
     return draft, redacted, (*remarks, *warnings, *personal)
 
@@ -194,7 +198,7 @@ def _settle(oracle: Oracle, text: str, relation: str, warnings: list[str]) -> st
 # -- the write itself ------------------------------------------------------------------------------------------------
 
 
-def _index(oracle: Oracle, created: Sequence[tuple[str, bytes]]) -> tuple[str, ...]:
+def _index(oracle: Oracle, created: Sequence[Created]) -> tuple[str, ...]:
     """Put created records into the index and print what became dirty; trouble is a warning, since the records stand."""
     try:
         _index_held(oracle, created)
@@ -211,19 +215,19 @@ def _note(oracle: Oracle, events: Sequence[tuple[str, str, Mapping[str, object]]
     return ()
 
 
-def _index_held(oracle: Oracle, created: Sequence[tuple[str, bytes]]) -> None:
-    database = oracle.index.database
-    oracle.index.make_sound()
-    if not database.is_ready():
+def _index_held(oracle: Oracle, created: Sequence[Created]) -> None:
+    if not oracle.index.make_sound():
         oracle.index.reconcile_held()
         return
-    connection = database.connect()
+    connection = oracle.index.database.connect()
     projections.flush(connection, oracle.root)
     with immediate(connection):
         writer = Writer(connection, oracle.root, now_ns=oracle.clock.now_ns())
-        for path, raw in created:
-            writer.take(path, stat_of(os.stat(oracle.root.join(path))), slug=slug_of(path), raw=raw)
-            expect_folder(connection, os.path.dirname(path))
+        for new in created:
+            status = stat_of(os.stat(oracle.root.join(new.path)))
+            writer.take(new.path, status, slug=slug_of(new.path), raw=new.raw, document=new.document)
+        for folder in {os.path.dirname(new.path) for new in created}:
+            expect_folder(connection, folder)
         writer.settle()
     projections.print_dirty(connection, oracle.root, writer.changed)
 
@@ -248,7 +252,7 @@ def _rehearse(
     oracle: Oracle, draft: Draft, redacted: tuple[str, ...], warnings: tuple[str, ...], moment: datetime
 ) -> Written:
     path = records.place(oracle.root, draft, moment)
-    raw = records.render(draft, os.path.basename(path).removesuffix(".md"), moment)
+    raw, _ = records.render(draft, os.path.basename(path).removesuffix(".md"), moment)
     return replace(_outcome(oracle, path, raw, redacted, warnings), dry_run=True)
 
 
@@ -260,13 +264,14 @@ def _outcome(oracle: Oracle, path: str, raw: bytes, redacted: tuple[str, ...], w
 # -- near-duplicates -------------------------------------------------------------------------------------------------
 
 
-def _remark(oracle: Oracle, outcome: Written) -> Written:
+def _remark(oracle: Oracle, outcome: Written, document: Document) -> Written:
     """Add what people should decide about the new record: what says the same, or stands beside it undecided."""
     from oracle.app.review import remarks_on
 
     database = oracle.index.database
     try:
-        found = remarks_on(oracle, database.connect(), outcome.slug) if database.is_ready() else []
+        with snapshot(database.connect()) as connection:
+            found = remarks_on(oracle, connection, outcome.slug, document) if database.is_ready() else []
     except (OracleError, OSError, Corrupt):
         return outcome  # the record stands; `oracle review` will tell
     named = tuple(say("it {remark}", remark=item.sentence) for item in found[:_MOST_NAMED])

@@ -7,6 +7,10 @@ import unicodedata
 from oracle.errors import InvalidName, UsageError
 from oracle.wording import say, say_each
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container
+
 MAX_NAME_BYTES = 128
 _LONGEST_ECHO = 60
 """Characters of a bad value that a sentence repeats."""
@@ -73,6 +77,30 @@ def slug_of(relpath: str) -> str:
         if relpath.endswith(suffix):
             return relpath[: -len(suffix)]
     return relpath
+
+
+def slug_in(path: str, names: Container[str]) -> str:
+    """Return the slug of a record file among the names of its folder: `x.json` beside `x.md` keeps its suffix.
+
+    Of several files that would have one slug the Markdown file has it; the JSON files, shortest name first, take the next.
+    """
+    slug = slug_of(path)
+    folder, _, name = slug.rpartition("/")
+    if not path.endswith(".json") or not (name + ".md" in names or name in names):
+        return slug
+    stem = name
+    while stem.endswith(".json"):
+        stem = stem[: -len(".json")]
+    taken: set[str] = set()
+    file = stem
+    while file != name + ".json":
+        file += ".json"
+        if file in names:
+            claimed = file[: -len(".json")]
+            while claimed in taken or claimed + ".md" in names:
+                claimed += ".json"
+            taken.add(claimed)
+    return f"{folder}/{claimed}"
 
 
 def is_entity(target: str) -> bool:

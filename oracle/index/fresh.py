@@ -262,12 +262,16 @@ class Index:
             self._discard(error)
             return build(self._database, now_ns=self._now_ns(), accept_removals=accept_removals, progress=progress)
 
-    def make_sound(self) -> None:
-        """Make sure that the database opens, discarding one that does not. The caller holds the write lock."""
+    def make_sound(self) -> bool:
+        """Make sure that the database opens, discarding one that does not; tell whether it is ready.
+
+        The caller holds the write lock.
+        """
         try:
-            self._database.is_ready()
+            return self._database.is_ready()
         except sqlite3.DatabaseError as error:
             self._discard(error)
+            return False
 
     def _recover(self, error: sqlite3.DatabaseError) -> None:
         if _code(error) not in (_BUSY, _FULL) and not os.access(self.root.path, os.W_OK):

@@ -6,10 +6,10 @@ import os
 import sqlite3
 from collections.abc import Iterator
 
+from oracle.domain.slugs import slug_in
 from oracle.index import projections, scan
 from oracle.index.db import Database, get_meta
 from oracle.index.reading import digest_of
-from oracle.index.rows import slug_in
 from oracle.index.scan import Stat
 from oracle.store import records
 from oracle.store.layout import RECORD_TREES, Root

@@ -56,8 +56,6 @@ def print_dirty(connection: sqlite3.Connection, root: Root, changed: Mapping[str
     printed = 0
     while True:
         batch = connection.execute("SELECT side, name FROM dirty LIMIT ?", (_BATCH,)).fetchall()
-        if not batch:
-            return printed
         for side in ours:
             _print_some(connection, root, side, [name for of, name in batch if of == side], changed)
         large = _stamps(root.backlinks_file(name) for side, name in batch if side == BACKLINKS and side in ours)
@@ -65,6 +63,8 @@ def print_dirty(connection: sqlite3.Connection, root: Root, changed: Mapping[str
             connection.executemany("DELETE FROM dirty WHERE side = ? AND name = ?", batch)
             connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", large.items())
         printed += len(batch)
+        if len(batch) < _BATCH:
+            return printed
 
 
 def _print_some(
@@ -236,11 +236,12 @@ def _draw(side: str, name: str, rows: list[Any]) -> bytes:
 def _draw_links(slug: str, rows: list[tuple[int, str, str, str, int]]) -> bytes:
     """Draw the lines of a source from (line, type, target, snippet, mtime ns), in the order of its text."""
     source = quote(slug)
+    time = extracted_at(rows[0][-1])
     lines = []
-    for _, kind, target, snippet, mtime_ns in sorted(rows):
+    for _, kind, target, snippet, _ in sorted(rows):
         edge_type, to = quote(kind), quote(target)
         lines.append(
-            f'{{"edge_type":{edge_type},"extracted_at":"{extracted_at(mtime_ns)}","from":{source},"snippet":{quote(snippet)},'
+            f'{{"edge_type":{edge_type},"extracted_at":"{time}","from":{source},"snippet":{quote(snippet)},'
             f'"source":{source},"target":{to},"to":{to},"type":{edge_type}}}\n'
         )
     return "".join(lines).encode()

@@ -84,9 +84,19 @@ def digest_of(raw: bytes) -> bytes:
     return blake2b(raw, digest_size=16).digest()
 
 
-def read_bytes(path: str, slug: str, stat: Stat, raw: bytes, *, patterns: Patterns, reason: str = "") -> Reading:
-    """Read the bytes of the file at root-relative `path`; never raises, whatever the bytes are."""
-    document = records.parse(path, raw)
+def read_bytes(
+    path: str,
+    slug: str,
+    stat: Stat,
+    raw: bytes,
+    *,
+    patterns: Patterns,
+    reason: str = "",
+    document: Document | None = None,
+) -> Reading:
+    """Read the bytes of the file at root-relative `path`, parsed as `document` before or now; never raises."""
+    if document is None:
+        document = records.parse(path, raw)
     record = interpret(document, slug, path, mtime_ns=stat.mtime_ns)
     edges, references = _links_of(record, patterns)
     problems = [(problem.line, problem.reason) for problem in record.problems]

@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 
+from oracle.domain.slugs import slug_in
 from oracle.errors import TreeEmptied
 from oracle.index import projections, scan
 from oracle.index.bulk import Filler
@@ -16,7 +17,7 @@ from oracle.index.crew import Batch, Crew, Item, print_everything, read_batch
 from oracle.index.db import Database, immediate, set_meta
 from oracle.index.folders import add_folder, list_folder
 from oracle.index.reports import SMALLEST_TREE, Progress, Report
-from oracle.index.rows import Writer, slug_in
+from oracle.index.rows import Writer
 from oracle.index.schema import INDICES, SCHEMA_VERSION
 from oracle.store.layout import RECORD_TREES, Root
 from oracle.wording import say

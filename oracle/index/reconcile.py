@@ -10,12 +10,13 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from oracle.domain.slugs import slug_in
 from oracle.errors import TreeEmptied
 from oracle.index import folders, projections, scan
 from oracle.index.db import Database, get_meta, immediate
 from oracle.index.rebuild import rebuild
 from oracle.index.reports import SMALLEST_TREE, Progress, Report
-from oracle.index.rows import Writer, slug_in
+from oracle.index.rows import Writer
 from oracle.index.scan import Folder, Look, Stat
 from oracle.store.layout import Root
 from oracle.wording import say

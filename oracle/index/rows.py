@@ -6,20 +6,23 @@ A `Writer` lives for one transaction of whoever holds the write lock. References
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterable
 
 from oracle.domain import links
 from oracle.domain.links import Namesakes, Patterns
 from oracle.domain.records import RETIRING
-from oracle.domain.slugs import is_entity, project_of, slug_of
+from oracle.domain.slugs import is_entity, project_of
 from oracle.index import reading
 from oracle.index.projections import BACKLINKS, LINKS
 from oracle.index.reading import RECORD_COLUMNS, Reading
 from oracle.index.scan import SETTLE_NS, Stat
 from oracle.store.configuration import load_patterns
 from oracle.store.layout import Root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.domain.documents import Document
 
 _REFERENCE_TYPES = ("references-record", *(name for name in links.RELATIONS if name != "related-task"))
 _COLUMNS = [*RECORD_COLUMNS, "racy"]
@@ -51,14 +54,20 @@ class Writer:
         self._named: dict[str, Namesakes] = {}
         self._touched_keys: set[str] = set()
         self._touched_slugs: set[str] = set()
+        self._soiled: set[str] = set()
         self._pending: set[int] = set()
         self.changed: dict[str, set[str]] = {}
         """For each target that this writer made dirty, the sources whose lines it changed; empty with `bulk`."""
 
     # -- records ---------------------------------------------------------------------------------------------------
 
-    def take(self, path: str, stat: Stat, *, slug: str, raw: bytes | None = None) -> None:
-        """Index the file at root-relative `path`; unchanged bytes only refresh its stat. A file that vanished is left out."""
+    def take(
+        self, path: str, stat: Stat, *, slug: str, raw: bytes | None = None, document: Document | None = None
+    ) -> None:
+        """Index the file at root-relative `path`; unchanged bytes only refresh its stat. A file that vanished is left out.
+
+        `raw` and `document` are its bytes and what they say, where these are known.
+        """
         loaded = (raw, "") if raw is not None else reading.load(self.root, path)
         if loaded is None:
             self.drop(path)
@@ -73,7 +82,9 @@ class Writer:
         if known is not None and known[2] == reading.digest_of(raw) and not reason:
             self._refresh(known[0], path, stat, slug=slug, old_mtime_ns=known[3], raw=raw)
             return
-        found = reading.read_bytes(path, slug, stat, raw, patterns=self.patterns_of(path), reason=reason)
+        found = reading.read_bytes(
+            path, slug, stat, raw, patterns=self.patterns_of(path), reason=reason, document=document
+        )
         if known is None:
             self.add(found)
         else:
@@ -214,26 +225,32 @@ class Writer:
             self._soil(slug, [name for name, _ in rows])
 
     def _soil(self, slug: str, targets: list[str]) -> None:
-        """Mark the projections of a source and of its targets as out of date."""
+        """Note that the projections of a source and of its targets are out of date."""
         if not self._bulk:
+            self._soiled.add(slug)
             for name in targets:
                 self.changed.setdefault(name, set()).add(slug)
-            self._connection.execute("INSERT OR IGNORE INTO dirty VALUES (?, ?)", (LINKS, slug))
-            self._connection.executemany(
-                "INSERT OR IGNORE INTO dirty VALUES (?, ?)", [(BACKLINKS, name) for name in targets]
-            )
+
+    def _mark_dirty(self) -> None:
+        dirty = [*((LINKS, slug) for slug in self._soiled), *((BACKLINKS, name) for name in self.changed)]
+        self._connection.executemany("INSERT OR IGNORE INTO dirty VALUES (?, ?)", dirty)
 
     # -- the second step -------------------------------------------------------------------------------------------
 
     def settle(self) -> None:
-        """Resolve the references that this transaction's changes may have moved, then say which records are retired."""
+        """Resolve the references that this transaction's changes may have moved, then say which records are retired.
+
+        What became out of date is marked dirty last, so this has to be done before the commit.
+        """
         for source in self._unsettled():
             self._resolve(source)
         self._mark_retired()
+        self._mark_dirty()
         self._named.clear()
         self._pending.clear()
         self._touched_keys.clear()
         self._touched_slugs.clear()
+        self._soiled.clear()
 
     def _unsettled(self) -> list[int]:
         if self._bulk:
@@ -315,27 +332,3 @@ class Writer:
         for slug in sorted(touched):
             by = self._connection.execute(_NEWEST_RETIRER, (slug,)).fetchone() or (None, None)
             self._connection.execute("UPDATE record SET retired_by = ?, retired_how = ? WHERE slug = ?", (*by, slug))
-
-
-def slug_in(path: str, names: frozenset[str] | set[str] | dict[str, Stat]) -> str:
-    """Return the slug of a record file among the names of its folder: `x.json` beside `x.md` keeps its suffix.
-
-    Of several files that would have one slug the Markdown file has it; the JSON files, shortest name first, take the next.
-    """
-    slug = slug_of(path)
-    folder, name = os.path.split(slug)
-    if not path.endswith(".json") or not (name + ".md" in names or name in names):
-        return slug
-    stem = name
-    while stem.endswith(".json"):
-        stem = stem[: -len(".json")]
-    taken: set[str] = set()
-    file = stem
-    while file != name + ".json":
-        file += ".json"
-        if file in names:
-            claimed = file[: -len(".json")]
-            while claimed in taken or claimed + ".md" in names:
-                claimed += ".json"
-            taken.add(claimed)
-    return f"{folder}/{claimed}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 
 from oracle.domain.links import DEFAULT_PATTERNS, Patterns
 from oracle.errors import UsageError
@@ -135,10 +136,10 @@ def find_unknown(root: Root) -> list[Said]:
 
 
 def _load(root: Root, path: str, report: Report) -> dict[str, object]:
-    if os.path.exists(root.join(path)) and not os.path.isfile(root.join(path)):  # a pipe would be waited for
-        report(path, say("The configuration is no plain file."))
-        return {}
     try:
+        if not stat.S_ISREG(os.stat(root.join(path)).st_mode):  # a pipe would be waited for
+            report(path, say("The configuration is no plain file."))
+            return {}
         with open(root.join(path), "rb") as stream:
             import tomllib  # few Roots have such a file
 

@@ -132,8 +132,8 @@ def _bounded(problems: list[Problem]) -> list[Problem]:
 # Writing --------------------------------------------------------------------------------------------------------------
 
 
-def render(fields: Mapping[str, Value], body: str) -> str:
-    """Return the text of a file that reads back as exactly these fields, in this order, and the settled body.
+def render(fields: Mapping[str, Value], body: str) -> tuple[bytes, Document]:
+    """Return the bytes of a file that read back as exactly these fields, in this order, and the settled body, and as what.
 
     Raise InvalidRecord when it would not: half a surrogate pair, a NUL in the body, a value that is no text, a name too
     long. Words that every YAML reader takes for text stand bare, every other scalar as a JSON string, which is valid
@@ -142,8 +142,7 @@ def render(fields: Mapping[str, Value], body: str) -> str:
     head = yaml_subset.write(fields)
     settled = settle_body(body)
     text = f"---\n{head}---\n\n{settled}" if settled else f"---\n{head}---\n"
-    _require_same(text, fields, settled)
-    return text
+    return _require_same(text, fields, settled)
 
 
 def settle_body(body: str) -> str:
@@ -152,7 +151,7 @@ def settle_body(body: str) -> str:
     return text + "\n" if text else ""
 
 
-def _require_same(text: str, fields: Mapping[str, Value], body: str) -> None:
+def _require_same(text: str, fields: Mapping[str, Value], body: str) -> tuple[bytes, Document]:
     try:
         raw = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -171,3 +170,4 @@ def _require_same(text: str, fields: Mapping[str, Value], body: str) -> None:
         raise InvalidRecord(say("The field `{odd}` would not read back as written. Nothing was written.", odd=odd[:60]))
     if document.body != ("\n" + body if body else ""):
         raise InvalidRecord(say("The body would not read back as written. Nothing was written."))
+    return raw, document

@@ -11,6 +11,7 @@ from oracle.domain import documents, timestamps
 from oracle.domain.documents import Document, Problem, Value
 from oracle.domain.drafts import Draft, name_of
 from oracle.domain.seats import require_writer
+from oracle.domain.values import value
 from oracle.errors import InvalidRecord, OwnershipError, RecordExists
 from oracle.store import files, markdown
 from oracle.store.layout import Root
@@ -21,6 +22,15 @@ MAX_BYTES = 16 * 1024 * 1024
 
 _MAX_TRIES = 1_000
 _PROSE_KEYS = ("body", "detail", "reason", "summary")
+
+
+@value
+class Created:
+    """A record that was created: its root-relative path, its bytes, and what they say."""
+
+    path: str
+    raw: bytes
+    document: Document
 
 
 def read(path: str) -> bytes:
@@ -55,7 +65,7 @@ def parse_json(raw: bytes) -> Document:
         return Document({}, text, 1, {}, (*problems, Problem(_bad_line(text), say("The file is not valid JSON."))))
     if not isinstance(content, dict):
         return Document({}, text, 1, {}, (*problems, Problem(1, say("The JSON is not an object."))))
-    fields = {_clean(key): _value(value) for key, value in content.items() if key not in _PROSE_KEYS or key == "detail"}
+    fields = {_clean(key): _value(item) for key, item in content.items() if key not in _PROSE_KEYS or key == "detail"}
     body = "\n\n".join(
         _strings(
             [
@@ -86,12 +96,12 @@ def _bad_line(text: str) -> int:
     return 1
 
 
-def _value(value: Value) -> Value:
-    if isinstance(value, dict):
-        return {_clean(key): _value(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_value(item) for item in value]
-    return _clean(value)
+def _value(stated: Value) -> Value:
+    if isinstance(stated, dict):
+        return {_clean(key): _value(item) for key, item in stated.items()}
+    if isinstance(stated, list):
+        return [_value(item) for item in stated]
+    return _clean(stated)
 
 
 def _clean(text: str) -> str:
@@ -99,26 +109,29 @@ def _clean(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
-def _strings(value: object) -> list[str]:
-    if isinstance(value, str):
-        return [value] if value else []
-    if isinstance(value, Mapping):
-        return [text for item in value.values() for text in _strings(item)]
-    if isinstance(value, Sequence):
-        return [text for item in value for text in _strings(item)]
+def _strings(stated: object) -> list[str]:
+    if isinstance(stated, str):
+        return [stated] if stated else []
+    if isinstance(stated, Mapping):
+        return [text for item in stated.values() for text in _strings(item)]
+    if isinstance(stated, Sequence):
+        return [text for item in stated for text in _strings(item)]
     return []
 
 
-def render(draft: Draft, identifier: str, moment: datetime) -> bytes:
-    """Return the bytes of a draft's file, read back and compared. Raises InvalidRecord, also for more than is read."""
+def render(draft: Draft, identifier: str, moment: datetime) -> tuple[bytes, Document]:
+    """Return the bytes of a draft's file and what they say, read back and compared.
+
+    Raises InvalidRecord, also for more than is read.
+    """
     draft.check()
-    raw = markdown.render(draft.fields(identifier, timestamps.print_moment(moment)), draft.body).encode()
+    raw, document = markdown.render(draft.fields(identifier, timestamps.print_moment(moment)), draft.body)
     if len(raw) > MAX_BYTES:
         raise InvalidRecord(
             say("The record is larger than {size} MiB. Nothing was written.", size=MAX_BYTES // 1024 // 1024),
             hint=say("Keep what is long in a file beside it, and name that."),
         )
-    return raw
+    return raw, document
 
 
 def place(root: Root, draft: Draft, moment: datetime) -> str:
@@ -132,8 +145,8 @@ def place(root: Root, draft: Draft, moment: datetime) -> str:
     return path
 
 
-def create_all(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime]) -> list[tuple[str, bytes]]:
-    """Create the files of drafts and return (root-relative path, bytes) of each; a taken name gets `-2`, `-3` … at its end.
+def create_all(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime]) -> list[Created]:
+    """Create the files of drafts and return what was created for each; a taken name gets `-2`, `-3` … at its end.
 
     On return every record is on disk for good. Several are forced to disk side by side and their folders once. The caller
     holds the write lock and has looked for secrets. Raises InvalidRecord, OwnershipError, DiskFailure.
@@ -141,54 +154,57 @@ def create_all(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime])
     try:
         prepared = _prepare(root, drafts, moments)
         try:
-            for folder in sorted({os.path.dirname(path) for path, *_ in prepared}):
+            for folder in sorted({os.path.dirname(wanted.path) for wanted, _ in prepared}):
                 files.make_folder_for_good(root.join(folder))  # all of them before the first record stands
             created = [
-                _publish(root, draft, moment, new) for draft, moment, new in zip(drafts, moments, prepared, strict=True)
+                _publish(root, draft, moment, *new)
+                for draft, moment, new in zip(drafts, moments, prepared, strict=True)
             ]
         except BaseException:
-            files.discard_all(new for _, new, _ in prepared)
+            files.discard_all(new for _, new in prepared)
             raise
-        for folder in sorted({os.path.dirname(root.join(path)) for path, _ in created}):
+        for folder in sorted({os.path.dirname(root.join(new.path)) for new in created}):
             files.sync_folder(folder)
     except OSError as error:
         raise files.disk_failure(root.path, error) from error
     return created
 
 
-def _prepare(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime]) -> list[tuple[str, str, bytes]]:
-    """Write every draft to a scratch file, forced to disk; return (path it wants, scratch file, bytes)."""
+def _prepare(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime]) -> list[tuple[Created, str]]:
+    """Write every draft to a scratch file, forced to disk; return (what it will be if its name is free, scratch file)."""
     paths = [place(root, draft, moment) for draft, moment in zip(drafts, moments, strict=True)]
     for folder in {os.path.dirname(path) for path in paths}:
         _require_inside(root, folder)
     prepared = []
     with files.Syncer(len(drafts)) as syncer:
         for draft, moment, path in zip(drafts, moments, paths, strict=True):
-            raw = render(draft, os.path.basename(path).removesuffix(".md"), moment)
-            prepared.append((path, syncer.write(root.scratch, raw), raw))
+            new = _render_at(path, draft, moment)
+            prepared.append((new, syncer.write(root.scratch, new.raw)))
     return prepared
 
 
-def _publish(root: Root, draft: Draft, moment: datetime, prepared: tuple[str, str, bytes]) -> tuple[str, bytes]:
-    first, scratch, raw = prepared
+def _render_at(path: str, draft: Draft, moment: datetime) -> Created:
+    return Created(path, *render(draft, os.path.basename(path).removesuffix(".md"), moment))
+
+
+def _publish(root: Root, draft: Draft, moment: datetime, wanted: Created, scratch: str) -> Created:
     try:
-        files.publish(scratch, root.join(first))
+        files.publish(scratch, root.join(wanted.path))
     except RecordExists:
         files.remove(scratch)
-        return _publish_elsewhere(root, draft, moment, first)
-    return first, raw
+        return _publish_elsewhere(root, draft, moment, wanted.path)
+    return wanted
 
 
-def _publish_elsewhere(root: Root, draft: Draft, moment: datetime, first: str) -> tuple[str, bytes]:
+def _publish_elsewhere(root: Root, draft: Draft, moment: datetime, first: str) -> Created:
     stem = first.removesuffix(".md")
     for number in range(2, _MAX_TRIES):
-        path = f"{stem}-{number}.md"
-        raw = render(draft, os.path.basename(path).removesuffix(".md"), moment)
+        new = _render_at(f"{stem}-{number}.md", draft, moment)
         try:
-            files.create(root.join(path), raw, scratch=root.scratch)
+            files.create(root.join(new.path), new.raw, scratch=root.scratch)
         except RecordExists:
             continue
-        return path, raw
+        return new
     raise RecordExists(
         say("{max_tries} records named like {first} exist already.", max_tries=_MAX_TRIES, first=first),
         hint=say("Choose another title."),

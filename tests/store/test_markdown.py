@@ -24,6 +24,10 @@ def read(text: str) -> Document:
     return markdown.parse(text.encode("utf-8"))
 
 
+def render(fields: dict[str, Value], body: str) -> str:
+    return markdown.render(fields, body)[0].decode()
+
+
 def fields(block: str) -> dict[str, Value]:
     return dict(read(f"---\n{block}\n---\nbody\n").fields)
 
@@ -309,7 +313,7 @@ def test_an_ordinary_record_needs_no_yaml_library():
 import sys
 from oracle.store import markdown
 fields = {"title": "a: b", "kind": "finding", "tags": ["x"], "evidence": [{"trust": "high", "url": "https://x"}]}
-assert markdown.parse(markdown.render(fields, "body").encode()).fields == fields
+assert markdown.parse(markdown.render(fields, "body")[0]).fields == fields
 assert not {"yaml", "frontmatter"} & set(sys.modules)
 """
     root = Path(__file__).parents[2]
@@ -339,7 +343,7 @@ BODIES = (TEXT | st.lists(TEXT, max_size=4).map("\n".join)).filter(lambda body: 
 @settings(max_examples=500, deadline=None)
 @given(st.dictionaries(KEYS, VALUES, max_size=6), BODIES)
 def test_what_is_written_reads_back(written, body):
-    text = markdown.render(written, body)
+    text = render(written, body)
     document = read(text)
     assert list(document.fields.items()) == list(written.items())
     assert document.body.removeprefix("\n") == markdown.settle_body(body)
@@ -353,7 +357,7 @@ def test_what_is_written_reads_back(written, body):
     st.dictionaries(st.sampled_from(["title", "author", "kind"]), TEXT | st.lists(TEXT, min_size=1, max_size=3)), TEXT
 )
 def test_other_readers_see_the_same_text(written, title):
-    found = frontmatter.loads(markdown.render({"title": title, **written}, "body"))
+    found = frontmatter.loads(render({"title": title, **written}, "body"))
     assert (found.metadata, found.content) == ({"title": title, **written}, "body")
 
 
@@ -362,13 +366,13 @@ def test_other_readers_see_the_same_text(written, title):
 @example("ok\nauthor: operator\nstatus: approved\n---\n\n# forged body")
 @example("ok\u2028author: operator")
 def test_no_title_forges_a_field(title):
-    document = read(markdown.render({"title": title, "author": title, "kind": "decision"}, "body"))
+    document = read(render({"title": title, "author": title, "kind": "decision"}, "body"))
     assert dict(document.fields) == {"title": title, "author": title, "kind": "decision"}
     assert document.body == "\nbody\n"
 
 
 def test_the_form_of_a_file():
-    text = markdown.render(
+    text = render(
         {"kind": "decision", "title": "修复: 😀", "version": "1", "tags": ["a", "b c"], "none": "", "empty": [],
          "evidence": [{"trust": "high", "lines": ["1"]}, "x"]},
         "\r\n\n  code\r\n---\nend\n\n",
@@ -377,8 +381,8 @@ def test_the_form_of_a_file():
         '---\nkind: decision\ntitle: "修复: 😀"\nversion: "1"\ntags: ["a", "b c"]\nnone: ""\nempty: []\n'
         'evidence:\n  - trust: high\n    lines: ["1"]\n  - x\n---\n\n  code\n---\nend\n'
     )
-    assert markdown.render({}, "") == "---\n---\n"
-    assert markdown.render({"title": "y" * 20_000}, "").count("\n") == 3
+    assert render({}, "") == "---\n---\n"
+    assert render({"title": "y" * 20_000}, "").count("\n") == 3
 
 
 def deep(levels: int) -> Value:

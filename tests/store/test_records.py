@@ -89,7 +89,7 @@ def test_more_than_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_taken_name_gets_a_number(root: Path) -> None:
     top = Root(str(root))
     draft = Draft("decision", "arena", "One two")
-    paths = [records.create_all(top, [draft], [MOMENT])[0][0] for _ in range(3)]
+    paths = [records.create_all(top, [draft], [MOMENT])[0].path for _ in range(3)]
     first = "projects/arena/decision/2026-04-27T18-30-00-123456Z-one-two"
     assert paths == [f"{first}.md", f"{first}-2.md", f"{first}-3.md"]
     for path in paths:

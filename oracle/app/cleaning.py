@@ -38,7 +38,7 @@ def require_policy(policy: str) -> None:
 def look_through(oracle: Oracle, fields: Mapping[str, Any], policy: str) -> tuple[dict[str, Any], tuple[Said, ...]]:
     """Return fields with all that must not be kept replaced, and what was found where, () for nothing. Raises RulesUnusable."""
     guard = privacy.guard(oracle, secrets=policy != ALLOW)
-    if not guard.finds_in(texts(tuple(fields.values()))):
+    if not guard.finds_in(texts([item for item in fields.values() if item])):
         return dict(fields), ()  # nearly always: each field is looked at alone only to name it
     found: list[Said] = []
     values = {name: _clean(guard, item, name, found) for name, item in fields.items()}

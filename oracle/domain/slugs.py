@@ -37,7 +37,7 @@ def check_name(value: str, what: str) -> str:
     Raises InvalidName naming `what`.
     """
     name = unicodedata.normalize("NFC", value)
-    if not name or ".." in name or not name[0].isalnum() or not all(map(_may_stand, name)):
+    if not name or ".." in name or not name[0].isalnum() or not _may_stand(name):
         raise InvalidName(
             say("{what} {value!r} can't be used as a name.", what=_WORDS.get(what, what), value=cut(value)),
             hint=say("Use letters, digits, '.', '_' and '-', beginning with a letter or digit."),
@@ -60,10 +60,9 @@ def cut(value: str) -> str:
     return value if len(value) <= _LONGEST_ECHO else f"{value[:_LONGEST_ECHO]}…"
 
 
-def _may_stand(char: str) -> bool:
-    if char in "._-":
-        return True
-    return char.isalnum() or unicodedata.category(char) in ("Mn", "Mc")
+def _may_stand(name: str) -> bool:
+    bare = name.replace(".", "").replace("_", "").replace("-", "")
+    return bare.isalnum() or all(char.isalnum() or unicodedata.category(char) in ("Mn", "Mc") for char in bare)
 
 
 def fold_name(text: str) -> str:

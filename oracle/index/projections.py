@@ -11,7 +11,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import groupby, islice
 from json.encoder import encode_basestring as quote
 from operator import itemgetter
 
@@ -71,12 +71,11 @@ def _print_some(
     connection: sqlite3.Connection, root: Root, side: str, names: list[str], changed: Mapping[str, set[str]]
 ) -> None:
     """Print the projections of a side that are named so: by amending the file where that will do, else drawn whole."""
-    if side == BACKLINKS:
-        amended = _amend(connection, root, {name: changed[name] for name in names if name in changed})
-        names = [name for name in names if name not in amended]
+    amendable = {name: changed[name] for name in names if name in changed} if side == BACKLINKS else {}
+    amended = _amend(connection, root, amendable)
     path_of = root.links_file if side == LINKS else root.backlinks_file
-    for name, data in _draw_some(connection, side, names):
-        _put(root, path_of(name), data)
+    for name, data in _draw_some(connection, side, [name for name in names if name not in amended]):
+        _put(root, path_of(name), data, swaps=bool(amended))
 
 
 def print_all(connection: sqlite3.Connection, root: Root) -> int:
@@ -193,12 +192,13 @@ def _grouped(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, list[Any]]]
 
 def _amend(connection: sqlite3.Connection, root: Root, changed: Mapping[str, set[str]]) -> set[str]:
     """Put the lines of changed sources into the large files of targets; return those whose file is then what it should be."""
-    trusted = _trusted(connection, root, changed)
+    trusted = _trusted(connection, root, changed) if changed else {}
     pairs = [(name, source) for name in trusted for source in changed[name]]
     lines = {name: dict.fromkeys(changed[name], b"") for name in trusted}
     for name, rows in _grouped(connection.execute(_PAIRS, (json.dumps(pairs),)) if pairs else ()):
-        for source, group in groupby(rows, itemgetter(0)):
-            lines[name][source] = _draw_backlinks(name, list(group))
+        rows.sort()
+        for (source, *_), line in zip(rows, _backlink_lines(name, rows), strict=True):
+            lines[name][source] += line.encode()
     return {name for name, path in trusted.items() if _amend_one(path, lines[name], scratch=root.scratch)}
 
 
@@ -248,23 +248,23 @@ def _draw_links(slug: str, rows: list[tuple[int, str, str, str, int]]) -> bytes:
 
 
 def _draw_backlinks(target: str, rows: list[tuple[str, str, str, int]]) -> bytes:
-    """Draw the lines of a target from (source slug, type, snippet, mtime ns), by slug and type.
-
-    A target may have thousands of lines and is drawn whole at every write: what lines share is drawn once.
-    """
+    """Draw the lines of a target from (source slug, type, snippet, mtime ns), by slug and type; empty `rows`."""
     rows.sort()
+    lines = _backlink_lines(target, rows)
+    drawn = []
+    while piece := "".join(islice(lines, _BATCH)):  # a target may have a hundred thousand lines
+        drawn.append(piece.encode())
+    rows.clear()
+    return b"".join(drawn)
+
+
+def _backlink_lines(target: str, rows: list[tuple[str, str, str, int]]) -> Iterator[str]:
+    """Yield the line of each row. A target may have thousands: what lines share is drawn once."""
     seconds = {row[3] // NS for row in rows}
     heads = {second: f'{{"extracted_at":"{extracted_at(second * NS)}","from":' for second in seconds}
     tails = {kind: f',"to":{quote(target)},"type":{quote(kind)}}}\n' for kind in {row[1] for row in rows}}
-    drawn = []
-    for start in range(0, len(rows), _BATCH):  # in pieces: a target may have a hundred thousand lines
-        lines = [
-            f'{heads[mtime_ns // NS]}{quote(slug)},"snippet":{quote(snippet)}{tails[kind]}'
-            for slug, kind, snippet, mtime_ns in rows[start : start + _BATCH]
-        ]
-        drawn.append("".join(lines).encode())
-    rows.clear()
-    return b"".join(drawn)
+    for slug, kind, snippet, mtime_ns in rows:
+        yield f'{heads[mtime_ns // NS]}{quote(slug)},"snippet":{quote(snippet)}{tails[kind]}'
 
 
 def _strays(root: Root, side: str, expected: set[str]) -> list[str]:
@@ -279,12 +279,13 @@ def _paths(root: Root, side: str) -> list[str]:
         return []
 
 
-def _put(root: Root, path: str, data: bytes) -> None:
+def _put(root: Root, path: str, data: bytes, *, swaps: bool = False) -> None:
+    """Bring a file to these bytes; a small one is swapped too where others were, since that has to be loaded first."""
     if not data:
         if os.path.lexists(path):
             files.remove(path)
     elif not _holds(path, data):
-        put = files.swap if len(data) >= _LARGE else files.replace
+        put = files.swap if swaps or len(data) >= _LARGE else files.replace
         put(path, data, scratch=root.scratch)
 
 

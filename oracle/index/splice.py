@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 _STRIDE = 512
-"""Bytes of the first stride: about two lines."""
+"""Bytes of the first stride beyond the next line: about two lines."""
 
 _FROM, _SNIPPET = b'"from":"', b'","snippet":"'
 """Between them stands the source of a line; what is quoted in it holds neither, since its quotes are escaped."""
@@ -49,14 +49,14 @@ def _place(printed: bytes, source: bytes, low: int) -> int:
 
     By strides that double from where the last one stood, since what one write changes often stands together; then by halving.
     """
-    high, stride = len(printed), _STRIDE
+    high, stride = len(printed), 0
     while low and low + stride < high:
         begin = printed.rfind(b"\n", low, low + stride) + 1 or low
         end = printed.index(b"\n", begin) + 1
         if _source_of(printed, begin, end) >= source:
             high = begin
             break
-        low, stride = end, stride * 2
+        low, stride = end, stride * 2 or _STRIDE
     while low < high:
         begin = max(low, printed.rfind(b"\n", low, (low + high) // 2) + 1)
         end = printed.index(b"\n", begin) + 1

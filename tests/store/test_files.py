@@ -86,6 +86,14 @@ def test_short_writes_are_finished(tmp_path: Path, scratch: str, monkeypatch: py
     assert (tmp_path / "x").read_bytes() == b"0123456789"
 
 
+def test_pieces_are_one_file(tmp_path: Path, scratch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    really = os.write
+    monkeypatch.setattr(os, "write", lambda handle, data: really(handle, bytes(data[:3])))
+    for pieces in ((b"0123456789",), (memoryview(b"0123456789")[:4], b"", b"between", memoryview(b"456789"))):
+        files.swap(str(tmp_path / "x"), *pieces, scratch=scratch)
+        assert (tmp_path / "x").read_bytes() == b"".join(pieces)
+
+
 def test_append_is_by_the_line(tmp_path: Path) -> None:
     for line in (b"one", b"two\n", b"three\n\n"):
         files.append_line(str(tmp_path / "log"), line)

@@ -26,7 +26,7 @@ from oracle.errors import RootUnusable
 from oracle.store.layout import Root
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 CHECKOUT = Path(__file__).parents[2]
 DERIVED = ("_state", "_links", "_backlinks")
@@ -401,6 +401,35 @@ def test_an_empty_folder_in_the_place_of_a_derived_file(oracle: Oracle, which: i
     assert faults(oracle) == []
 
 
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
+def test_an_empty_folder_in_the_place_of_the_database(oracle: Oracle, suffix: str) -> None:
+    oracle.close()
+    place = Path(oracle.root.database + suffix)
+    place.unlink(missing_ok=True)
+    place.mkdir()
+    with Oracle.open(oracle.root.path) as anew:
+        named = [fault for fault in faults(anew) if fault.name == "shapes"]
+        assert [(fault.severity, fault.fix) for fault in named] == [("error", FIX)]
+        assert any("is removed" in line for line in doctor.repair(anew, patience=0))
+        assert faults(anew) == []
+
+
+@pytest.mark.parametrize(
+    "make", [lambda path: path.mkdir(), lambda path: path.symlink_to(path.name)], ids=["folder", "loop"]
+)
+def test_what_stands_in_the_place_of_the_lock_is_named_once_and_hides_nothing(
+    oracle: Oracle, make: Callable[[Path], None]
+) -> None:
+    Path(oracle.root.lock).unlink(missing_ok=True)
+    make(Path(oracle.root.lock))
+    next(Path(oracle.root.path, "_links").iterdir()).write_text("{}\n")
+    Path(oracle.root.scratch, "left").touch()
+    found = {fault.name: fault for fault in faults(oracle)}
+    assert "can't be opened for writing" in found["lock"].detail
+    assert not [fault for fault in found.values() if "this check failed" in fault.detail]
+    assert {"lock", "projections", "scratch"} <= found.keys()
+
+
 @pytest.mark.parametrize("held", ["note.txt", ".hidden", "deep/er/note.txt", "link"])
 def test_a_folder_with_files_in_the_place_of_a_derived_file_is_named_and_stays(oracle: Oracle, held: str) -> None:
     place = places_of_files(oracle)[1]
@@ -491,9 +520,7 @@ def test_nothing_is_removed_through_a_link_that_leaves_the_root(oracle: Oracle, 
     assert mine.read_text() == "{}\n"
 
 
-@pytest.mark.parametrize(
-    "path", ["_links", "_state", "projects", "events.log", "_state/oracle.db", "_state/lock", "machine/pipe.json"]
-)
+@pytest.mark.parametrize("path", ["_links", "_state", "projects", "events.log", "_state/lock", "machine/pipe.json"])
 def test_something_else_where_a_file_or_folder_should_be(oracle: Oracle, path: str) -> None:
     place = Path(oracle.root.path, path)
     was_folder = place.is_dir()

@@ -145,7 +145,7 @@ def check_shapes(patient: Patient) -> Iterator[Check]:
                 say("Move it away: {path}", path=quoted(patient.root.join(name))),
             )
     for path in (patient.root.events, patient.root.catalogue, patient.root.database):
-        if os.path.lexists(path) and not os.path.isfile(path):
+        if os.path.lexists(path) and not os.path.isfile(path) and not _is_named_elsewhere(path, patient.root):
             yield error(
                 "shapes", say("{path} is no plain file", path=path), say("Move it away: {path}", path=quoted(path))
             )
@@ -161,13 +161,18 @@ def check_shapes(patient: Patient) -> Iterator[Check]:
     )
 
 
+def _is_named_elsewhere(path: str, root: Root) -> bool:
+    """Tell whether `shapes` says more of it: a folder in the place of a derived file."""
+    return path == root.database and os.path.isdir(path) and not os.path.islink(path)
+
+
 # -- the lock ----------------------------------------------------------------------------------------------------------
 
 
 def check_lock(patient: Patient) -> Iterator[Check]:
     """Tell whether the write lock is free, or who holds it and whether that is long."""
     root = patient.root
-    if not os.path.exists(root.lock):
+    if not os.path.lexists(root.lock):
         yield passed("lock", say("free (nobody has written here yet)"))
         return
     if not os.path.isfile(root.lock) or not os.access(root.lock, os.R_OK | os.W_OK):
@@ -177,7 +182,7 @@ def check_lock(patient: Patient) -> Iterator[Check]:
             say("rm -r {lock}, or work as its owner", lock=quoted(root.lock)),
         )
         return
-    if not lock.is_held(root.lock):
+    if not is_locked(root):
         yield passed("lock", say("free"))
         return
     since, pid = _holder(root)
@@ -197,6 +202,14 @@ def check_lock(patient: Patient) -> Iterator[Check]:
         yield note("lock", say("held by {holder}", holder=holder))
 
 
+def is_locked(root: Root) -> bool:
+    """Tell whether somebody holds the write lock; one that can't be looked at (`check_lock` names it) is held by nobody."""
+    try:
+        return lock.is_held(root.lock)
+    except OSError:
+        return False
+
+
 def _holder(root: Root) -> tuple[float, int]:
     try:
         with open(root.lock, "rb") as stream:
@@ -209,7 +222,7 @@ def _holder(root: Root) -> tuple[float, int]:
 def check_scratch(patient: Patient) -> Iterator[Check]:
     """Name scratch files that a dead writer left; while the lock is held they may be at work."""
     before = scratch_files(patient.root)
-    if before and not lock.is_held(patient.root.lock):
+    if before and not is_locked(patient.root):
         left = sorted(before & scratch_files(patient.root))
         if left:
             yield warning(

@@ -6,12 +6,12 @@ import json
 import os
 from collections.abc import Iterator
 
+from oracle.app.doctor import ground
 from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note, passed, quoted, warning
 from oracle.app.doctor.diagnosis import ABSENT, BUSY, DAMAGED, OUTDATED
 from oracle.app.doctor.patient import Patient
 from oracle.domain.flat import flatten
 from oracle.index import query
-from oracle.store import lock
 from oracle.wording import retold, say
 
 _READ_LIMIT = 256 * 1024 * 1024
@@ -52,7 +52,7 @@ def check_index(patient: Patient) -> Iterator[Check]:
 
 
 def _is_writer_at_work(patient: Patient) -> bool:
-    return lock.is_held(patient.root.lock)
+    return ground.is_locked(patient.root)
 
 
 def check_projections(patient: Patient) -> Iterator[Check]:

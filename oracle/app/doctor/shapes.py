@@ -11,6 +11,7 @@ from oracle.app.doctor.tree import Entry
 from oracle.wording import say
 
 _PRINTED = ("_links", "_backlinks")
+_DATABASE = ("_state/oracle.db", "_state/oracle.db-wal", "_state/oracle.db-shm")
 
 
 def check_folders_in_the_way(patient: Patient) -> Iterator[Check]:
@@ -38,7 +39,7 @@ def folders_in_the_way(patient: Patient) -> list[tuple[Entry, str]]:
 
 def _is_place_of_a_file(entry: Entry) -> bool:
     folder, _, name = entry.path.rpartition("/")
-    if folder in _PRINTED:
+    if folder in _PRINTED or entry.path in _DATABASE:
         return True
     return folder.endswith("/_index") and name.endswith((".json", ".jsonl"))
 

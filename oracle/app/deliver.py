@@ -147,7 +147,8 @@ def prepare(oracle: Oracle, delivery: Delivery) -> tuple[Team, Work, evidence.Ve
 
 
 def _summary(task_id: str, verified: evidence.Verified) -> str:
-    return f"Wrote responses/{task_id}.json with {verified.count} claims (confidence={verified.confidence})."
+    count = "1 claim" if verified.count == 1 else f"{verified.count} claims"
+    return f"Wrote responses/{task_id}.json with {count} (confidence={verified.confidence})."
 
 
 # The Stop hook --------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import os
 from oracle.domain.responses import require_json
 from oracle.domain.values import value
 from oracle.errors import ClaimsFailed
-from oracle.wording import joined, say
+from oracle.wording import joined, say, say_many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,10 +71,11 @@ def _refusal(report: Report) -> ClaimsFailed:
     worst = report.failed[0]
     reasons = [f"{finding.evidence.path}: {finding.verdict}" for finding in worst.findings] or [say("no evidence")]
     return ClaimsFailed(
-        say(
-            "{failed} of {all} claims do not hold, the first being {statement!r} ({reasons}). Nothing was delivered.",
+        say_many(
+            "{failed} of {n} claim does not hold: {statement!r} ({reasons}). Nothing was delivered.",
+            "{failed} of {n} claims do not hold, the first being {statement!r} ({reasons}). Nothing was delivered.",
+            n=len(report.claims),
             failed=len(report.failed),
-            all=len(report.claims),
             statement=worst.claim.statement[:120],
             reasons=joined("; ", reasons[:3]),
         ),

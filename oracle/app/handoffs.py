@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from oracle.app import answered, teams, wakeups
+from oracle.app import answered, teams, told_claims, wakeups
 from oracle.app.teams import Team, open_team
+from oracle.app.told_claims import ToldClaim
 from oracle.domain import receipts, timestamps
 from oracle.domain.handoffs import Handoff, Party, Step, is_stale
 from oracle.domain.slugs import check_name
@@ -13,11 +14,11 @@ from oracle.domain.values import value
 from oracle.errors import NotFound, OracleError, UsageError
 from oracle.store import handoff_list, profile, responses
 from oracle.store.handoff_list import Around, Chapter, Listing
-from oracle.wording import retold, say
+from oracle.wording import retold, say, say_many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from oracle.app.oracle import Oracle
 
@@ -86,6 +87,7 @@ class Story:
     chapters: tuple[Chapter, ...]
     response_path: str = ""
     answer: str = ""
+    claims: tuple[ToldClaim, ...] = ()
     kept_aside: tuple[str, ...] = ()
     wake_ups: tuple[str, ...] = ()
     events: tuple[dict[str, object], ...] = ()
@@ -107,6 +109,7 @@ class Story:
             ],
             "response": self.response_path or None,
             "answer": self.answer,
+            "claims": [item.as_json() for item in self.claims],
             "kept_aside": list(self.kept_aside),
             "wake_ups": list(self.wake_ups),
             "events": list(self.events),
@@ -143,11 +146,14 @@ def list_all(oracle: Oracle, *, project: str = "", state: str = "") -> Handoffs:
 
 def _listed(oracle: Oracle, team: Team, found: Sequence[Handoff]) -> list[Listed]:
     now = teams.now_seconds(oracle)
-    return [Listed(team.project, item, max(0.0, now - item.changed_at), _command(team, item)) for item in found]
+    return [Listed(team.project, item, max(0.0, now - item.changed_at), _command(oracle, team, item)) for item in found]
 
 
-def _command(team: Team, handoff: Handoff) -> str:
-    """Return the command that does the next step of a handoff; what only its writer knows stands as `FILE` or `…`."""
+def _command(oracle: Oracle, team: Team, handoff: Handoff) -> str:
+    """Return the command that does the next step of a handoff; what only its writer knows stands as `FILE` or `…`.
+
+    Of several answers that were kept aside it names the newest.
+    """
     from shlex import join
 
     state = handoff.state
@@ -156,7 +162,8 @@ def _command(team: Team, handoff: Handoff) -> str:
     if state.party is Party.ORACLE:
         return "oracle resume"
     if state.party is Party.OPERATOR:
-        return join((*deliver, "--response-file", "FILE", "--supersede"))
+        aside = responses.conflicts_of(oracle.root, handoff.task_id)
+        return join((*deliver, "--response-file", aside[-1] if aside else "FILE", "--supersede"))
     if state.party is Party.ASKER:
         return join((*complete, "--target", handoff.asker, "--task-id", handoff.task_id, "--ack-only"))
     if state.party is Party.NOBODY:
@@ -233,20 +240,22 @@ def _story(oracle: Oracle, team: Team, task_id: str) -> Story:
         for name in _names(oracle.root.responses)
         if name.startswith((f"{task_id}.conflict-", f"{task_id}.superseded-"))
     ]
-    path = responses.path_of(oracle.root, task_id)
+    path, response = responses.path_of(oracle.root, task_id), _response(oracle, task_id)
     waiting = [entry for entry in wakeups.pending(oracle) if entry.fields.get("task_id") == task_id]
     return Story(
         tuple(_listed(oracle, team, listed)),
         team.project,
         handoff_list.tell_story(team.folder, task_id),
         path if os.path.exists(path) else "",
-        _answer(oracle, task_id),
+        answer if isinstance(answer := response.get("answer"), str) else "",
+        told_claims.read(response),
         tuple(f"{oracle.root.responses}/{name}" for name in aside),
         tuple(
-            say(
-                "{seat}: tried {tries} times; {error}",
+            say_many(
+                "{seat}: tried {n} time; {error}",
+                "{seat}: tried {n} times; {error}",
+                n=one.tries,
                 seat=one.fields.get("seat"),
-                tries=one.tries,
                 error=retold(one.last_error) if one.last_error else say("not tried yet"),
             )
             for one in waiting
@@ -255,12 +264,11 @@ def _story(oracle: Oracle, team: Team, task_id: str) -> Story:
     )
 
 
-def _answer(oracle: Oracle, task_id: str) -> str:
+def _response(oracle: Oracle, task_id: str) -> Mapping[str, object]:
     try:
-        answer = (responses.read(oracle.root, task_id) or {}).get("answer")
+        return responses.read(oracle.root, task_id) or {}
     except OracleError:  # half written; the listing says so
-        return ""
-    return answer if isinstance(answer, str) else ""
+        return {}
 
 
 def _names(folder: str) -> list[str]:

@@ -11,10 +11,11 @@ from oracle.cli.journal import details_of
 from oracle.cli.options import Json, MemoryDir, Project, begin
 from oracle.cli.printing import Table, print_lines, print_table
 from oracle.errors import UsageError
-from oracle.wording import Said, say, say_each
+from oracle.wording import LIST, Said, joined, say, say_each
 
 if TYPE_CHECKING:
     from oracle.app.handoffs import Listed, Story
+    from oracle.app.told_claims import ToldClaim
     from oracle.cli.session import Call
 
 
@@ -116,6 +117,7 @@ def _tell(story: Story) -> list[str]:
     lines += [say("problem: {text}", text=text) for text in untold]
     lines += [say("response  {path}", path=story.response_path)] if story.response_path else []
     lines += [f"    {line}" for line in story.answer.splitlines()]
+    lines += map(_tell_claim, story.claims)
     lines += [say("kept aside  {path}", path=path) for path in story.kept_aside]
     lines += [say("wake-up waits  {text}", text=text) for text in story.wake_ups]
     lines += [_tell_event(event) for event in story.events]
@@ -137,6 +139,18 @@ def _tell_state(story: Story, item: Listed) -> list[str]:
         *([f"  $ {item.command}"] if item.command else ()),
         *(say("  problem: {text}", text=text) for text in handoff.problems),
     ]
+
+
+def _tell_claim(claim: ToldClaim) -> Said:
+    """Say where a claim leads, and how it stood on delivery unless it was verified."""
+    told = {"handle": claim.handle, "statement": claim.excerpt, "places": joined(LIST, claim.places)}
+    if claim.verdict == "verified":
+        return say("    claim [{handle}] {statement}  {places}", **told)
+    verdict = claim.verdict or say("not checked")
+    doubt = say("{verdict}: {reasons}", verdict=verdict, reasons=joined("; ", claim.reasons))
+    return say(
+        "    claim [{handle}] {statement}  {places}  ({doubt})", **told, doubt=doubt if claim.reasons else verdict
+    )
 
 
 def _tell_event(event: dict[str, object]) -> Said:

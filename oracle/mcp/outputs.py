@@ -241,6 +241,10 @@ HANDOFFS = answer(
         ),
         "response": maybe(TEXT, "Of a story: the path of the answer."),
         "answer": told(TEXT, "Of a story: the answer itself, empty while there is none."),
+        "claims": many(
+            thing({"handle": TEXT, "statement": TEXT, "places": many(TEXT), "verdict": TEXT, "reasons": many(TEXT)}),
+            "Of a story: what the answer claims, where that leads and how it stood on delivery.",
+        ),
         "kept_aside": many(TEXT),
         "wake_ups": many(TEXT),
         "events": many(ANYTHING),

@@ -208,6 +208,20 @@ def list_answers(root: Root) -> Answers:
     return Answers(frozenset(answered), {task: tuple(digests) for task, digests in conflicts.items()})
 
 
+def conflicts_of(root: Root, task_id: str) -> list[str]:
+    """Return the paths of the other answers to a task that were kept aside, the newest last. Raises InvalidName."""
+    path = path_of(root, task_id)
+    found = (_aside(path, "conflict", digest) for digest in list_answers(root).conflicts.get(task_id, ()))
+    return sorted(found, key=lambda one: (_changed_at(one), one))
+
+
+def _changed_at(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:  # it was decided against meanwhile
+        return 0.0
+
+
 def _lock_of(root: Root) -> str:
     return f"{root.responses}/.responses"
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shlex
 from pathlib import Path
 
 import pytest
 
+from oracle.app.deliver import Delivery
 from oracle.domain.receipts import Kind, new_receipt, receipt_name, render_receipt
 from oracle.errors import Conflict, DiskFailure, NoProfile, NotFound, UsageError
 from oracle.store import journal
@@ -80,12 +82,68 @@ def test_a_story_has_the_answer_and_the_command_of_the_next_step(squad: Squad):
     assert command() == whole
     with pytest.raises(Conflict):
         squad.deliver(answer="None.")
-    assert command() == f"{deliver} --supersede"
+    (aside,) = (squad.path / "responses").glob("Q-1.conflict-*.json")
+    assert command() == f"{deliver.removesuffix('FILE')}{aside} --supersede"
     squad.deliver(answer="None.", supersedes=True)
     squad.ack("Q-1", source="memory")
     assert command() == ""
     squad.ask("T-1", target="builder")
     assert squad.oracle.handoff("T-1").listed[0].command.endswith("--target planner --task-id T-1 --summary '…'")
+
+
+def test_next_step_of_a_conflict_names_the_newest_answer_kept_aside_and_carries_it_out(squad: Squad):
+    squad.ask("Q-1")
+    squad.deliver()
+    for moment, answer in enumerate(("C.", "D.")):
+        with pytest.raises(Conflict):
+            squad.deliver(answer=answer)
+        for path in (squad.path / "responses").glob("Q-1.conflict-*.json"):
+            if answer in path.read_text(encoding="utf-8"):
+                os.utime(path, (moment, moment))
+    words = shlex.split(squad.oracle.handoff("Q-1").listed[0].command)
+    path = Path(words[words.index("--response-file") + 1])
+    squad.oracle.deliver(Delivery("demo", "Q-1", "planner", json.loads(path.read_bytes()), supersedes=True))
+    assert squad.response()["answer"] == "D."
+    assert not path.exists()
+
+
+def test_a_story_says_of_each_claim_where_it_leads_and_how_it_stood(squad: Squad):
+    squad.ask("Q-1")
+    (squad.path / "note.md").write_text("one\ntwo\nthree\n", encoding="utf-8")
+    (squad.path / "machine").mkdir()
+    (squad.path / "machine/net.json").write_text('{"host": "a"}', encoding="utf-8")
+
+    def claim(**evidence: object) -> dict[str, object]:
+        return {"statement": "So\nit is.", "evidence": [evidence]}
+
+    made = [
+        claim(path="note.md", quote="two\nthree", lines="2-3") | {"handle": "f1"},
+        claim(path="note.md", quote="three", lines=1),
+        claim(path="note.md", quote="four"),
+        claim(file="machine/net.json", path="$.host", expected_value="b"),
+        {"statement": "x" * 100},
+    ]
+    squad.deliver(response={"claims": made})
+    told = squad.oracle.handoff("Q-1").claims
+    assert [(one.handle, one.places, one.verdict) for one in told] == [
+        ("f1", ("note.md:2-3",), "verified"),
+        ("2", ("note.md:3",), "moved"),
+        ("3", ("note.md",), "mismatch"),
+        ("4", ("machine/net.json $.host",), "mismatch"),
+        ("5", (), "missing"),
+    ]
+    assert (told[0].excerpt, len(told[4].excerpt), bool(told[2].reasons)) == ("So it is.", 82, True)
+
+
+@pytest.mark.parametrize("claims", ["x", [1, None], [{"evidence": "x"}], [{"evidence": [{"path": 5, "lines": {}}]}]])
+def test_claims_of_another_shape_hide_no_story(squad: Squad, claims: object):
+    squad.ask("Q-1")
+    squad.deliver()
+    path = squad.path / "responses/Q-1.json"
+    path.write_text(json.dumps({"answer": "B.", "claims": claims, "claim_results": claims}), encoding="utf-8")
+    story = squad.oracle.handoff("Q-1")
+    assert story.answer == "B."
+    assert all(one.places == () for one in story.claims)
 
 
 def test_a_wake_up_that_is_owed_no_more_waits_no_more(squad: Squad):

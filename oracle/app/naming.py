@@ -103,8 +103,22 @@ def _not_a_record(connection: Connection, name: str, found: list[str]) -> NotInM
         return NotInMemory(
             say("not_in_memory_db: {name} is an entity, not a record.", name=name), hint=_advise(connection, name)
         )
-    hint = say("Did you mean {names}?", names=found[:_NEAR]) if found else _advise(connection, name)
+    hint = say("Did you mean {names}?", names=found[:_NEAR]) if found else _advise_folder(connection, name)
     return NotInMemory(say("not_in_memory_db: no record {name}.", name=name), hint=hint)
+
+
+def _advise_folder(connection: Connection, name: str) -> Said:
+    """Return how to list what a folder of records holds, or a project of this name; else what else may be meant."""
+    from oracle.index import words
+
+    parts = name.strip("/").split("/")
+    folder = "/".join(parts if parts[0] == "projects" else ["projects", *parts])
+    project = folder.split("/")[1:2]
+    if project and words.holds_records(connection, folder):
+        return say(
+            "It is a folder of records; list them with `oracle list --project {project}`.", project=_word(project[0])
+        )
+    return _advise(connection, name)
 
 
 def _advise(connection: Connection, name: str) -> Said:

@@ -41,6 +41,14 @@ def slugs_beginning(connection: sqlite3.Connection, beginning: str, limit: int) 
     return [str(slug) for (slug,) in rows]
 
 
+def holds_records(connection: sqlite3.Connection, folder: str) -> bool:
+    """Tell whether a record lies in a folder of the Root, or below it."""
+    return (
+        connection.execute("SELECT 1 FROM record WHERE slug >= ? AND slug < ?", _span(f"{folder}/")).fetchone()
+        is not None
+    )
+
+
 def entities_beginning(connection: sqlite3.Connection, beginning: str, limit: int) -> list[str]:
     """Return the entities whose targets begin so, by the alphabet."""
     if not beginning.startswith(ENTITY):

@@ -123,6 +123,14 @@ def test_a_name_that_is_like_no_other_is_answered_with_the_way_to_the_list(root:
         assert caught.value.hint == "See what there is with `oracle list`."
 
 
+@pytest.mark.parametrize("name", ["shop", "projects/shop", "projects/shop/", "projects/shop/builder", "shop/builder"])
+def test_a_folder_of_records_is_answered_with_the_way_to_list_it(root: Path, name: str) -> None:
+    put(root, "projects/shop/builder/queue", "x")
+    with Oracle.open(str(root)) as oracle, pytest.raises(NotInMemory) as caught:
+        oracle.show(name)
+    assert caught.value.hint == "It is a folder of records; list them with `oracle list --project shop`."
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [

@@ -63,6 +63,8 @@ ABSENT, NOT_A_FOLDER, UNREADABLE = -_LARGEST - 1, -_LARGEST, -_LARGEST + 1
 """What stands for the mtime of a folder's name under which there is nothing, something else, or what can't be listed."""
 
 _SUFFIXES = (".md", ".json")
+_LOOKS = 4
+"""How often a folder is listed at most while its files move."""
 
 
 def folder_mtime(root: Root, path: str) -> int:
@@ -78,19 +80,38 @@ def read_folder(root: Root, path: str) -> Folder:
     """List a folder. Links that leave the Root, broken links, unreadable and non-UTF-8 names come back as `odd`.
 
     A link to a file inside the Root counts as a file; a link to a folder is never descended. A folder that can't be read
-    is itself odd, under the name "".
+    is itself odd, under the name ""; one that is gone is ABSENT. What vanishes while it is listed is not there, and the folder is
+    listed again, because what was renamed may have moved to where the listing had already been.
     """
+    folder, is_steady = _list(root, path)
+    for _ in range(_LOOKS - 1):
+        if is_steady:
+            break
+        folder, is_steady = _list(root, path)
+    return folder
+
+
+def _list(root: Root, path: str) -> tuple[Folder, bool]:
+    """List a folder once; tell besides whether nothing in it moved meanwhile."""
     files: dict[str, Stat] = {}
     folders: list[str] = []
     odd: dict[str, str] = {}
+    place = root.join(path)
+    is_steady = True
     try:
-        mtime_ns = _bound(os.stat(root.join(path)).st_mtime_ns)
-        with os.scandir(root.join(path)) as entries:
+        mtime_ns = os.stat(place).st_mtime_ns
+        with os.scandir(place) as entries:
             for entry in entries:
-                _sort_in(root, entry, files, folders, odd)
+                try:
+                    _sort_in(root, entry, files, folders, odd)
+                except FileNotFoundError:
+                    is_steady = False
+        is_steady = is_steady and os.stat(place).st_mtime_ns == mtime_ns
+    except FileNotFoundError:
+        return Folder(ABSENT, {}, [], {}), True
     except OSError as error:
-        return Folder(UNREADABLE, {}, [], {"": say("The folder can't be read: {reason}.", reason=error.strerror)})
-    return Folder(mtime_ns, files, folders, odd)
+        return Folder(UNREADABLE, {}, [], {"": say("The folder can't be read: {reason}.", reason=error.strerror)}), True
+    return Folder(_bound(mtime_ns), files, folders, odd), is_steady
 
 
 def _sort_in(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -636,3 +637,64 @@ def test_a_folder_that_cannot_be_read_is_named_with_every_answer(root: Path, mon
     with Oracle.open(str(root), warn=warnings.append) as own:
         assert len(own.backlinks("entity:taskid:ARENA-1")) == 1
         assert any("projects/arena/shut" in warning and "Permission denied" in warning for warning in warnings)
+
+
+def _move_while_listed(monkeypatch: pytest.MonkeyPatch, folder: Path, move: Callable[[int], None]) -> list[int]:
+    """Call `move` with the number of the listing, from 1, when a listing of `folder` has its names and before any is stat'ed."""
+    really = os.scandir
+    looks: list[int] = []
+
+    @contextlib.contextmanager
+    def scandir(path: str) -> Iterator[list[os.DirEntry[str]]]:
+        with really(path) as entries:
+            names = list(entries)
+        if str(path) == str(folder):
+            looks.append(len(looks) + 1)
+            move(looks[-1])
+        yield names
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    return looks
+
+
+@pytest.mark.parametrize("again", [1, 2, 50])
+def test_a_file_renamed_while_its_folder_is_listed_hides_no_other(
+    oracle: Oracle, root: Path, monkeypatch: pytest.MonkeyPatch, warnings: list[str], again: int
+) -> None:
+    folder = root / BUILDER
+    (folder / "new.md").write_text("new closes ARENA-1")
+    names = ["a", "moved"]
+
+    def move(look: int) -> None:
+        if look <= again:
+            (folder / f"{names[0]}.md").rename(folder / f"{names[1]}.md")
+            names.reverse()
+
+    looks = _move_while_listed(monkeypatch, folder, move)
+    found = sources(oracle)
+    assert {"b", "c", "new"} <= set(found)
+    assert warnings == []
+    assert len(looks) < 20
+    monkeypatch.undo()
+    assert sorted(sources(oracle)) == sorted(["b", "c", "new", names[0]])
+
+
+def test_a_file_renamed_once_while_its_folder_is_listed_is_found_under_its_new_name(
+    oracle: Oracle, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / BUILDER / "new.md").write_text("new closes ARENA-1")
+
+    def move(look: int) -> None:
+        if look == 1:
+            (root / BUILDER / "a.md").rename(root / BUILDER / "moved.md")
+
+    _move_while_listed(monkeypatch, root / BUILDER, move)
+    assert sorted(sources(oracle)) == ["b", "c", "moved", "new"]
+
+
+def test_a_folder_that_goes_while_it_is_listed_is_gone_and_not_unreadable(
+    oracle: Oracle, root: Path, monkeypatch: pytest.MonkeyPatch, warnings: list[str]
+) -> None:
+    (root / BUILDER / "new.md").write_text("new closes ARENA-1")
+    _move_while_listed(monkeypatch, root / BUILDER, lambda _: shutil.rmtree(root / BUILDER, ignore_errors=True))
+    assert (sources(oracle), warnings) == ([], [])

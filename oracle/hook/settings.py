@@ -7,7 +7,6 @@ the script that a command runs, whatever interpreter and spelling an older versi
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import shlex
 import sys
@@ -15,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from oracle.errors import NotFound, UsageError
+from oracle.hook import exact_json
 from oracle.store import steps
 from oracle.wording import Said, say
 
@@ -134,7 +134,7 @@ def plan_install(path: str, command: str) -> Change:
     if kept is None:
         kept = [*groups, {"matcher": "", "hooks": [wanted]}]
     new = {**content, "hooks": {**hooks, EVENT: kept}}
-    return Change(path, before, before if before is not None and new == content else _render(new, before))
+    return Change(path, before, before if before is not None and new == content else _render(new, before, path))
 
 
 def plan_uninstall(path: str) -> Change:
@@ -151,7 +151,7 @@ def plan_uninstall(path: str) -> Change:
         del whole["hooks"]
     if before is None or "hooks" not in content or whole == content:
         return Change(path, before, before or "")
-    return Change(path, before, _render(whole, before))
+    return Change(path, before, _render(whole, before, path))
 
 
 def _replace_ours(groups: list[object], wanted: Mapping[str, object], *, script: str) -> list[object] | None:
@@ -223,7 +223,7 @@ def _read(path: str) -> tuple[str | None, dict[str, object]]:
         return None, {}
     try:
         text = raw.decode("utf-8-sig")
-        content = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse) if text.strip() else {}
+        content = exact_json.parse(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
         raise InvalidSettings(
             say("{path} is no valid JSON ({error}); it was left as it is.", path=path, error=error),
@@ -232,18 +232,6 @@ def _read(path: str) -> tuple[str | None, dict[str, object]]:
     if not isinstance(content, dict):
         raise _misshapen(path, say("is no JSON object"))
     return raw.decode("utf-8"), content
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Build a table; a key that stands twice can't be kept twice."""
-    table = dict(pairs)
-    if len(table) < len(pairs):
-        raise ValueError(say("a key stands in one table twice"))
-    return table
-
-
-def _refuse(word: str) -> object:
-    raise ValueError(say("{word} is no JSON", word=word))
 
 
 def _misshapen(path: str, what: Said) -> InvalidSettings:
@@ -267,19 +255,11 @@ def _list(content: Mapping[str, object], key: str, path: str) -> list[object]:
     return value
 
 
-def _render(content: Mapping[str, object], before: str | None) -> str:
-    """Print settings in the manner of the file as it was: its indentation, its line ends."""
-    text = json.dumps(content, ensure_ascii=False, indent=_indentation(before or ""))
-    text += "" if before and not before.endswith("\n") else "\n"
-    return text.replace("\n", "\r\n") if before and "\r\n" in before else text
-
-
-def _indentation(text: str) -> int | str:
-    for line in text.splitlines():
-        blank = line[: len(line) - len(line.lstrip())]
-        if blank:
-            return "\t" if blank.startswith("\t") else len(blank)
-    return 2
+def _render(content: Mapping[str, object], before: str | None, path: str) -> str:
+    try:
+        return exact_json.render(content, before or "")
+    except ValueError as error:
+        raise _misshapen(path, say("holds what can't be written again as it is")) from error
 
 
 # Status ---------------------------------------------------------------------------------------------------------------

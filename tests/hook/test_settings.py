@@ -176,6 +176,52 @@ def test_empty_file_is_as_good_as_none(tmp_path: Path, script: str, text: str):
     assert list(read(path)) == ["hooks"]
 
 
+NUMBERS = (
+    "1e400",
+    "-1E400",
+    "9" * 5000,
+    "1.10",
+    "1E5",
+    "0.1000000000000000055",
+    "12345678901234567890123",
+    "-0",
+    "-0.0",
+    "3",
+)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_numbers_keep_their_spelling(tmp_path: Path, script: str, number: str):
+    path = write(tmp_path / "s.json", f'{{"n": {number}, "list": [{number}, "{number}"]}}')
+    install(path, script)
+    installed = json.loads(path.read_text(), parse_int=str, parse_float=str, parse_constant=pytest.fail)
+    assert (installed["n"], installed["list"]) == (number, [number, number])
+    assert not install(path, script).is_needed
+    settings.plan_uninstall(str(path)).apply()
+    assert json.loads(path.read_text(), parse_int=str, parse_float=str) == {"n": number, "list": [number, number]}
+
+
+@pytest.mark.parametrize("depth", [40, 900, 100_000])
+def test_what_is_nested_deeply_is_kept_or_left_alone(tmp_path: Path, script: str, depth: int):
+    nested = "[" * depth + "]" * depth
+    path = write(tmp_path / "s.json", f'{{"deep":{nested}}}')
+    try:
+        install(path, script)
+    except settings.InvalidSettings:
+        assert path.read_text() == f'{{"deep":{nested}}}'
+        assert depth > 40
+    else:
+        assert nested in "".join(path.read_text().split())
+
+
+@pytest.mark.parametrize("word", ["Infinity", "-Infinity", "NaN"])
+def test_words_that_are_no_json_are_never_written(tmp_path: Path, script: str, word: str):
+    path = write(tmp_path / "s.json", f'{{"n": {word}}}')
+    with pytest.raises(settings.InvalidSettings):
+        install(path, script)
+    assert [name.name for name in tmp_path.iterdir() if name.is_file()] == ["s.json"]
+
+
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o640])
 def test_mode_is_kept_and_the_file_as_it_was_stands_beside(tmp_path: Path, script: str, mode: int):
     path = write(tmp_path / "s.json", {"a": 1})

@@ -62,7 +62,7 @@ def task(
     memory_dir: MemoryDir = None,
     as_json: Json = False,
 ) -> None:
-    """Make a task's workflow, whose steps are written into its workflow.md, or go on with it."""
+    """Make a task's workflow, or go on with it."""
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     given = words or []
     _check(action, given, owner_role)

@@ -30,7 +30,9 @@ class Binding:
             check_name(self.project, "project")
 
     def doubts(self, oracle: Oracle) -> list[str]:
-        """Return a sentence for a project without folder and profile, or whose profile knows no such seat: perhaps a slip."""
+        """Return a sentence on what may be a slip: no Root, a project without folder and profile, a seat that it does not have."""
+        if not Path(oracle.root.path).is_dir():
+            return [say("There is no Root at {path} yet; every tool says so until there is one.", path=oracle.root.path)]
         if not self.project:
             return []
         from oracle.app.teams import open_team
@@ -56,8 +58,8 @@ class Binding:
                     project=self.project,
                     named=named[:128],
                 ),
-                hint=say("Leave the project out, or start a server with --project for the other one."),
+                hint=say("Leave the project out, or start a server for the other one."),
             )
         if not (named or self.project):
-            raise UsageError(say("The project is missing."), hint=say("Name one, or start the server with --project."))
+            raise UsageError(say("The project is missing."), hint=say("Name one, or start the server for one."))
         return named or self.project

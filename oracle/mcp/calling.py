@@ -51,7 +51,7 @@ class Desk:
             check_arguments(tool, arguments)
             answer, warnings = self._with_oracle(lambda oracle: tool.run(oracle, self.binding, **arguments))
         except OracleError as error:
-            answer, warnings = refusal(error), []
+            answer, warnings = refusal(error, arguments=tool.arguments), []
         except Exception as error:  # noqa: BLE001 -- one call that fails must not end the server, nor show a traceback
             answer, warnings = refusal(self._unforeseen(error)), []
         data = (

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from oracle.domain.secrets import redact
-from oracle.domain.values import value
+from oracle.domain.values import NOTHING, value
 from oracle.errors import OracleError
 
 NOTICE = (
@@ -32,6 +32,15 @@ _TOOLS |= {name: name for name in ("search", "show", "ask", "backlinks", "graph"
 
 _COMMAND = re.compile(r"`oracle (?P<word>[a-z-]+)[^`]*`")
 _CLAUSE_END = re.compile(r"(?<=[.;]) ")
+_OPTION = re.compile(r"(?<![\w-])--(?P<name>[a-z][a-z-]*)(?: (?P<word>refuse|redact|allow)\b)?")
+_ALTERNATIVE = re.compile(r"(,? or )")
+_EXAMPLES = {
+    " or --evidence high:src/app.py:12": "",
+    " or high:SOURCE": "",
+    "as in --lines 1:20": "as in `first_line` 1 and `last_line` 20",
+}
+"""Hints that show how an option is written, and what they say of the argument."""
+
 _RUN = re.compile(r"`+")
 _FENCED = re.compile(r"(`{3,})text\n(.*)\n\1", re.DOTALL)
 _SHORTEST_FENCE = 3
@@ -84,18 +93,49 @@ def label(text: str) -> str:
     return f"“{line if len(line) <= _LONGEST_LABEL else line[:_LONGEST_LABEL] + '…'}”"
 
 
-def for_tools(error: OracleError) -> OracleError:
-    """Return an error whose hint names tools where it named commands, without the clauses whose command is no tool."""
+def for_tools(error: OracleError, arguments: Mapping[str, object] = NOTHING) -> OracleError:
+    """Return an error that names tools where it named commands, and the tool's arguments where it named options.
+
+    Of its hint goes what no tool and none of these arguments (with their schemas) can do.
+    """
     clauses = _CLAUSE_END.split(error.hint)
     kept = [text for text in clauses if all(word in _TOOLS for word in _COMMAND.findall(text))]
-    hint = _COMMAND.sub(lambda found: f"`{_TOOLS[found['word']]}`", " ".join(kept))
+    named = [_COMMAND.sub(lambda found: f"`{_TOOLS[found['word']]}`", text) for text in kept]
+    hint = " ".join(filter(None, (_choose(text, arguments) for text in named)))
     error.hint = f"{hint[:-1]}." if hint.endswith(";") else hint
+    error.sentence = _OPTION.sub(lambda found: _argument(found, arguments) or found[0], error.sentence)
     return error
 
 
-def refusal(error: OracleError, beside: Mapping[str, object] | None = None) -> Answer:
+def _choose(clause: str, arguments: Mapping[str, object]) -> str:
+    """Return a clause with arguments for options, without the alternatives (`, or …`) whose options are no arguments."""
+    for option, instead in _EXAMPLES.items():
+        clause = clause.replace(option, instead)
+    parts = _ALTERNATIVE.split(clause.rstrip(".;"))
+    text = ""
+    for joint, part in zip(["", *parts[1::2]], parts[::2], strict=True):
+        if all(_argument(found, arguments) for found in _OPTION.finditer(part)):
+            text += (joint if text else "") + _OPTION.sub(lambda found: _argument(found, arguments), part)
+    return text and text + clause[len(clause.rstrip(".;")) :]
+
+
+def _argument(option: re.Match[str], arguments: Mapping[str, object]) -> str:
+    """Return the argument that an option is, with the word behind it where it takes just some; "" when there is none."""
+    name, word = option["name"].replace("-", "_"), option["word"] or ""
+    schema = arguments.get(name)
+    if not isinstance(schema, Mapping):
+        return ""
+    words = schema.get("enum")
+    if word and isinstance(words, list | tuple) and word not in words:
+        return ""
+    return f"`{name}`{f' {word}' if word else ''}"
+
+
+def refusal(
+    error: OracleError, beside: Mapping[str, object] | None = None, arguments: Mapping[str, object] = NOTHING
+) -> Answer:
     """Return the answer for an error: the object that every door gives, beside an empty listing where there is one."""
-    error = for_tools(error)
+    error = for_tools(error, arguments)
     sentence = error.sentence.removeprefix(f"{error.code}: ")
     hint = f"\nhint: {error.hint}" if error.hint else ""
     return Answer({**(beside or {}), **error.as_json()}, f"{error.code}: {sentence}{hint}", is_error=True)

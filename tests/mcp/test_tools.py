@@ -18,7 +18,7 @@ from oracle.errors import OracleError
 from oracle.mcp import results
 from oracle.mcp.results import fenced, refusal, unfenced
 from oracle.mcp.server import describe
-from oracle.mcp.tools import TOOLS, Tool
+from oracle.mcp.tools import BY_NAME, TOOLS, Tool
 from tests.app.squad import Squad
 from tests.mcp.desk import call, put, visit
 
@@ -275,6 +275,61 @@ def test_an_error_is_the_object_of_every_door(arena: Path, name: str, given: dic
     assert result.code == code, result.text
     assert result.text.startswith(f"{code}: ")
     assert result.data["error"]["hint"] in result.text
+
+
+SECRETS = "Take it out, or write with --secrets redact (it is replaced) or --secrets allow (it is no secret)."
+
+
+@pytest.mark.parametrize(
+    ("name", "hint", "told"),
+    [
+        ("write_record", SECRETS, "Take it out, or write with `secrets` redact (it is replaced)."),
+        ("deliver", SECRETS, "Take it out."),
+        (
+            "deliver",
+            "Compare the two, then deliver with --supersede.",
+            "Compare the two, then deliver with `supersede`.",
+        ),
+        ("deliver", "Mend it; wait, or take --force.", "Mend it; wait."),
+        ("deliver", "Correct it, or deliver without --strict: so.", "Correct it, or deliver without `strict`: so."),
+        ("deliver", "See `oracle deliver --supersede`.", "See `deliver`."),
+        ("write_record", "Add --evidence '[]' or --evidence high:src/app.py:12.", "Add `evidence` '[]'."),
+        ("show", "So, as in --lines 1:20.", "So, as in `first_line` 1 and `last_line` 20."),
+        ("show", "Give a well-known--name or a - b.", "Give a well-known--name or a - b."),
+        ("retire_record", "Say why with --reason.", "Say why with `reason`."),
+    ],
+)
+def test_a_hint_names_arguments_and_no_option(name: str, hint: str, told: str):
+    error = OracleError("The --reason or --since is none.", hint=hint)
+    answer = refusal(error, arguments=BY_NAME[name].arguments)
+    assert answer.data["error"]["hint"] == told
+    reason = "`reason`" if name == "retire_record" else "--reason"
+    assert answer.data["error"]["message"] == f"The {reason} or --since is none."
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("write_record", {"kind": "finding"}, "Add `evidence` '["),
+        ("write_record", {"title": " "}, "with `title`."),
+        ("deliver", {"response": {"answer": "C."}}, "deliver with `supersede`"),
+        ("deliver", {"response": {"answer": f"token ghp_{'a1B2' * 9}"}}, "Take it out."),
+        ("deliver", {"response": {"answer": " "}}, "Give one, as in"),
+        ("write_record", {"body": f"token ghp_{'a1B2' * 9}"}, "write with `secrets` redact"),
+        ("search", {"query": "x", "since": "soon"}, "Write"),
+    ],
+)
+def test_what_a_tool_refuses_names_nothing_that_a_client_can_not_give(
+    tmp_path: Path, name: str, given: dict[str, Any], told: str
+):
+    squad = Squad(tmp_path)
+    squad.ask("Q-1", notifies=False)
+    if given.get("response") == {"answer": "C."}:
+        squad.deliver(notifies=False)
+    result = call(squad.path, name, **{**{**READING, **WRITING}[name], **given})
+    assert result.is_error
+    assert told in result.data["error"]["hint"]
+    assert "--" not in json.dumps(result.data["error"])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ does not know, with what was searched and what is nearest.
 
 from __future__ import annotations
 
-from oracle.app import quotes, replies
+from oracle.app import quotes, replies, subjects
 from oracle.app.fact_answers import find_facts
 from oracle.app.liveness import ANSWER_BUDGET, Checker
 from oracle.app.questions import Question, read_question
@@ -56,6 +56,8 @@ class _Candidate:
     quote: Quote
     coverage: float
     stands_for: tuple[str, ...] = ()
+    said_in: tuple[str, ...] = ()
+    """Slugs of other records that say the same, word for word."""
 
 
 class _Moved(Exception):
@@ -79,7 +81,7 @@ def _answer(oracle: Oracle, question: str, *, project: str, seat: str, fresh: bo
     facts = find_facts(oracle, question, project=project) if seat in ("", "memory") else ()
     asked = read_question(oracle, question, check_filters(filters), fresh=fresh)
     try:
-        hits = _search(oracle, question, filters)
+        hits = _search(oracle, asked, filters)
     except NotInFederation as error:
         return _absent(oracle, asked, filters, error)
     claims, replaced = _choose(oracle, asked, hits, is_last=is_last)
@@ -89,14 +91,21 @@ def _answer(oracle: Oracle, question: str, *, project: str, seat: str, fresh: bo
     if reply.facts or reply.claims:
         return reply
     reason = _reason(asked, replaced, searched)
-    return replace(reply, status=replies.NOT_IN_MEMORY, nearest=_nearest(hits), unknown=asked.unknown, reason=reason)
+    nearest = () if asked.is_empty else _nearest(hits)
+    return replace(reply, status=replies.NOT_IN_MEMORY, nearest=nearest, unknown=asked.unknown, reason=reason)
 
 
-def _search(oracle: Oracle, question: str, filters: Mapping[str, str]) -> list[Hit]:
+def _search(oracle: Oracle, asked: Question, filters: Mapping[str, str]) -> list[Hit]:
     """Return what holds, best first, then what no longer does: that may be what the question is about."""
-    hits = oracle.search(question, filters, limit=_HITS)
+
+    def look(wanted: Mapping[str, str], limit: int) -> list[Hit]:
+        if asked.subject.held:
+            return subjects.find(oracle, asked.subject, wanted, limit=limit)
+        return oracle.search(asked.text, wanted, limit=limit)
+
+    hits = look(filters, _HITS)
     for status in _OVER:
-        hits += oracle.search(question, {**filters, "status": status}, limit=_FEW)
+        hits += look({**filters, "status": status}, _FEW)
     return [hit for hit in hits if not _is_over(hit.record)] + [hit for hit in hits if _is_over(hit.record)]
 
 
@@ -136,7 +145,7 @@ def _choose(
     over = [hit for hit in hits if _is_over(hit.record)]
     wide = is_wide(asked.text)
     best = max((_bears(hit, wide=wide) for hit in [*now[:_STRONGEST], *over]), default=0.0)
-    if asked.unknown or best < 1 + _ABSENT * asked.absent / THRESHOLD:
+    if asked.unknown or asked.is_empty or best < 1 + _ABSENT * asked.absent / THRESHOLD:
         return (), ()
     least = max(1.0, _BESIDE_BEST * best)
     replaced = {
@@ -184,13 +193,29 @@ def _candidate(oracle: Oracle, asked: Question, hit: Hit, *, is_last: bool) -> _
 
 
 def _keep(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+    """Choose among passages in the order of the search; of those that say the same the newest record's, naming the others."""
     kept: list[_Candidate] = []
     for item in candidates:
+        twin = next((at for at, other in enumerate(kept) if _say_the_same(other, item)), -1)
+        if twin >= 0:
+            kept[twin] = _merge(kept[twin], item)
+            continue
         mine = [other for other in kept if other.source.record.slug == item.source.record.slug]
         overlaps = any(_overlap(other.quote, item.quote) for other in mine)
         if len(kept) < MOST_CLAIMS and len(mine) < _MOST_OF_ONE and not overlaps:
             kept.append(item)
     return kept
+
+
+def _say_the_same(one: _Candidate, other: _Candidate) -> bool:
+    return one.source.record.slug != other.source.record.slug and one.quote.text.split() == other.quote.text.split()
+
+
+def _merge(one: _Candidate, other: _Candidate) -> _Candidate:
+    """Return the newer of two that say the same, with the slug of the older one."""
+    old, new = sorted((one, other), key=lambda item: (item.source.record.sort_ts, item.source.record.slug))
+    others = {*one.said_in, *other.said_in, old.source.record.slug} - {new.source.record.slug}
+    return replace(new, coverage=max(one.coverage, other.coverage), said_in=tuple(sorted(others)))
 
 
 def _overlap(one: Quote, other: Quote) -> bool:
@@ -251,6 +276,7 @@ def _cite(oracle: Oracle, kept: Sequence[_Candidate], pairs: set[frozenset[str]]
             checked[slugs[handle]],
             tuple(other for other, slug in slugs.items() if frozenset((slug, slugs[handle])) in pairs),
             item.stands_for,
+            item.said_in,
         )
         for handle, item in zip(slugs, kept, strict=True)
     )
@@ -286,6 +312,8 @@ def _searched(oracle: Oracle, filters: Mapping[str, str]) -> Said:
 def _reason(asked: Question, replaced: Sequence[Replaced], searched: Said) -> Said:
     if asked.unknown:
         return say("no record names {names} ({searched} were searched)", names=asked.unknown, searched=searched)
+    if asked.is_empty:
+        return say("the question has no word to look for")
     if replaced:
         names = [item.record.slug for item in replaced]
         return say("what was found no longer holds: {names} ({searched} were searched)", names=names, searched=searched)

@@ -7,7 +7,6 @@ import re
 
 from oracle.app.replies import CitedFact
 from oracle.domain import timestamps
-from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidName, InvalidRecord, NotInMemory, OracleError
 from oracle.store import facts, steps
@@ -23,12 +22,50 @@ _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MOST_LEAVES = 20_000
 _MOST_FACTS = 3
+_MOST_PROJECTS = 20
+"""Projects whose facts stand side by side."""
 _ENOUGH = 0.6
 """Share of the question's own words that a key must hold when the question does not spell the key."""
 
 _ASKING = frozenset(
     """a an and are as at be by can did do does find for from get give has have how i in is it its me my of on or our please say
     set show tell that the there this to us value was we were what when where which who whose why will with you your""".split()
+)
+
+
+_GLOSSARY = {
+    **{
+        "操作系统": "os",
+        "数据库": "database",
+        "版本": "version",
+        "端口": "port",
+        "主机": "host",
+        "代理": "proxy",
+        "依赖": "dependency",
+    },
+    **{
+        "分支": "branch",
+        "测试": "test",
+        "命令": "command",
+        "语言": "language",
+        "框架": "framework",
+        "内存": "memory",
+        "网络": "network",
+    },
+    **{
+        "路径": "path",
+        "目录": "directory",
+        "用户": "user",
+        "地址": "address",
+        "环境": "env",
+        "构建": "build",
+        "服务": "service",
+    },
+}
+"""Chinese words for what facts are about, the longest first."""
+_WIDE_ASKING = (
+    "项目|这个|那个|哪个|哪些|哪一个|什么|多少|几个|怎么|如何|当前|目前|现在|使用|我们|你们|请问|告诉我|在用|里面"
+    "|[用的是在了呢吗吧里上有跑装个几哪为和，。？！、：]"
 )
 
 
@@ -44,13 +81,26 @@ class _Leaf:
 
 
 def find_facts(oracle: Oracle, question: str, *, project: str = "") -> tuple[CitedFact, ...]:
-    """Return the facts that a question asks for: those whose key it spells, else the few that its words name alone."""
-    spelled = [found for key in dict.fromkeys(_KEY.findall(question)) if (found := _look_up(oracle, key, project))]
+    """Return the facts that a question asks for: those whose key it spells, else the few that its words name alone.
+
+    Without a project those of the machine and of all projects are looked through.
+    """
+    keys = dict.fromkeys(key.rstrip(".") for key in _KEY.findall(question))
+    spelled = [found for key in keys for found in _look_up(oracle, key, project)]
     return tuple(spelled) if spelled else _by_words(oracle, question, project)
 
 
-def _look_up(oracle: Oracle, key: str, project: str) -> CitedFact | None:
-    key = key.rstrip(".")
+def _look_up(oracle: Oracle, key: str, project: str) -> list[CitedFact]:
+    """Return the fact at a key: the project's, else the machine's and those of all projects side by side."""
+    found = [_find(oracle, key, project)]
+    if not project:
+        name = f"{key.partition('.')[0]}.json"
+        places = (owner for owner, path in facts.project_files(oracle.root) if path.rpartition("/")[2] == name)
+        found += [_find(oracle, key, owner) for owner in places]
+    return [item for item in found if item is not None][:_MOST_PROJECTS]
+
+
+def _find(oracle: Oracle, key: str, project: str) -> CitedFact | None:
     try:
         fact = facts.find(oracle.root, key, project)
     except (NotInMemory, InvalidName, InvalidRecord):
@@ -69,24 +119,40 @@ def _cite(oracle: Oracle, path: str, key: str, place: str, content: object, *, i
     shown = facts.veiled(content, is_secret=is_hidden)
     moment = timestamps.from_mtime(oracle.clock.now_ns())
     digest = hashlib.sha256(raw).hexdigest()
-    return CitedFact(f"k{key}", key, path, place, shown, digest, moment, is_hidden=shown != content)
+    return CitedFact(f"{path}:{key}", key, path, place, shown, digest, moment, is_hidden=shown != content)
 
 
 def _by_words(oracle: Oracle, question: str, project: str) -> tuple[CitedFact, ...]:
-    asked = frozenset(_words(question)) - _ASKING
+    asked = frozenset(_words(_in_english(question))) - _ASKING
+    if not asked or any(not word.isascii() for word in asked):
+        return ()
     scored = []
     for leaf in _leaves(oracle, project):
         named = leaf.words & asked
         if leaf.own and leaf.own <= asked and len(named) > len(leaf.own) and len(named) >= _ENOUGH * len(asked):
-            scored.append((-len(named), leaf.path, leaf.key, leaf))
-    best = sorted(scored, key=lambda item: item[:3])[:_MOST_FACTS]
-    kept = [leaf for count, _, _, leaf in best if count == best[0][0]]
+            scored.append((-len(named), leaf.key, leaf.path, leaf))
+    best = sorted(scored, key=lambda item: item[:3])[: _MOST_FACTS if project else _MOST_PROJECTS]
+    keys = list(dict.fromkeys(leaf.key for count, _, _, leaf in best if count == best[0][0]))[:_MOST_FACTS]
+    kept = [leaf for count, _, _, leaf in best if count == best[0][0] and leaf.key in keys]
     cited = [_cite(oracle, item.path, item.key, item.place, item.value, is_hidden=item.is_hidden) for item in kept]
     return tuple(item for item in cited if item is not None)
 
 
+def _in_english(question: str) -> str:
+    """Return a question with Chinese words of facts in English, without what a Chinese question is made with."""
+    if question.isascii():
+        return question
+    for wide, word in _GLOSSARY.items():
+        question = question.replace(wide, f" {word} ")
+    return re.sub(_WIDE_ASKING, " ", question)
+
+
 def _words(text: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(_HUMP.sub(" ", text.replace("_", " ")))]
+    return [_singular(word.lower()) for word in _WORD.findall(_HUMP.sub(" ", text.replace("_", " ")))]
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
 
 
 def _leaves(oracle: Oracle, project: str) -> Iterator[_Leaf]:
@@ -105,15 +171,7 @@ def _leaves(oracle: Oracle, project: str) -> Iterator[_Leaf]:
 
 
 def _files(oracle: Oracle, project: str) -> Iterator[str]:
-    import os
-
-    if project:
-        folder = oracle.root.project(check_name(project, "project"))
-        place = oracle.root.join(folder)
-        names = sorted(os.listdir(place)) if os.path.isdir(place) else []
-        for name in names:
-            if name.endswith(".json") and not name.startswith(".") and oracle.root.contains(f"{place}/{name}"):
-                yield f"{folder}/{name}"
+    yield from (path for _, path in facts.project_files(oracle.root, project))
     yield from (path for _, path in facts.fact_files(oracle.root))
 
 

@@ -29,7 +29,18 @@ def find_namesakes(connection: Connection, name: str) -> list[str]:
     found: list[str] = []
     for form in dict.fromkeys((name, name.replace("/", " "))):  # a title may hold a slash
         found = found or namesakes(form, query.slugs_named(connection, reference_key(form), limit=_MANY))
-    return found
+    return found or ([] if query.entities_alike(connection, name) else _titled(connection, name))
+
+
+def _titled(connection: Connection, title: str) -> list[str]:
+    """Return the slugs of the records that have this title, word for word whatever the case, the newest stamp first."""
+    from oracle.index.fold import words_of
+
+    def words(text: str) -> list[str]:
+        return words_of(text.casefold())
+
+    found = [slug for slug, other in query.titled(connection, title) if words(other) == words(title)]
+    return sorted(sorted(found), key=stamp_of, reverse=True)
 
 
 def find_record(oracle: Oracle, connection: Connection, name: str) -> str:
@@ -132,7 +143,9 @@ def _advise(connection: Connection, name: str) -> Said:
         others = query.entities_alike(connection, split_entity(name)[1])
         meant = say("Did you mean {names}?", names=_list_entities(others))
         return meant if others else say("No record mentions it; see `oracle entities`.")
-    others = query.entities_alike(connection, name) or [(target, 0) for target in _entities_in(name)]
+    others = query.entities_alike(connection, name) or [
+        (target, query.count_backlinks(connection, target)) for target in _entities_in(name)
+    ]
     near = find_near(connection, name)
     meant = say("Did you mean {names}?", names=near[:_NEAR])
     if others:

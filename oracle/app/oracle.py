@@ -209,14 +209,17 @@ class Oracle:
         fresh: bool = False,
         strict: bool = False,
         lexical: bool = False,
+        among: Sequence[str] = (),
     ) -> list[Hit]:
         """Return the best passages for a person's words; retired records come last and say by what, or not when `strict`.
 
-        `lexical` goes by words alone, whatever vectors there are.
+        `lexical` goes by words alone, whatever vectors there are; `among` are the slugs that alone are looked at, if any.
         """
         from oracle.app import search
 
-        return search.search(self, text, filters or {}, limit=limit, fresh=fresh, strict=strict, lexical=lexical)
+        return search.search(
+            self, text, filters or {}, limit=limit, fresh=fresh, strict=strict, lexical=lexical, among=among
+        )
 
     def embed(self, project: str = "", *, seconds: float = 0.0, progress: Progress | None = None) -> Coverage:
         """Make the vectors that a search by meaning needs, for at most `seconds` (0: all). Raises UsageError, NotInFederation."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 
 from oracle.app.ranking.question import understand
+from oracle.app.subjects import Subject, read_subject
+from oracle.domain.asked import without
 from oracle.domain.stretches import is_wide
 from oracle.domain.values import value
 from oracle.index import candidates, fold, query
@@ -24,7 +26,12 @@ _STEM = 4
 _SMALL = 50
 """Records of a Root in which the absence of a word says half of what it says in a large one."""
 _QUOTED = re.compile(r"[\"“”「」『』《》«»]")
-_LATIN = re.compile(r"[A-Za-z][A-Za-z0-9+#]*")
+_LATIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+#]*")
+_ID = re.compile(r"[0-9]+[A-Za-z]+[0-9]")
+_MEASURE = re.compile(r"(?i)(?:[0-9]+[hmsdwxpk]?)+|[0-9]+e[0-9]+")
+"""What begins with a digit and is no id: `2h30m`, `1920x1080`, `1e6`."""
+_VERSION = re.compile(r"(?<![\w.])(v?)([0-9]+(?:\.[0-9]+)+)(?!\w|\.[0-9])")
+_BEFORE_VERSION = re.compile(r"(?i:\b(?:version|release|tag)s?|版本?)\s*\Z|\S\s+[A-Z][A-Za-z]+ \Z")
 _NO_NAMES = frozenset(
     """mr mrs ms dr prof st vs jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august
     september october november december mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday
@@ -49,6 +56,9 @@ class Question:
     words: frozenset[str]
     unknown: tuple[str, ...] = ()
     absent: float = 0.0
+    subject: Subject = Subject()
+    is_empty: bool = False
+    """Whether there is no word in it to look for."""
 
     def share_in(self, text: str) -> float:
         """Return the share, 0 to 1, of the question's words that a text holds, `retried` for `retry` too."""
@@ -59,11 +69,17 @@ class Question:
 def read_question(oracle: Oracle, text: str, filters: Mapping[str, str], *, fresh: bool = False) -> Question:
     """Read a question; its names are looked for in the records that pass `filters` (project, seat)."""
     text = text[:_LONGEST]
-    names = {name: fold.match_expression(name) for name in names_in(text)}
 
     def look(connection: Connection) -> Question:
-        unknown = (name for name, wanted in names.items() if not query.search(connection, wanted, filters, limit=1))
-        return Question(text, frozenset(fold.terms_of(text)), tuple(unknown), _absent(connection, text))
+        subject = read_subject(oracle, connection, text, filters)
+        plain = without(text, (*subject.entities, *subject.unknown))
+        names = names_in(plain)
+        unknown = [name for name in names if not query.search(connection, _expression(name), filters, limit=1)]
+        unknown = [*(asked.text for asked in subject.unknown), *unknown]
+        words = fold.terms_of(text)
+        absent = _absent(connection, subject.rest if subject.held else text)
+        is_empty = not subject.held and fold.STOP_WORDS.issuperset(words)
+        return Question(text, frozenset(words), tuple(unknown), absent, subject, is_empty)
 
     return oracle.index.read(look, fresh=fresh)
 
@@ -82,21 +98,37 @@ def _absent(connection: Connection, text: str) -> float:
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names in a question: words with a capital or digit inside, or a capital where no sentence begins.
+    """Return the names in a question: versions, words with a capital or digit inside, or a capital where no sentence begins.
 
     Among Chinese characters every Latin word is one. Titles in quotation marks are not looked into.
     """
     is_wide = any(char >= "\u2e80" for char in text)
     found: dict[str, None] = {}
     for piece in _QUOTED.split(text)[::2]:
+        for match in _VERSION.finditer(piece):
+            if match[1] or match[2].count(".") > 1 or _BEFORE_VERSION.search(piece[: match.start()]):
+                found[match[0]] = None
+        piece = _VERSION.sub(" ", piece)
         for match in _LATIN.finditer(piece):
             word = match[0]
+            if word[0].isdigit():
+                if _ID.match(word) and not _MEASURE.fullmatch(word):
+                    found[word] = None
+                continue
             begins = piece[: match.start()].rstrip()[-1:] in _BEGINNINGS
             is_odd = any(char.isupper() or char.isdigit() for char in word[1:])
             is_name = is_wide or is_odd or (word[0].isupper() and not begins)
             if is_name and len(word) > 2 and word.lower() not in _NO_NAMES:
                 found[word] = None
     return list(found)
+
+
+def _expression(name: str) -> str:
+    """Return what the index is asked for a name; a version may be written with its `v` or without."""
+    version = _VERSION.fullmatch(name)
+    return (
+        " OR ".join(fold.quote(f"{sign}{version[2]}") for sign in ("", "v")) if version else fold.match_expression(name)
+    )
 
 
 def _holds(words: set[str], term: str) -> bool:

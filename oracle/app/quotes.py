@@ -11,11 +11,12 @@ from oracle.store import records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from oracle.app.oracle import Oracle
     from oracle.app.questions import Question
     from oracle.app.views import Summary
+    from oracle.domain.asked import Asked
     from oracle.domain.documents import Document
 
 MAX_CHARACTERS = 700
@@ -97,14 +98,7 @@ def best_quote(source: Source, question: Question) -> Quote | None:
     """Return the paragraph of a record that holds most of a question's words, the first of equals; None for an empty record."""
     if source.record.path.endswith(".json"):
         return quote_value(source, question)
-    best: tuple[float, Quote] | None = None
-    for first, last in _paragraphs(source):
-        text = "\n".join(source.lines[first - 1 : last])
-        quote = quote_lines(source, first, last, text)
-        coverage = question.share_in(text)
-        if quote is not None and (best is None or coverage > best[0]):
-            best = (coverage, quote)
-    return best[1] if best else None
+    return max(_quoted(source, _paragraphs(source)), key=lambda quote: question.share_in(quote.text), default=None)
 
 
 def _paragraphs(source: Source) -> Iterator[tuple[int, int]]:
@@ -122,17 +116,48 @@ def _paragraphs(source: Source) -> Iterator[tuple[int, int]]:
         yield first, len(lines)
 
 
+def naming_quotes(source: Source, entities: Sequence[Asked], *, most: int) -> list[Quote]:
+    """Return the first paragraphs that name one of some entities, those that name all of them first; else the first lines."""
+    if source.record.path.endswith(".json"):
+        made = [_quote_at(source, place, text) for place, text in _values(source)]
+    else:
+        made = list(_quoted(source, _paragraphs(source))) or list(_quoted(source, [(1, len(source.lines))]))
+    counts = [(-sum(asked.stands_in(quote.text) for asked in entities), at) for at, quote in enumerate(made)]
+    naming = [made[at] for count, at in sorted(counts) if count]
+    found: list[Quote] = []
+    for quote in naming:  # a heading brings the paragraph below it
+        if all(quote.lines[0] > other.lines[1] or other.lines[0] > quote.lines[1] or quote.place for other in found):
+            found.append(quote)
+    return found[:most] or made[:1]
+
+
+def _quoted(source: Source, spans: Iterable[tuple[int, int]]) -> Iterator[Quote]:
+    for first, last in spans:
+        quote = quote_lines(source, first, last, "\n".join(source.lines[first - 1 : last]))
+        if quote is not None:
+            yield quote
+
+
 def quote_value(source: Source, question: Question) -> Quote | None:
     """Return the text of a JSON record that holds most of a question's words, with its place in the file."""
-    try:
-        content = json.loads(source.raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return None
-    found = [(question.share_in(text), place, text) for place, text in texts_in(content) if text.strip()]
+    found = [(question.share_in(text), place, text) for place, text in _values(source)]
     if not found:
         return None
     _, place, text = max(found, key=lambda item: item[0])
+    return _quote_at(source, place, text)
+
+
+def _quote_at(source: Source, place: str, text: str) -> Quote:
     return Quote(source.record.path, text, (1, max(1, len(source.lines) - 1)), source.sha256, place)
+
+
+def _values(source: Source) -> list[tuple[str, str]]:
+    """Return (path, text) of the texts of a JSON record; none of one that can't be read."""
+    try:
+        content = json.loads(source.raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return []
+    return [(place, text) for place, text in texts_in(content) if text.strip()]
 
 
 def texts_in(content: object, place: str = "$", depth: int = 0) -> Iterator[tuple[str, str]]:

@@ -21,12 +21,14 @@ from oracle.app.ranking.pages import Page, Shelf
 from oracle.app.ranking.question import Question
 from oracle.app.ranking.scoring import Ranking, Scored, Statistics
 from oracle.app.views import Hit, Summary
+from oracle.domain.asked import Asked
 from oracle.domain.documents import Document
 from oracle.domain.passages import MAX_CHARACTERS, Passage, widen
 from oracle.domain.relations import asks_for_links
 from oracle.domain.values import replace
 from oracle.index import candidates, query
 from oracle.index.db import Connection
+from oracle.index.holders import holders
 from oracle.store import records
 from oracle.wording import joined, say, say_each
 
@@ -60,11 +62,18 @@ class Recall:
         *,
         shelf: Shelf,
         nearness: Nearness | None = None,
+        entities: Sequence[Asked] = (),
+        among: Sequence[str] = (),
     ) -> None:
+        """Take a question, the filters, the entities that come first, and the slugs that alone are looked at, if any."""
         self._oracle = oracle
         self._connection = connection
         self._question = question
         self._condition = query.conditions({f"record.{name}": value for name, value in wanted.items()})
+        self._entities = entities
+        self._among = query.ids_of(connection, among) if among else []
+        if among:
+            self._condition = query.among(self._condition, self._among)
         self._shelf = shelf
         self._nearness = nearness
         self._within = f"projects/{wanted['project']}/" if "project" in wanted else ""
@@ -82,6 +91,8 @@ class Recall:
         neighbours = self._find_neighbours(anchors) if asks_for_links(self._question.text) else []
         near = dict.fromkeys(neighbour.record for neighbour in neighbours)
         named = entities_named(self._connection, self._question)
+        held = self._held()
+        named += [*held, *self._among[:_CANDIDATES]]
         self._gather([*matched, *(anchor.record for anchor in anchors), *list(near)[:_NEIGHBOURS], *named])
         by_words = len(self._pages)
         self._gather(self._near_in_meaning())
@@ -91,6 +102,8 @@ class Recall:
         scored += self._unscored(set(range(by_words)) - {one.source for one in scored})
         if neighbours:
             scored = self._put_answers_first(ranking, scored, anchors, neighbours)
+        if held:
+            scored = self._put_holders_first(ranking, scored, held)
         standing = [one for one in scored if not self._records[one.source].is_retired]
         retired = [] if strict else [one for one in scored if self._records[one.source].is_retired]
         hits = self._pick(ranking, standing, limit)
@@ -180,6 +193,22 @@ class Recall:
             one.add("relation", (1 + fit) * _ABOVE_WORDS * (ranking.whole or 1))
         return sorted(scored, key=lambda one: (-one.score, one.source, one.at))
 
+    def _held(self) -> dict[int, int]:
+        """Return the newest records that hold an entity of the question, with how many of them they hold."""
+        found: dict[int, int] = {}
+        for asked in self._entities:
+            for identifier in holders(self._connection, asked, self._condition):
+                found[identifier] = found.get(identifier, 0) + 1
+        best = sorted(found.items(), key=lambda item: (-item[1], -item[0]))
+        return dict(best[:_CANDIDATES])
+
+    def _put_holders_first(self, ranking: Ranking, scored: list[Scored], held: Mapping[int, int]) -> list[Scored]:
+        """Lift the records that hold what the question names, those that hold all of it most."""
+        counts = {self._sources[identifier]: count for identifier, count in held.items() if identifier in self._sources}
+        for one in scored:
+            one.add("entity", counts.get(one.source, 0) * _ABOVE_WORDS * (ranking.whole or 1))
+        return sorted(scored, key=lambda one: (-one.score, one.source, one.at))
+
     def _read(self, record: Summary) -> Page | None:
         try:
             raw = records.read(self._oracle.root.join(record.path))
@@ -254,7 +283,9 @@ class Recall:
         heaviest = sorted(whole, key=lambda number: -ranking.weights[number])[:_WORDS_SHOWN]
         words = [" ".join(self._question.terms[number].tokens) for number in sorted(heaviest)]
         reasons: list[str] = [say("words: {words}", words=words)] if words else []
-        reasons += [name for name in say_each("relation", "speaker", "date", "shape", "graph") if one.parts.get(name)]
+        reasons += [
+            name for name in say_each("entity", "relation", "speaker", "date", "shape", "graph") if one.parts.get(name)
+        ]
         if one.parts.get("meaning", 0.0) > one.score / 2:
             reasons.insert(0, say("meaning"))
         if record.is_retired:

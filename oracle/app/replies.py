@@ -5,6 +5,7 @@ The JSON of a reply is a response as `oracle deliver` takes it: every claim carr
 
 from __future__ import annotations
 
+from oracle.domain.slugs import project_of
 from oracle.domain.values import value
 
 TYPE_CHECKING = False
@@ -31,6 +32,8 @@ class Cited:
     """Handles of the claims whose records contradict this one, or are contradicted by it."""
     stands_for: tuple[str, ...] = ()
     """Slugs of the records in whose place it stands, where one of them was found for the question."""
+    said_in: tuple[str, ...] = ()
+    """Slugs of other records that say the same, word for word."""
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
@@ -55,6 +58,7 @@ class Cited:
             "coverage": round(self.coverage, 2),
         }
         item |= {"contradicts": list(self.contradicts)} if self.contradicts else {}
+        item |= {"said_in": list(self.said_in)} if self.said_in else {}
         return item | ({"stands_for": list(self.stands_for)} if self.stands_for else {})
 
 
@@ -78,6 +82,7 @@ class CitedFact:
             evidence["expected_value"] = self.value
         statement = f"{self.key} = {self.text}"
         claim: dict[str, object] = {"handle": self.handle, "statement": statement, "key": self.key, "value": self.value}
+        claim |= {"project": project} if (project := project_of(self.path)) else {}
         return {
             **claim,
             "evidence": [] if self.is_hidden else [evidence],

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from weakref import WeakKeyDictionary
 
-from oracle.app import naming
+from oracle.app import naming, subjects
 from oracle.app.oracle import Oracle
 from oracle.app.ranking.pages import Shelf
 from oracle.app.ranking.question import understand
@@ -33,26 +33,38 @@ def search(
     fresh: bool,
     strict: bool = False,
     lexical: bool = False,
+    among: Sequence[str] = (),
 ) -> list[Hit]:
     """Return up to `limit` passages of at most 700 characters from the files as they are now, retired records last.
 
-    `strict` leaves retired records out; `lexical` ranks by words alone, although there are vectors.
+    `strict` leaves retired records out; `lexical` ranks by words alone, although there are vectors; `among` are the slugs
+    of the records that alone are looked at. Records that hold an entity which the text names come first.
     """
+    require_words(text)
     if limit < 1:
         raise UsageError(say("The limit {limit} is too small.", limit=limit), hint=say("Ask for 1 hit or more."))
     wanted = check_filters(filters)
     question = understand(text)
     shelf = _shelf(oracle)
     nearness = None if lexical else _nearness(oracle, text)
+    entities = subjects.entities_of(oracle, question.text, wanted.get("project", ""))
 
     def look(connection: Connection) -> list[Hit]:
-        recall = Recall(oracle, connection, question, wanted, shelf=shelf, nearness=nearness)
+        recall = Recall(
+            oracle, connection, question, wanted, shelf=shelf, nearness=nearness, entities=entities, among=among
+        )
         return recall.hits(limit, strict=strict)
 
     hits = oracle.index.read(look, fresh=fresh)
     if not hits:
         require_present(oracle, wanted)
     return hits
+
+
+def require_words(text: str) -> None:
+    """Raise UsageError for a search for nothing."""
+    if not text.strip():
+        raise UsageError(say("Say what to look for."), hint=say("Give words, as in `oracle search retry policy`."))
 
 
 def _nearness(oracle: Oracle, text: str) -> Nearness | None:

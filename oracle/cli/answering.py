@@ -107,6 +107,7 @@ def _claim(item: Cited, path: str) -> str:
     marks: list[str] = []
     marks += [say("[contradicts {others}]", others=item.contradicts)] if item.contradicts else []
     marks += [say("[in the place of {others}]", others=item.stands_for)] if item.stands_for else []
+    marks += [say("[said in {others} too]", others=item.said_in)] if item.said_in else []
     marks += _marks(item.checked)
     head = "  ".join(
         [emphasise(visible(f"[{item.handle}] {place}")), visible(f"{record.title} ({about})"), *map(visible, marks)]

@@ -75,6 +75,8 @@ def search(
     filters = filters_of(
         project=project, seat=seat, kind=kind, status=status, author=author, task=task, since=since, until=until
     )
+    from oracle.app.search import require_words
+
     words = " ".join(text or [])
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     if stdin:
@@ -86,8 +88,7 @@ def search(
         with call.oracle() as oracle:
             _answer_lines(oracle, filters, explain=explain, limit=limit, strict=strict, lexical=lexical, fresh=fresh)
         return
-    if not words.strip():
-        raise UsageError(say("Say what to look for."), hint=say("Give words, as in `oracle search retry policy`."))
+    require_words(words)
     with call.oracle("records") as oracle:
         hits = oracle.search(words, filters, limit=limit, fresh=fresh, strict=strict, lexical=lexical)
         if not hits:

@@ -196,17 +196,21 @@ def _binds(memory: Memory) -> bool:
 
 
 def _select(request: Request, choices: Sequence[Choice]) -> tuple[Choice, ...]:
-    """Return up to MOST_SELECTED of the choices, best first; the two types that a role wants most have a place each."""
+    """Return up to MOST_SELECTED of the choices, best first; the two types that a role wants most have a place each.
+
+    Of memories that say the same, word for word, the first counts.
+    """
     floor = _CUT * max((choice.score for choice in choices), default=0.0)
     nothing_fits = not any(choice.is_matched for choice in choices)
     room = _room(request)
-    taken: dict[str, Choice] = {}
+    taken: dict[tuple[str, ...], Choice] = {}
 
     def take(choice: Choice) -> None:
         section = SECTIONS[choice.memory.type]
-        if len(taken) < MOST_SELECTED and choice.memory.id not in taken and room[section] > 0:
+        said = (section, *choice.memory.text.split())
+        if len(taken) < MOST_SELECTED and said not in taken and room[section] > 0:
             room[section] -= 1
-            taken[choice.memory.id] = replace(choice, section=section)
+            taken[said] = replace(choice, section=section)
 
     for wanted in READS[request.role][:2]:
         for choice in choices:

@@ -174,6 +174,30 @@ def summaries(
     return [found[identifier] for identifier in identifiers if identifier in found]
 
 
+def ids_of(connection: sqlite3.Connection, slugs: Sequence[str]) -> list[int]:
+    """Return the numbers of the records with these slugs, in their order; one that is gone is left out."""
+    found: dict[str, int] = {}
+    for start in range(0, len(slugs), _CHUNK):
+        chunk = slugs[start : start + _CHUNK]
+        found.update(connection.execute(f"SELECT slug, id FROM record WHERE slug IN ({_marks(chunk)})", chunk))  # noqa: S608
+    return [found[slug] for slug in slugs if slug in found]
+
+
+def slugs_of(connection: sqlite3.Connection, identifiers: Sequence[int]) -> dict[int, str]:
+    """Return the slugs of the records with these numbers."""
+    found: dict[int, str] = {}
+    for start in range(0, len(identifiers), _CHUNK):
+        chunk = identifiers[start : start + _CHUNK]
+        found.update(connection.execute(f"SELECT id, slug FROM record WHERE id IN ({_marks(chunk)})", chunk))  # noqa: S608
+    return found
+
+
+def among(condition: tuple[str, list[str]], identifiers: Iterable[int]) -> tuple[str, list[str]]:
+    """Return a condition of `conditions` that these records alone meet."""
+    where, values = condition
+    return f"{where} AND record.id IN ({', '.join(map(str, identifiers))})", values
+
+
 def slug_meant(connection: sqlite3.Connection, name: str, suffix: str) -> str:
     """Return the slug of the record that a person named by `name` and `suffix`, else `name`.
 
@@ -200,6 +224,18 @@ def slugs_named(connection: sqlite3.Connection, key: str, limit: int = 10) -> li
     """Return the slugs whose last part folds to `key`, shortest first."""
     rows = connection.execute("SELECT slug FROM record WHERE key = ? ORDER BY length(slug), slug LIMIT ?", (key, limit))
     return [slug for (slug,) in rows]
+
+
+def titled(connection: sqlite3.Connection, title: str) -> list[tuple[str, str]]:
+    """Return (slug, title) of up to 200 records whose title begins with the words of `title`."""
+    from oracle.index.fold import fold, quote, words_of
+
+    if not words_of(title):
+        return []
+    return connection.execute(
+        "SELECT slug, record.title FROM passage JOIN record ON record.id = passage.rowid WHERE passage MATCH ? LIMIT 200",
+        (f"title : ^ {quote(fold(title))}",),
+    ).fetchall()
 
 
 def named_alike(connection: sqlite3.Connection, heads: Sequence[str]) -> list[tuple[str, str, str]]:

@@ -83,7 +83,15 @@ _CLAIM = thing(
         "statement": TEXT,
         "evidence": many(ANYTHING, "Path, lines and quote, or file, path and expected value; hash and liveness."),
     },
-    {"slug": TEXT, "title": TEXT, "status": TEXT, "ts": TEXT, "coverage": SHARE, "contradicts": many(TEXT)},
+    {
+        "slug": TEXT,
+        "title": TEXT,
+        "status": TEXT,
+        "ts": TEXT,
+        "coverage": SHARE,
+        "contradicts": many(TEXT),
+        "said_in": many(TEXT),
+    },
 )
 _HANDOFF = thing(
     {

@@ -51,15 +51,16 @@ def _claim(item: Cited) -> str:
     record, quote = item.record, item.quote
     about = ", ".join(filter(None, (record.kind, record.seat, record.sort_ts[:10], record.effective_status)))
     marks = f" [contradicts {', '.join(item.contradicts)}]" if item.contradicts else ""
+    marks += f" [said in {', '.join(item.said_in)} too]" if item.said_in else ""
     names = "; ".join(f"{one.named.name} {one.liveness.value}" for one in item.checked.worst_names)
     marks += f" [{names}]" if names else ""
     place = f"{quote.path}:{quote.lines[0]}-{quote.lines[1]}"
     return f"[{item.handle}] {place} {label(record.title)} ({about}){marks}\n{fenced(quote.text)}"
 
 
-def get_fact(oracle: Oracle, _: Binding, *, key: str, project: str = "") -> Answer:
+def get_fact(oracle: Oracle, binding: Binding, *, key: str, project: str = "") -> Answer:
     """Look up a fact; what is secret in it is described, not told."""
-    fact = oracle.fact(key, project)
+    fact = oracle.fact(key, project or binding.project)
     shown = veiled_fact(key, fact)
     data = {"key": key, "value": shown, "path": fact.path, "legacy": fact.legacy}
     text = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False, indent=2)

@@ -171,7 +171,7 @@ TOOLS = (
         "only their name, their file, their length and a fingerprint.",
         {
             "key": words("The name of a fact, FILE.KEY; numbers index lists.", "network.endpoints.0"),
-            "project": words("Look among the facts of this project first.", "arena"),
+            "project": words("Look among the facts of this project first; that of the server when left out.", "arena"),
         },
         recalling.get_fact,
         outputs.GET_FACT,

@@ -138,9 +138,14 @@ def find(root: Root, key: str, project: str = "") -> Fact:
     if value is MISSING:
         raise NotInMemory(
             say("not_in_memory_db: not_found: {key}", key=key),
-            hint=say("{path} holds no such key; see `oracle get {name}`.", path=path, name=name),
+            hint=say("{path} holds no such key; see `oracle get {name}`.", path=path, name=_asked(name, path, project)),
         )
     return Fact(value, path, legacy=legacy)
+
+
+def _asked(name: str, path: str, project: str) -> str:
+    """Return how a command asks for a fact file, with its project where the project's is meant."""
+    return f"{name} --project {project}" if path.startswith("projects/") else name
 
 
 def look_up(content: object, parts: list[str]) -> object:
@@ -177,6 +182,24 @@ def fact_files(root: Root) -> Iterator[tuple[str, str]]:
                 and name != "index.json"
             ):
                 yield label + name[: -len(".json")], path
+
+
+def project_files(root: Root, project: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (project, root-relative path) of the fact files of a project, else of every project, by the alphabet."""
+    try:
+        projects = [check_name(project, "project")] if project else sorted(os.listdir(root.join("projects")))
+    except OSError:
+        return
+    for name in projects:
+        folder = f"projects/{name}"
+        try:
+            files = [] if name.startswith(".") else sorted(os.listdir(root.join(folder)))
+        except OSError:
+            continue
+        for file in files:
+            place = root.join(f"{folder}/{file}")
+            if file.endswith(".json") and not file.startswith(".") and os.path.isfile(place) and root.contains(place):
+                yield name, f"{folder}/{file}"
 
 
 def search(root: Root, term: str, only: list[str]) -> list[dict[str, str]]:

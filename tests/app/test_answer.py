@@ -116,6 +116,13 @@ def test_the_same_question_gets_the_same_answer(root: Path, oracle: Oracle) -> N
     assert len(texts) == 1
 
 
+def test_what_several_records_say_word_for_word_is_quoted_once(root: Path, oracle: Oracle) -> None:
+    put(root, f"{BUILDER}/twin", f"---\nts: 2026-03-02T10:00:00Z\n---\n# Retries\n\n{RETRY}\n")
+    (claim,) = oracle.answer("How often are webhooks retried?").claims
+    assert (claim.record.slug, claim.said_in) == (f"{BUILDER}/twin", (f"{BUILDER}/retry",))
+    assert claim.as_json()["said_in"] == [f"{BUILDER}/retry"]
+
+
 def test_a_heading_brings_what_it_stands_over(root: Path, oracle: Oracle) -> None:
     put(root, f"{BUILDER}/zebra", "# Zebra protocol handshake\n\nThe third packet carries the key.\n")
     (claim,) = oracle.answer("zebra protocol handshake").claims
@@ -260,6 +267,34 @@ def test_no_such_fact(machine: Path, question: str) -> None:
         assert oracle.answer(question).facts == ()
 
 
+@pytest.mark.parametrize(
+    "question", ["dev_env.python.version", "which python version in the dev env", "Dev env 用哪个 Python 版本？"]
+)
+def test_facts_of_all_projects_stand_side_by_side(machine: Path, question: str) -> None:
+    put(machine, "projects/blog/dev_env.json", json.dumps({"python": {"version": "3.11"}}))
+    with Oracle.open(str(machine)) as oracle:
+        reply = oracle.answer(question)
+        told = [(fact.handle, fact.as_json()["project"], fact.path, fact.value) for fact in reply.facts]
+        assert told == [
+            ("f1", "arena", "projects/arena/dev_env.json", "3.12"),
+            ("f2", "blog", "projects/blog/dev_env.json", "3.11"),
+        ]
+        assert [fact.value for fact in oracle.answer(question, project="blog").facts] == ["3.11"]
+        assert (
+            evidence.verify(oracle.root, "", {"claims": [fact.as_json() for fact in reply.facts]}).all_verified is True
+        )
+
+
+@pytest.mark.parametrize("question", ["python version", "项目用哪个 Python 版本？", "which versions of Python"])
+def test_a_fact_is_found_by_the_words_of_its_key(root: Path, question: str) -> None:
+    put(root, "projects/arena/runtime.json", json.dumps({"data": {"versions": {"python": "3.12"}}}))
+    put(root, f"{BUILDER}/x", "x")
+    with Oracle.open(str(root)) as oracle:
+        (fact,) = oracle.answer(question).facts
+        assert (fact.key, fact.value) == ("runtime.data.versions.python", "3.12")
+        assert oracle.answer("项目用哪个 Python 蓝牙？").facts == ()
+
+
 def test_facts_are_no_other_seats(machine: Path) -> None:
     with Oracle.open(str(machine)) as oracle:
         assert oracle.answer("network.proxy.host", seat="builder").facts == ()
@@ -310,6 +345,10 @@ def test_what_is_no_question(root: Path, oracle: Oracle) -> None:
         ("在 SQLite 里为什么选 WAL？", ["SQLite", "WAL"]),
         ('Who read "Gone Wind" on Monday?', []),
         ("does utf8 or H264 work", ["utf8", "H264"]),
+        ("is 3f9a on k8s", ["3f9a", "k8s"]),
+        ("in 2h30m at 1920x1080 for 100GiB or 1e6", []),
+        ("Is version 1.20 or v2 or Python 3.12 or 1.2.3 used", ["1.20", "3.12", "1.2.3", "Python"]),
+        ("costs 3.5 seconds", []),
     ],
 )
 def test_names_in_a_question(text: str, names: list[str]) -> None:

@@ -132,11 +132,35 @@ def test_a_folder_of_records_is_answered_with_the_way_to_list_it(root: Path, nam
 
 
 @pytest.mark.parametrize(
+    "title", ["Payment calls retry: always", "payment CALLS retry  always", "Payment calls retry, always"]
+)
+def test_a_record_goes_by_its_title_whatever_its_file_is_called(root: Path, title: str) -> None:
+    put(root, "projects/shop/builder/policy", "# Payment calls retry: always\n\nx")
+    put(root, "projects/shop/builder/longer", "# Payment calls retry: always, or never\n\nx")
+    with Oracle.open(str(root)) as oracle:
+        assert oracle.show(title).record.slug == oracle.find(title) == "projects/shop/builder/policy"
+        put(root, "projects/shop/builder/twin", "# Payment calls retry: always\n\nx")
+        with pytest.raises(NotInMemory) as caught:
+            oracle.show(title)
+        assert "projects/shop/builder/policy" in caught.value.hint
+        assert "projects/shop/builder/twin" in caught.value.hint
+        with pytest.raises(UsageError, match="names 2 records"):
+            oracle.retire(title, "It is over.")
+
+
+def test_a_title_in_chinese_names_its_record(root: Path) -> None:
+    put(root, "projects/shop/builder/policy", "# 支付调用会重试\n\nx")
+    with Oracle.open(str(root)) as oracle:
+        assert oracle.show("支付调用会重试").record.slug == "projects/shop/builder/policy"
+
+
+@pytest.mark.parametrize(
     ("name", "told"),
     [
         ("PAY-7", "type entity:taskid:PAY-7 (2 backlinks)"),
         ("pay-7", "type entity:taskid:PAY-7 (2 backlinks)"),
         ("PAY-99", "type entity:taskid:PAY-99 (no backlinks)"),
+        ("taskid:PAY-7", "type entity:taskid:PAY-7 (2 backlinks)"),
         ("#12", "type entity:taskid:#12 (1 backlink)"),
         ("src/a_b.py", "type entity:file:src/a_b.py (1 backlink)"),
         ("entity:taskid:pay-7", "Did you mean entity:taskid:PAY-7 (2 backlinks)?"),

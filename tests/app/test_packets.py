@@ -281,9 +281,9 @@ def test_records_of_every_seat_are_read_by_their_kind(oracle: Oracle, root: Path
 def test_a_project_is_asked_with_what_is_shared_and_no_other(oracle: Oracle) -> None:
     wanted = {
         remember(oracle, "summary", "Lock of arena", "The lock is held."),
-        remember(oracle, "summary", "Lock of arena too", "The lock is held.", project="arena"),
+        remember(oracle, "summary", "Lock of arena too", "The lock is held by one.", project="arena"),
     }
-    remember(oracle, "summary", "Lock elsewhere", "The lock is held.", project="other")
+    remember(oracle, "summary", "Lock elsewhere", "The lock is held by nobody.", project="other")
     assert set(ids(route(oracle, "planner", "lock", project="arena"))) == wanted
     assert len(ids(route(oracle, "planner", "lock"))) == 3
     with pytest.raises(NotInFederation):
@@ -292,6 +292,15 @@ def test_a_project_is_asked_with_what_is_shared_and_no_other(oracle: Oracle) -> 
         route(oracle, "planner", "lock", project="../arena")
     with pytest.raises(InvalidName):
         route(oracle, "planner", "lock", task_id="../x")
+
+
+def test_what_two_records_say_word_for_word_is_given_once(oracle: Oracle) -> None:
+    remember(oracle, "summary", "Lock of arena", "The lock is held.")
+    newer = remember(oracle, "summary", "Lock of the arena", "The lock is held.")
+    for _ in range(2):
+        packet = route(oracle, "planner", "lock").packet
+        assert [item.text for item in packet.sections["relevant_facts"]] == ["The lock is held."]
+        assert [choice.memory.id for choice in packet.selected] == [newer]
 
 
 def test_what_is_not_valid_yet_or_no_longer_is_left_out(oracle: Oracle, clock: Clock) -> None:

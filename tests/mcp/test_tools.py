@@ -255,6 +255,7 @@ def test_what_ask_gives_can_be_delivered_and_holds(tmp_path: Path):
         ("backlinks", {"target": "entity:taskid:NONE-1"}, "not_in_memory_db"),
         ("handoffs", {"task_id": "Q-9"}, "not_found"),
         ("search", {}, "usage"),
+        ("search", {"query": " "}, "usage"),
         ("search", {"query": "a", "colour": "red"}, "usage"),
         ("search", {"query": "a", "limit": 0}, "usage"),
         ("search", {"query": ["a"]}, "usage"),
@@ -520,6 +521,20 @@ def test_what_a_scan_says_about_a_credential_is_told(root: Path):
 def test_a_plain_fact_is_told(arena: Path):
     result = call(arena, "get_fact", key="network.proxy.host")
     assert (result.data["value"], result.data["path"]) == ("10.0.0.7", "machine/network.json")
+
+
+def test_a_fact_is_looked_for_in_the_project_of_the_server(arena: Path):
+    put(arena, "projects/arena/runtime.json", json.dumps({"python": "3.12"}))
+    assert call(arena, "get_fact", key="runtime.python").code == "not_in_memory_db"
+    result = call(arena, "get_fact", bound="arena", key="runtime.python")
+    assert (result.data["value"], result.data["path"]) == ("3.12", "projects/arena/runtime.json")
+    assert call(arena, "get_fact", bound="arena", key="network.proxy.host").data["value"] == "10.0.0.7"
+
+
+def test_the_hint_for_an_entity_says_how_many_point_at_it(arena: Path):
+    result = call(arena, "backlinks", target="taskid:ARENA-228")
+    count = call(arena, "backlinks", target="entity:taskid:ARENA-228").data["count"]
+    assert f"entity:taskid:ARENA-228 ({count} backlink" in result.text
 
 
 def test_a_credential_in_a_record_or_a_call_does_not_leave(root: Path):

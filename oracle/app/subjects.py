@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from oracle.app.oracle import Oracle
     from oracle.index.db import Connection
 
+_MARKS = "?!,;:.()[]\"'？！，。：；（）"
 _MOST_READ = 40
 """Records whose passages are looked through for the entity."""
 _PASSAGES = 2
@@ -40,9 +41,9 @@ _ABOUT = frozenset(
 """Words that ask for whatever there is about an entity."""
 _WIDE_ABOUT = (
     "知道|了解|有关|关于|相关|介绍|说明|解释|描述|总结|情况|进展|状态|记录|记忆|内容|任务|提交|文件|组件|模块|什么|怎么样|怎么|如何|哪些|哪个"
-    "|我们|你们|他们|请问|请|告诉|一下|讲|说|做|干|改|动|提到|提及|信息|历史|发生|事情|东西|目前|现在|所有|全部|是|有|的|了|吗|呢|吧|啊|和|与|在|对"
-    "|过|里|中|都|把|被|给|个|些|它|这|那|查|找|看|为"
+    "|我们|你们|他们|请问|告诉|一下|提到|提及|信息|历史|发生|事情|东西|目前|现在|所有|全部"
 )
+_WIDE_SINGLE = "[请讲说做干改动是有的了吗呢吧啊和与在对过里中都把被给个些它这那查找看为]"
 
 
 @value
@@ -85,8 +86,7 @@ def read_subject(oracle: Oracle, connection: Connection, text: str, filters: Map
     best = sorted(counts, key=lambda identifier: (-counts[identifier][0], -identifier))[:MOST]
     slugs = query.slugs_of(connection, best)
     held = {slugs[identifier]: counts[identifier] for identifier in best if identifier in slugs}
-    rest = without(text, known)
-    return Subject(tuple(known), held, rest if _asks_more(rest) else "", tuple(unknown))
+    return Subject(tuple(known), held, _beside(without(text, known)), tuple(unknown))
 
 
 def _is_fact_file(oracle: Oracle, name: str) -> bool:
@@ -95,11 +95,16 @@ def _is_fact_file(oracle: Oracle, name: str) -> bool:
     return any(f"/{path}".endswith(ending) for _, path in files)
 
 
-def _asks_more(rest: str) -> bool:
-    """Tell whether words are left that say what is asked for."""
-    plain = compiled(_WIDE_ABOUT).sub(" ", rest)
+def _beside(text: str) -> str:
+    """Return what a question says beside its entities, without the words that ask for whatever there is; "" when that is little."""
+    kept = [
+        word
+        for word in compiled(_WIDE_ABOUT).sub(" ", text).split()
+        if fold.compose(word).lower().strip(_MARKS) not in _ABOUT
+    ]
+    plain = compiled(_WIDE_SINGLE).sub(" ", " ".join(kept))
     words = fold.words_of(fold.compose(plain).lower())
-    return any(len(word) > 1 and word not in _ABOUT and word not in fold.STOP_WORDS for word in words)
+    return " ".join(kept) if any(len(word) > 1 and word not in fold.STOP_WORDS for word in words) else ""
 
 
 # Passages -------------------------------------------------------------------------------------------------------------

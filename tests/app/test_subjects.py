@@ -58,7 +58,14 @@ def test_little_more_than_an_entity_gets_the_passages_that_name_it(oracle: Oracl
     assert quoted(oracle, question) == [POLICY, OPENED, TIED]
 
 
-@pytest.mark.parametrize("question", ["SHOP-12 retries", "How many times do payment calls retry in SHOP-12?"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "SHOP-12 retries",
+        "Tell me what we know about the retries of SHOP-12",
+        "How many times do payment calls retry in SHOP-12?",
+    ],
+)
 def test_what_is_asked_of_an_entity_is_looked_for_in_its_records(oracle: Oracle, question: str) -> None:
     found = quoted(oracle, question)
     assert found[0] == POLICY

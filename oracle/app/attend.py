@@ -208,7 +208,7 @@ def _hand_over(oracle: Oracle, asked: Asked, lease: Lease, terms: Terms, reply: 
     name, seat = asked.name, asked.name.target
     path = packets.question_path(oracle.root, asked.team.project, name.task_id)
     since = _keep_packet(oracle, asked, reply, path)
-    text = f"{name.task_id} from {name.source} waits for {seat}. Read {path}; it says how to answer."
+    text = f"{name.task_id} from {name.source} waits for {seat}. Read {path}. It says how to answer."
     told = _told_at(asked, text)
     now = teams.now_seconds(oracle)
     patience = terms.seat_bound + MOST_LEASES * terms.seat_lease

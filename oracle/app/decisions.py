@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from oracle.app.oracle import Oracle
 
 DECISION = "decision"
-_LONGEST_EXCERPT = 200
 
 
 @value
@@ -98,7 +97,7 @@ def send(
     standing = handoffs.read(team.folder, name)
     if not notifies or standing is None or standing.text("notified_at"):
         return Sent(name, path, is_new)
-    return Sent(name, path, is_new, _wake(oracle, team, name, seat=name.target, text=_text(payload, name, path)))
+    return Sent(name, path, is_new, _wake(oracle, team, name, seat=name.target, text=_text(team, payload, name, path)))
 
 
 def _wake(oracle: Oracle, team: Team, name: ReceiptName, *, seat: str, text: str) -> wakeups.WakeUp:
@@ -136,12 +135,15 @@ def _name(team: Team, payload: Payload, session: str) -> ReceiptName:
     return name
 
 
-def _text(payload: Payload, name: ReceiptName, path: str) -> str:
-    excerpt = " ".join(payload.text("context").split())[:_LONGEST_EXCERPT]
-    choices = ", ".join((*payload.labels, payload.text("default_if_timeout")))
+def _text(team: Team, payload: Payload, name: ReceiptName, path: str) -> str:
+    """Return the line that the seat is woken with: names and fixed words, since it may end at a shell's prompt."""
+    default = payload.text("default_if_timeout")
+    after = "the question stays open" if default == WAIT else f"{default} holds"
     return (
-        f"DECISION_PAYLOAD {name.task_id} from {name.source} to {name.target}, {payload.text('severity')}: {excerpt}"
-        f" Read {path}. Choose of {choices}; without an answer within {payload.text('timeout_minutes')} min the last holds."
+        f"DECISION_PAYLOAD {name.task_id} from {name.source} to {name.target}, {payload.text('severity')}:"
+        f" Read {path}. Choose one of {', '.join(payload.choices)}. Without a choice within"
+        f" {payload.text('timeout_minutes')} min {after}."
+        f" What settles it is oracle decision resolve {name.task_id} --project {team.project}."
     )
 
 
@@ -174,18 +176,18 @@ def resolve(
     record = _record(oracle, team, payload, name, chosen=chosen, decider=decider, reason=reason)
     if is_new:
         teams.note(oracle, "decided", {**team.ends_of(name), "choice": chosen, "by": decider})
-    _tell(oracle, team, name, label=f"{payload.label(chosen)} ({chosen})", record=record)
+    _tell(oracle, team, name, chosen=chosen, record=record)
     return Resolution(name.task_id, chosen, payload.label(chosen), decider, record, path, is_new)
 
 
-def _tell(oracle: Oracle, team: Team, name: ReceiptName, *, label: str, record: str) -> None:
+def _tell(oracle: Oracle, team: Team, name: ReceiptName, *, chosen: str, record: str) -> None:
     """Let the asker know, once: memory has it with its own record, any other seat is woken."""
     if team.profile.role(name.target) == "memory":
         handoffs.acknowledge(team.folder, name, {"consumed_at": teams.stamp(oracle)})
         return
     standing = handoffs.read(team.folder, name)
     if standing is not None and not standing.text("notified_at"):
-        text = f"{name.task_id} is decided: {' '.join(label.split())}. Read {record}."
+        text = f"{name.task_id} is decided: {chosen}. Read {record}."
         _wake(oracle, team, name, seat=name.target, text=text)
 
 

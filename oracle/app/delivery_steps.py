@@ -223,7 +223,7 @@ def _owe(oracle: Oracle, team: Team, done: Delivered, receipt: Receipt) -> tuple
         text = f"{name.task_id} complete from {name.source} to {name.target}."
         text += f" Read {where} and write a durable Consumed ACK when handled."
         if done.record:
-            text += f" {divergent.PASS_NEEDS_INTEGRATION}: its commit is not in the main line; see {done.record}."
+            text += f" {divergent.PASS_NEEDS_INTEGRATION}: its commit is not in the main line, see {done.record}."
         owed.append(wakeups.owe(oracle, team, name, seat=name.target, text=text))
     return tuple(owed)
 

@@ -6,7 +6,7 @@ What becomes of it is the business of `integrating`.
 from __future__ import annotations
 
 from oracle.app import wakeups
-from oracle.app.lineage import DIVERGENT
+from oracle.app.lineage import DIVERGENT, is_commit
 from oracle.app.teams import Team
 from oracle.domain.receipts import Receipt
 from oracle.store import handoffs
@@ -47,7 +47,7 @@ def owe_memory(oracle: Oracle, team: Team, receipt: Receipt, seat: str) -> Entry
     words = {
         "task_id": name.task_id,
         "lineage_status": DIVERGENT,
-        "reported_commit": commit,
+        "reported_commit": commit if is_commit(commit) else "?",  # a receipt may say anything
         "source": name.source,
         "target": name.target,
         "delivery_path": team.profile.delivery_file(name.source),

@@ -10,9 +10,14 @@ IN_LINEAGE, DIVERGENT, UNKNOWN = "in-lineage", "divergent", "unknown"
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 
 
+def is_commit(text: str) -> bool:
+    """Tell whether a text is the name of a commit: 7 to 64 hex digits."""
+    return _COMMIT.fullmatch(text) is not None
+
+
 def lineage_of(repo: str, commit: str, *, head: str = "HEAD") -> str:
     """Return whether `head` contains a commit: `in-lineage`, `divergent`, or `unknown` when git can't tell."""
-    if not _COMMIT.fullmatch(commit):
+    if not is_commit(commit):
         return UNKNOWN
     code, _ = ask_git(repo, "merge-base", "--is-ancestor", commit, head)
     return {0: IN_LINEAGE, 1: DIVERGENT}.get(code, UNKNOWN)

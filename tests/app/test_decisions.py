@@ -143,7 +143,9 @@ def test_question_leaves_a_receipt_and_wakes_the_front_seat(squad: Squad):
     assert receipt["decision_payload"]["options"][0]["label"] == "merge today"
     assert receipt["notified_at"]
     [line] = squad.recorder.lines()
-    assert line.startswith(f"koder\tDECISION_PAYLOAD {ID} from memory to koder, HIGH: The branch")
+    assert line.startswith(f"koder\tDECISION_PAYLOAD {ID} from memory to koder, HIGH: Read ")
+    assert "Choose one of A, B, abort. Without a choice within 60 min B holds." in line
+    assert line.endswith(f"oracle decision resolve {ID} --project demo.")
     assert sent.receipt_path in line
     assert squad.states() == {ID: "open"}
 
@@ -286,3 +288,10 @@ def test_question_whose_options_were_mangled_by_hand_is_still_listed(squad: Squa
     path.write_text(json.dumps(receipt))
     (item,) = squad.oracle.handoffs().items
     assert item.command.endswith("--choose 'B|abort'")
+
+
+@pytest.mark.parametrize(("default", "after"), [("wait", "the question stays open"), ("abort", "abort holds")])
+def test_wake_up_says_what_happens_without_a_choice(squad: Squad, default: str, after: str):
+    squad.oracle.send_decision(payload(default_if_timeout=default))
+    [line] = squad.recorder.lines()
+    assert f"Choose one of A, B, abort. Without a choice within 60 min {after}." in line

@@ -12,7 +12,7 @@ from unicodedata import category
 
 from oracle.domain.compiling import compiled
 from oracle.domain.masks import blank
-from oracle.domain.pages import BLANKS, FILE, HIDDEN, MAX_VALUE, URL, is_wide, joins
+from oracle.domain.pages import BLANKS, FILE, HIDDEN, MAX_VALUE, URL, is_wide, joins, unescape
 from oracle.domain.vocabulary import BARE_FILES, EXTENSIONS, LOCKS, is_product
 
 TYPE_CHECKING = False
@@ -36,7 +36,13 @@ _URL_REST = (
     rf"|\[{_URL_CHAR}*+\]|\{{{_URL_CHAR}*+\}})*+)"
 )
 _SCHEME = r"(?<![A-Za-z])[A-Za-z][A-Za-z0-9+.-]*\Z"
+_DESTINATION = (
+    r"((?:[^\s\x00-\x1f\x7f()\\]++|\\[^\s]|\((?:[^\s()\\]++|\\[^\s]|\((?:[^\s()\\]++|\\[^\s])*+\))*+\))*+)"
+    r"(?=[ \t]*+\n?+[ \t]*+[)\"'(])"
+)
+_DEFINED = r"([^\s\x00-\x1f\x7f]++)(?=[ \t]*+(?:[\"'(].*)?$)"
 _BRACKETED = r"([^\x00-\x20\x7f-\xa0<>\u2000-\u200f\u2028-\u202f\u3000\ud800-\udfff]++)>"
+_BEFORE_DEFINED = frozenset(" \t\n:")
 _URL_TAIL = ".,;:!?'\"*~،؛؟۔।॥"
 
 
@@ -51,10 +57,18 @@ def _web_scheme(prose: str, at: int) -> int:
 
 
 def _url_rest(page: Page, prose: str, *, start: int, found: re.Match[str]) -> str:
-    """Return what belongs to the URL behind `://`: all up to the bracket in `<…>`, else without its last punctuation."""
+    """Return what belongs to the URL behind `://`: all of it in `<…>` or a link's `(…)`, else without its last punctuation."""
     before = page.before(start)
     if before == "<" and (bracketed := compiled(_BRACKETED).match(prose, found.start(1))):
         return bracketed.group(1)
+    if before == "(" and prose.startswith("](", start - 2):
+        if prose.startswith(")", found.end()):
+            return found.group(1)
+        if linked := compiled(_DESTINATION).match(prose, found.start(1)):
+            return linked.group(1)
+    if before in _BEFORE_DEFINED and prose[max(start - 8, 0) : start].rstrip(" \t\n").endswith("]:"):
+        defined = compiled(_DEFINED, re.MULTILINE).match(prose, found.start(1))
+        return defined.group(1) if defined else found.group(1).rstrip(_URL_TAIL)
     rest = found.group(1).rstrip(_URL_TAIL)
     return rest.rstrip("_") if before == "_" else rest
 
@@ -73,7 +87,8 @@ def read_urls(page: Page, prose: str) -> str:
         end = at + 3 + len(rest)
         spans.append((start, end))
         if web and rest and (rest[0].isalnum() or rest[0] == "["):
-            page.mention(URL, prose[start:end].replace("\\_", "_"), start=start, end=end)
+            address = prose[start:end]
+            page.mention(URL, unescape(address) if "\\" in address else address, start=start, end=end)
     return blank(prose, spans, filler=HIDDEN)
 
 
@@ -101,7 +116,7 @@ def _url_stop(prose: str, at: int) -> int:
 
 # Files ----------------------------------------------------------------------------------------------------------------
 
-_PATH_END = r"(?!_*+[A-Za-z0-9]|\.[a-z0-9_]|[./-]*+(?<=[/-])[A-Za-z0-9_])"
+_PATH_END = r"(?!_*+[A-Za-z0-9]|\.[a-z0-9_]|\+\+|[./-]*+(?<=[/-])[A-Za-z0-9_])"
 _FILE_END = re.compile(r"\.([a-z][a-z0-9]{0,7}+)" + _PATH_END)
 _BARE_FILE_END = r"/(?:" + "|".join(sorted(BARE_FILES)) + r")" + _PATH_END
 _PATH_BACKWARDS = re.compile(r"(?:[A-Za-z0-9_./~@+$-]++(?:(?<=_)\\)?+)*+(?:(?<=/):[A-Za-z](?![A-Za-z0-9_]))?+")

@@ -31,6 +31,38 @@ def find_emphasis(prose: str) -> list[tuple[int, int]]:
     return [found.span() for found in compiled(_EMPHASIS).finditer(prose)]
 
 
+# Joined words ---------------------------------------------------------------------------------------------------------
+
+_INVISIBLE = "\xad\u200b\u200c\u200d\u2060\ufeff"
+_INVISIBLE_RUN = rf"[{_INVISIBLE}]+"
+_CHARACTER = r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
+_MARKUP = frozenset({"&amp;", "&lt;", "&gt;", "&quot;", "&nbsp;", "&apos;"})
+
+
+def find_joints(text: str) -> list[tuple[int, int]]:
+    """Return where a word goes on though no letter shows it: over characters without width and written-out letters (`&#65;`)."""
+    spans: list[tuple[int, int]] = []
+    if not text.isascii() and any(char in text for char in _INVISIBLE):
+        for found in compiled(_INVISIBLE_RUN).finditer(text):
+            start, end = found.span()
+            if joins(text[start - 1 : start]) and joins(text[end : end + 1]):
+                spans.append((start, end))
+    if "&" in text and ";" in text:
+        spans += [found.span() for found in compiled(_CHARACTER).finditer(text) if joins(_character(found))]
+        spans.sort()
+    return spans
+
+
+def _character(found: re.Match[str]) -> str:
+    """Return the character that a reference stands for, "" for none or several."""
+    if found.group() in _MARKUP:
+        return ""
+    from html import unescape
+
+    char = unescape(found.group())
+    return char if len(char) == 1 else ""
+
+
 # Tasks ----------------------------------------------------------------------------------------------------------------
 
 _ID_END = r"(?![A-Za-z0-9_]|-[A-Za-z0-9_]|\.[0-9a-z])"
@@ -148,14 +180,16 @@ def _is_colour(page: Page, start: int, *, end: int, colour_end: int) -> bool:
 _HEX = r"([0-9a-fA-F]{7,40}+)(?![A-Za-z0-9_]|-[0-9a-fA-F]{4}-)"  # a UUID is none
 _COMMIT_CUES = ("commit", "merg", "cherry", "revert", "sha", "提交", "合并", "回滚", "还原")
 _ASCII_CUES = tuple(cue for cue in _COMMIT_CUES if cue.isascii())
-_INTRODUCED = r"(?:\s{1,3}+|[:=]\s{0,3}+)" + _HEX
+_INTRODUCED = r"(?:\s{1,3}+|[:=]\s{0,3}+)\[?+" + _HEX
 _CUE = r"(?:(commit(?:s|ted)?)|merge[ds]?|merging|cherry.?pick(?:ed|s|ing)?|revert(?:ed|s|ing)?|sha)"
 _ASCII_COMMIT = _CUE + _INTRODUCED  # for small letters: ignoring case makes a pattern slow to compile
-_COMMIT = f"(?i:{_CUE}){_INTRODUCED}" + r"|(?:(提交)|合并|回滚|还原)(?:了|于|：|:)?\s{0,3}+" + _HEX
+_COMMIT = f"(?i:{_CUE}){_INTRODUCED}" + r"|(?:(提交)|合并|回滚|还原)(?:了|于|：|:)?\s{0,3}+\[?+" + _HEX
 _OPENERS = frozenset("([{")
-_NEXT_COMMIT = r"\s{0,3}+(?:,\s?(?i:and)|\.{2,3}+|,|、|，|(?i:and)|&|和|及|与)\s{0,3}+" + _HEX
-_PARENTHESISED = r"\(([0-9a-fA-F]{7,40}+)\)"
-_WIDE_PARENTHESISED = r"（([0-9a-fA-F]{7,40}+)）"
+_NEXT_COMMIT = (
+    r"(?:\](?:\([^()\n]*+\))?+)?+\s{0,3}+(?:,\s?(?i:and)|\.{2,3}+|,|、|，|(?i:and)|&|和|及|与)\s{0,3}+\[?+" + _HEX
+)
+_PARENTHESISED = r"\((?:([0-9a-fA-F]{7,40}+)|\[([0-9a-fA-F]{7,40}+)\]\([^()\n]*+\))\)"  # a link of a changelog, too
+_WIDE_PARENTHESISED = r"（(?:([0-9a-fA-F]{7,40}+)|\[([0-9a-fA-F]{7,40}+)\]\([^()\n]*+\))）"
 _DATE = r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"
 
 
@@ -165,9 +199,11 @@ def read_commits(page: Page, prose: str) -> None:
         if opening not in prose:
             continue
         for found in compiled(pattern).finditer(prose):
-            value, (start, end) = found.group(1), found.span()
+            value, (start, end) = found.group(found.lastindex or 0), found.span()
             if _is_mixed(value) and not page.is_joined(start, end) and page.after(end) not in _OPENERS:
-                page.mention(COMMIT, value, start=start + 1, end=end - 1)
+                page.mention(
+                    COMMIT, value, start=found.start(found.lastindex or 0), end=found.end(found.lastindex or 0)
+                )
     lower = prose.lower()
     is_ascii = prose.isascii()
     if not is_ascii and len(lower) != len(prose):  # a few letters have a longer small form

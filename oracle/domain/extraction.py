@@ -20,6 +20,8 @@ def read(text: str, patterns: Patterns) -> Extraction:
     page = Page(text)
     prose = mask_code(text)
     keys = prose
+    if joints := entities.find_joints(text):
+        page.beside = blank(text, joints, filler="_")
     if ":" in prose and "://" in prose:
         prose = addresses.read_urls(page, prose)
     has_brackets = "]" in prose
@@ -38,7 +40,7 @@ def read(text: str, patterns: Patterns) -> Extraction:
     if "[" in keys and "[KEY:" in keys:
         entities.read_keys(page, keys)
     if "_" in prose and (spans := entities.find_emphasis(prose)):
-        page.beside = blank(page.text, spans, filler="*")
+        page.beside = blank(page.beside, spans, filler="*")
         prose, named = blank(prose, spans, filler="*"), blank(named, spans, filler="*")
     entities.read_tasks(page, prose, prefixes=patterns.task_prefixes)
     entities.read_commits(page, prose)

@@ -22,13 +22,18 @@ _BLOCK = r"""(?x)(?P<fence>`{3,}(?=[^`]*\Z)|~{3,})
       | (?P<heading>\#{1,6}(?=[ \t]|\Z))
       | (?P<rule>([-*_])[ \t]*+(?:\4[ \t]*+){2,}+\Z)
       | (?P<quote>>)
+      | (?P<underline>(?:=++|-{1,2}+)[ \t]*\Z)
       | (?P<item>[-+*]|[0-9]{1,9}[.)])(?=[ \t]|\Z)
       | (?P<comment><!--)"""
 _CLOSER = r"(?m)^ {0,3}(`{3,}|~{3,})[ \t]*$"
 _BLANKS = re.compile(r"[ \t]*")
 _TICKS = re.compile(r"`+")
-_INLINE = r"(?s)\\.|`+|<!--|<[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>"
-_SPECIAL_FIRST = frozenset(" \t>-+*_#`~<0123456789")
+_ATTRIBUTE = r"""\s++[A-Za-z_:][A-Za-z0-9_.:-]*+(?:\s*+=\s*+(?:[^\s"'=<>`]++|'[^']*+'|"[^"]*+"))?+"""
+_INLINE = (
+    r"(?s)\\.|`+|<!--|<[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>"
+    rf"|<(?:/[A-Za-z][A-Za-z0-9-]*+|[A-Za-z][A-Za-z0-9-]*+(?:{_ATTRIBUTE})*+)\s*+/?>"
+)
+_SPECIAL_FIRST = frozenset(" \t>-+*_#`~<=0123456789")
 
 
 def unify_line_ends(text: str) -> str:
@@ -120,6 +125,12 @@ class _Line:
         return self.indent
 
 
+def _interrupts(line: _Line) -> bool:
+    """Tell whether a line begins a block, and does not go on with a paragraph whose markers it leaves out."""
+    block = compiled(_BLOCK).match(line.text, line.at)
+    return block is not None and (block.lastgroup != "underline" or block.group().rstrip(" \t") == "-")
+
+
 class _Blocks:
     """A walk over the lines that keeps the open containers, the open fence and the open paragraph."""
 
@@ -170,7 +181,7 @@ class _Blocks:
             return
         self._is_bare = False
         if depth < len(self._stack):
-            if self._paragraph >= 0 and (line.indent >= _INDENTED or not compiled(_BLOCK).match(line.text, line.at)):
+            if self._paragraph >= 0 and (line.indent >= _INDENTED or not _interrupts(line)):
                 return  # a lazy continuation: the paragraph goes on without its markers
             self._end_paragraph(start)
             del self._stack[depth:]
@@ -221,6 +232,10 @@ class _Blocks:
         """Open the block whose marker stands at `line.at`; return False when it turns out to be a paragraph's text."""
         if kind == "comment":
             return self._open_comment(start + line.at, start + len(line.text))
+        if kind == "underline" and self._paragraph < 0:
+            if marker.rstrip(" \t") != "-":
+                return False
+            kind, marker = "item", "-"
         if kind in {"quote", "item"}:
             if len(self._stack) >= _DEEPEST:
                 return False

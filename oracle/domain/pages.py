@@ -39,6 +39,7 @@ _WIDE = (
     "\u0e00\u0f00\u1000\u10a0\u1100\u1200\u1780\u1800\u2e80\ua000\ua960\ua980\uac00\ud800\uf900\ufb00\ufe30\ufe50"
     "\uff00\ufff0\U00020000\U00040000"
 )
+_ESCAPE = r"\\([!-/:-@\[-`{-~])"
 _UNCLEAN = r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
 
 if TYPE_CHECKING:
@@ -170,6 +171,11 @@ def joins(char: str) -> bool:
 def is_wide(char: str) -> bool:
     """Tell whether a character is a letter or digit of a script that is written without blanks between words."""
     return not char.isascii() and char.isalnum() and bisect_right(_WIDE, char) % 2 == 1
+
+
+def unescape(text: str) -> str:
+    """Return a text without the backslashes that Markdown takes off before punctuation."""
+    return compiled(_ESCAPE).sub(r"\1", text)
 
 
 def is_unclean(text: str) -> bool:

@@ -10,7 +10,7 @@ import re
 from oracle.domain.compiling import compiled
 from oracle.domain.entities import TASK_ID
 from oracle.domain.masks import blank
-from oracle.domain.pages import FILE, HIDDEN, ROOT_FOLDERS, is_unclean, joins
+from oracle.domain.pages import FILE, HIDDEN, ROOT_FOLDERS, is_unclean, joins, unescape
 from oracle.domain.vocabulary import BARE_FILES, EXTENSIONS, is_product
 
 TYPE_CHECKING = False
@@ -27,15 +27,16 @@ _INLINE_LINK = (
     r"(?=[ \t]*+\n?+[ \t]*+[)\"'(])"
 )
 _DEFINITION = (
-    r"(?m)^[ \t>]{0,12}\[(?!\^)[^\[\]\n]{1,999}\]:[ \t]*+(?:<([^<>\n]*+)>|([^\s<]\S*+))(?=[ \t]*+(?:[\"'(].*)?$)"
+    r"(?m)^(?:[ \t>]|(?:[-+*]|[0-9]{1,9}[.)])[ \t]){0,12}+\[(?!\^)[^\[\]\n]{1,999}\]:[ \t]*+(?:\n[ \t>]*+)?+"
+    r"(?:<([^<>\n]*+)>|([^\s<]\S*+))(?=[ \t]*+(?:[\"'(].*)?$)"
 )
 _WIKILINK = r"\[\[([^\[\]\n|]{1,2000}+)(?:\|([^\[\]\n]*+))?+\]\]"
 _SHELL = r"[\"$`<>*{}\x01]|==|=~|!=|\s=\s|&&|^:\w*:$|(?:^|\s)(?:-[a-z]{1,2}|!)\s|^\s*[\d.]+\s*(?:,\s*[\d.]+\s*)+$"
 _NAME = r"[\w./#-]+"  # surely no shell test
 _INDEX = r"\s*(?:-?[0-9]+|[A-Za-z])\s*"
 _ADDRESS = r"[A-Za-z][A-Za-z0-9+.-]*://|(?:mailto|file|data|tel):"  # and not `Fix: the title of a note`
+_ADDRESS_MARKS = frozenset("./:")
 _SCHEME_HEAD = r"[A-Za-z][A-Za-z0-9+.-]*:"
-_ESCAPE = r"\\([!-/:-@\[-`{-~])"
 _ENCODED = r"(?:%[0-9A-Fa-f]{2})+"
 _MEMORY = "/.agents/memory/"
 _ATTACHMENT = (
@@ -54,15 +55,16 @@ def read_links(page: Page, prose: str) -> str:
         for found in compiled(pattern).finditer(prose):
             group = 1 if found.group(1) is not None else 2
             start, end = found.span(group)
-            if found.group(group).startswith("[["):
-                continue  # `[label]([[page]])`, as Logseq writes it, is a wikilink
+            written = found.group(group)
+            if written.startswith("[[") or (mark == "]:" and _ADDRESS_MARKS.isdisjoint(written)):
+                continue  # `[label]([[page]])`, as Logseq writes it, is a wikilink; `- [fix]: ARENA-228` a note
             spans.append((start, end))
-            _read_destination(page, found.group(group), start=start, end=end)
+            _read_destination(page, written, start=start, end=end)
     return blank(prose, sorted(spans), filler=HIDDEN)
 
 
 def _read_destination(page: Page, written: str, *, start: int, end: int) -> None:
-    path = compiled(_ESCAPE).sub(r"\1", written).replace("\\", "/") if "\\" in written else written
+    path = unescape(written).replace("\\", "/") if "\\" in written else written
     if not path or _has_scheme(path) or path.startswith(("//", "#", "?")) or written.startswith("\\"):
         return
     path = _decode(path.partition("#")[0].partition("?")[0])
@@ -165,7 +167,8 @@ def read_wikilinks(page: Page, prose: str) -> str:
         written, alias = found.group(1), found.group(2) or ""
         if alias.startswith("|") or _is_shell(written) or _is_subscript(page, found.start(), written=written):
             continue
-        path = _decode(written.partition("#")[0].partition("^")[0].rstrip("\\ ")).strip().replace("\\", "/")
+        path = _decode(written.partition("#")[0].partition("^")[0].rstrip("\\ ")).strip()
+        path = unescape(path).replace("\\", "/") if "\\" in path else path
         if compiled(_ADDRESS).match(path) or _has_other_suffix(path.rpartition("/")[2]):
             continue
         inside = _inside_memory(path)

@@ -184,7 +184,11 @@ def _is_older(completion: _Files, dispatch: _Files) -> bool:
         return False
     delivered = timestamps.parse(completion.receipt.text("delivered_at"))
     assigned = timestamps.parse(dispatch.receipt.text("assigned_at"))
-    return delivered is not None and assigned is not None and delivered < assigned
+    if delivered is None or assigned is None:
+        return False
+    return delivered < (
+        assigned if delivered.microsecond else assigned.replace(microsecond=0)
+    )  # in whole seconds, mostly
 
 
 def _join(dispatch: _Files | None, completion: _Files | None, *, folder: str, now: datetime, around: Around) -> Handoff:

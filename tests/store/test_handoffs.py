@@ -346,6 +346,25 @@ def test_an_answer_to_an_earlier_round_is_not_taken_for_the_new_one(folder: Path
     assert consumed.text("title") == "Who decided?"
 
 
+@pytest.mark.parametrize(
+    ("assigned", "delivered", "is_answer"),
+    [
+        ("10:00:00.700000", "10:00:00", True),
+        ("10:00:00.700000", "10:00:01", True),
+        ("10:00:00.700000", "10:00:00.800000", True),
+        ("10:00:00.700000", "10:00:00.600000", False),
+        ("10:00:01.000001", "10:00:00", False),
+        ("10:00:00", "10:00:00", True),
+    ],
+)
+def test_an_answer_within_the_second_of_its_dispatch_is_one(
+    folder: Path, assigned: str, delivered: str, is_answer: bool
+) -> None:
+    write(folder, NAME.file_name, {**DISPATCH.fields, "assigned_at": f"2026-05-01T{assigned}+00:00"})
+    write(folder, BACK.file_name, {**ANSWER.fields, "delivered_at": f"2026-05-01T{delivered}Z"})
+    assert len(list_handoffs(str(folder), now=NOW).handoffs) == (1 if is_answer else 2)
+
+
 def test_an_answer_goes_with_the_dispatch_whose_seat_wanted_it(folder: Path) -> None:
     for asker, reply_to in (("planner", "reviewer"), ("builder", "")):
         name = ReceiptName("T1", asker, "memory")

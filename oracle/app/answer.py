@@ -19,7 +19,7 @@ from oracle.domain.stretches import is_wide
 from oracle.domain.values import replace, value
 from oracle.errors import NotInFederation, UsageError
 from oracle.index import query
-from oracle.wording import Said, say
+from oracle.wording import Said, say, say_many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ def _searched(oracle: Oracle, filters: Mapping[str, str]) -> Said:
         for project, seat, _, count, _ in groups
         if wanted.get("project", project) == project and wanted.get("seat", seat) == seat
     )
-    records = say("{number} records", number=number)
+    records = say_many("{n} record", "{n} records", n=number)
     if "seat" in filters:
         records = say("{records} of the seat {seat}", records=records, seat=filters["seat"])
     if "project" in filters:

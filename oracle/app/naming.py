@@ -80,7 +80,8 @@ def find_target(oracle: Oracle, connection: Connection, name: str) -> str:
         return name
     if is_entity(name):
         raise NotInMemory(
-            say("not_in_memory_db: no record mentions {name}.", name=name), hint=_advise(connection, name)
+            say("not_in_memory_db: no record mentions {name}.", name=name),
+            hint=_likely_entities(connection, name) or say("See what is mentioned with `oracle entities`."),
         )
     return find_record(oracle, connection, name)
 
@@ -132,6 +133,12 @@ def _advise_folder(connection: Connection, name: str) -> Said:
     return _advise(connection, name)
 
 
+def _likely_entities(connection: Connection, name: str) -> Said | None:
+    """Return which entities that are mentioned may be meant by one that is not, None when none is like it."""
+    others = query.entities_alike(connection, split_entity(name)[1])
+    return say("Did you mean {names}?", names=_list_entities(others)) if others else None
+
+
 def _advise(connection: Connection, name: str) -> Said:
     """Return what to type for an entity or a record of nearly this name."""
     if is_entity(name):
@@ -140,9 +147,7 @@ def _advise(connection: Connection, name: str) -> Said:
             return say(
                 "This is an entity; ask `oracle backlinks {name}` ({count}).", name=_word(name), count=_count(count)
             )
-        others = query.entities_alike(connection, split_entity(name)[1])
-        meant = say("Did you mean {names}?", names=_list_entities(others))
-        return meant if others else say("No record mentions it; see `oracle entities`.")
+        return _likely_entities(connection, name) or say("No record mentions it; see `oracle entities`.")
     others = query.entities_alike(connection, name) or [
         (target, query.count_backlinks(connection, target)) for target in _entities_in(name)
     ]

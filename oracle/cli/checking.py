@@ -8,7 +8,7 @@ import typer
 
 from oracle.cli.options import Fresh, Json, MemoryDir, Project, begin
 from oracle.cli.printing import Table, print_table
-from oracle.wording import say, say_each
+from oracle.wording import say, say_each, say_many
 
 if TYPE_CHECKING:
     from oracle.cli.session import Call
@@ -38,7 +38,12 @@ def stale(
     ]
     print_table(Table(say_each("slug", "line", "what", "name", "it is", "detail"), rows, stacked=(3, 0, 5)))
     call.note(
-        say("{looked_up} names looked up, {unchecked} unchecked", looked_up=found.looked_up, unchecked=found.unchecked)
+        say_many(
+            "{n} name looked up, {unchecked} unchecked",
+            "{n} names looked up, {unchecked} unchecked",
+            n=found.looked_up,
+            unchecked=found.unchecked,
+        )
     )
 
 

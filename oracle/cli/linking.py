@@ -173,7 +173,7 @@ def entities(
         ),
     ] = "",
     top: Annotated[
-        int, typer.Option("--top", metavar="N", min=1, help="The N most mentioned.", show_default=True)
+        int, typer.Option("--top", "--limit", metavar="N", min=1, help="The N most mentioned.", show_default=True)
     ] = 20,
     memory_dir: MemoryDir = None,
     as_json: Json = False,

@@ -87,7 +87,7 @@ Secrets = Annotated[
         autocompletion=completing.words("refuse", "redact", "allow"),
     ),
 ]
-NoNotify = Annotated[bool, typer.Option("--no-notify", help="Wake nobody.")]
+NoNotify = Annotated[bool, typer.Option("--no-notify", help="This call wakes nobody.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Write nothing; print the record.")]
 
 

@@ -28,7 +28,7 @@ from oracle.cli.options import (
 from oracle.cli.printing import Table, is_terminal, padded, print_table, visible, visible_lines, write_out
 from oracle.cli.session import record_json, replaced_by, with_chains
 from oracle.errors import NotFound, NotInMemory, UsageError
-from oracle.wording import joined, retold, say, say_each
+from oracle.wording import joined, retold, say, say_each, say_many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -230,7 +230,10 @@ def _print_counts(counts: dict[str, Any]) -> None:
     if "embedded" in counts:
         read = joined(" and ", [f"{one['whole']} {one['model']}" for one in counts["embedded"]["models"]])
         lines.append(
-            (say("embedded"), say("{read} of {records} records", read=read, records=counts["embedded"]["records"]))
+            (
+                say("embedded"),
+                say_many("{read} of {n} record", "{read} of {n} records", n=counts["embedded"]["records"], read=read),
+            )
         )
     freshness = counts["freshness"]
     looked = say("every file stat'ed at {moment}", moment=freshness["last_full_stat"])

@@ -33,7 +33,7 @@ def add_profile(parser: argparse.ArgumentParser) -> None:
 def add_notify(parser: argparse.ArgumentParser) -> None:
     """Add the options that say whether the reader is woken."""
     parser.add_argument("--notify", action="store_true", help="wake the reader, which is what happens by default")
-    parser.add_argument("--no-notify", action="store_true", help="wake nobody")
+    parser.add_argument("--no-notify", action="store_true", help="this call wakes nobody")
     parser.add_argument("--skip-notify", action="store_true", help="the old name of --no-notify")
     parser.add_argument(
         "--allow-notify-failure", action="store_true", help="taken: a wake-up that fails is a warning in any case"

@@ -49,6 +49,8 @@ _COMMIT_FIELDS = ("commit", "commits", "builder_commit", "memory_commit")
 _BRANCH_FIELDS = ("branch", "expected_branch")
 _EVIDENCE_KEYS = ("source_url", "source", "path", "quote")
 _LONGEST = 200
+_SHORTEST_TOKEN = 16
+"""Characters below which nothing is looked at for a credential."""
 
 _FENCE = re.compile(r" {0,3}(?:[-*+] +|> ?)*(`{3,}|~{3,})")
 _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{1,200})(?<!`)\1(?!`)")
@@ -185,8 +187,22 @@ def _symbols(text: str, *, is_code: bool) -> Iterator[str]:
         name, called = found[1], bool(found[2])
         parts = re.split(r"\.|::", name)
         shaped = "::" in name or any(_SNAKE.fullmatch(part) or (is_code and _CAMEL.fullmatch(part)) for part in parts)
-        if len(name) >= 3 and (called or shaped) and not _names_file(name) and not is_product(name):
+        if len(name) < 3 or not (called or shaped) or _names_file(name) or is_product(name):
+            continue
+        is_cut = is_code and text.startswith(("…", "..."), found.end())
+        if not is_cut and not _is_credential(name):
             yield name
+
+
+def _is_credential(name: str) -> bool:
+    """Tell whether a name has the shape of a token (`ghp_…`), or stands in for one with a row of `x`."""
+    if "xxxx" in name.lower():
+        return True
+    if len(name) < _SHORTEST_TOKEN or not any(map(str.isdigit, name)):
+        return False
+    from oracle.domain.secrets import find_secrets
+
+    return bool(find_secrets(name))
 
 
 def _names_file(name: str) -> bool:

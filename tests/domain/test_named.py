@@ -72,3 +72,20 @@ def test_any_text_is_read_and_its_lines_are_there(text: str, first: int) -> None
     for item in names_in(Document({}, text, first, {}, ()), DEFAULT_PATTERNS):
         assert first <= item.line <= first + len(text)
         assert item.name.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "symbols"),
+    [
+        ("a token like " + "ghp_" + "A1b2C3d4E5f6G7h8I9j0" * 2, []),
+        ("a token like `" + "ghp_" + "A1b2C3d4E5f6G7h8I9j0" * 2 + "`", []),
+        ("`ghp_abc…` and `sk_live...`", []),
+        ("`ghp_xxxxxxxx`, `AKIA_XXXX`", []),
+        (
+            "`load_config` and then retry_twice_with_2_tries_of_each…",
+            ["load_config", "retry_twice_with_2_tries_of_each"],
+        ),
+    ],
+)
+def test_a_token_is_no_symbol(text: str, symbols: list[str]) -> None:
+    assert [item.name for item in names_in(Document({}, text, 1, {}, ()), DEFAULT_PATTERNS)] == symbols

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,3 +100,9 @@ def test_a_file_of_patterns_that_is_nested_too_deeply_is_passed_over(root: Path)
     patterns, said = load(root)
     assert patterns == DEFAULT_PATTERNS
     assert len(said) == 1
+
+
+def test_page_names_the_endings_of_components_that_count_by_default():
+    page = (Path(__file__).parents[2] / "references" / "links.md").read_text(encoding="utf-8")
+    (named,) = [line for line in page.splitlines() if line.startswith("Where nothing lists them, the endings are")]
+    assert re.findall("`([^`]+)`", named) == list(DEFAULT_PATTERNS.component_suffixes)

@@ -12,7 +12,7 @@ from oracle.app.doctor.diagnosis import ABSENT, BUSY, DAMAGED, OUTDATED
 from oracle.app.doctor.patient import Patient
 from oracle.domain.flat import flatten
 from oracle.index import query
-from oracle.wording import retold, say
+from oracle.wording import retold, say, say_many
 
 _READ_LIMIT = 256 * 1024 * 1024
 """Bytes of a published file that are looked through."""
@@ -41,8 +41,15 @@ def check_index(patient: Patient) -> Iterator[Check]:
             FIX,
         )
     else:
-        sound = say("{records} records, as a rebuild would have them", records=found.records)
-        waiting = say("{sound}; {count} changes on disk wait for the next query", sound=sound, count=found.behind)
+        sound = say_many(
+            "{n} record, as a rebuild would have it", "{n} records, as a rebuild would have them", n=found.records
+        )
+        waiting = say_many(
+            "{sound}; {n} change on disk waits for the next query",
+            "{sound}; {n} changes on disk wait for the next query",
+            n=found.behind,
+            sound=sound,
+        )
         yield passed("index", waiting if found.behind else sound)
     if found.emptied:
         accept = say(

@@ -42,6 +42,8 @@ _NEIGHBOURS = 100
 """Neighbours of what the question names whose files are read."""
 _NAMED_BY = 500
 """Records that may hold a word by which a record is named; a fiftieth of a large Root."""
+_HOLDERS = 200
+"""Records that hold an entity of the question, among which those that hold most are read."""
 _NEAR, _NEAR_PATHS = 24, 200
 """Records that are looked at for their meaning alone, and among how many of the nearest those that pass the filters."""
 _STRONG = 3
@@ -197,7 +199,7 @@ class Recall:
         """Return the newest records that hold an entity of the question, with how many of them they hold."""
         found: dict[int, int] = {}
         for asked in self._entities:
-            for identifier in holders(self._connection, asked, self._condition):
+            for identifier in holders(self._connection, asked, self._condition, most=_HOLDERS):
                 found[identifier] = found.get(identifier, 0) + 1
         best = sorted(found.items(), key=lambda item: (-item[1], -item[0]))
         return dict(best[:_CANDIDATES])

@@ -18,17 +18,19 @@ MOST = 1_000
 _OWN = "edge.type NOT LIKE 'references-%'"
 
 
-def holders(connection: sqlite3.Connection, asked: Asked, condition: tuple[str, Sequence[str]]) -> dict[int, bool]:
+def holders(
+    connection: sqlite3.Connection, asked: Asked, condition: tuple[str, Sequence[str]], *, most: int = MOST
+) -> dict[int, bool]:
     """Return the ids of the records that hold an entity and meet a condition over `record`, each with whether its frontmatter does.
 
     Edges come first, the newest records before; what the full-text index finds is looked at again, since it knows no punctuation.
     """
     found: dict[int, bool] = {}
     if asked.targets:
-        found.update(_linked(connection, asked, condition))
+        found.update(_linked(connection, asked, condition, most))
     if not asked.is_sure and not found:
         return {}
-    for identifier, title, body in _written(connection, asked, condition):
+    for identifier, title, body in _written(connection, asked, condition, most) if len(found) < most else ():
         if identifier not in found and (asked.stands_in(title) or asked.stands_in(body)):
             found[identifier] = False
     if asked.space == FILE:
@@ -37,7 +39,7 @@ def holders(connection: sqlite3.Connection, asked: Asked, condition: tuple[str, 
 
 
 def _linked(
-    connection: sqlite3.Connection, asked: Asked, condition: tuple[str, Sequence[str]]
+    connection: sqlite3.Connection, asked: Asked, condition: tuple[str, Sequence[str]], most: int
 ) -> list[tuple[int, bool]]:
     marks = ", ".join("?" * len(asked.targets))
     names, values = f"name IN ({marks})", list(asked.targets)
@@ -47,22 +49,22 @@ def _linked(
         f"SELECT record.id, max({_OWN}) FROM target CROSS JOIN edge ON target_id = target.id"  # noqa: S608
         f" CROSS JOIN record ON record.id = source_id WHERE {names} AND {condition[0]}"
         " GROUP BY record.id ORDER BY record.id DESC LIMIT ?",
-        (*values, *condition[1], MOST),
+        (*values, *condition[1], most),
     )
     return [(int(identifier), bool(is_own)) for identifier, is_own in rows]
 
 
 def _written(
-    connection: sqlite3.Connection, asked: Asked, condition: tuple[str, Sequence[str]]
+    connection: sqlite3.Connection, asked: Asked, condition: tuple[str, Sequence[str]], most: int
 ) -> list[tuple[int, str, str]]:
-    """Return (id, title, text) of the records whose words are those of an entity."""
+    """Return (id, title, text) of up to `most` records whose words are those of an entity."""
     phrases = [fold.quote(fold.fold(text)) for text in asked.expressions]
     if asked.space == COMMIT:
         phrases[0] += "*"
     rows = connection.execute(
         "SELECT record.id, passage.title, passage.body FROM passage JOIN record ON record.id = passage.rowid"  # noqa: S608
-        f" WHERE passage MATCH ? AND {condition[0]} ORDER BY rank LIMIT ?",
-        (" OR ".join(phrases), *condition[1], MOST),
+        f" WHERE passage MATCH ? AND {condition[0]} ORDER BY passage.rowid DESC LIMIT ?",
+        (" OR ".join(phrases), *condition[1], most),
     )
     return rows.fetchall()
 

@@ -32,7 +32,9 @@ class Binding:
     def doubts(self, oracle: Oracle) -> list[str]:
         """Return a sentence on what may be a slip: no Root, a project without folder and profile, a seat that it does not have."""
         if not Path(oracle.root.path).is_dir():
-            return [say("There is no Root at {path} yet; every tool says so until there is one.", path=oracle.root.path)]
+            return [
+                say("There is no Root at {path} yet; every tool says so until there is one.", path=oracle.root.path)
+            ]
         if not self.project:
             return []
         from oracle.app.teams import open_team

@@ -91,7 +91,7 @@ def _answer(oracle: Oracle, question: str, *, project: str, seat: str, fresh: bo
     if reply.facts or reply.claims:
         return reply
     reason = _reason(asked, replaced, searched)
-    nearest = () if asked.is_empty else _nearest(hits)
+    nearest = () if asked.is_empty else _nearest(asked, hits)
     return replace(reply, status=replies.NOT_IN_MEMORY, nearest=nearest, unknown=asked.unknown, reason=reason)
 
 
@@ -285,10 +285,10 @@ def _cite(oracle: Oracle, kept: Sequence[_Candidate], pairs: set[frozenset[str]]
 # No answer ------------------------------------------------------------------------------------------------------------
 
 
-def _nearest(hits: Sequence[Hit]) -> tuple[Near, ...]:
+def _nearest(asked: Question, hits: Sequence[Hit]) -> tuple[Near, ...]:
     near: dict[str, Near] = {}
     for hit in hits:
-        if hit.coverage > 0:
+        if hit.coverage > 0 or hit.record.slug in asked.subject.held:
             near.setdefault(hit.record.slug, Near(hit.record, (hit.first_line, hit.last_line), hit.coverage))
     return tuple(near.values())[:_NEAREST]
 
@@ -325,4 +325,4 @@ def _absent(oracle: Oracle, asked: Question, filters: dict[str, str], error: Not
     hits = [hit for hit in oracle.search(asked.text, {}, limit=_HITS) if not _is_over(hit.record)]
     reason = error.sentence.removeprefix("not_in_federated_kb: ").rstrip(".")
     project, seat = filters.get("project", ""), filters.get("seat", "")
-    return Reply(asked.text, replies.NOT_IN_FEDERATION, project, seat, nearest=_nearest(hits), reason=reason)
+    return Reply(asked.text, replies.NOT_IN_FEDERATION, project, seat, nearest=_nearest(asked, hits), reason=reason)

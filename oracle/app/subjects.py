@@ -28,20 +28,21 @@ _MOST_READ = 40
 _PASSAGES = 2
 _BESIDE_BEST = 0.5
 _ABOUT = frozenset(
-    """about add added adds all any anything associated been belong belongs between can change changed changes class commit
-    commits component concern concerning concerns connected contain contained contains could current currently deal deals
-    describe described describes description detail details does doing done everything exactly exist explain explained file
-    files find fix fixed fixes found give goes going got happen happened happens hash heard history id info information
-    introduce introduced involved issue just key knew know known learn learned learnt like look me memory mention mentioned
-    mentions module my news note notes our page path please progress purpose recent recently record recorded records refer
-    referenced references referring regard regarding relate related relates relation report revision said saw say says sha
-    should show so some state stated states status still story summarise summarize summary task tasks tell than their thing
-    things think ticket tickets told topic touch touched touches us uuid was work worked works would write written wrote""".split()
+    """about add added adds all any anything associated been belong belongs between can change changed changes class comment
+    comments commit commits component concern concerning concerns connected contain contained contains could current
+    currently deal deals decision decisions describe described describes description detail details does doing done
+    everything exactly exist explain explained file files find finding findings fix fixed fixes found give goes going got
+    happen happened happens hash heard history id info information introduce introduced involved issue just key knew know
+    known learn learned learnt like look me memory mention mentioned mentions module my news note notes our page path plan
+    plans please progress purpose recent recently record recorded records refer referenced references referring regard
+    regarding relate related relates relation report review reviewed reviews revision said saw say says sha should show so
+    some state stated states status still story summarise summarize summary task tasks tell than their thing things think
+    ticket tickets told topic touch touched touches us uuid was work worked works would write written wrote""".split()
 )
 """Words that ask for whatever there is about an entity."""
 _WIDE_ABOUT = (
     "知道|了解|有关|关于|相关|介绍|说明|解释|描述|总结|情况|进展|状态|记录|记忆|内容|任务|提交|文件|组件|模块|什么|怎么样|怎么|如何|哪些|哪个"
-    "|我们|你们|他们|请问|告诉|一下|提到|提及|信息|历史|发生|事情|东西|目前|现在|所有|全部"
+    "|我们|你们|他们|请问|告诉|一下|提到|提及|信息|历史|决定|决策|发现|计划|评审|发生|事情|东西|目前|现在|所有|全部"
 )
 _WIDE_SINGLE = "[请讲说做干改动是有的了吗呢吧啊和与在对过里中都把被给个些它这那查找看为]"
 

@@ -124,6 +124,11 @@ def test_what_the_records_of_an_entity_do_not_say_is_not_answered_by_others(orac
     assert set(names) <= {"images", "both"}
 
 
+def test_what_is_nearest_is_what_the_records_of_an_entity_say(oracle: Oracle) -> None:
+    reply = oracle.answer("Which penguins swim in SHOP-13?")
+    assert {item.record.slug for item in reply.nearest} == {f"{SHOP}/builder/images", f"{SHOP}/builder/both"}
+
+
 def test_an_entity_is_looked_for_in_the_project_and_seat_asked(oracle: Oracle) -> None:
     assert oracle.answer("What of SHOP-13?", seat="memory").unknown == ("SHOP-13",)
     assert quoted(oracle, "What of SHOP-12?", seat="memory") == [POLICY]

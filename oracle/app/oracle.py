@@ -353,6 +353,7 @@ class Oracle:
         report = self.index.reconcile(
             patience=None, full=full, rebuild=rebuild, accept_removals=accept_removals, progress=progress
         )
+        upkeep.warn_of_links_out(self)
         return upkeep.reprint(self, report) if full and not rebuild else report
 
     def publish(self) -> list[str]:

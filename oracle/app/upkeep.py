@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 
 from oracle.app.oracle import Oracle
 from oracle.domain import timestamps
@@ -53,6 +54,21 @@ def reprint(oracle: Oracle, report: Report) -> Report:
     with oracle.index.lock():
         printed = projections.print_all(database.connect(), oracle.root)
     return Report(report.taken, report.dropped, printed, report.rebuilt)
+
+
+def warn_of_links_out(oracle: Oracle) -> None:
+    """Warn of folders of projections that are links out of the Root, in which nothing is printed."""
+    from oracle.index import projections
+
+    for name in projections.leading_out(oracle.root):
+        oracle.warn(
+            say(
+                "{folder} is a symbolic link that leaves the Root: nothing is printed there. Remove it and run the command again: "
+                "rm {path}",
+                folder=name,
+                path=shlex.quote(oracle.root.join(name)),
+            )
+        )
 
 
 def check(oracle: Oracle) -> list[tuple[str, str]]:

@@ -118,6 +118,11 @@ def _is_ours(root: Root, side: str) -> bool:
     return not os.path.islink(folder) or root.contains(folder)
 
 
+def leading_out(root: Root) -> list[str]:
+    """Return the names of the folders of projections that are links out of the Root: they stay as they are."""
+    return [f"_{side}" for side in (LINKS, BACKLINKS) if not _is_ours(root, side)]
+
+
 def differences(connection: sqlite3.Connection, root: Root) -> list[str]:
     """Return the paths of projections that are missing, stale or stray; read only."""
     wrong: list[str] = []

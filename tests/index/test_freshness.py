@@ -698,3 +698,24 @@ def test_a_folder_that_goes_while_it_is_listed_is_gone_and_not_unreadable(
     (root / BUILDER / "new.md").write_text("new closes ARENA-1")
     _move_while_listed(monkeypatch, root / BUILDER, lambda _: shutil.rmtree(root / BUILDER, ignore_errors=True))
     assert (sources(oracle), warnings) == ([], [])
+
+
+@pytest.mark.parametrize("side", ["_links", "_backlinks"])
+@pytest.mark.parametrize("how", [{}, {"full": True}, {"rebuild": True}])
+def test_a_reconcile_says_where_nothing_is_printed(
+    oracle: Oracle, root: Path, tmp_path: Path, warnings: list[str], side: str, how: dict[str, bool]
+) -> None:
+    oracle.reconcile(**how)
+    assert warnings == []
+    shutil.rmtree(root / side)
+    (tmp_path / "away").mkdir()
+    (root / side).symlink_to(tmp_path / "away")
+    oracle.reconcile(**how)
+    (warning,) = warnings
+    assert f"{side} is a symbolic link" in warning
+    assert f"rm {root / side}" in warning
+    assert list((tmp_path / "away").iterdir()) == []
+    (root / side).unlink()
+    oracle.reconcile(**how)
+    assert len(warnings) == 1
+    assert_like_rebuilt(oracle)

@@ -43,6 +43,21 @@ def marks(oracle: Oracle, targets: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def successor(oracle: Oracle, slug: str) -> str:
+    """Return the record that stands in the place of a retired one, "" when the record holds or was retired without one."""
+    connection = oracle.index.database.connect()
+    chain = query.retirers(connection, slug)
+    if not chain:
+        return ""
+    last, how = chain[-1]
+    if how == "supersedes":
+        return last
+    named = [
+        target for _, target, *_ in query.links(connection, last, ("supports",))
+    ]  # as a refresh of memories writes it
+    return named[0] if named else ""
+
+
 def chains(oracle: Oracle, slugs: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return, for each retired record among `slugs`, the records that stand in its place, nearest first."""
     connection = oracle.index.database.connect()

@@ -29,7 +29,7 @@ from oracle.wording import joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from oracle.app.views import Summary
@@ -183,16 +183,33 @@ def _settle(oracle: Oracle, text: str, relation: str, warnings: list[str]) -> st
         )
 
     try:
-        return oracle.index.read(lambda connection: naming.find_only(connection, name))
+        found = oracle.index.read(lambda connection: naming.find_only(connection, name))
     except NotInMemory:
         if "/" not in name:
             raise
+    else:
+        if relation == "supersedes":
+            warnings.extend(_beside(oracle, found))
+        return found
     near = oracle.index.read(lambda connection: naming.find_near(connection, name))
     absent = say("{relation} {name}: no such record on disk yet", relation=relation, name=name)
     if near:
         absent = say("{absent} (did you mean {near}?)", absent=absent, near=near)
     warnings.append(say("{absent}; the link heals when it appears", absent=absent))
     return name
+
+
+def _beside(oracle: Oracle, slug: str) -> Iterator[str]:
+    """Warn when what a record is to supersede was replaced before: two would stand in its place."""
+    from oracle.app import standing
+
+    if now := standing.successor(oracle, slug):
+        yield say(
+            "{slug} was replaced before, by {now}, which stands beside this record; if it no longer holds: "
+            "oracle retire {now} --reason WHY",
+            slug=slug,
+            now=now,
+        )
 
 
 # -- the write itself ------------------------------------------------------------------------------------------------

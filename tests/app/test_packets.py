@@ -106,6 +106,25 @@ def test_a_replaced_memory_is_inactive_linked_forward_and_says_why(oracle: Oracl
     assert texts(route(oracle, "planner", "Indent with tabs"), "hard_constraints") == ["Indent with blanks."]
 
 
+def test_what_was_replaced_before_is_said_with_what_stands_in_its_place(oracle: Oracle) -> None:
+    old = remember(oracle, "preference", "Tabs", "Indent with tabs.")
+    first = oracle.remember(Given("preference", "Blanks", "Indent with blanks.", replaces=old))
+    second = oracle.remember(Given("preference", "Two blanks", "Indent with two.", replaces=first.memories[0]))
+    third = oracle.remember(Given("preference", "Four blanks", "Indent with four.", replaces=old))
+    assert [kept.warnings for kept in (first, second)] == [(), ()]
+    assert third.warnings[0].startswith(f"{old} was replaced before, by {second.memories[0]}, ")
+    assert third.retired == (old,)
+
+
+def test_a_replacement_by_a_refresh_counts_and_a_retirement_without_one_does_not(oracle: Oracle) -> None:
+    old, gone, new = (remember(oracle, "preference", title) for title in ("Tabs", "Spaces", "Blanks"))
+    oracle.refresh([old], replacement=new)
+    oracle.refresh([gone])
+    again = oracle.remember(Given("preference", "Four blanks", "Indent with four.", replaces=old))
+    assert new in again.warnings[0]
+    assert oracle.remember(Given("preference", "Eight", "Indent with eight.", replaces=gone)).warnings == ()
+
+
 def test_a_newer_memory_ranks_above_the_stronger_one_that_it_contradicts(oracle: Oracle) -> None:
     strong = {"importance": 1.0, "confidence": 1.0, "success_score": 1.0}
     old = remember(oracle, "preference", "Deploy on Friday", "Deploy the shop on Friday evening.", **strong)

@@ -256,6 +256,15 @@ def test_a_seat_that_is_not_memorys_writes_no_response(seat: Seat):
     assert "T-1__builder__planner.json" not in seat.receipts()
 
 
+def test_question_to_people_is_settled_and_not_delivered(seat: Seat):
+    name = receipt_name("T-1", "planner", "memory")
+    receipts.publish(str(seat.folder), new_receipt(Kind.DISPATCH, name, {"decision_payload": {"options": []}}))
+    done = seat.run(seat.payload(f"x {MARKER}"), script=HOOK)
+    assert done.stderr == b"deliver_skipped: completion_refused\n"
+    assert [line["detail"] for line in seat.log()] == ["T-1 asks people to decide; nothing was handed over."]
+    assert (seat.answers(), seat.receipts()) == ({}, {name.file_name})
+
+
 def test_completion_addressed_to_memory_is_no_dispatch(seat: Seat):
     seat.folder.mkdir(parents=True)
     (seat.folder / "T-1__planner__memory.json").write_text('{"kind": "completion"}')

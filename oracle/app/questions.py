@@ -90,9 +90,10 @@ def _absent(connection: Connection, text: str) -> float:
     In a small Root many an ordinary word is missing, and its absence counts for less.
     """
     terms = () if is_wide(text) else understand(text).terms
-    stems = candidates.stemmer().stems(token for term in terms for token in term.tokens)
+    stems = candidates.stemmer().stems(token for term in terms for token in (*term.tokens, *term.also))
     found = candidates.document_frequencies(connection, stems.values())
-    absent = [term for term in terms if any(not found[stems[token]][0] for token in term.tokens)]
+    held = {token for token, stem in stems.items() if found[stem][0]}
+    absent = [term for term in terms if not held.issuperset(term.tokens) and held.isdisjoint(term.also)]
     records = candidates.size(connection)
     return len(absent) / len(terms) * records / (records + _SMALL) if terms else 0.0
 

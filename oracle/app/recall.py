@@ -117,11 +117,12 @@ class Recall:
 
     def _look(self, limit: int) -> tuple[Statistics, list[int]]:
         """Return how rare the words are, and the records that match them best."""
-        tokens = [token for term in self._question.terms for token in term.tokens]
+        tokens = [token for term in self._question.terms for token in (*term.tokens, *term.also)]
         stems = candidates.stemmer().stems(tokens)
         frequencies = candidates.document_frequencies(self._connection, stems.values())
         self._counts = {
             term.expression: min(frequencies[stems[token]][0] for token in term.tokens)
+            + sum(frequencies[stem][0] for stem in {stems[token] for token in term.also})
             for term in self._question.terms
             if term.expression
         }

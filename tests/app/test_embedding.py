@@ -120,6 +120,14 @@ def test_a_question_in_another_language_finds_what_is_meant(oracle):
     assert oracle.search("数据库在哪里", lexical=True) == []
 
 
+def test_the_nearest_of_many_stretches_is_worth_less(oracle, root):
+    walls = "\n".join(f"\n## Wall {number}\n\nThe paint is blue.\n" for number in range(9))
+    put(root, {"many": f"# Many\n\nA webhook is sent again five times.\n{walls}"})
+    oracle.embed()
+    given = {hit.record.slug.rpartition("/")[2]: dict(hit.parts).get("meaning", 0) for hit in oracle.search("重试")}
+    assert given["retries"] > given["many"]
+
+
 def test_a_turn_of_a_conversation_is_found_for_itself(oracle, root):
     turns = "\n\n".join(f"Anna: It is number {number}." for number in range(30))
     put(root, {"talk": f"# A talk\n\n{turns}\n\nBen: Everything is in postgres.\n\n{turns}\n"})

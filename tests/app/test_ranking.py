@@ -96,6 +96,35 @@ def test_the_day_that_is_named_comes_first(root: Path) -> None:
     assert first(root, "why did the deploy fail on April 1, 2026?") == "2026-04-01"
 
 
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("The repository is public.", "which repos"),
+        ("It runs in k8s.", "kubernetes"),
+        ("Rows are retained for a month.", "retention"),
+        ("The database of the app.", "application db"),
+    ],
+)
+def test_a_word_is_found_however_it_is_written(root: Path, said: str, asked: str) -> None:
+    put(root, "other", "Nothing of it.\n")
+    put(root, "said", f"{said}\n")
+    assert first(root, asked) == "said"
+
+
+def test_what_a_family_finds_is_covered(root: Path) -> None:
+    put(root, "a", "The repository is in the barn.\n")
+    with Oracle.open(str(root)) as oracle:
+        assert oracle.search("repo barn")[0].coverage == pytest.approx(1)
+
+
+def test_the_best_of_many_passages_is_worth_less(root: Path) -> None:
+    put(root, "long", "The needle is here.\n" + "\nhay and straw\n" * 200)
+    put(root, "short", "The needle is here.\n")
+    with Oracle.open(str(root)) as oracle:
+        taken = {hit.record.slug.rpartition("/")[2]: dict(hit.parts)["length"] for hit in oracle.search("needle")}
+    assert taken["long"] < taken["short"] < 0
+
+
 def test_several_passages_of_a_record_may_be_hits_and_no_line_twice(root: Path) -> None:
     put(root, "a", "\n\n".join(f"The needle number {number}. {'hay ' * 150}" for number in range(5)))
     with Oracle.open(str(root)) as oracle:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from oracle.app.ranking.dates import Day, days_in
 from oracle.domain.compiling import compiled
+from oracle.domain.kindred import kindred
 from oracle.domain.values import value
 from oracle.index import fold
 from oracle.index.tokens import lower, pairs, tokens
@@ -34,11 +35,15 @@ _SHAPES = (
 
 @value
 class Term:
-    """What is looked for: `tokens` in a row (mostly one); `expression` is for the full-text index, "" for the ranking alone."""
+    """What is looked for: `tokens` in a row (mostly one); `expression` is for the full-text index, "" for the ranking alone.
+
+    Each of the words `also` does in the place of the one token.
+    """
 
     tokens: tuple[str, ...]
     expression: str
     weight: float
+    also: tuple[str, ...] = ()
 
 
 @value
@@ -86,7 +91,9 @@ def _read(part: list[str]) -> list[Term]:
     """Return the terms of one run of characters or of the words between two blanks."""
     if not fold.is_run(part[0]):
         words = tuple(word for token in part for word in tokens(token))
-        return [Term(words, fold.quote(" ".join(part)), 1.0)] if words else []
+        also = kindred(words[0]) if len(words) == 1 else ()
+        wanted = " OR ".join(fold.quote(word) for word in (" ".join(part), *also))
+        return [Term(words, f"({wanted})" if also else wanted, 1.0, also)] if words else []
     run = lower(part[0])
     if len(run) > fold.PHRASE_CJK:
         rest = [piece for piece in compiled(_WIDE_FILLERS).split(run) if piece]

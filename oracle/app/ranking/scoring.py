@@ -17,11 +17,14 @@ from oracle.domain.values import value
 from oracle.index.tokens import is_wide, tokens
 
 _K1, _B = 1.2, 0.5
-_TITLE, _HEADING = 0.7, 0.3
+_TITLE, _HEADING = 0.7, 0.45
 _BEFORE, _AFTER, _FARTHER = 0.4, 0.18, 0.12
 """Weights of the words of the passages beside: the one before, the one after, those two before and after."""
 _RECORD = 0.25
 """Weight of the record's own score."""
+_LENGTH, _SHORT = 0.02, 100
+"""What is taken off, as a share of the weight of all words, with each time that a record of so many words is e times as long: it
+has more passages, and the best of many is good by chance."""
 _NAME = 0.4
 """Weight of the name of one who speaks: others say it too, and what its bearer says is lifted by itself."""
 _NAMED_FROM = 0.5
@@ -67,8 +70,11 @@ class Ranking:
         self.question = question
         self._pages = pages
         self._statistics = statistics
-        keys = stem(word for term in question.terms for word in term.tokens if not is_wide(word))
+        keys = stem(word for term in question.terms for word in (*term.tokens, *term.also) if not is_wide(word))
         self._keys = [tuple(keys.get(word) or word for word in term.tokens) for term in question.terms]
+        self._also = [
+            frozenset(keys[word] for word in term.also) - set(self._keys[n]) for n, term in enumerate(question.terms)
+        ]
         self._meaning = self._read_words(stem)
         self._counts = [self._count(page) for page in pages]
         self.weights = self._weigh()
@@ -77,7 +83,8 @@ class Ranking:
 
     def _read_words(self, stem: Callable[..., dict[str, str]]) -> dict[str, int]:
         """Say of each word of the pages which term it is: a stem begins as its words do, but for its last letter."""
-        singles = {key[0]: number for number, key in reversed(list(enumerate(self._keys))) if len(key) == 1}
+        singles = {key: number for number, keys in enumerate(self._also) for key in keys}
+        singles.update((key[0], number) for number, key in reversed(list(enumerate(self._keys))) if len(key) == 1)
         beginnings = tuple(key[:-1] if len(key) > 2 else key for key in singles if not is_wide(key))
         words: set[str] = set()
         for page in self._pages:
@@ -111,7 +118,7 @@ class Ranking:
         speakers = {word for page in self._pages for name in set(page.speakers) for word in name.split()}
         weights = []
         for number, term in enumerate(self.question.terms):
-            times = min(self._statistics.frequencies.get(key, (0, 0))[1] for key in self._keys[number])
+            times = self._frequency(number)[1]
             rare = _rareness(here[number], passages)
             if term.expression or len(term.tokens[0]) > 1:  # the index does not count the characters of a longer run
                 rare = (rare + _rareness(times, everywhere)) / 2
@@ -128,9 +135,11 @@ class Ranking:
         best = max(records, default=0.0) or 1.0
         for source, page in enumerate(self._pages):
             named = max(0.0, self.coverage(self._field(page.title)) - _NAMED_FROM) * self.whole
+            length = _LENGTH * self.whole * math.log1p(sum(page.lengths) / _SHORT)
             for scored in self._score_page(source, page, average):
                 scored.add("title", named)
                 scored.add("record", _RECORD * self.whole * records[source] / best)
+                scored.add("length", -length)
                 scored.add("graph", boost.get(source, 0.0) * self.heaviest)
                 found.append(scored)
         signals.add_cheap(self, found)
@@ -158,8 +167,15 @@ class Ranking:
         term = self.question.terms[number]
         if term.weight < 1:
             return 0.0
-        count = min(self._statistics.frequencies.get(key, (0, 0))[0] for key in self._keys[number])
-        return _rareness(count, self._statistics.records)
+        return _rareness(self._frequency(number)[0], self._statistics.records)
+
+    def _frequency(self, number: int) -> tuple[int, int]:
+        """Return in how many records of the Root a term stands, and how often, whatever it is written like; at most."""
+        known = self._statistics.frequencies
+        keys = [known.get(key, (0, 0)) for key in self._keys[number]]
+        also = [known.get(key, (0, 0)) for key in self._also[number]]
+        records = min(count for count, _ in keys) + sum(count for count, _ in also)
+        return records, min(times for _, times in keys) + sum(times for _, times in also)
 
     def _score_page(self, source: int, page: Page, average: float) -> Iterable[Scored]:
         counts = self._counts[source]

@@ -9,6 +9,7 @@ deviations: how far a stretch stands out among all that a model has read, for th
 from __future__ import annotations
 
 import hashlib
+import math
 from concurrent.futures import ThreadPoolExecutor
 from weakref import WeakKeyDictionary
 
@@ -49,10 +50,12 @@ _FEW = 200
 """Passages of a language from which their own mean counts as much as that of all."""
 _USUAL = 0.075
 """Deviation of the cosines of passages that have nothing to do with a question; weighs as `_FEW` passages do."""
-_WEIGHT = 0.25
+_WEIGHT = 0.27
 """What a passage gets for a deviation, as a share of the weight of all words of the question."""
 _RECORD, _BEST = 0.2, 3
 """Share of a passage's points that come from its record, and of how many of its nearest stretches."""
+_CHANCE = 0.45
+"""Deviations that the nearest of e times as many stretches is nearer by chance; taken off the points of a record."""
 _TURN = 0.7
 """Share of a turn's own vector where the stretch around it has one too."""
 _CHUNK = 8_192
@@ -270,7 +273,8 @@ def _points(page: Page, found: Iterable[tuple[Stretch, float | None]]) -> dict[i
                 points[at] = _TURN * near + (1 - _TURN) * points.get(at, near) if stretch.is_turn else near
     best = sorted(wider, reverse=True)[:_BEST]
     record = sum(best) / len(best) if best else 0.0
-    return {at: (1 - _RECORD) * near + _RECORD * record if near or record else 0.0 for at, near in points.items()}
+    chance = _CHANCE * math.log(len(wider) or 1)
+    return {at: max(0.0, (1 - _RECORD) * near + _RECORD * record - chance) for at, near in points.items()}
 
 
 def digest(text: str) -> bytes:

@@ -1,0 +1,39 @@
+"""Words that stand for one another."""
+
+from __future__ import annotations
+
+import pytest
+
+from oracle.domain import kindred as families
+from oracle.domain.kindred import kindred
+from oracle.index.candidates import stemmer
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [
+        ("repo", "repository"),
+        ("repos", "repository"),
+        ("kubernetes", "k8s"),
+        ("retention", "retain"),
+        ("spec", "specification"),
+    ],
+)
+def test_a_word_is_looked_for_as_the_others_of_its_family(word: str, other: str) -> None:
+    assert other in kindred(word)
+
+
+@pytest.mark.parametrize("word", ["zeppelin", "s", "", "数据"])
+def test_most_words_have_no_family(word: str) -> None:
+    assert kindred(word) == ()
+
+
+def test_every_family_is_of_words_in_small_letters_that_the_stemmer_keeps_apart() -> None:
+    lines = [line.split() for line in (families._SHORT + families._FORMS).split("\n") if line]
+    assert all(word.isalnum() and word == word.lower() for line in lines for word in line)
+    assert all(len(set(stemmer().stems(line).values())) > 1 for line in lines)
+
+
+def test_who_is_kin_to_one_has_it_for_kin() -> None:
+    known = families._families()
+    assert all(word in kindred(other) for word in known for other in kindred(word))

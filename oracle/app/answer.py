@@ -27,14 +27,20 @@ if TYPE_CHECKING:
 
     from oracle.app.oracle import Oracle
 
-THRESHOLD = 0.2
-"""Coverage of the question that the best passage must reach; references/answers.md has what was measured."""
+_ANY, _WORDS = 0.06, 1.4
+"""Coverage that the best passage must reach of the words that records hold: a share of any question, and so many of its words.
 
-_ABSENT = 1.25
+One word of two is half of a question and says as little as one word of ten. references/answers.md has what was measured.
+"""
+
+_ALL = 0.999
+
+_ABSENT = 1.0
 """What the best passage must cover beyond, for the share of the question's words that stand in no record."""
 
-NEARNESS = 3.5
-"""Deviations of nearness that do for coverage in a passage of another language than the question's: it shares no word."""
+_APART, _APART_WORDS = 1.4, 11.0
+"""Deviations of nearness that do for coverage in a passage of another language than the question's, since it shares no word: so
+many for any question, and as many shared among its words."""
 
 _HITS, _FEW = 12, 4
 _STRONGEST = 5
@@ -143,32 +149,32 @@ def _choose(
     """Return the claims and the records that no longer hold; nothing where memory does not bear an answer."""
     now = [hit for hit in hits if not _is_over(hit.record)]
     over = [hit for hit in hits if _is_over(hit.record)]
-    wide = is_wide(asked.text)
-    best = max((_bears(hit, wide=wide) for hit in [*now[:_STRONGEST], *over]), default=0.0)
-    if asked.unknown or asked.is_empty or best < 1 + _ABSENT * asked.absent / THRESHOLD:
+    best = max((_bears(asked, hit) for hit in [*now[:_STRONGEST], *over]), default=0.0)
+    if asked.unknown or asked.is_empty or best < 1:
         return (), ()
     least = max(1.0, _BESIDE_BEST * best)
     replaced = {
-        hit.record.slug: Replaced(hit.record, _chain(oracle, hit.record))
-        for hit in over
-        if _bears(hit, wide=wide) >= least
+        hit.record.slug: Replaced(hit.record, _chain(oracle, hit.record)) for hit in over if _bears(asked, hit) >= least
     }
-    bearing = [hit for hit in now if _bears(hit, wide=wide) >= least or hit is now[0]]
+    bearing = [hit for hit in now if _bears(asked, hit) >= least or hit is now[0]]
     made = (_candidate(oracle, asked, hit, is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)
-    was_best = any(_bears(hit, wide=wide) >= best for hit in over)
+    was_best = any(_bears(asked, hit) >= best for hit in over)
     kept = _with_successors(oracle, asked, kept, replaced.values(), is_first=was_best)
     kept, pairs = _beside(oracle, asked, kept)
     return _cite(oracle, kept, pairs), tuple(replaced.values())
 
 
-def _bears(hit: Hit, *, wide: bool) -> float:
+def _bears(asked: Question, hit: Hit) -> float:
     """Return how much of a question a passage bears, by its words, or its meaning across languages; 1 is just enough.
 
     Within a language nearness tells too little: what is not known is asked in the words of what is.
     """
-    by_words = hit.coverage / THRESHOLD
-    return by_words if wide == is_wide(hit.snippet) else max(by_words, hit.nearness / NEARNESS)
+    number = asked.asking or 1
+    by_words = hit.coverage / hit.known / (min(_ALL, _ANY + _WORDS / number) + _ABSENT * asked.absent)
+    if is_wide(asked.text) == is_wide(hit.snippet):
+        return by_words
+    return max(by_words, hit.nearness / (_APART + _APART_WORDS / number))
 
 
 def _is_over(record: Summary) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from oracle.app.ranking.question import understand
+from oracle.app.ranking.question import Term, understand
 from oracle.app.subjects import Subject, read_subject
 from oracle.domain.asked import without
 from oracle.domain.stretches import is_wide
@@ -17,7 +17,7 @@ from oracle.index import candidates, fold, query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from oracle.app.oracle import Oracle
     from oracle.index.db import Connection
@@ -49,12 +49,14 @@ _LONGEST = 4000
 class Question:
     """A question with its words; `unknown` are the names in it that no record asked holds.
 
-    `absent` is the share of its words, 0 to 1, that stand in no record of the Root, as far as that says anything.
+    `asking` is the number of words, or of pairs of characters, that may be found. `absent` is the share of its words, 0 to 1, that
+    stand in no record of the Root, as far as that says anything.
     """
 
     text: str
     words: frozenset[str]
     unknown: tuple[str, ...] = ()
+    asking: int = 0
     absent: float = 0.0
     subject: Subject = Subject()
     is_empty: bool = False
@@ -77,25 +79,28 @@ def read_question(oracle: Oracle, text: str, filters: Mapping[str, str], *, fres
         unknown = [name for name in names if not query.search(connection, _expression(name), filters, limit=1)]
         unknown = [*(asked.text for asked in subject.unknown), *unknown]
         words = fold.terms_of(text)
-        absent = _absent(connection, subject.rest if subject.held else text)
+        rest = subject.rest if subject.held else text
+        terms = [term for term in understand(rest).terms if term.weight == 1]
+        held = terms if is_wide(rest) else _held(connection, terms)
+        absent = _absent(connection, len(held), len(terms))
         is_empty = not subject.held and fold.STOP_WORDS.issuperset(words)
-        return Question(text, frozenset(words), tuple(unknown), absent, subject, is_empty)
+        return Question(text, frozenset(words), tuple(unknown), len(held), absent, subject, is_empty)
 
     return oracle.index.read(look, fresh=fresh)
 
 
-def _absent(connection: Connection, text: str) -> float:
-    """Return the share of a question's words that no record holds; 0 where pairs of characters stand for words.
-
-    In a small Root many an ordinary word is missing, and its absence counts for less.
-    """
-    terms = () if is_wide(text) else understand(text).terms
+def _held(connection: Connection, terms: Sequence[Term]) -> list[Term]:
+    """Return the terms that stand in a record, in whatever form."""
     stems = candidates.stemmer().stems(token for term in terms for token in (*term.tokens, *term.also))
     found = candidates.document_frequencies(connection, stems.values())
     held = {token for token, stem in stems.items() if found[stem][0]}
-    absent = [term for term in terms if not held.issuperset(term.tokens) and held.isdisjoint(term.also)]
+    return [term for term in terms if held.issuperset(term.tokens) or not held.isdisjoint(term.also)]
+
+
+def _absent(connection: Connection, held: int, terms: int) -> float:
+    """Return the share of a question's terms that no record holds; in a small Root, where many a word is missing, less."""
     records = candidates.size(connection)
-    return len(absent) / len(terms) * records / (records + _SMALL) if terms else 0.0
+    return (terms - held) / terms * records / (records + _SMALL) if terms else 0.0
 
 
 def names_in(text: str) -> list[str]:

@@ -277,6 +277,7 @@ class Recall:
             coverage=ranking.coverage(terms),
             why=self._why(ranking, one, terms, record),
             parts=tuple(one.parts.items()),
+            known=ranking.known,
             nearness=self._nearness.share(one.parts.get("meaning", 0.0), ranking) if self._nearness else 0.0,
         )
 

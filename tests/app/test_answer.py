@@ -470,9 +470,27 @@ def test_questions_over_other_peoples_documents(root: Path, name: str) -> None:
         assert oracle.answer("Which zeppelin regulations apply to Kzyzdrk?").status == "not_in_memory_db"
 
 
-def test_the_threshold_is_the_one_that_the_page_names() -> None:
+def test_the_thresholds_are_those_that_the_page_names() -> None:
     page = (Path(__file__).parents[2] / "references/answers.md").read_text(encoding="utf-8")
-    assert f"{answer.THRESHOLD:.2f}" in page
+    for figure in (answer._ANY, answer._WORDS, answer._APART):
+        assert f" {figure} " in page
+
+
+@pytest.mark.parametrize(
+    ("question", "status"),
+    [
+        ("windows budget", "not_in_memory_db"),
+        ("Are the windows in the budget?", "not_in_memory_db"),
+        ("windows office", "answered"),
+        ("windows", "answered"),
+        ("Which windows does a zeppelin office have?", "answered"),
+    ],
+)
+def test_one_word_of_few_is_no_answer(root: Path, question: str, status: str) -> None:
+    put(root, f"{BUILDER}/house", "# House\n\nThe office has windows to the south.\n")
+    put(root, f"{BUILDER}/money", "# Money\n\nThe budget is planned in spring, a large part of it for travel.\n")
+    with Oracle.open(str(root)) as oracle:
+        assert oracle.answer(question).status == status
 
 
 def test_memorys_own_records_answer_too(root: Path, oracle: Oracle) -> None:

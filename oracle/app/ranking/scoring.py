@@ -23,7 +23,7 @@ _BEFORE, _AFTER, _FARTHER = 0.4, 0.18, 0.12
 _RECORD = 0.25
 """Weight of the record's own score."""
 _LENGTH, _SHORT = 0.02, 100
-"""What is taken off, as a share of the weight of all words, with each time that a record of so many words is e times as long: it
+"""What is taken off, as a share of the weight of all words, each time that a record is e times as long as one of so many words: it
 has more passages, and the best of many is good by chance."""
 _NAME = 0.4
 """Weight of the name of one who speaks: others say it too, and what its bearer says is lifted by itself."""
@@ -80,6 +80,7 @@ class Ranking:
         self.weights = self._weigh()
         self.heaviest = max(self.weights, default=0.0)
         self.whole = sum(self.weights)
+        self.known = self.coverage(self._held()) or 1.0
 
     def _read_words(self, stem: Callable[..., dict[str, str]]) -> dict[str, int]:
         """Say of each word of the pages which term it is: a stem begins as its words do, but for its last letter."""
@@ -135,7 +136,7 @@ class Ranking:
         best = max(records, default=0.0) or 1.0
         for source, page in enumerate(self._pages):
             named = max(0.0, self.coverage(self._field(page.title)) - _NAMED_FROM) * self.whole
-            length = _LENGTH * self.whole * math.log1p(sum(page.lengths) / _SHORT)
+            length = _LENGTH * self.whole * math.log(max(1.0, sum(page.lengths) / _SHORT))
             for scored in self._score_page(source, page, average):
                 scored.add("title", named)
                 scored.add("record", _RECORD * self.whole * records[source] / best)
@@ -168,6 +169,10 @@ class Ranking:
         if term.weight < 1:
             return 0.0
         return _rareness(self._frequency(number)[0], self._statistics.records)
+
+    def _held(self) -> list[int]:
+        """Return the terms that stand in a record, or that the index does not count."""
+        return [number for number, keys in enumerate(self._keys) if is_wide(keys[0]) or self._frequency(number)[0]]
 
     def _frequency(self, number: int) -> tuple[int, int]:
         """Return in how many records of the Root a term stands, and how often, whatever it is written like; at most."""

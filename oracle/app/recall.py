@@ -143,10 +143,10 @@ class Recall:
     def _add_meaning(self, ranking: Ranking, scored: list[Scored]) -> list[Scored]:
         if self._nearness is None:
             return scored
-        from oracle.app.ranking.semantic import add_meaning
+        from oracle.app.ranking.semantic import add_meaning, keep_places
 
         titles = [record.title for record in self._records]
-        return add_meaning(self._nearness, ranking, scored, zip(titles, self._pages, strict=True))
+        return keep_places(ranking, add_meaning(self._nearness, ranking, scored, zip(titles, self._pages, strict=True)))
 
     def _rare(self, statistics: Statistics) -> list[str]:
         """Return the expressions of the rarest words, the rarest first: those that may name something."""

@@ -10,7 +10,7 @@ import sys
 from importlib import metadata
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import ClassVar
 from zlib import crc32
 
@@ -19,6 +19,7 @@ import pytest
 from oracle.app import embedding, embedding_model
 from oracle.app.oracle import Oracle
 from oracle.app.ranking import semantic
+from oracle.app.ranking.scoring import Scored
 from oracle.errors import DiskFailure, NotInFederation, UsageError
 
 numpy = pytest.importorskip("numpy", reason="the semantic extra is not installed: it needs numpy")
@@ -126,6 +127,32 @@ def test_the_nearest_of_many_stretches_is_worth_less(oracle, root):
     oracle.embed()
     given = {hit.record.slug.rpartition("/")[2]: dict(hit.parts).get("meaning", 0) for hit in oracle.search("重试")}
     assert given["retries"] > given["many"]
+
+
+def scored(source, words, meaning, terms=frozenset()):
+    one = Scored(source, None, 0, terms)
+    one.add("words", words)
+    one.add(semantic.SIGNAL, meaning)
+    return one
+
+
+@pytest.mark.parametrize(("coverage", "order"), [(0.3, [0, 0, 1, 2, 5, 4, 3, 3]), (0.5, [0, 0, 1, 2, 3, 3, 4, 5])])
+def test_where_words_cover_little_two_places_are_kept_for_what_is_meant(coverage, order):
+    found = [(0, 9, 1), (0, 8, 1), (1, 7, 0), (2, 6, 0), (3, 5, 1), (3, 4, 1), (4, 1, 2), (5, 0, 2.5)]
+    ranking = SimpleNamespace(coverage=lambda _terms: coverage)
+    assert [one.source for one in semantic.keep_places(ranking, [scored(*one) for one in found])] == order
+
+
+def test_what_no_model_has_read_stays_in_its_order():
+    ranking = SimpleNamespace(coverage=lambda _terms: 0)
+    assert [one.source for one in semantic.keep_places(ranking, [scored(n, 9 - n, 0) for n in range(6)])] == [
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+    ]
 
 
 def test_a_turn_of_a_conversation_is_found_for_itself(oracle, root):

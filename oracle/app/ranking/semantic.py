@@ -58,6 +58,10 @@ _CHANCE = 0.45
 """Deviations that the nearest of e times as many stretches is nearer by chance; taken off the points of a record."""
 _TURN = 0.7
 """Share of a turn's own vector where the stretch around it has one too."""
+_COVERED, _LOOK = 0.4, 5
+"""Coverage of the question by one of so many passages from which words are believed beside meaning."""
+_FIRST, _NEAREST = 3, 2
+"""Records that come first by all signals, and those behind them by meaning alone, where words cover less."""
 _CHUNK = 8_192
 
 
@@ -257,6 +261,25 @@ def add_meaning(
     for place in unread:
         places[place].add("unread", given * places[place].score / (best_by_words or 1.0))
     return sorted(places.values(), key=lambda one: (-one.score, one.source, one.at))
+
+
+def keep_places(ranking: Ranking, scored: Sequence[Scored]) -> list[Scored]:
+    """Put the records nearest in meaning behind the first few, where no passage covers much of the question.
+
+    Words that cover little stand in a passage by chance as often as not, and hide what meaning alone has found.
+    """
+    sources = list(dict.fromkeys(one.source for one in scored))
+    if len(sources) <= _FIRST or any(ranking.coverage(one.terms) >= _COVERED for one in scored[:_LOOK]):
+        return list(scored)
+    near: dict[int, float] = {}
+    best: dict[int, Scored] = {}
+    for one in scored:
+        near[one.source] = max(near.get(one.source, 0.0), one.parts.get(SIGNAL, 0.0))
+        best.setdefault(one.source, one)
+    rest = [source for source in sources[_FIRST:] if near[source]]
+    lifted = [best[source] for source in sorted(rest, key=lambda source: -near[source])[:_NEAREST]]
+    end = scored.index(best[sources[_FIRST]])
+    return [*scored[:end], *lifted, *(one for one in scored[end:] if one not in lifted)]
 
 
 def _points(page: Page, found: Iterable[tuple[Stretch, float | None]]) -> dict[int, float]:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from oracle.app.oracle import Oracle
 
+_LEAST = 0.2
+"""Coverage of the whole question that a passage must reach, however many of its words stand in no record."""
+
 _ANY, _WORDS = 0.06, 1.4
 """Coverage that the best passage must reach of the words that records hold: a share of any question, and so many of its words.
 
@@ -171,7 +174,8 @@ def _bears(asked: Question, hit: Hit) -> float:
     Within a language nearness tells too little: what is not known is asked in the words of what is.
     """
     number = asked.asking or 1
-    by_words = hit.coverage / hit.known / (min(_ALL, _ANY + _WORDS / number) + _ABSENT * asked.absent)
+    wanted = min(_ALL, _ANY + _WORDS / number) + _ABSENT * asked.absent
+    by_words = min(hit.coverage / hit.known / wanted, hit.coverage / _LEAST)
     if is_wide(asked.text) == is_wide(hit.snippet):
         return by_words
     return max(by_words, hit.nearness / (_APART + _APART_WORDS / number))

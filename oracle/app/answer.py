@@ -171,10 +171,12 @@ def _choose(
 def _bears(asked: Question, hit: Hit) -> float:
     """Return how much of a question a passage bears, by its words, or its meaning across languages; 1 is just enough.
 
-    Within a language nearness tells too little: what is not known is asked in the words of what is.
+    Within a language nearness tells too little: what is not known is asked in the words of what is. An entity that the question
+    names is borne already by the records that were looked for.
     """
     number = asked.asking or 1
-    wanted = min(_ALL, _ANY + _WORDS / number) + _ABSENT * asked.absent
+    few = 0.0 if asked.subject.held else _WORDS / number
+    wanted = min(_ALL, _ANY + few) + _ABSENT * asked.absent
     by_words = min(hit.coverage / hit.known / wanted, hit.coverage / _LEAST)
     if is_wide(asked.text) == is_wide(hit.snippet):
         return by_words

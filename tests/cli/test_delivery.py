@@ -61,7 +61,17 @@ def test_question_and_answer_wake_their_panes(root: Path, stage: Stage):
     asked = oracle(root, "ask", "--project", "demo", "--from", "planner", "--task-id", "Q-1", "Who?", **socket)
     assert asked.stdout == "Q-1\n"
     assert "woke memory in demo-memory" in asked.stderr
-    words = ("deliver", "--project", "demo", "--task-id", "Q-1", "--target", "planner", "--response-inline", '{"answer": "B."}')
+    words = (
+        "deliver",
+        "--project",
+        "demo",
+        "--task-id",
+        "Q-1",
+        "--target",
+        "planner",
+        "--response-inline",
+        '{"answer": "B."}',
+    )
     done = oracle(root, *words, "--json", **socket)
     assert json.loads(done.stdout)["wake_up"] == {"result": "sent", "seat": "planner", "detail": "demo-planner"}
     assert oracle(root, *words, **socket).stdout == "already delivered Q-1 to planner\n"
@@ -72,7 +82,17 @@ def test_question_and_answer_wake_their_panes(root: Path, stage: Stage):
 def test_planner_that_comes_back_is_woken_by_any_command(root: Path, stage: Stage):
     socket = {"ORACLE_TMUX_SOCKET": stage.socket}
     oracle(root, "profile", "init", "--project", "demo", "--seats", "memory,planner")
-    words = ("deliver", "--project", "demo", "--task-id", "Q-1", "--target", "planner", "--response-inline", '{"answer": "B."}')
+    words = (
+        "deliver",
+        "--project",
+        "demo",
+        "--task-id",
+        "Q-1",
+        "--target",
+        "planner",
+        "--response-inline",
+        '{"answer": "B."}',
+    )
     done = oracle(root, *words, **socket)
     assert done.returncode == 0
     assert "warning: planner was not woken: no tmux server runs; the wake-up waits, nothing is lost" in done.stderr

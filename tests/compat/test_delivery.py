@@ -254,7 +254,7 @@ def test_another_root_keeps_everything_to_itself(crew: Crew, tmp_path: Path):
     other = tmp_path / "other"
     done = crew.call(
         "memory_deliver", "--memory-dir", str(other), "--task-id", "Q-1", "--target", "planner", "--no-notify",
-        "--response-inline", "{}",
+        "--response-inline", '{"answer": "B."}',
     )  # fmt: skip
     assert done.code == 0
     assert (other / "responses" / "Q-1.json").exists()

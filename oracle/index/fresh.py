@@ -113,9 +113,11 @@ class Index:
                     return work(connection)
 
     def _name_unreadable(self, connection: sqlite3.Connection) -> None:
-        """Warn of folders that can't be read: what is not found may stand in them."""
+        """Warn of folders and files that can't be read and of records that link to nothing: what is not found may stand there."""
         rows = connection.execute(
-            "SELECT path, reason FROM problem WHERE reason GLOB ? LIMIT 3", (scan.UNREADABLE_REASON + "*",)
+            "SELECT path, reason FROM problem WHERE reason GLOB ? OR reason GLOB ?"
+            " OR (reason = ? AND (path GLOB '*.md' OR path GLOB '*.json')) LIMIT 3",
+            (*(f"{reason}*" for reason in scan.UNREADABLE_REASONS), scan.DANGLING),
         )
         for path, reason in rows:
             self._warn(say("{path}: {reason} Nothing in it is known.", path=path, reason=retold(reason)))

@@ -50,7 +50,7 @@ else:
     Folder = namedtuple("Folder", "mtime_ns files folders odd")
     Look = namedtuple("Look", "changed gone touched full configuration")
 
-UNREADABLE_REASON = "The folder can't be read"
+UNREADABLE_REASONS = ("The folder can't be read", "The file can't be read")
 SETTLE_NS = 2_000_000_000
 """A folder or file younger than this when scanned is looked at again: its clock may be too coarse to show a change."""
 
@@ -59,6 +59,8 @@ _LARGEST = (1 << 63) - 1
 """The largest integer of a database row; inodes and far-off times may be larger."""
 
 NAMED_LIKE_A_RECORD = say("A folder with the name of a record; what is in it is read.")
+LINKED_FOLDER = say("A symbolic link to a folder is not followed; what it points at is read where it stands.")
+DANGLING = say("A symbolic link that points at no record.")
 ABSENT, NOT_A_FOLDER, UNREADABLE = -_LARGEST - 1, -_LARGEST, -_LARGEST + 1
 """What stands for the mtime of a folder's name under which there is nothing, something else, or what can't be listed."""
 
@@ -157,8 +159,8 @@ def _why_odd(root: Root, entry: os.DirEntry[str]) -> str:
     if os.path.isfile(entry.path) and not root.holds_record(entry.path):
         return say("A symbolic link to a file that is no record is not followed.")
     if os.path.isdir(entry.path):
-        return say("A symbolic link to a folder is not followed; what it points at is read where it stands.")
-    return say("A symbolic link that points at no record.")
+        return LINKED_FOLDER
+    return DANGLING
 
 
 def _stat_of(entry: os.DirEntry[str]) -> Stat:

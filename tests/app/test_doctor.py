@@ -509,6 +509,28 @@ def test_links_that_leave_the_root(oracle: Oracle, tmp_path: Path, path: str) ->
     assert faults(oracle, "problem") == []
 
 
+def test_every_problem_that_an_answer_counts_is_named(oracle: Oracle, tmp_path: Path) -> None:
+    builder = Path(oracle.root.path, "projects/arena/builder")
+    (builder / "nowhere.md").symlink_to("not there.md")
+    (builder / "loop.md").symlink_to("loop.md")
+    (builder / "folder").symlink_to("..")
+    (builder / "folder.md").symlink_to("..")
+    (builder / "out.md").symlink_to(tmp_path)
+    (builder / "bad.md").write_bytes(b"\xff")
+    counted = {path for path, *_ in oracle.problems()}
+    named = {
+        path
+        for path in counted
+        for check in oracle.doctor()
+        if check.name in ("problem", "links") and path in check.detail
+    }
+    assert len(counted) == 6
+    assert named == counted
+    assert [check.detail.partition(":")[0] for check in faults(oracle, "problem")] == [
+        f"projects/arena/builder/{name}.md" for name in ("bad", "loop", "nowhere")
+    ]
+
+
 @pytest.mark.parametrize("path", ["_links", "_backlinks", "_state/tmp"])
 def test_nothing_is_removed_through_a_link_that_leaves_the_root(oracle: Oracle, tmp_path: Path, path: str) -> None:
     mine = put(tmp_path, "outside/mine.jsonl", "{}\n")

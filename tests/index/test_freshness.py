@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,6 +18,7 @@ from oracle.domain.drafts import Draft
 from oracle.errors import DiskFailure, LockTimeout, NotInMemory, RootUnusable, TreeEmptied
 from oracle.index import fresh
 from oracle.index.fresh import Index
+from oracle.store import records
 from oracle.store.layout import Root
 from oracle.store.lock import WriteLock
 from tests.laws.ledger import Clock, assert_like_rebuilt, pass_a_tick, read_projections
@@ -637,6 +638,43 @@ def test_a_folder_that_cannot_be_read_is_named_with_every_answer(root: Path, mon
     with Oracle.open(str(root), warn=warnings.append) as own:
         assert len(own.backlinks("entity:taskid:ARENA-1")) == 1
         assert any("projects/arena/shut" in warning and "Permission denied" in warning for warning in warnings)
+
+
+def _refuse(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    really = records.read
+
+    def read(name: str, *given: Any) -> bytes:
+        if name == str(path):
+            raise PermissionError(13, "Permission denied", name)
+        return really(name, *given)
+
+    monkeypatch.setattr(records, "read", read)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (_refuse, "The file can't be read: Permission denied."),
+        (lambda path, _: (path.unlink(), path.symlink_to("nowhere.md")), "A symbolic link that points at no record."),
+    ],
+    ids=["refused", "dangling"],
+)
+def test_a_file_that_cannot_be_read_is_named_with_every_answer(
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    warnings: list[str],
+    spoil: Callable[[Path, pytest.MonkeyPatch], object],
+    reason: str,
+) -> None:
+    (root / BUILDER).mkdir(parents=True)
+    (root / BUILDER / "a.md").write_text("ARENA-1")
+    (root / BUILDER / "shut.md").write_text("ARENA-1")
+    (root / BUILDER / "beside").symlink_to("nowhere")
+    spoil(root / BUILDER / "shut.md", monkeypatch)
+    with Oracle.open(str(root), warn=warnings.append) as own:
+        assert len(own.backlinks(TASK)) == 1
+        assert own.search("nothing at all") == []
+    assert warnings == [f"{BUILDER}/shut.md: {reason} Nothing in it is known."] * 2
 
 
 def _move_while_listed(monkeypatch: pytest.MonkeyPatch, folder: Path, move: Callable[[int], None]) -> list[int]:

@@ -10,8 +10,10 @@ from oracle.app.doctor import ground
 from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note, passed, quoted, warning
 from oracle.app.doctor.diagnosis import ABSENT, BUSY, DAMAGED, OUTDATED
 from oracle.app.doctor.patient import Patient
+from oracle.app.doctor.places import leaves
 from oracle.domain.flat import flatten
 from oracle.index import query
+from oracle.index.scan import LINKED_FOLDER
 from oracle.wording import retold, say, say_many
 
 _READ_LIMIT = 256 * 1024 * 1024
@@ -135,20 +137,17 @@ def _first_bad_line(path: str) -> int:
 
 def check_problems(patient: Patient) -> Iterator[Check]:
     """Repeat what the reader of records could not read cleanly, by path and line."""
-    links = {entry.path for entry in patient.tree.entries if entry.is_link}
+    leaving = {entry.path for entry in patient.tree.entries if leaves(patient, entry)}
     rows = [
-        (path, line, reason)
-        for path, line, reason in query.problems(patient.index.truth.connect())
-        if path not in links and path not in patient.tree.unreadable and not path.endswith(".toml")
+        row
+        for row in query.problems(patient.index.truth.connect())
+        if row[0] not in leaving and row[0] not in patient.tree.unreadable and not row[0].endswith(".toml")
     ]
-    yield from capped(
-        (
-            warning(
-                "problem",
-                say("{path}:{line}: {reason}", path=path, line=line, reason=retold(reason)),
-                say("Its owner mends the file: {path}", path=quoted(patient.root.join(path))),
-            )
-            for path, line, reason in rows
-        ),
-        100,
-    )
+    yield from capped((_problem(patient, *row) for row in rows), 100)
+
+
+def _problem(patient: Patient, path: str, line: int, reason: str) -> Check:
+    what = say("{path}:{line}: {reason}", path=path, line=line, reason=retold(reason))
+    if reason == LINKED_FOLDER:
+        return note("problem", what)
+    return warning("problem", what, say("Its owner mends the file: {path}", path=quoted(patient.root.join(path))))

@@ -22,11 +22,7 @@ _NEAR_SUFFIXES = (".markdown", ".mdown", ".mkd", ".mkdn", ".mdwn", ".mdx", ".md.
 
 def check_links(patient: Patient) -> Iterator[Check]:
     """Name symbolic links that leave the Root, wherever they stand; those that stay are read where they point."""
-    leaving = [
-        entry
-        for entry in (*patient.tree.entries, *patient.tree.derived)
-        if entry.is_link and not patient.root.contains(patient.root.join(entry.path))
-    ]
+    leaving = [entry for entry in (*patient.tree.entries, *patient.tree.derived) if leaves(patient, entry)]
     yield from capped(
         warning(
             "links",
@@ -39,6 +35,11 @@ def check_links(patient: Patient) -> Iterator[Check]:
         )
         for entry in leaving
     )
+
+
+def leaves(patient: Patient, entry: Entry) -> bool:
+    """Tell whether an entry is a symbolic link that leaves the Root."""
+    return entry.is_link and not patient.root.contains(patient.root.join(entry.path))
 
 
 def _read_link(patient: Patient, entry: Entry) -> str:

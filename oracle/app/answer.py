@@ -15,6 +15,8 @@ from oracle.app.quotes import Quote, Source
 from oracle.app.replies import Cited, CitedFact, Near, Replaced, Reply
 from oracle.app.retrieve import check_filters
 from oracle.app.views import Hit, Summary
+from oracle.domain.compiling import compiled
+from oracle.domain.drafts import RETIREMENT
 from oracle.domain.stretches import is_wide
 from oracle.domain.values import replace, value
 from oracle.errors import NotInFederation, UsageError
@@ -44,6 +46,11 @@ _ABSENT = 1.0
 _APART, _APART_WORDS = 1.4, 11.0
 """Deviations of nearness that do for coverage in a passage of another language than the question's, since it shares no word: so
 many for any question, and as many shared among its words."""
+
+_OF_RETIREMENT = (
+    r"(?i)\bretir|\bwithdr|\bwhy\b|\breason|\bobsolete|\bdeprecat|作废|废弃|废除|撤销|撤回|退役|弃用|为什么|为何|原因"
+)
+"""What a question says that asks for the record by which another was retired."""
 
 _HITS, _FEW = 12, 4
 _STRONGEST = 5
@@ -150,8 +157,9 @@ def _choose(
     oracle: Oracle, asked: Question, hits: Sequence[Hit], *, is_last: bool
 ) -> tuple[tuple[Cited, ...], tuple[Replaced, ...]]:
     """Return the claims and the records that no longer hold; nothing where memory does not bear an answer."""
-    now = [hit for hit in hits if not _is_over(hit.record)]
     over = [hit for hit in hits if _is_over(hit.record)]
+    notes = set() if compiled(_OF_RETIREMENT).search(asked.text) else _notes(oracle, over)
+    now = [hit for hit in hits if not _is_over(hit.record) and hit.record.slug not in notes]
     best = max((_bears(asked, hit) for hit in [*now[:_STRONGEST], *over]), default=0.0)
     if asked.unknown or asked.is_empty or best < 1:
         return (), ()
@@ -159,11 +167,13 @@ def _choose(
     replaced = {
         hit.record.slug: Replaced(hit.record, _chain(oracle, hit.record)) for hit in over if _bears(asked, hit) >= least
     }
-    bearing = [hit for hit in now if _bears(asked, hit) >= least or hit is now[0]]
+    first = now[:1] if any(_bears(asked, hit) >= 1 for hit in now[:_STRONGEST]) else []
+    bearing = [hit for hit in now if _bears(asked, hit) >= least or hit in first]
     made = (_candidate(oracle, asked, hit, is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)
     was_best = any(_bears(asked, hit) >= best for hit in over)
-    kept = _with_successors(oracle, asked, kept, replaced.values(), is_first=was_best)
+    ended = [item for item in replaced.values() if not notes.intersection(item.by)]
+    kept = _with_successors(oracle, asked, kept, ended, is_first=was_best)
     kept, pairs = _beside(oracle, asked, kept)
     return _cite(oracle, kept, pairs), tuple(replaced.values())
 
@@ -185,6 +195,17 @@ def _bears(asked: Question, hit: Hit) -> float:
 
 def _is_over(record: Summary) -> bool:
     return record.effective_status in _OVER
+
+
+def _notes(oracle: Oracle, over: Iterable[Hit]) -> set[str]:
+    """Return the slugs of the records that do nothing but retire one of these: they hold its title and none of what it says."""
+    ends = (hit.chain[-1] for hit in over if hit.chain)
+    return {slug for slug in dict.fromkeys(ends) if _title(oracle, slug).startswith(RETIREMENT)}
+
+
+def _title(oracle: Oracle, slug: str) -> str:
+    summary = query.summary(oracle.index.database.connect(), slug)
+    return Summary.from_row(summary).title if summary is not None else ""
 
 
 def _chain(oracle: Oracle, record: Summary) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ is not answered by whatever is nearest.
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from oracle.app.ranking.question import Term, understand
 from oracle.app.subjects import Subject, read_subject
@@ -26,7 +27,7 @@ _STEM = 4
 _SMALL = 50
 """Records of a Root in which the absence of a word says half of what it says in a large one."""
 _QUOTED = re.compile(r"[\"“”「」『』《》«»]")
-_LATIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+#]*")
+_LATIN = re.compile(r"[A-Za-z0-9\u00c0-\u024f][A-Za-z0-9\u00c0-\u024f+#]*")
 _ID = re.compile(r"[0-9]+[A-Za-z]+[0-9]")
 _MEASURE = re.compile(r"(?i)(?:[0-9]+[hmsdwxpk]?)+|[0-9]+e[0-9]+")
 """What begins with a digit and is no id: `2h30m`, `1920x1080`, `1e6`."""
@@ -36,11 +37,19 @@ _NO_NAMES = frozenset(
     """mr mrs ms dr prof st vs jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august
     september october november december mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday
     ok id api apis ai ml ui ux url urls db vm vms os ci cd qa pr prs cli sdk gui iac saas paas iaas faq csv json yaml xml html css
-    sql http https tls ssl dns ip tcp udp ssh pdf svg todo readme""".split()
+    sql http https tls ssl dns ip tcp udp ssh pdf svg todo readme asap fyi btw imo imho eta tbd aka thx pls tldr
+    hello hey please thank thanks could would should can may tell show give explain describe list find there here about you your our
+    """.split()
 )
-"""Words with a capital that name nobody: titles, months, days, and what the trade abbreviates."""
+"""Words with a capital, or among Chinese characters, that name nobody: titles, months, days, what the trade abbreviates, and
+what people say around a question."""
+_NAMES_NOBODY = _NO_NAMES | fold.STOP_WORDS
 
-_BEGINNINGS = ("", ".", "?", "!", ":", ";", "。", "？", "！")
+_BEGINNINGS = ("", ".", "?", "!", ":", ";", "。")
+_BEFORE_BEGINNINGS = " \t-*>#•(["
+"""What may stand before the first word of a line."""
+_MANY = 3
+"""Words from which on a text in capitals alone shouts, and its capitals say nothing."""
 _LONGEST = 4000
 """Characters of a question that are read."""
 
@@ -106,9 +115,12 @@ def _absent(connection: Connection, held: int, terms: int) -> float:
 def names_in(text: str) -> list[str]:
     """Return the names in a question: versions, words with a capital or digit inside, or a capital where no sentence begins.
 
-    Among Chinese characters every Latin word is one. Titles in quotation marks are not looked into.
+    Among Chinese characters every Latin word is one. Titles in quotation marks are not looked into, and what only asks is none.
     """
-    is_wide = any(char >= "\u2e80" for char in text)
+    text = unicodedata.normalize("NFKC", text)
+    if text.isupper() and len(text.split()) >= _MANY:
+        text = text.lower()
+    is_wide = any(char >= "\u2e80" and char.isalpha() for char in text)
     found: dict[str, None] = {}
     for piece in _QUOTED.split(text)[::2]:
         for match in _VERSION.finditer(piece):
@@ -121,10 +133,10 @@ def names_in(text: str) -> list[str]:
                 if _ID.match(word) and not _MEASURE.fullmatch(word):
                     found[word] = None
                 continue
-            begins = piece[: match.start()].rstrip()[-1:] in _BEGINNINGS
+            begins = piece[: match.start()].rpartition("\n")[2].rstrip(_BEFORE_BEGINNINGS)[-1:] in _BEGINNINGS
             is_odd = any(char.isupper() or char.isdigit() for char in word[1:])
             is_name = is_wide or is_odd or (word[0].isupper() and not begins)
-            if is_name and len(word) > 2 and word.lower() not in _NO_NAMES:
+            if is_name and len(word) > 2 and word.lower() not in _NAMES_NOBODY:
                 found[word] = None
     return list(found)
 

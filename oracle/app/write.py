@@ -14,7 +14,7 @@ from oracle.app import cleaning, naming, privacy
 from oracle.app.oracle import Oracle
 from oracle.app.views import Written
 from oracle.domain import timestamps
-from oracle.domain.drafts import Draft
+from oracle.domain.drafts import RETIREMENT, Draft
 from oracle.domain.records import RETIRING
 from oracle.domain.slugs import SHARED, is_entity, project_of, slug_of
 from oracle.domain.values import fields_of, replace
@@ -72,7 +72,7 @@ def write_all(oracle: Oracle, drafts: Sequence[Draft], *, secrets: str, dry_run:
 
 
 def retire(oracle: Oracle, slug: str, reason: str, *, seat: str, secrets: str, dry_run: bool) -> Written:
-    """Write the small decision that retires a record, unless one did before.
+    """Write the small decision that retires a record, unless it is retired or superseded already.
 
     Raises NotInMemory for no such record, UsageError for several.
     """
@@ -80,12 +80,12 @@ def retire(oracle: Oracle, slug: str, reason: str, *, seat: str, secrets: str, d
         raise UsageError(say("The reason is empty."), hint=say("Say why with --reason, in a sentence."))
     name = oracle.target(slug)
     found = oracle.show(oracle.index.read(lambda connection: naming.find_only(connection, name))).record
-    if found.retired_how == "retires":
+    if found.retired_by:
         return _retired_before(oracle, found)
     draft = Draft(
         kind="decision",
         project=project_of(found.path) or SHARED,
-        title=f"Retire {found.title}"[:200],
+        title=f"{RETIREMENT}{found.title}"[:200],
         body=f"{reason.strip()}\n\nRetires [[{found.slug}]].",
         seat=seat,
         retires=(found.slug,),
@@ -99,7 +99,10 @@ def _retired_before(oracle: Oracle, found: Summary) -> Written:
     by = oracle.show(found.retired_by).record
     chain = oracle.chains([found.slug]).get(found.slug, (by.slug,))
     by_whom = joined(", then ", chain)
-    already = say("{slug} is retired already, by {chain}; nothing was written", slug=found.slug, chain=by_whom)
+    if found.retired_how == "retires":
+        already = say("{slug} is retired already, by {chain}; nothing was written", slug=found.slug, chain=by_whom)
+    else:
+        already = say("{slug} is superseded already, by {chain}; nothing was written", slug=found.slug, chain=by_whom)
     return Written(by.slug, oracle.root.join(by.path), os.path.basename(by.slug), "", False, already=already)
 
 

@@ -22,6 +22,8 @@ SCHEMA_VERSION = "2"
 CONFIDENCES = ("high", "medium", "low")
 TRUSTS = ("high", "medium", "low")
 STATUSES = ("open", "investigating", "resolved", "completed", "superseded", "retired")
+RETIREMENT = "Retire "
+"""How the title of a record begins that does nothing but retire another; that one's title follows."""
 _MAX_SLUG_BYTES = 80
 
 

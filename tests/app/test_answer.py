@@ -182,6 +182,17 @@ def test_what_was_retired_without_a_successor_is_no_answer(root: Path, oracle: O
     assert f"{BUILDER}/retry" in reply.reason
 
 
+def test_the_note_that_retires_a_record_stands_for_nothing_but_itself(root: Path, oracle: Oracle) -> None:
+    """It holds the title of what it retires, and nothing of what that said."""
+    put(root, f"{BUILDER}/hooks", "---\ntitle: Attempts of webhooks\n---\nAttempts of webhooks are doubled.\n")
+    oracle.retire(f"{BUILDER}/hooks", "The queue does it.")
+    reply = oracle.answer("Attempts of webhooks doubled")
+    assert reply.status == "not_in_memory_db"
+    assert f"{BUILDER}/hooks" in reply.reason
+    asked = oracle.answer("Why were the attempts of webhooks retired?")
+    assert "The queue does it." in asked.answer
+
+
 @pytest.mark.parametrize("newer_says", [True, False])
 def test_contradicting_records_stand_side_by_side(root: Path, oracle: Oracle, *, newer_says: bool) -> None:
     """Whichever of the two was found, and whichever states the contradiction."""
@@ -349,6 +360,14 @@ def test_what_is_no_question(root: Path, oracle: Oracle) -> None:
         ("in 2h30m at 1920x1080 for 100GiB or 1e6", []),
         ("Is version 1.20 or v2 or Python 3.12 or 1.2.3 used", ["1.20", "3.12", "1.2.3", "Python"]),
         ("costs 3.5 seconds", []),
+        ("how many attempts are allowed 👍", []),
+        ("What is the retry limit？", []),
+        ("WHAT IS THE RETRY LIMIT?", []),
+        ("retry limit — Which one? FYI ASAP", []),
+        ("- Could You tell me (Please)?\n* Retries", []),
+        ("Why 不使用缓存？ Thanks, please", []),
+        ("用户登录 uses Redis", ["uses", "Redis"]),
+        ("When did José meet Ｋafka", ["José", "Kafka"]),
     ],
 )
 def test_names_in_a_question(text: str, names: list[str]) -> None:

@@ -355,8 +355,10 @@ def test_a_record_is_retired_once(root: Path) -> None:
         assert again.as_json()["already"] == again.already
         assert sorted(root.rglob("*.md")) == before
         newer = oracle.write(Draft("decision", "arena", "Two retries", "Twice.")).slug
-        oracle.write(Draft("decision", "arena", "Three retries", "Thrice.", supersedes=(newer,)))
-        assert oracle.retire(newer, "A superseded one may be retired too.").already == ""
+        newest = oracle.write(Draft("decision", "arena", "Three retries", "Thrice.", supersedes=(newer,))).slug
+        of_old = oracle.retire(newer, "What stands in its place would be lost from sight.")
+        assert f"{newer} is superseded already, by {newest}" in of_old.already
+        assert oracle.chains([newer]) == {newer: (newest,)}
 
 
 def test_marks_name_what_does_not_hold(root: Path) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from oracle.domain.masks import blank, mask_code, unify_line_ends
+from oracle.domain.masks import blank, lazy_quotations, mask_code, unify_line_ends
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidName
@@ -37,6 +37,7 @@ _PROSE = ("summary", "title")
 _NAMES = {"seat": "seat", "task_id": "task id", "project": "project"}
 _TICKS = re.compile(r"`{3,}|~{3,}")
 _QUOTED_LINE = re.compile(r"^[ \t]*+(?:(?:[-+*]|[0-9]{1,9}[.)])[ \t]++)*+>.*", re.MULTILINE)
+_OWN = re.compile(r"[ \t]*+\[(?:DELIVER:|CLEAR-REQUESTED\])")
 _QUOTATION = frozenset(('""', "''", "“”", "‘’", "„“", "‚‘", "«»", "‹›", "「」", "『』", "《》"))
 _LONG_QUOTATION = ("“”", "„“", "«»", "「」", "『』")  # those that may hold a sentence and are no apostrophes
 _TALK_TAG = r"(?i)<(/?)(code|pre|kbd|samp|q|blockquote)\b[^<>]*+>"
@@ -111,17 +112,17 @@ def read(text: str) -> Markers:
 def mask_talk(text: str) -> str:
     r"""Overwrite code, comments and quotes with blanks; offsets are kept, line ends are `\n`.
 
-    Unlike in records a fence that is never closed hides everything behind it: an action is worth more doubt than a link.
+    Unlike in records a fence that is never closed hides everything behind it: an action is worth more doubt than a link. A line
+    that goes on with a quotation though no `>` begins it is part of it, unless it begins with a marker: that is the writer's own.
     """
     longest = max((run.end() - run.start() for run in _TICKS.finditer(text)), default=0)
-    if longest:
-        closed = mask_code(f"{text}\n\n{'`' * longest}\n{'~' * longest}")
-        masked = closed[: len(text)]
-    else:
-        masked = mask_code(text)
+    closed = f"{text}\n\n{'`' * longest}\n{'~' * longest}" if longest else text
+    masked = mask_code(closed)[: len(text)]
     if ">" not in masked:
         return masked
     masked = _QUOTED_LINE.sub(lambda line: " " * len(line.group()), masked)
+    lazy = [span for span in lazy_quotations(closed) if not _OWN.match(masked, span[0])]
+    masked = blank(masked, lazy)[: len(text)]
     return blank(masked, [*_talk_elements(masked)]) if "</" in masked else masked
 
 
@@ -170,9 +171,19 @@ def _is_quoted(text: str, start: int, end: int) -> bool:
         return True
     before = text[max(0, start - LONGEST) : start].rpartition("\n")[2]
     after = text[end : end + LONGEST].partition("\n")[0]
-    if before.count('"') % 2 and '"' in after:
+    if '"' in after and _is_open(before):
         return True
     return any(before.count(pair[0]) > before.count(pair[1]) and pair[1] in after for pair in _LONG_QUOTATION)
+
+
+def _is_open(before: str) -> bool:
+    """Tell whether a plain quotation mark opens a quotation that is not closed; an inch mark (`24"`) opens none."""
+    is_open = False
+    at = before.find('"')
+    while at >= 0:
+        is_open = not is_open and not before[max(0, at - 1) : at].isdigit() and not before[at + 1 : at + 2].isspace()
+        at = before.find('"', at + 1)
+    return is_open
 
 
 def _read_marker(text: str, start: int) -> Marker | Fault:

@@ -45,7 +45,7 @@ def parse_payload(raw: bytes) -> Payload:
             hint=say("Shorten the last message."),
         )
     try:
-        content = json.loads(raw.decode("utf-8-sig", "replace"))
+        content = json.loads(raw.decode("utf-8-sig", "replace"), parse_int=str)  # as long as they like
     except (ValueError, RecursionError) as error:
         raise InvalidPayload(
             say("The payload is no JSON: {error}.", error=error), hint=say("A hook gets its payload from the host.")
@@ -114,7 +114,7 @@ def _read_tail(path: str, most: int = TAIL_BYTES) -> Iterator[Mapping[str, objec
         data = data.partition(b"\n")[2]
     for line in data.split(b"\n"):
         try:
-            content = json.loads(line)
+            content = json.loads(line, parse_int=str)
         except (ValueError, RecursionError):
             continue
         if isinstance(content, dict):

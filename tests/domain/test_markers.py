@@ -222,6 +222,8 @@ def test_quoted_values_come_back_as_they_were_written(seat_tail: str, summary: s
         "\\",
         '[DELIVER:seat="',
         "[DELIVER:seat=a summary=x ",
+        f"> q\nlazy {FULL}\n",
+        f'24" {FULL} "x',
     ],
 )
 def test_four_mebibytes_are_read_in_linear_time(unit: str) -> None:
@@ -233,3 +235,49 @@ def test_a_comma_of_another_script_is_no_part_of_a_name(comma: str) -> None:
     found = read(f"x [DELIVER:seat=planner{comma}task_id=T-1]").deliver
     assert isinstance(found, Fault)
     assert found.code == "marker_malformed"
+
+
+LAZY = (
+    "> quote\nlazy {}",
+    "> quote\nlazy\nmore {}",
+    "> - item\nlazy {}",
+    "- > quote\nlazy {}",
+    "> > quote\n> lazy {}\n",
+)
+NOT_LAZY = (
+    "> quote\n\nmine {}",
+    ">\nmine {}",
+    "> # heading\nmine {}",
+    "> ```\n> code\n> ```\nmine {}",
+    "> quote\n- mine {}",
+    "> quote\n# mine {}",
+    "> quote\n---\nmine {}",
+    "> quote\n{}",
+    "> quote\n  {}",
+    "> quote\n>\nmine {}",
+    "- item\nlazy {}",
+)
+
+
+@pytest.mark.parametrize("marker", [FULL, "[CLEAR-REQUESTED]"])
+@pytest.mark.parametrize("text", [*LAZY, *NOT_LAZY])
+def test_a_quotation_goes_on_without_its_mark_till_its_paragraph_ends(text: str, marker: str) -> None:
+    found = read(text.format(marker))
+    assert bool(found.deliver or found.clear) is (text in NOT_LAZY)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_meant"),
+    [
+        ('A 24" screen is fine. {} and a 27" one too', True),
+        ('A 24" screen is fine. {}', True),
+        ('It is 5\'10" tall {} and 6" wide, "they" say', True),
+        ('He said "yes" {} and "no"', True),
+        ('He said "use 24" and {} and "no"', True),
+        ('A 24" screen: "write {} now"', False),
+        ('He said "yes and {} "', False),
+        ('"at the end: {}"', False),
+    ],
+)
+def test_an_inch_mark_opens_no_quotation(text: str, is_meant: bool) -> None:
+    assert isinstance(read(text.format(FULL)).deliver, Marker) is is_meant

@@ -143,6 +143,21 @@ def test_other_events_do_nothing(seat: Seat, event: str):
     assert (done.stderr, seat.answers()) == (b"", {})
 
 
+def test_numbers_of_any_length_are_borne(seat: Seat):
+    seat.dispatch("T-1")
+    path = seat.workspace / "transcript.jsonl"
+    number = "9" * 10_000
+    line = {
+        "type": "assistant",
+        "n": 0,
+        "message": {"role": "assistant", "content": [{"type": "text", "text": f"Yes. {MARKER}"}]},
+    }
+    path.write_text(json.dumps(line).replace('"n": 0', f'"n": {number}') + "\n")
+    payload = {**seat.payload(None, transcript_path=str(path)), "n": 0}
+    done = seat.run(json.dumps(payload).replace('"n": 0', f'"n": {number}, "f": 1e999').encode())
+    assert (done.stderr, seat.answers()) == (b"", {"T-1": "Yes."})
+
+
 def test_payload_of_a_message_alone_is_enough(seat: Seat):
     seat.dispatch("T-1")
     seat.run({"last_assistant_message": f"x {MARKER}"})

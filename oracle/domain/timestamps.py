@@ -22,6 +22,8 @@ _MONTH_NAMED = (
     r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? )?(?:(?P<before>[0-9]{1,2})(?:st|nd|rd|th|\.)?[ -](?P<name>[A-Za-z]{3,9})\.?,?"
     r"|(?P<leading>[A-Za-z]{3,9})\.? (?P<after>[0-9]{1,2})(?:st|nd|rd|th)?,?)[ -](?P<year>[0-9]{4})" + _TIME
 )
+_END_OF_DAY = r"(.{10}[T ])24(:00(?::00(?:[.,]0+)?)?(?:Z|[+-].+)?)"
+_LEAP_SECOND = r"(.{10}[T ][0-9]{2}:[0-9]{2}:)60((?:[.,][0-9]+)?(?:Z|[+-].+)?)"
 _YEAR_LAST = r"[0-9]{1,2}([-/.])[0-9]{1,2}\1(?:[0-9]{4}|[0-9]{2})(?![0-9])"
 
 
@@ -30,8 +32,8 @@ def to_utc(text: str) -> str:
 
     Read are ISO 8601 dates and date-times with `T` or a blank, with or without fraction and offset, other dates whose year
     stands first (`2026/11/28`, `2026.11.28`, `2026年11月28日`) and those that name their month in English (`28 Nov 2026`,
-    `November 28, 2026`); a time without offset is taken as UTC. `03/04/2026` is none: it may be two days. Dates before year 1
-    or after 9999 (also after shifting to UTC) are none.
+    `November 28, 2026`); a time without offset is taken as UTC, 24:00 as the beginning of the next day, second 60 as the next
+    one. `03/04/2026` is none: it may be two days. Dates before year 1 or after 9999 (also after shifting to UTC) are none.
     """
     moment = parse(text)
     return "" if moment is None else f"{moment.isoformat(timespec='microseconds')[:26]}Z"
@@ -55,8 +57,23 @@ def parse(text: str) -> datetime | None:
 
 
 def _in_utc(text: str) -> datetime:
-    moment = datetime.fromisoformat(text.replace("z", "Z"))
+    text = text.replace("z", "Z")
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = _read_overflow(text)
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _read_overflow(text: str) -> datetime:
+    """Read 24:00 as the next day's beginning and second 60 as the next second. Raises ValueError, OverflowError."""
+    from oracle.domain.compiling import compiled
+
+    if found := compiled(_END_OF_DAY).fullmatch(text):
+        return datetime.fromisoformat(f"{found[1]}00{found[2]}") + timedelta(days=1)
+    if found := compiled(_LEAP_SECOND).fullmatch(text):
+        return datetime.fromisoformat(f"{found[1]}59{found[2]}") + timedelta(seconds=1)
+    raise ValueError(text)
 
 
 def _spell(text: str) -> str:

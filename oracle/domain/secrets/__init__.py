@@ -9,18 +9,14 @@ the next literal, so the cost stays linear in the text. Patterns are compiled wh
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from oracle.domain.secrets.assignments import find_assignments, names_secret
+from oracle.domain.secrets.commands import find_arguments
 from oracle.domain.secrets.opaque import MASK, Secret, compiled
-from oracle.domain.secrets.places import (
-    find_headers,
-    find_password_lines,
-    find_phrases,
-    find_private_keys,
-    find_userinfo,
-)
+from oracle.domain.secrets.places import find_headers, find_logins, find_phrases, find_private_keys
+from oracle.domain.secrets.readings import Joined, fold, part
 from oracle.domain.secrets.shapes import MARKERS, find_shapes
+from oracle.domain.secrets.urls import find_password_lines, find_uris, find_userinfo
 
 __all__ = ["MASK", "Secret", "find_secrets", "names_secret", "redact"]
 
@@ -55,40 +51,18 @@ def _masked_markers(text: str) -> str:
     return compiled("|".join(map(re.escape, MARKERS))).sub(lambda found: MASK * len(found[0]), text)
 
 
-_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
-
-
 def _scan_as_read(text: str) -> list[Secret]:
     """Scan a text as a reader sees it: letters of full width as plain ones, and nothing where nothing is seen.
 
     What is invisible may also part two words, so the text is searched with blanks in its place as well.
     """
-    if text.isascii():
-        return _repeated(text, _scan(text))
-    folded = _folded(text)
-    if not any(character in folded for character in _INVISIBLE):
-        return _repeated(folded, _scan(folded))
-    kept = [at for at, character in enumerate(folded) if character not in _INVISIBLE]
-    joined = "".join([folded[at] for at in kept])
-    parted = folded.translate(dict.fromkeys(map(ord, _INVISIBLE), " "))
-    return [
-        *(
-            Secret(secret.kind, kept[secret.start], kept[secret.end - 1] + 1)
-            for secret in _repeated(joined, _scan(joined))
-        ),
-        *_repeated(parted, _scan(parted)),
-    ]
-
-
-def _folded(text: str) -> str:
-    """Replace the variants of plain letters, digits and the marks of tokens (NFKC), one character by one."""
-    table = {}
-    for character in set(text):
-        if not character.isascii():
-            plain = unicodedata.normalize("NFKC", character)
-            if len(plain) == 1 and plain.isascii() and (plain.isalnum() or plain in "-_+/=."):
-                table[ord(character)] = plain
-    return text.translate(table) if table else text
+    folded = fold(text)
+    joined = Joined(folded)
+    parted = part(folded)
+    found = _repeated(parted, _scan(parted))
+    if joined.plain:
+        found = [*joined.locate(_repeated(joined.plain, _scan(joined.plain))), *found]
+    return found
 
 
 def _scan(text: str) -> list[Secret]:
@@ -100,7 +74,11 @@ def _scan(text: str) -> list[Secret]:
     if "://" in text and "@" in text:
         found += find_userinfo(text)
     found += find_password_lines(text)
+    found += find_uris(text, lower)
     found += find_headers(text, lower)
+    found += find_arguments(text, lower)
+    if " / " in text:
+        found += find_logins(text)
     found += find_phrases(text, lower)
     found += find_assignments(text, lower)
     return found

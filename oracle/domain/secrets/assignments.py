@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from oracle.domain.secrets.opaque import MASK, UUID, Secret, compiled, is_random, is_worded
-from oracle.domain.secrets.places import starts
+from oracle.domain.secrets.opaque import MASK, UUID, Secret, compiled, is_random, is_scattered, is_worded
+from oracle.domain.secrets.shapes import starts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,12 +63,14 @@ _SEPARATOR = (
     rf"|[ \t]+(?:for|of)(?:[ \t]+[\w.-]{{1,20}}){{1,3}}?[ \t]*(?:[:=][ \t]*|{_BRACKET})"
     rf"|(?:{_CJK}){{0,8}}?[ \t]*(?:(?:是|为|為|成了?|は|を|는|은)[ \t]*[:：]?|[:：＝=])\s{{0,12}}+{_ITEM}"
     rf"|(?P<below>[ \t#]*\r?\n(?:[=-]{{3,40}}+\n)?\s{{0,12}}+(?:`{{3}}[a-z]{{0,10}}\n|{_ITEM}))"  # a heading
+    r"|[ \t]*\r?\n[ \t]*[:=][ \t]+"  # a list of terms and what they are
     r"|(?P<bare>[ \t]+))"
 )
 _UNIT = r"[!#$%*+\-./0-9?@A-Z^_a-z~]"
 _VALUE = (
-    r"(?:\*\*)?(?:&quot;|&#3[49];)?(?:[rbuf]{1,2}(?=[\"']))?(?:\"\"(?=\")|''(?='))?(?=\\?[\"'`“‘「『]?(?:[^\s=\"'`\\\0]{0,48}?[0-9!#$%^*+?@~]|[A-Za-z_+/.&-]{16}|[a-z]{0,16}[A-Z]{1,16}[a-z]{1,16}[A-Z]))"
-    r"(?:\\?(?P<quote>[\"'`])(?P<quoted>(?:(?!\\?(?P=quote))[!-~]){4,4096}+)\\?(?P=quote)"
+    r"(?:\*\*)?(?:&quot;|&#3[49];)?(?:[rbuf]{1,2}(?=[\"']))?(?:\"\"(?=\")|''(?='))?(?=\\?[\"'`“‘「『]?(?:(?:[^\s=\"'`\\\0]|\\{1,3}[\"']|''|\"\"){0,48}?[0-9!#$%^*+?@~]|[A-Za-z_+/.&-]{16}|[a-z]{0,16}[A-Z]{1,16}[a-z]{1,16}[A-Z]))"
+    r"(?:\\(?P<inner>[\"'`])(?P<escaped>(?:\\\\\\(?P=inner)|(?!\\?(?P=inner))[!-~]){4,4096}+)\\(?P=inner)"
+    r"|(?P<quote>[\"'`])(?P<quoted>(?:\\[\"'`\\]|(?P=quote){2}(?!(?P=quote))(?=[!-~])|(?!\\?(?P=quote))[!-~]){4,4096}+)(?P=quote)"
     r"|[“‘「『](?P<curly>[!-~]{4,4096}+)[”’」』]"
     rf"|[\"'`]?(?P<plain>(?:&(?=[\w&.-]*[0-9!#$%^*+?@~]))?{_UNIT}{{1,4096}}+(?:[:&,;=]{{1,2}}(?![\w.-]{{1,40}}[=:]|quot;|#3[49];){_UNIT}{{1,4096}}+){{0,4}}+={{0,2}})"
     r"(?P<call>[(\[])?)"
@@ -165,7 +167,7 @@ def _name_starts(lower: str, name: str) -> Iterator[int]:
 
 def _assigned_span(found: re.Match[str], name: str, *, is_random: Check) -> Span | None:
     """Return the span of the value when both it and the name before it look like a secret's."""
-    group = "quoted" if found["quoted"] else "curly" if found["curly"] else "plain"
+    group = next(group for group in ("quoted", "escaped", "curly", "plain") if found[group])
     start, end = found.span(group)
     value = found[group]
     if group == "plain":
@@ -207,6 +209,8 @@ def _may_follow_blank(before: str, found: re.Match[str], value: str) -> bool:
     if len(value) >= 24 and all(compiled(kind).search(value) for kind in ("[a-z]", "[A-Z]", "[0-9]")):
         return True
     head = found[0].split(maxsplit=1)[0]
+    if compiled(r"(?i:pass(?:word|wd|code|phrase)|pwd)").fullmatch(head) and is_scattered(value):
+        return True
     named = compiled(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?").fullmatch(head)
     return bool(named and before[-1:] == "_" and len(value) >= 20 and any(map(str.isdigit, value)))
 

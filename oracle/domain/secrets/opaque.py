@@ -183,6 +183,15 @@ def _is_mixed(value: str) -> bool:
     return any(map(str.isdigit, value)) and average < (2.5 if len(value) >= 12 else 2.2)
 
 
+def is_scattered(value: str) -> bool:
+    """Say whether a value mixes lower case, capitals and digits so often that no name is put together like that."""
+    if len(value) < 10 or compiled(r"[_,;:./()\[\]]").search(value):
+        return False
+    pieces = compiled(_PIECE).findall(value)
+    mixed = all(compiled(kind).search(value) for kind in ("[a-z]", "[A-Z]", "[0-9]"))
+    return mixed and sum(map(len, pieces)) < 2.2 * len(pieces)
+
+
 def _has_symbols(value: str) -> bool:
     """Say whether a value has the punctuation of passwords, with digits or with both cases."""
     if not compiled(r"[!#$%^&*+?@~]").search(value):
@@ -193,7 +202,3 @@ def _has_symbols(value: str) -> bool:
 def is_credential(value: str) -> bool:
     """Say whether a value looks random and is long enough to be given away by its place."""
     return len(value) >= 16 and is_random(value)
-
-
-def _is_any(value: str) -> bool:
-    return not is_stopgap(value)

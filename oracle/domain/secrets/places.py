@@ -1,17 +1,16 @@
-"""Values whose place gives them away: key blocks, user-info of a URL, headers, cookies, command lines. Domain room: pure."""
+"""Values whose place gives them away: key blocks, headers, cookies, logins. Domain room: pure."""
 
 from __future__ import annotations
 
 import binascii
 
 from oracle.domain.secrets.opaque import MASK, Secret, compiled, is_credential, is_random, is_stopgap
-from oracle.domain.secrets.shapes import MARKERS, each
+from oracle.domain.secrets.shapes import each, starts, values_at
+from oracle.domain.secrets.urls import is_password
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Check = Callable[[str], bool]
+    from collections.abc import Iterator
 
 
 _BEGIN = r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
@@ -58,33 +57,13 @@ def _is_no_stopgap(body: str) -> bool:
     return run is not None and not is_stopgap(run[0])
 
 
-_USERINFO = (
-    r"(?<=[A-Za-z0-9])://(?P<user>[^\s/:@?#\"'<>`\0]{0,100}):(?P<v>[!$-.0-;=@-_a-~]{1,200})@(?!sha\d+:)[\w\[$<{*%-]"
-)
-
-
-def find_userinfo(text: str) -> Iterator[Secret]:
-    """Find passwords in the user-info of URLs (RFC 3986, any scheme)."""
-    for found in each(text, ("://",), _USERINFO):
-        if found["v"] != found["user"] and _is_url_password(found["v"]):
-            yield Secret("url-password", *found.span("v"))
-
-
-_PGPASS_LINE = (  # port:database:user:password of .pgpass, behind a host; `\:` is a colon within a field
-    r":(?P<port>\d{2,5}|\*):(?:[^\s:\\\0]|\\.){1,64}+:(?P<user>(?:[^\s:\\\0]|\\.){1,64}+)"
-    r":(?P<v>(?:[!#-&(-9;-\[\]-_a-~]|\\[:\\]){4,200}+)(?=[\s\"'`]|\Z)"
-)
-_HOST = r"\*|[\w./*-]{1,253}|\[[0-9a-fA-F:]{2,40}\]"
-_POSTGRESQL = ("*", "5432", "5433", "6432", "6543")  # its ports and those of its poolers
-
-
-def find_password_lines(text: str) -> Iterator[Secret]:
-    """Find passwords in lines of .pgpass: any at a usual port of PostgreSQL, else one that looks random."""
-    for found in compiled(_PGPASS_LINE).finditer(text):
-        host = compiled(r"[\s\"'`>=]").split(text[max(0, found.start() - 254) : found.start()])[-1]
-        is_password = _is_url_password if found["port"] in _POSTGRESQL else is_random
-        if compiled(_HOST).fullmatch(host) and found["v"] != found["user"] and is_password(found["v"]):
-            yield Secret("url-password", *found.span("v"))
+def _is_basic(value: str) -> bool:
+    """Accept the credentials of HTTP Basic (RFC 7617): Base64 of `user:password`."""
+    try:
+        user, colon, password = binascii.a2b_base64(value + "==").decode("utf-8").partition(":")
+    except (ValueError, UnicodeDecodeError):
+        return False
+    return bool(colon) and user.isprintable() and user != password and is_password(password)
 
 
 _BASE64 = r"[A-Za-z0-9+/=_-]"
@@ -100,38 +79,20 @@ _PAIR = (  # a user and a password, given to `auth`, `HTTPBasicAuth` or `Credent
     r"(?i:auth\w{0,20}|credentials?)[ \t]{0,3}[=(][ \t]{0,3}\(?[ \t]{0,3}[\"'][^\"'\n\0]{1,60}[\"'][ \t]{0,3},[ \t]{0,3}"
     r"[\"'](?P<v>[!#-&(-~]{4,200})[\"']"
 )
-_CURL_USER = r"(?:-u|--user)[ =]?[\"']?[^\s:\"'@/]{1,60}:(?P<v>[!#-&(-;=?-_a-~]{4,200})"
-
-
-_COOKIE = r"cookie2?\\?[\"'`]?[ \t]*[:=][ \t]*\\?[\"'`]?(?P<pairs>[^\n\0\"'`]{20,4096}+)"
-_COOKIE_PAIR = r"(?<![\w.-])(?P<name>[\w.-]{1,64}+)=(?P<v>[A-Za-z0-9._~+/%:|!-]{20,2000}+={0,2})"
-_COMMANDS = (  # commands that take a token, and those that take a password after an option
-    ("authtoken", r"(?i:authtoken)[ \t]+[\"']?(?P<v>[A-Za-z0-9]{20,40}_[A-Za-z0-9]{16,40})(?![A-Za-z0-9])"),
-    ("sshpass", r"(?i:sshpass)[ \t]+-p[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"),
-    ("docker login", r"(?i:docker login)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p(?:[ \t]+|=)?[\"']?(?P<v>[!#-&(-~]{6,200})"),
-    ("mysql", r"(?i:mysql(?:dump|admin|import|sh)?)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[\"']?(?P<v>[!#-&(-~]{6,200})"),
-    ("redis-cli", r"(?i:redis-cli)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-a[ \t]+[\"']?(?P<v>[!#-&(-~]{6,200})"),
-    ("mongo", r"(?i:mongo(?:sh|dump|restore)?)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"),
-    ("az login", r"(?i:az login)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[ \t]+[\"']?(?P<v>[!#-&(-~]{6,200})"),
-    ("ldap", r"(?i:ldap[a-z]{3,9})(?=[ \t])[^\n|;\0]{0,200}?[ \t]-w[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"),
-    ("sqlcmd", r"(?i:sqlcmd)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-P[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"),
-    ("zip", r"(?i:zip)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-P[ \t]*[\"']?(?P<v>[!#-&(-~]{6,200})"),
-    ("7z", r"7za?(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[\"']?(?P<v>[!#-&(-~]{6,200})"),
-    ("openssl", r"(?i:openssl)(?=[ \t])[^\n|;\0]{0,200}?(?:[ \t]-k[ \t]+|[ \t]pass:)[\"']?(?P<v>[!#-&(-~]{6,200})"),
-    (
-        "smbclient",
-        r"(?i:smbclient)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-U[ \t]*[\"']?[\w\\.@-]{1,60}%(?P<v>[!#-&(-~]{6,200})",
-    ),
-    (
-        "htpasswd",
-        r"(?i:htpasswd)[ \t]+-[A-Za-z]{0,5}b[A-Za-z]{0,5}[ \t]+\S{1,200}[ \t]+\S{1,60}[ \t]+[\"']?(?P<v>[!#-&(-~]{6,200})",
-    ),
-    (
-        "echo",
-        r"(?i:echo)[ \t]+(?:-\w{1,3}[ \t]+)?[\"']?(?P<v>[!#-&(-{}~]{6,200}+)[\"']?[ \t]*\|[ \t]*"
-        r"(?:sudo[ \t]+(?:-\w+[ \t]+){0,3}?-\w{0,3}S\b|[^\n|\0]{1,100}?--password-stdin)",
-    ),
-    ("mariadb", r"(?i:mariadb(?:-dump|-admin)?)(?=[ \t])[^\n|;\0]{0,200}?[ \t]-p[\"']?(?P<v>[!#-&(-~]{6,200})"),
+_HEADERS = (  # a word that is looked for, what the pattern begins with, and what judges the value
+    ("bearer", "bearer", _BEARER, is_credential),
+    ("basic", "basic", _BASIC, _is_basic),
+    ("auth", '"auth"', _DOCKER_AUTH, _is_basic),
+    ("auth", "authorization", _AUTHORIZATION, is_credential),
+    ("auth", "auth", _PAIR, is_random),
+    ("credential", "credential", _PAIR, is_random),
+)
+_COOKIE = (  # a header, an assignment, an option of curl
+    r"cookie2?\\?[\"'`]?(?:[ \t]*[:=][ \t]*\\?[\"'`]?|[ \t]+[\"'])(?P<pairs>(?:=\"[!#-~]{8,2000}\"|[^\n\0\"'`]){10,4096}+)"
+)
+_COOKIE_PAIR = r"(?<![\w.-])(?P<name>[\w.-]{1,64}+)=\"?(?P<v>[A-Za-z0-9._~+/%:|!-]{10,2000}+={0,2})"
+_COOKIE_CALL = (  # `cookies["session"] = "…"`, `res.cookie("session", "…")`, `cookies.set('session', '…')`
+    r"(?i:cookies?)(?:\.set)?[(\[][\"'](?P<name>[\w.-]{1,64})[\"'](?:\][ \t]*=|,)[ \t]*[\"'](?P<v>[!#-&(-~]{10,2000})[\"']"
 )
 
 
@@ -147,7 +108,7 @@ def find_phrases(text: str, lower: str) -> Iterator[Secret]:
     """Find seed phrases behind their name: words of three to eight small letters, as many as BIP-39 says."""
     for name in _PHRASE_NAMES:
         if name in lower:
-            yield from _values("seed-phrase", text, starts(lower, name), _PHRASE, _is_phrase)
+            yield from values_at("seed-phrase", text, starts(lower, name), _PHRASE, _is_phrase)
 
 
 def _is_phrase(value: str) -> bool:
@@ -156,72 +117,47 @@ def _is_phrase(value: str) -> bool:
 
 
 def find_headers(text: str, lower: str) -> Iterator[Secret]:
-    """Find the credentials of HTTP authorization, in headers and in the options of curl."""
-    for literal, pattern, check in (
-        ("bearer", _BEARER, is_credential),
-        ("basic", _BASIC, _is_basic),
-        ('"auth"', _DOCKER_AUTH, _is_basic),
-        ("authorization", _AUTHORIZATION, is_credential),
-        ("auth", _PAIR, is_random),
-        ("credential", _PAIR, is_random),
-    ):
-        if literal in lower:
-            yield from _values("authorization", text, starts(lower, literal), pattern, check)
-    if "curl" in lower:
-        for option in ("-u", "--user"):
-            yield from _values("authorization", text, starts(text, option), _CURL_USER, _is_url_password)
+    """Find the credentials of HTTP authorization, in headers, in pairs and in cookies."""
+    for word, literal, pattern, check in _HEADERS:
+        if word in lower:
+            yield from values_at("authorization", text, starts(lower, literal), pattern, check)
     yield from _find_cookies(text, lower)
-    for command, pattern in _COMMANDS if " -" in lower or "\t-" in lower else _COMMANDS[:1]:
-        if command in lower:
-            yield from _values("assignment", text, starts(lower, command), pattern, _is_url_password)
 
 
 def _find_cookies(text: str, lower: str) -> Iterator[Secret]:
-    """Find what opens a session among the pairs of a Cookie or Set-Cookie header (RFC 6265)."""
-    if "cookie" in lower:
-        for found in each(lower, ("cookie",), _COOKIE):
-            for pair in compiled(_COOKIE_PAIR).finditer(text, *found.span("pairs")):
-                if _is_session(pair["name"]) and is_random(pair["v"]):
-                    yield Secret("authorization", *pair.span("v"))
+    """Find what opens a session among the pairs of a Cookie or Set-Cookie header (RFC 6265), and in code."""
+    if "cookie" not in lower:
+        return
+    for found in each(lower, ("cookie",), _COOKIE):
+        for pair in compiled(_COOKIE_PAIR).finditer(text, *found.span("pairs")):
+            if _opens_session(pair["name"], pair["v"]):
+                yield Secret("authorization", *pair.span("v"))
+    for at in starts(lower, "cookie"):
+        call = compiled(_COOKIE_CALL).match(text, at)
+        if call and _opens_session(call["name"], call["v"]):
+            yield Secret("authorization", *call.span("v"))
 
 
-def _is_session(name: str) -> bool:
-    """Say whether a cookie of this name may open a session: those of analytics and of forms don't."""
-    return not compiled(r"(?i)_+g[a-z]{1,4}(?:_|$)|_*(?:utm|fbp|csrf|xsrf)|.*(?:csrf|xsrf|consent)").match(name)
-
-
-def starts(text: str, literal: str) -> Iterator[int]:
-    """Yield where a literal stands, left to right."""
-    at = text.find(literal)
-    while at >= 0:
-        yield at
-        at = text.find(literal, at + len(literal))
-
-
-def _values(kind: str, text: str, starts: Iterator[int], pattern: str, check: Check) -> Iterator[Secret]:
-    done = 0
-    for at in starts:
-        found = compiled(pattern).match(text, at) if at >= done else None
-        if found and check(found["v"]):
-            yield Secret(kind, *found.span("v"))
-        if found:
-            done = found.end()
-
-
-_WORDS_IN_URL = r"^(?:[A-Z_]+|[a-z]{1,4}|[a-z]*(?:pass|secret|pwd|user|token|test|demo|guest|admin|root|host)[a-z]*)$"
-
-
-def _is_url_password(value: str) -> bool:
-    """Accept the password of a URL's user-info: anything of four characters that is not a stand-in or a port."""
-    if len(value) < 4 or any(value in marker for marker in MARKERS) or compiled(_WORDS_IN_URL).match(value):
+def _opens_session(name: str, value: str) -> bool:
+    """Say whether a cookie may open a session: those of analytics and of forms don't, a short one has to say so."""
+    if compiled(r"(?i)_+g[a-z]{1,4}(?:_|$)|_*(?:utm|fbp|csrf|xsrf)|.*(?:csrf|xsrf|consent)").match(name):
         return False
-    return not (is_stopgap(value) or compiled(r"(?i)\d{1,5}(?:[,;)\]].*)?$|.*passwor[dt]|[-.*x_]+$").match(value))
+    named = len(value) >= 20 or compiled(r"(?i)sess|sid$|auth|token|login|remember|jwt").search(name)
+    return bool(named) and is_random(value)
 
 
-def _is_basic(value: str) -> bool:
-    """Accept the credentials of HTTP Basic (RFC 7617): Base64 of `user:password`."""
-    try:
-        user, colon, password = binascii.a2b_base64(value + "==").decode("utf-8").partition(":")
-    except (ValueError, UnicodeDecodeError):
-        return False
-    return bool(colon) and user.isprintable() and user != password and _is_url_password(password)
+_LOGIN = r" / [\"'`*]{0,2}(?P<v>[!#-&+-_a-~]{6,64})"  # behind a user's name
+_USER_NAMED = (
+    r"(?:(?:(?i:log[ -]?in|sign[ -]?in|user|username|account|creds?|credentials?)|账号|帐号|账户|用户名?|登[录陆])"
+    r"(?:[*_`\"']{0,2}[ \t]*[:：=][*_]{0,2}[ \t]*|[ \t]+(?:is|as|with)[ \t]+|(?<=[nN])[ \t]+|[ \t]*(?:是|为)[ \t]*)"
+    r"[`\"']?[\w.@-]{1,40}"
+    r"|(?<![\w./-])(?:root|admin|administrator|postgres|ubuntu|deploy|sa))[`\"'*]{0,2}$"
+)
+
+
+def find_logins(text: str) -> Iterator[Secret]:
+    """Find what stands behind a user's name and a stroke: `login: admin / …`, `root / …`."""
+    for found in each(text, (" / ",), _LOGIN):
+        value = found["v"].rstrip(".,;:")
+        if is_random(value) and compiled(_USER_NAMED).search(text, max(0, found.start() - 80), found.start()):
+            yield Secret("assignment", found.start("v"), found.start("v") + len(value))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import partial
+from functools import cache, partial
 
 from oracle.domain.secrets.opaque import UUID, Secret, compiled, is_dense_token, is_token
 from oracle.domain.values import value
@@ -222,7 +222,17 @@ _RULES: tuple[_Rule, ...] = (
     ),
 )
 _LITERALS = tuple((literal, at) for at, rule in enumerate(_RULES) for literal in rule.literals)
-_DIGITS_OF = frozenset(_DIGITS)
+_HEAD = r"[A-Za-z0-9]+[^A-Za-z0-9]?"  # where a word or a part of one begins, and what its first three characters may be
+
+
+@cache
+def _by_head() -> dict[str, list[tuple[str, int]]]:
+    """Return the literals and their rules by the first three characters; "" has those that may stand anywhere."""
+    heads: dict[str, list[tuple[str, int]]] = {}
+    for literal, at in _LITERALS:
+        is_a_head = _RULES[at].pattern.startswith(_EDGE) and compiled(_HEAD).fullmatch(literal[:3])
+        heads.setdefault(literal[:3] if is_a_head and len(literal) > 2 else "", []).append((literal, at))
+    return heads
 
 
 def each(text: str, literals: tuple[str, ...], pattern: str) -> Iterator[re.Match[str]]:
@@ -236,25 +246,49 @@ def each(text: str, literals: tuple[str, ...], pattern: str) -> Iterator[re.Matc
             at = text.find(literal, max(found.end() if found else 0, at + 1))
 
 
+def starts(text: str, literal: str) -> Iterator[int]:
+    """Yield where a literal stands, left to right."""
+    at = text.find(literal)
+    while at >= 0:
+        yield at
+        at = text.find(literal, at + len(literal))
+
+
+def values_at(kind: str, text: str, places: Iterator[int], pattern: str, check: Check) -> Iterator[Secret]:
+    """Yield the values `v` of a pattern that starts at one of these places and that `check` accepts, none within another."""
+    done = 0
+    for at in places:
+        found = compiled(pattern).match(text, at) if at >= done else None
+        if found and check(found["v"]):
+            yield Secret(kind, *found.span("v"))
+        if found:
+            done = found.end()
+
+
+_OPAQUE_PART = r"(?:^|[/.])(?=[^/.]{15})(?:[^/.]{30}|[^/.]*[0-9A-Z])"
+
+
 def _long_words(text: str) -> str:
     """Keep the words of which a part could be a token (15 characters and a digit or capital, or 30): prose has few."""
     ascii_only = text if text.isascii() else text.encode("ascii", "replace").decode().replace("?", " ")
-    return " ".join([word for word in ascii_only.split() if len(word) >= 15 and _has_opaque_part(word)])
+    search = compiled(_OPAQUE_PART).search
+    return " ".join([word for word in {word for word in ascii_only.split() if len(word) >= 15} if search(word)])
 
 
-def _has_opaque_part(word: str) -> bool:
-    parts = word.replace("/", " ").replace(".", " ").split()
-    return any(
-        len(part) >= 15 and (len(part) >= 30 or not _DIGITS_OF.isdisjoint(part) or not part.islower()) for part in parts
-    )
+def _rules_for(words: str) -> list[_Rule]:
+    """Return the rules of which a literal stands in these words, in order: few heads of words are those of literals."""
+    heads = {head[:3] for head in compiled(_HEAD).findall(words)}
+    if "\\" in words or "%" in words:  # line ends as they are escaped, characters of a URL
+        heads.update(compiled(r"(?:\\[nrt]|%[0-9A-Fa-f]{2})(?=([A-Za-z0-9].{2}))").findall(words))
+    by_head = _by_head()
+    near = [*by_head[""], *(pair for head in heads & by_head.keys() for pair in by_head[head])]
+    return [_RULES[at] for at in sorted({at for literal, at in near if literal in words})]
 
 
 def find_shapes(text: str) -> Iterator[Secret]:
     """Find tokens of published shapes."""
     words = _long_words(text)
-    if not words:
-        return
-    for rule in [_RULES[at] for at in dict.fromkeys([at for literal, at in _LITERALS if literal in words])]:
+    for rule in _rules_for(words) if words else ():
         for found in each(text, rule.literals, rule.pattern):
             start, end = found.span("v") if "v" in found.re.groupindex else found.span()
             if rule.before:

@@ -1,0 +1,62 @@
+"""Passwords and tokens given to commands. Domain room: pure."""
+
+from __future__ import annotations
+
+from oracle.domain.secrets.opaque import Secret, compiled
+from oracle.domain.secrets.shapes import starts, values_at
+from oracle.domain.secrets.urls import is_password
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ARGUMENT = r"[\"']?(?P<v>[!#-&(-~]{6,200})"
+
+
+def _given(command: str, option: str) -> str:
+    """Build the pattern of a command, an option further on its line, and what that is given."""
+    return rf"(?i:{command})(?=[ \t])[^\n|;\0]{{0,200}}?[ \t]{option}{_ARGUMENT}"
+
+
+_COMMANDS = (  # the option in small letters, the command, and the pattern of both
+    ("", "authtoken", r"(?i:authtoken)[ \t]+[\"']?(?P<v>[A-Za-z0-9]{20,40}_[A-Za-z0-9]{16,40})(?![A-Za-z0-9])"),
+    (" -p", "sshpass", _given("sshpass", r"-p[ \t]*")),
+    (" -p", "docker login", _given("docker login", r"-p(?:[ \t]+|=)?")),
+    (" -p", "mysql", _given("mysql(?:dump|admin|import|sh)?", "-p")),
+    (" -p", "mariadb", _given("mariadb(?:-dump|-admin)?", "-p")),
+    (" -p", "mongo", _given("mongo(?:sh|dump|restore)?", r"-p[ \t]*")),
+    (" -p", "az login", _given("az login", r"-p[ \t]+")),
+    (" -p", "sqlcmd", _given("sqlcmd", r"-P[ \t]*")),
+    (" -p", "zip", _given("zip", r"-P[ \t]*")),
+    (" -p", "7z", _given("7za?", "-p")),
+    (" -a", "redis-cli", _given("redis-cli", r"-a[ \t]+")),
+    (" -w", "ldap", _given("ldap[a-z]{3,9}", r"-w[ \t]*")),
+    (" -k", "openssl", _given("openssl", r"-k[ \t]+")),
+    (" -p", "openssl", _given("openssl", "pass:")),
+    (" -u", "smbclient", _given("smbclient", r"-U[ \t]*[\"']?[\w\\.@-]{1,60}%")),
+    (
+        " -",
+        "htpasswd",
+        r"(?i:htpasswd)[ \t]+-[A-Za-z]{0,5}b[A-Za-z]{0,5}[ \t]+\S{1,200}[ \t]+\S{1,60}[ \t]+" + _ARGUMENT,
+    ),
+    (
+        " -",
+        "echo",
+        r"(?i:echo)[ \t]+(?:-\w{1,3}[ \t]+)?[\"']?(?P<v>[!#-&(-{}~]{6,200}+)[\"']?[ \t]*\|[ \t]*"
+        r"(?:sudo[ \t]+(?:-\w+[ \t]+){0,3}?-\w{0,3}S\b|[^\n|\0]{1,100}?--password-stdin)",
+    ),
+)
+_CURL_USER = r"(?:-u|--user)[ =]?[\"']?[^\s:\"'@/]{1,60}:(?P<v>[!#-&(-;=?-_a-~]{4,200})"
+
+
+def find_arguments(text: str, lower: str) -> Iterator[Secret]:
+    """Find what commands are given as a token or, by an option, as a password."""
+    spaced = lower.replace("\t", " ") if "\t" in lower else lower
+    options = set(compiled(" -[a-z-]").findall(spaced))
+    given = {"", " -", *options} if options else {""}
+    for option, command, pattern in _COMMANDS:
+        if option in given and command in lower:
+            yield from values_at("assignment", text, starts(lower, command), pattern, is_password)
+    if "curl" in lower:
+        for option in ("-u", "--user"):
+            yield from values_at("authorization", text, starts(text, option), _CURL_USER, is_password)

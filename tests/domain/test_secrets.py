@@ -536,6 +536,8 @@ def test_redaction_holds_for_any_text(text: str) -> None:
         "7z -",
         "set token ",
         "://a:b/",
+        "postgres://a:b#c",
+        "curl -b 'a=b; ",
         "://abcdefghijklmnop1",
         'password="\\"',
         "password='a''",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.domain.secrets.opaque import Secret, compiled
+from oracle.domain.secrets.opaque import Secret, compiled, is_credential
 from oracle.domain.secrets.shapes import starts, values_at
 from oracle.domain.secrets.urls import is_password
 
@@ -48,6 +48,10 @@ _COMMANDS = (  # the option in small letters, the command, and the pattern of bo
 )
 _CURL_USER = r"(?:-u|--user)[ =]?[\"']?[^\s:\"'@/]{1,60}:(?P<v>[!#-&(-;=?-_a-~]{4,200})"
 
+_CURL_COOKIE = (
+    r" -b[ \t]?[\"'](?:[\w.-]{1,64}=[^;\"'\n\0]{0,200};[ ]?){0,8}?[\w.-]{1,64}+=(?P<v>[\w.~+/%:|!-]{20,2000}+={0,2})"
+)
+
 
 def find_arguments(text: str, lower: str) -> Iterator[Secret]:
     """Find what commands are given as a token or, by an option, as a password."""
@@ -60,3 +64,4 @@ def find_arguments(text: str, lower: str) -> Iterator[Secret]:
     if "curl" in lower:
         for option in ("-u", "--user"):
             yield from values_at("authorization", text, starts(text, option), _CURL_USER, is_password)
+        yield from values_at("authorization", text, starts(text, " -b"), _CURL_COOKIE, is_credential)

@@ -88,7 +88,7 @@ _HEADERS = (  # a word that is looked for, what the pattern begins with, and wha
     ("credential", "credential", _PAIR, is_random),
 )
 _COOKIE = (  # a header, an assignment, an option of curl
-    r"cookie2?\\?[\"'`]?(?:[ \t]*[:=][ \t]*\\?[\"'`]?|[ \t]+[\"'])(?P<pairs>(?:=\"[!#-~]{8,2000}\"|[^\n\0\"'`]){10,4096}+)"
+    r"cookie2?\\?[\"'`]?(?:[ \t]*[:=|][ \t]*\\?[\"'`]?|[ \t]+[\"'])(?P<pairs>(?:=\"[!#-~]{8,2000}\"|[^\n\0\"'`]){10,4096}+)"
 )
 _COOKIE_PAIR = r"(?<![\w.-])(?P<name>[\w.-]{1,64}+)=\"?(?P<v>[A-Za-z0-9._~+/%:|!-]{10,2000}+={0,2})"
 _COOKIE_CALL = (  # `cookies["session"] = "…"`, `res.cookie("session", "…")`, `cookies.set('session', '…')`

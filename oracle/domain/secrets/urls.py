@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 _USER = r"(?<=[A-Za-z0-9])://(?P<user>[^\s/:@?#\"'<>`\0]{0,100}):"
 _USERINFO = _USER + r"(?P<v>[!$-.0-;=@-_a-~]{1,200})@(?!sha\d+:)[\w\[$<{*%-]"
 _RAW_USERINFO = (  # a password with `/`, `?` or `#` as it is, which no URL may have, though people write it
-    _USER + r"(?P<v>(?!(?:\d{1,5}|(?i:port))[/?#])[!$-.0-;=@-_a-~]{0,200}[#/?][!#-;=?A-_a-~]{0,200})@(?!sha\d+:)[\w\[]"
+    _USER + r"(?!(?:\d{1,5}|(?i:port))[/?#]|[!$-.0-;=@-_a-~]{1,200}@[\w\[$<{*%-])"
+    r"(?P<v>[!$-.0-;=@-_a-~]{0,200}[#/?][!#-;=?-_a-~]{0,200})@(?!sha\d+:)[\w\[]"
 )
 _USER_ALONE = (  # but for the public key in the address of Sentry
     r"(?<=[A-Za-z0-9])://(?P<v>[\w.~%+=-]{16,200}+)(?::[^\s/:@?#\"'<>`\0]{0,60})?@(?!(?:[\w-]{1,40}\.){0,4}(?:ingest|sentry)\.)[\w\[]"
@@ -26,11 +27,19 @@ def find_userinfo(text: str) -> Iterator[Secret]:
         if found["v"] != found["user"] and is_password(found["v"]):
             yield Secret("url-password", *found.span("v"))
     for found in each(text, ("://",), _RAW_USERINFO):
-        if not is_worded(found["v"]) and "." not in found["user"] and is_random(found["v"].replace("/", "")):
+        if _is_raw_password(found["v"], user=found["user"], before=text[max(0, found.start() - 8) : found.start()]):
             yield Secret("url-password", *found.span("v"))
     for found in each(text, ("://",), _USER_ALONE):
         if is_credential(found["v"]):
             yield Secret("url-password", *found.span("v"))
+
+
+def _is_raw_password(value: str, *, user: str, before: str) -> bool:
+    """Say whether what goes on behind `/`, `?` or `#` is a password: on the web and in repositories it may be a path."""
+    bare = compiled("[/?#]").sub("", value)
+    if not compiled(r"(?i)(?:https?|ssh|git|wss?|ftp|svn|file|go|npm)$").search(before):
+        return is_password(bare)
+    return "." not in user and not is_worded(value) and is_random(bare)
 
 
 _WIFI = (  # what a phone reads from the picture at the wall: fields in any order, the password under `P`

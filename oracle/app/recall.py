@@ -20,10 +20,11 @@ from oracle.app.ranking.links import (
 from oracle.app.ranking.pages import Page, Shelf
 from oracle.app.ranking.question import Question
 from oracle.app.ranking.scoring import Ranking, Scored, Statistics
+from oracle.app.ranking.turns import join_turns
 from oracle.app.views import Hit, Summary
 from oracle.domain.asked import Asked
 from oracle.domain.documents import Document
-from oracle.domain.passages import MAX_CHARACTERS, Passage, widen
+from oracle.domain.passages import MAX_CHARACTERS, Passage, join, widen
 from oracle.domain.relations import asks_for_links
 from oracle.domain.values import replace
 from oracle.index import candidates, query
@@ -100,7 +101,7 @@ class Recall:
         self._gather(self._near_in_meaning())
         ranking = Ranking(self._question, self._pages, statistics, stem=candidates.stemmer().stems)
         scored = ranking.score(self._boosts(matched))
-        scored = self._add_meaning(ranking, scored)
+        scored = self._add_meaning(ranking, scored, limit)
         scored += self._unscored(set(range(by_words)) - {one.source for one in scored})
         if neighbours:
             scored = self._put_answers_first(ranking, scored, anchors, neighbours)
@@ -140,13 +141,15 @@ class Recall:
         rows = query.summaries(self._connection, record_ids(self._connection, paths), self._condition)
         return [int(str(row[0])) for row in rows[:_NEAR]]
 
-    def _add_meaning(self, ranking: Ranking, scored: list[Scored]) -> list[Scored]:
+    def _add_meaning(self, ranking: Ranking, scored: list[Scored], limit: int) -> list[Scored]:
+        """Add what vectors say, when there are any, and join turns to the runs that make hits."""
         if self._nearness is None:
-            return scored
+            return join_turns(ranking.whole, scored, limit)
         from oracle.app.ranking.semantic import add_meaning, keep_places
 
         titles = [record.title for record in self._records]
-        return keep_places(ranking, add_meaning(self._nearness, ranking, scored, zip(titles, self._pages, strict=True)))
+        near = add_meaning(self._nearness, ranking, scored, zip(titles, self._pages, strict=True))
+        return keep_places(ranking, join_turns(ranking.whole, near, limit))
 
     def _rare(self, statistics: Statistics) -> list[str]:
         """Return the expressions of the rarest words, the rarest first: those that may name something."""
@@ -235,12 +238,12 @@ class Recall:
             used = taken.get(one.source)
             if used is not None and limit - len(found) <= limit // 2 - len(taken):
                 rest.append(one)
-            elif used is None or one.at not in used:
+            elif used is None or used.isdisjoint(one.run or (one.at,)):
                 found.append(self._take(ranking, one, worth, taken.setdefault(one.source, set())))
         found += [
             self._take(ranking, one, worth, taken[one.source])
             for one in rest[: limit - len(found)]
-            if one.at not in taken[one.source]
+            if taken[one.source].isdisjoint(one.run or (one.at,))
         ]
         return found
 
@@ -254,6 +257,8 @@ class Recall:
         page = one.page
         if not page.passages:
             return Passage(page.lines[0][:MAX_CHARACTERS], 1, 1), range(1)
+        if one.run is not None:
+            return join(page.passages, one.run, page.lines, at=one.at), one.run
         return widen(
             page.passages,
             one.at,

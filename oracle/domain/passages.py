@@ -6,6 +6,8 @@ found is widened by its neighbours towards the limit, since a reader wants the l
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from oracle.domain.compiling import compiled
 from oracle.domain.values import value
 
@@ -136,11 +138,37 @@ def widen(
                 break
         else:
             break
-    if first == last:
-        return passages[at], range(at, at + 1)
-    start, end = passages[first].first_line, passages[last].last_line
-    text = "\n".join(lines[start - 1 : end])
-    return Passage(text, start, end, passages[at].headings, passages[at].fenced), range(first, last + 1)
+    members = range(first, last + 1)
+    return join(passages, members, lines, at=at), members
+
+
+def join(passages: Sequence[Passage], members: range, lines: Sequence[str], *, at: int) -> Passage:
+    """Return the passages `members` as one, with the headings of the passage `at`."""
+    if len(members) == 1:
+        return passages[at]
+    start, end = passages[members[0]].first_line, passages[members[-1]].last_line
+    return Passage("\n".join(lines[start - 1 : end]), start, end, passages[at].headings, passages[at].fenced)
+
+
+def spans(passages: Sequence[Passage], lines: Sequence[str]) -> list[range]:
+    """Return the longest run of passages that begins at each, within the limit; none begins or ends with a heading.
+
+    A fence is a run of its own.
+    """
+    found: list[range] = []
+    ends = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    for first, passage in enumerate(passages):
+        if passage.is_heading:
+            continue
+        last = first
+        for at in range(first + 1, len(passages)):
+            size = ends[passages[at].last_line] - ends[passage.first_line - 1] - 1
+            if passage.fenced or passages[at].fenced or size > MAX_CHARACTERS:
+                break
+            if not passages[at].is_heading:
+                last = at
+        found.append(range(first, last + 1))
+    return found
 
 
 def _next_text(passages: Sequence[Passage], at: int, step: int) -> int:

@@ -49,11 +49,17 @@ def stretches(title: str, passages: Sequence[Passage]) -> list[Stretch]:
 
 
 def _turns(passages: Sequence[Passage]) -> list[Stretch]:
-    """Return a stretch for each passage that somebody says, where most do: a list of settings has colons too."""
-    spoken = [number for number, passage in enumerate(passages) if speaker_of(passage)]
-    if len(spoken) < 2 or 2 * len(spoken) <= sum(not passage.is_heading for passage in passages):
+    """Return a stretch for each turn of a conversation."""
+    speakers = [speaker_of(passage) for passage in passages]
+    if not is_conversation(passages, speakers):
         return []
-    return [Stretch(passages[number].text, number, number, is_turn=True) for number in spoken]
+    return [Stretch(passages[at].text, at, at, is_turn=True) for at, speaker in enumerate(speakers) if speaker]
+
+
+def is_conversation(passages: Sequence[Passage], speakers: Sequence[str]) -> bool:
+    """Tell whether most passages are said by somebody, `speakers` saying by whom: a list of settings has colons too."""
+    spoken = sum(map(bool, speakers))
+    return spoken > 1 and 2 * spoken > sum(not passage.is_heading for passage in passages)
 
 
 def _stretch(title: str, passages: Sequence[Passage], held: Sequence[int]) -> Stretch:

@@ -163,6 +163,25 @@ def test_a_turn_of_a_conversation_is_found_for_itself(oracle, root):
     assert "Ben: Everything is in postgres." in hits[tails(hits).index("talk")].snippet
 
 
+def test_turns_are_asked_what_the_one_who_is_named_would_ask(oracle, root, monkeypatch):
+    turns = "\n\n".join(f"Anna: It is number {number}.\n\nBen: So it is." for number in range(4))
+    put(root, {"talk": f"# A talk\n\n{turns}\n"})
+    oracle.embed()
+    asked = []
+    monkeypatch.setattr(Careful, "query", lambda _, texts: asked.extend(texts) or encode(texts, 384))
+    oracle.search("What is Anna's number?")
+    oracle.search("Which number is it?")
+    assert asked == ["What is Anna's number?", "What is my number?", "Which number is it?"]
+
+
+def test_where_vectors_were_read_the_words_of_a_turn_count_less(oracle, root):
+    put(root, {"talk": "# A talk\n\nAnna: The retry is slow.\n\nBen: So it is.\n"})
+    by_words = dict(oracle.search("retry slow", lexical=True)[0].parts)
+    oracle.embed()
+    read = next(hit for hit in oracle.search("retry slow") if hit.record.slug.endswith("talk"))
+    assert 0 < dict(read.parts)["words"] < 0.5 * by_words["words"]
+
+
 def test_a_large_set_is_looked_at_by_and_large_first(oracle, root, monkeypatch):
     put(root, {f"walls-{number}": f"# Walls {number}\n\nThe paint is blue.\n" for number in range(30)})
     oracle.embed()

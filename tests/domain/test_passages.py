@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.passages import MAX_CHARACTERS, Passage, cut, widen
+from oracle.domain.passages import MAX_CHARACTERS, Passage, cut, join, spans, widen
 
 LINES = st.sampled_from(["", "# One", "## Two", "a line", "- item", "```", "~~~", "x" * 200, "y" * 900, "中文一行"])
 
@@ -63,3 +63,12 @@ def test_a_passage_takes_the_better_neighbour_first_and_no_heading_at_its_edge()
     assert list(members) == [2, 3]
     passage, _ = widen(passages, 2, text.split("\n"), worth=lambda at: float(at == 3), taken={3})
     assert (passage.first_line, passage.last_line) == (3, 5)
+
+
+def test_spans_are_the_longest_runs_within_the_limit_and_end_in_text() -> None:
+    text = f"# A\n\n{'a' * 300}\n\n{'b' * 300}\n\n## B\n\n{'c' * 300}\n\n```\ncode\n```\n\nd\n"
+    passages = cut(text)
+    found = spans(passages, text.split("\n"))
+    assert [(span.start, span[-1]) for span in found] == [(1, 2), (2, 4), (4, 4), (5, 5), (6, 6)]
+    for span in found:
+        assert len(join(passages, span, text.split("\n"), at=span.start).text) <= MAX_CHARACTERS

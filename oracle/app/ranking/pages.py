@@ -5,10 +5,12 @@ A page is made of the bytes as they are on disk; the same bytes give the same pa
 
 from __future__ import annotations
 
+from collections import Counter
+
 from oracle.app.ranking.dates import Day, days_in
 from oracle.domain import passages
 from oracle.domain.passages import Passage
-from oracle.domain.stretches import Stretch, stretches
+from oracle.domain.stretches import Stretch, is_conversation, stretches
 from oracle.index.tokens import tokens
 
 TYPE_CHECKING = False
@@ -24,7 +26,8 @@ class Page:
     """The passages of one file; `shift` is added to their lines, `postings` say in which passages a word stands, once each time."""
 
     __slots__ = (
-        "_stretches", "days", "headings", "lengths", "lines", "passages", "postings", "shift", "speakers", "title", "whole",
+        "_stretches", "asks", "days", "headings", "is_conversation", "lengths", "lines", "passages", "postings", "shift",
+        "speakers", "title", "whole",
     )  # fmt: skip
 
     def __init__(self, text: str, title: str, *, shift: int = 0, whole: int = 0, dated: str = "") -> None:
@@ -37,10 +40,12 @@ class Page:
         self.lengths: list[int] = []
         self.headings: dict[tuple[str, ...], list[str]] = {}
         self.speakers: list[str] = []
+        self.asks: list[bool] = []
         self._stretches: list[Stretch] = []
         self.days: list[Day] = days_in(f"{dated}\n{title}\n{text[:_HEAD]}")
         for number, passage in enumerate(self.passages):
             self._take(number, passage)
+        self.is_conversation = is_conversation(self.passages, self.speakers)
 
     def _take(self, number: int, passage: Passage) -> None:
         words = tokens(passage.text)
@@ -50,6 +55,7 @@ class Page:
         if passage.headings not in self.headings:
             self.headings[passage.headings] = tokens(" ".join(passage.headings))
         self.speakers.append(passages.speaker_of(passage))
+        self.asks.append(passage.text.rstrip().endswith(("?", "？")))
 
     def words(self) -> set[str]:
         """Return the different words of the page, its title and its headings."""
@@ -58,6 +64,12 @@ class Page:
         for words in self.headings.values():
             found.update(words)
         return found
+
+    def parties(self) -> set[str]:
+        """Return the words of the names of those who speak in a conversation; who speaks once may be a field, as `Date: …` is."""
+        if not self.is_conversation:
+            return set()
+        return {word for name, times in Counter(self.speakers).items() if times > 1 for word in name.split()}
 
     def stretches(self, title: str) -> list[Stretch]:
         """Return what vectors are made of, cut when it is first asked for; `title` is the record's, as it is written."""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from oracle.app.ranking.dates import Day, days_in
 from oracle.domain.compiling import compiled
 from oracle.domain.kindred import kindred
 from oracle.domain.values import value
 from oracle.index import fold
 from oracle.index.tokens import lower, pairs, tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _POSSESSIVE = r"(?i)[’'](?:s|t|re|ll|ve|d|m)\b"
 _COMPOUND = r"[a-z]{2,}(?:-[a-z]{2,})+"
@@ -67,6 +73,15 @@ def understand(text: str) -> Question:
     small = text.lower()
     shapes = frozenset(name for name, pattern in _SHAPES if compiled(pattern).search(small))
     return Question(text, tuple(_terms(text)), tuple(days_in(text)), shapes)
+
+
+def said_by(text: str, names: Iterable[str]) -> str:
+    """Return a question as those would put it whose `names` stand in it, in small letters: `my` for `Ann's`, `I` for `Ann`."""
+    alike = "|".join(map(re.escape, sorted(names)))
+    if not alike:
+        return text
+    named = re.compile(rf"(?i)\b(?:{alike})(?: (?:{alike}))*\b(?P<owns>[’']s\b)?")
+    return named.sub(lambda match: "my" if match["owns"] else "I", text)
 
 
 def _terms(text: str) -> list[Term]:

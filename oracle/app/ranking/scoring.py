@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from oracle.app.ranking import signals
+from oracle.app.ranking import signals, turns
 from oracle.app.ranking.pages import Page
 from oracle.app.ranking.question import Question
 from oracle.domain.values import value
@@ -29,7 +29,7 @@ _NAME = 0.4
 """Weight of the name of one who speaks: others say it too, and what its bearer says is lifted by itself."""
 _NAMED_FROM = 0.5
 """Share of the question's words from which a title that holds them gives what it holds beyond: whoever types it wants it."""
-_CLOSE_LOOK = 120
+_CLOSE_LOOK = 240
 """Passages that are looked at closely for what costs more than counting words."""
 
 
@@ -42,9 +42,12 @@ class Statistics:
 
 
 class Scored:
-    """A passage of a page with what each signal gave it; `terms` are the numbers of the terms that stand in its text or title."""
+    """A passage of a page with what each signal gave it; `terms` are the numbers of the terms that stand in its text or title.
 
-    __slots__ = ("at", "page", "parts", "score", "source", "terms")
+    `run` are the passages that make a hit with it, where these are chosen already.
+    """
+
+    __slots__ = ("at", "page", "parts", "run", "score", "source", "terms")
 
     def __init__(self, source: int, page: Page, at: int, terms: frozenset[int]) -> None:
         self.source = source
@@ -53,6 +56,7 @@ class Scored:
         self.terms = terms
         self.parts: dict[str, float] = {}
         self.score = 0.0
+        self.run: range | None = None
 
     def add(self, signal: str, points: float) -> None:
         """Add what a signal gives or takes."""
@@ -137,10 +141,11 @@ class Ranking:
         for source, page in enumerate(self._pages):
             named = max(0.0, self.coverage(self._field(page.title)) - _NAMED_FROM) * self.whole
             length = _LENGTH * self.whole * math.log(max(1.0, sum(page.lengths) / _SHORT))
+            weight = turns.RECORD if page.is_conversation else _RECORD
             for scored in self._score_page(source, page, average):
                 scored.add("title", named)
-                scored.add("record", _RECORD * self.whole * records[source] / best)
-                scored.add("length", -length)
+                scored.add("record", weight * self.whole * records[source] / best)
+                scored.add("length", 0.0 if page.is_conversation else -length)
                 scored.add("graph", boost.get(source, 0.0) * self.heaviest)
                 found.append(scored)
         signals.add_cheap(self, found)

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from oracle.app.embedding_model import Model, find_models
 from oracle.app.oracle import Oracle
+from oracle.app.ranking.question import said_by
 from oracle.app.ranking.scoring import Scored
 from oracle.domain.stretches import Stretch, is_wide
 from oracle.domain.values import value
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from oracle.app.ranking.pages import Page
+    from oracle.app.ranking.question import Question
     from oracle.app.ranking.scoring import Ranking
 
     Numbers = NDArray[float32]
@@ -56,12 +58,14 @@ _RECORD, _BEST = 0.2, 3
 """Share of a passage's points that come from its record, and of how many of its nearest stretches."""
 _CHANCE = 0.45
 """Deviations that the nearest of e times as many stretches is nearer by chance; taken off the points of a record."""
-_TURN = 0.7
-"""Share of a turn's own vector where the stretch around it has one too."""
 _COVERED, _LOOK = 0.4, 5
 """Coverage of the question by one of so many passages from which words are believed beside meaning."""
-_FIRST, _NEAREST = 3, 2
+_FIRST, _LIFTED = 3, 2
 """Records that come first by all signals, and those behind them by meaning alone, where words cover less."""
+_TURN, _AROUND, _NEAREST = 0.44, 0.3, 0.26
+"""Shares of a turn's points that come from its own vector, the stretch around it, and the nearest turn of its record."""
+_WORDS_OF_TURN = 0.35
+"""Share of the points for its words that is left to a turn whose vectors were read: the turns around hold them too."""
 _CHUNK = 8_192
 
 
@@ -213,6 +217,10 @@ class Nearness:
         paths = dict.fromkeys(self._meaning.paths(rows[order]))
         return [path for path in paths if path.startswith(within)][:limit]
 
+    def ask(self, text: str) -> Nearness:
+        """Return the nearness of another question, as `Meaning.ask` does."""
+        return self._meaning.ask(text)
+
     def of(self, stretches: Iterable[Stretch]) -> list[float | None]:
         """Return the nearness of each stretch, 0 or more, and None where no model has read it yet."""
         import numpy
@@ -251,10 +259,13 @@ def add_meaning(
     given = 0.0
     best_by_words = max((one.score for one in scored), default=0.0)
     cut = [(source, page, page.stretches(title)) for source, (title, page) in enumerate(records) if page.passages]
-    near = iter(nearness.of(stretch for _, _, found in cut for stretch in found))
+    near = iter(_near(nearness, ranking.question, cut))
     for source, page, found in cut:
-        for at, points in _points(page, [(stretch, next(near)) for stretch in found]).items():
+        points_of = _points_of_turns if page.is_conversation else _points
+        for at, points in points_of(page, [(stretch, next(near)) for stretch in found]).items():
             unread.discard((source, at))
+            if page.is_conversation and (source, at) in places:
+                places[source, at].add("words", (_WORDS_OF_TURN - 1) * places[source, at].parts.get("words", 0.0))
             if points:
                 given = max(given, share * points)
                 places.setdefault((source, at), Scored(source, page, at, frozenset())).add(SIGNAL, share * points)
@@ -277,23 +288,51 @@ def keep_places(ranking: Ranking, scored: Sequence[Scored]) -> list[Scored]:
         near[one.source] = max(near.get(one.source, 0.0), one.parts.get(SIGNAL, 0.0))
         best.setdefault(one.source, one)
     rest = [source for source in sources[_FIRST:] if near[source]]
-    lifted = [best[source] for source in sorted(rest, key=lambda source: -near[source])[:_NEAREST]]
+    lifted = [best[source] for source in sorted(rest, key=lambda source: -near[source])[:_LIFTED]]
     end = scored.index(best[sources[_FIRST]])
     return [*scored[:end], *lifted, *(one for one in scored[end:] if one not in lifted)]
+
+
+def _near(
+    nearness: Nearness, question: Question, cut: Sequence[tuple[int, Page, Sequence[Stretch]]]
+) -> Iterable[float | None]:
+    """Return the nearness of all stretches in order, of turns to the question as their speakers would put it.
+
+    Who speaks says "I" where a question says his name, and models that read names find other places where these stand.
+    """
+    wide = iter(nearness.of(stretch for _, _, found in cut for stretch in found if not stretch.is_turn))
+    names = {word for _, page, _ in cut for word in page.parties()} & set(question.words)
+    said = nearness.ask(said_by(question.text, names)) if names else nearness
+    turns = iter(said.of(stretch for _, _, found in cut for stretch in found if stretch.is_turn))
+    return [next(turns if stretch.is_turn else wide) for _, _, found in cut for stretch in found]
+
+
+def _points_of_turns(page: Page, found: Iterable[tuple[Stretch, float | None]]) -> dict[int, float]:
+    """Return the nearness of each turn that a model has read, a part of it that of what is around, a part the nearest turn's."""
+    own: dict[int, float] = {}
+    around: dict[int, float] = {}
+    for stretch, near in found:
+        if near is not None:
+            (own if stretch.is_turn else around).update(dict.fromkeys(range(stretch.first, stretch.last + 1), near))
+    nearest = max(own.values(), default=0.0)
+    return {
+        at: _TURN * own.get(at, around.get(at, 0.0)) + _AROUND * around.get(at, own.get(at, 0.0)) + _NEAREST * nearest
+        for at in own.keys() | around.keys()
+        if not page.passages[at].is_heading
+    }
 
 
 def _points(page: Page, found: Iterable[tuple[Stretch, float | None]]) -> dict[int, float]:
     """Return the nearness of each passage of a record that a model has read, a part of it the record's own."""
     points: dict[int, float] = {}
     wider: list[float] = []
-    for stretch, near in found:  # turns come last
+    for stretch, near in found:
         if near is None:
             continue
-        if not stretch.is_turn:
-            wider.append(near)
+        wider.append(near)
         for at in range(stretch.first, stretch.last + 1):
             if not page.passages[at].is_heading:
-                points[at] = _TURN * near + (1 - _TURN) * points.get(at, near) if stretch.is_turn else near
+                points[at] = near
     best = sorted(wider, reverse=True)[:_BEST]
     record = sum(best) / len(best) if best else 0.0
     chance = _CHANCE * math.log(len(wider) or 1)

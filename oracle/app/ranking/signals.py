@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from oracle.app.ranking import turns
 from oracle.app.ranking.dates import nearness
 from oracle.domain.compiling import compiled
 from oracle.index.tokens import lower
@@ -44,13 +45,14 @@ def add_cheap(ranking: Ranking, found: Sequence[Scored]) -> None:
     days = ranking.question.days
     near: dict[int, float] = {}
     for scored in found:
-        speaker = scored.page.speakers[scored.at]
-        if speaker and not words.isdisjoint(speaker.split()):
-            scored.add("speaker", _SPEAKER * ranking.heaviest)
-        if days:
-            if scored.source not in near:
-                near[scored.source] = nearness(days, scored.page.days)
-            scored.add("date", _DAY * near[scored.source] * ranking.heaviest)
+        if scored.source not in near:
+            near[scored.source] = nearness(days, scored.page.days)
+        is_speaker = not words.isdisjoint(scored.page.speakers[scored.at].split())
+        if scored.page.is_conversation:
+            turns.add_turn(ranking, scored, is_speaker=is_speaker, near=near[scored.source])
+            continue
+        scored.add("speaker", _SPEAKER * ranking.heaviest * is_speaker)
+        scored.add("date", _DAY * near[scored.source] * ranking.heaviest)
 
 
 def add_close(ranking: Ranking, found: Sequence[Scored]) -> None:
@@ -59,10 +61,11 @@ def add_close(ranking: Ranking, found: Sequence[Scored]) -> None:
     pairs = _pairs(ranking)
     for scored in found:
         text = scored.page.passages[scored.at].text
-        if text.rstrip().endswith(("?", "？")):
+        is_turn = scored.page.is_conversation
+        if scored.page.asks[scored.at] and not is_turn:
             scored.add("asks", -_QUESTION * scored.score)
         if any(shape.search(text) for shape in shapes):
-            scored.add("shape", _SHAPE * ranking.heaviest)
+            scored.add("shape", (turns.SHAPE if is_turn else _SHAPE) * ranking.heaviest)
         if pairs:
             small = lower(text)
             scored.add("pairs", _PAIR * sum(weight for pair, weight in pairs if pair in small))

@@ -64,7 +64,7 @@ _FIRST, _LIFTED = 3, 2
 """Records that come first by all signals, and those behind them by meaning alone, where words cover less."""
 _TURN, _AROUND, _NEAREST = 0.44, 0.3, 0.26
 """Shares of a turn's points that come from its own vector, the stretch around it, and the nearest turn of its record."""
-_WORDS_OF_TURN = 0.35
+_WORDS_OF_TURN = 0.3
 """Share of the points for its words that is left to a turn whose vectors were read: the turns around hold them too."""
 _CHUNK = 8_192
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 RECORD = 0.45
 """Weight of the record's own score for its turns."""
-_SPEAKER, _REPLY, _ASKS, _AROUND, _LENGTH = 0.5, 0.38, 0.13, 0.3, 0.1
+_SPEAKER, _REPLY, _ASKS, _AROUND, _LENGTH = 0.5, 0.38, 0.2, 0.3, 0.1
 """Shares of the weight of all words of the question."""
 _DAY, SHAPE = 2.5, 0.5
 """Shares of the weight of the heaviest word."""

@@ -40,7 +40,6 @@ def search(
     `strict` leaves retired records out; `lexical` ranks by words alone, although there are vectors; `among` are the slugs
     of the records that alone are looked at. Records that hold an entity which the text names come first.
     """
-    require_words(text)
     if limit < 1:
         raise UsageError(say("The limit {limit} is too small.", limit=limit), hint=say("Ask for 1 hit or more."))
     wanted = check_filters(filters)
@@ -62,7 +61,7 @@ def search(
 
 
 def require_words(text: str) -> None:
-    """Raise UsageError for a search for nothing."""
+    """Raise UsageError for a search for nothing, which a person or a client did not mean."""
     if not text.strip():
         raise UsageError(say("Say what to look for."), hint=say("Give words, as in `oracle search retry policy`."))
 

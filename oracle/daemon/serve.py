@@ -19,6 +19,7 @@ from oracle.daemon.keeper import Keeper
 from oracle.daemon.listening import Listener
 from oracle.daemon.numbers import Numbers
 from oracle.domain.values import replace
+from oracle.errors import DiskFailure
 from oracle.store.daemon import Instance
 from oracle.store.daemon_log import JsonLines
 
@@ -113,7 +114,9 @@ class Daemon:
         return self._follow(ground, listener)
 
     def _follow(self, ground: Ground, listener: Listener) -> float:
-        if not self._attempts.rests("watcher") and self._attempts.run("watcher", lambda: self._listen(listener)):
+        if not self._attempts.rests("watcher") and self._attempts.run(
+            "watcher", lambda: self._listen(ground, listener)
+        ):
             listener.stop()
         changes = listener.take()
         if self._attempts.rests("index"):
@@ -129,8 +132,14 @@ class Daemon:
         rest = min(listener.rest(), ground.rest(), self._keeper.rest(is_watched=listener.hears))
         return max(_QUICKEST, rest, self._attempts.rest_of("index") if rest <= 0 else 0.0)
 
-    def _listen(self, listener: Listener) -> None:
-        if listener.keep():
+    def _listen(self, ground: Ground, listener: Listener) -> None:
+        try:
+            is_lost = listener.keep()
+        except DiskFailure:
+            if self._attempts.run("root", ground.write_status) is None:
+                raise
+            return  # a disk that takes nothing is told of once, as the Root's fault
+        if is_lost:
             self._keeper.forget()
 
     def _leave(self, listener: Listener) -> None:

@@ -190,6 +190,20 @@ def test_a_status_that_could_not_be_written_is_written_next(root: Path, monkeypa
     assert writing.calls == 2
 
 
+@pytest.mark.parametrize(("can_write", "told"), [(False, "root"), (True, "watcher")])
+def test_a_full_disk_is_the_fault_of_the_root_whoever_meets_it(
+    root: Path, monkeypatch: pytest.MonkeyPatch, *, can_write: bool, told: str
+) -> None:
+    full = DiskFailure("The disk is full.")
+    monkeypatch.setattr(store, "write_status", Failing(*([] if can_write else [full])))
+    daemon = Daemon(Root(str(root)))
+    ground = Ground(daemon.root, None, daemon.numbers, daemon.log)  # type: ignore[arg-type]
+    listener = Listening(daemon.root, daemon._open, daemon.numbers, daemon.log, lambda: None)
+    monkeypatch.setattr(listener, "keep", Failing(full))
+    daemon._follow(ground, listener)
+    assert [item for item in ("root", "watcher") if daemon._attempts.rests(item)] == [told]
+
+
 def test_a_probe_that_could_not_be_moved_is_moved_next(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "move_probe", moving := Failing(*[DiskFailure("The disk is full.")] * 2))
     listener = Listening(Root(str(root)), lambda: None, Numbers(), logging.Logger("test"), lambda: None)  # type: ignore[arg-type,return-value]

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from oracle.app.search import require_words
 from oracle.app.views import chain_json
 from oracle.domain.links import EDGE_TYPES
 from oracle.domain.slugs import is_entity
@@ -30,6 +29,8 @@ _STATUS = {"": "", "retires": "retired"}
 
 def search(oracle: Oracle, _: Binding, *, query: str, limit: int = 5, strict: bool = False, **filters: str) -> Answer:
     """Find passages by words. Raises UsageError without any."""
+    from oracle.app.search import require_words
+
     require_words(query)
     hits = oracle.search(query, chosen(filters), limit=limit, strict=strict)
     data = {"records": [hit.as_json() for hit in hits], **oracle.standing()}

@@ -16,11 +16,11 @@ from oracle.app.ranking.question import Question
 from oracle.domain.values import value
 from oracle.index.tokens import is_wide, tokens
 
-_K1, _B = 1.2, 0.5
+_K1, _B = 1.2, 0.4
 _TITLE, _HEADING = 0.7, 0.45
 _BEFORE, _AFTER, _FARTHER = 0.4, 0.18, 0.12
 """Weights of the words of the passages beside: the one before, the one after, those two before and after."""
-_RECORD = 0.25
+_RECORD = 0.3
 """Weight of the record's own score."""
 _LENGTH, _SHORT = 0.02, 100
 """What is taken off, as a share of the weight of all words, each time that a record is e times as long as one of so many words: it

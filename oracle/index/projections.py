@@ -276,12 +276,14 @@ def _strays(root: Root, side: str, expected: set[str]) -> list[str]:
     return [path for path in _paths(root, side) if os.path.basename(path) not in expected]
 
 
-def _paths(root: Root, side: str) -> list[str]:
-    """Return the paths of every file in a folder of projections that is named like one."""
+def _paths(root: Root, side: str) -> Iterator[str]:
+    """Yield the paths of every file in a folder of projections that is named like one: there may be hundreds of thousands."""
     try:
-        return [entry.path for entry in os.scandir(root.join(f"_{side}")) if entry.name.endswith(".jsonl")]
+        for entry in os.scandir(root.join(f"_{side}")):
+            if entry.name.endswith(".jsonl"):
+                yield entry.path
     except OSError:
-        return []
+        return
 
 
 def _put(root: Root, path: str, data: bytes, *, swaps: bool = False) -> None:

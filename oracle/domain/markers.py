@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from oracle.domain.masks import blank, lazy_quotations, mask_code, unify_line_ends
+from oracle.domain.masks import blank, mask_code, unify_line_ends
 from oracle.domain.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidName
@@ -37,7 +37,6 @@ _PROSE = ("summary", "title")
 _NAMES = {"seat": "seat", "task_id": "task id", "project": "project"}
 _TICKS = re.compile(r"`{3,}|~{3,}")
 _QUOTED_LINE = re.compile(r"^[ \t]*+(?:(?:[-+*]|[0-9]{1,9}[.)])[ \t]++)*+>.*", re.MULTILINE)
-_OWN = re.compile(r"[ \t]*+\[(?:DELIVER:|CLEAR-REQUESTED\])")
 _QUOTATION = frozenset(('""', "''", "“”", "‘’", "„“", "‚‘", "«»", "‹›", "「」", "『』", "《》"))
 _LONG_QUOTATION = ("“”", "„“", "«»", "「」", "『』")  # those that may hold a sentence and are no apostrophes
 _TALK_TAG = r"(?i)<(/?)(code|pre|kbd|samp|q|blockquote)\b[^<>]*+>"
@@ -112,8 +111,8 @@ def read(text: str) -> Markers:
 def mask_talk(text: str) -> str:
     r"""Overwrite code, comments and quotes with blanks; offsets are kept, line ends are `\n`.
 
-    Unlike in records a fence that is never closed hides everything behind it: an action is worth more doubt than a link. A line
-    that goes on with a quotation though no `>` begins it is part of it, unless it begins with a marker: that is the writer's own.
+    Unlike in records a fence that is never closed hides everything behind it: an action is worth more doubt than a link. Of a
+    quotation only the lines with their `>` are hidden: what stands right below is nearly always the writer's own.
     """
     longest = max((run.end() - run.start() for run in _TICKS.finditer(text)), default=0)
     closed = f"{text}\n\n{'`' * longest}\n{'~' * longest}" if longest else text
@@ -121,8 +120,6 @@ def mask_talk(text: str) -> str:
     if ">" not in masked:
         return masked
     masked = _QUOTED_LINE.sub(lambda line: " " * len(line.group()), masked)
-    lazy = [span for span in lazy_quotations(closed) if not _OWN.match(masked, span[0])]
-    masked = blank(masked, lazy)[: len(text)]
     return blank(masked, [*_talk_elements(masked)]) if "</" in masked else masked
 
 

@@ -87,13 +87,6 @@ def mask_code(text: str) -> str:
     return text
 
 
-def lazy_quotations(text: str) -> list[tuple[int, int]]:
-    """Return the (start, end) of the lines that belong to a quotation though no `>` begins them: its paragraph goes on."""
-    blocks = _Blocks(unify_line_ends(text))
-    blocks.read()
-    return blocks.lazy
-
-
 class _Line:
     """One line being eaten from the left: `at` is the next non-blank character, `column` its column (tab stops: 4)."""
 
@@ -141,17 +134,7 @@ def _interrupts(line: _Line) -> bool:
 class _Blocks:
     """A walk over the lines that keeps the open containers, the open fence and the open paragraph."""
 
-    __slots__ = (
-        "_comment_end",
-        "_fence",
-        "_is_bare",
-        "_last_closer",
-        "_paragraph",
-        "_spans",
-        "_stack",
-        "_text",
-        "lazy",
-    )
+    __slots__ = ("_comment_end", "_fence", "_is_bare", "_last_closer", "_paragraph", "_spans", "_stack", "_text")
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -162,7 +145,6 @@ class _Blocks:
         self._is_bare = False  # the last line opened a list item without text; a blank line ends that item
         self._comment_end = 0  # offset up to which the text is one comment
         self._last_closer = _LastClosers(text)
-        self.lazy: list[tuple[int, int]] = []  # lines of a quotation without its mark
 
     def read(self) -> list[tuple[int, int]]:
         text = self._text
@@ -200,8 +182,6 @@ class _Blocks:
         self._is_bare = False
         if depth < len(self._stack):
             if self._paragraph >= 0 and (line.indent >= _INDENTED or not _interrupts(line)):
-                if 0 in self._stack[depth:]:
-                    self.lazy.append((start, end))
                 return  # a lazy continuation: the paragraph goes on without its markers
             self._end_paragraph(start)
             del self._stack[depth:]

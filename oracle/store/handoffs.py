@@ -80,10 +80,18 @@ def names_of(folder: str, task_id: str) -> list[tuple[ReceiptName, str]]:
 
 
 def receipts_of(folder: str, task_id: str) -> Iterator[tuple[Receipt, str]]:
-    """Yield (receipt, suffix) of what `names_of` names; what is no plain file is passed over. Raises DiskFailure."""
-    for name, suffix in names_of(folder, task_id):
+    """Yield (receipt, suffix) of what `names_of` names; what is no plain file is passed over. Raises DiskFailure.
+
+    One that is consumed after it was listed is read under its new name.
+    """
+    names = names_of(folder, task_id)
+    for name, listed in names:
+        suffix = listed
         try:
             receipt = read(folder, name, suffix)
+            if receipt is None and not suffix and (name, CONSUMED) not in names:
+                suffix = CONSUMED
+                receipt = read(folder, name, suffix)
         except steps.NotPlain:  # asks nothing; listings name it
             continue
         if receipt is not None:

@@ -237,14 +237,12 @@ def test_a_comma_of_another_script_is_no_part_of_a_name(comma: str) -> None:
     assert found.code == "marker_malformed"
 
 
-LAZY = (
-    "> quote\nlazy {}",
-    "> quote\nlazy\nmore {}",
-    "> - item\nlazy {}",
-    "- > quote\nlazy {}",
-    "> > quote\n> lazy {}\n",
-)
-NOT_LAZY = (
+QUOTED = ("> quote\n> {}", "> > quote\n> more {}\n", "- > quote {}")
+OWN = (
+    "> quote\nmine {}",
+    "> quote\nmine\nmore {}",
+    "> - item\nmine {}",
+    "- > quote\nmine {}",
     "> quote\n\nmine {}",
     ">\nmine {}",
     "> # heading\nmine {}",
@@ -260,10 +258,10 @@ NOT_LAZY = (
 
 
 @pytest.mark.parametrize("marker", [FULL, "[CLEAR-REQUESTED]"])
-@pytest.mark.parametrize("text", [*LAZY, *NOT_LAZY])
-def test_a_quotation_goes_on_without_its_mark_till_its_paragraph_ends(text: str, marker: str) -> None:
+@pytest.mark.parametrize("text", [*QUOTED, *OWN])
+def test_what_stands_right_below_a_quotation_is_the_writers_own(text: str, marker: str) -> None:
     found = read(text.format(marker))
-    assert bool(found.deliver or found.clear) is (text in NOT_LAZY)
+    assert bool(found.deliver or found.clear) is (text in OWN)
 
 
 @pytest.mark.parametrize(

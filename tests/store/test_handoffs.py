@@ -132,6 +132,17 @@ def test_only_the_exact_task_is_consumed(folder: Path) -> None:
     assert names(folder) == sorted([NAME.file_name + ".consumed", *(name.file_name for name in others)])
 
 
+def test_what_is_consumed_after_it_was_listed_is_read_all_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handoffs.publish(str(folder), new_receipt(Kind.DISPATCH, NAME, {"objective": "x"}))
+    listed = handoffs.names_of(str(folder), "T1")
+    handoffs.consume(str(folder), NAME)
+    monkeypatch.setattr(handoffs, "names_of", lambda *_: listed)
+    found = list(handoffs.receipts_of(str(folder), "T1"))
+    assert [(receipt.name, suffix) for receipt, suffix in found] == [(NAME, ".consumed")]
+
+
 def test_a_later_note_never_brings_a_consumed_dispatch_back(folder: Path) -> None:
     place = str(folder)
     handoffs.publish(place, DISPATCH)

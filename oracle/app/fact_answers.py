@@ -33,35 +33,12 @@ _ASKING = frozenset(
 )
 
 
-_GLOSSARY = {
-    **{
-        "操作系统": "os",
-        "数据库": "database",
-        "版本": "version",
-        "端口": "port",
-        "主机": "host",
-        "代理": "proxy",
-        "依赖": "dependency",
-    },
-    **{
-        "分支": "branch",
-        "测试": "test",
-        "命令": "command",
-        "语言": "language",
-        "框架": "framework",
-        "内存": "memory",
-        "网络": "network",
-    },
-    **{
-        "路径": "path",
-        "目录": "directory",
-        "用户": "user",
-        "地址": "address",
-        "环境": "env",
-        "构建": "build",
-        "服务": "service",
-    },
-}
+_GLOSSARY = dict(
+    pair.split("=")
+    for pair in """操作系统=os 数据库=database 版本=version 端口=port 主机=host 代理=proxy 依赖=dependency 分支=branch 测试=test
+    命令=command 语言=language 框架=framework 内存=memory 网络=network 路径=path 目录=directory 用户=user 地址=address
+    环境=env 构建=build 服务=service""".split()
+)
 """Chinese words for what facts are about, the longest first."""
 _WIDE_ASKING = (
     "项目|这个|那个|哪个|哪些|哪一个|什么|多少|几个|怎么|如何|当前|目前|现在|使用|我们|你们|请问|告诉我|在用|里面"

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -61,6 +62,12 @@ FOREIGN = (
     "GIT_WORK_TREE",
 )
 HOME_NUMBERS = itertools.count()
+
+
+def pytest_configure() -> None:
+    """Heed SIGINT even where a shell started us in the background and it is ignored: programs under test inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,7 +7,7 @@ does not know, with what was searched and what is nearest.
 
 from __future__ import annotations
 
-from oracle.app import quotes, replies, subjects
+from oracle.app import quotes, replies, standing, subjects
 from oracle.app.fact_answers import find_facts
 from oracle.app.liveness import ANSWER_BUDGET, Checker
 from oracle.app.questions import Question, read_question
@@ -16,7 +16,7 @@ from oracle.app.replies import Cited, CitedFact, Near, Replaced, Reply
 from oracle.app.retrieve import check_filters
 from oracle.app.views import Hit, Summary
 from oracle.domain.compiling import compiled
-from oracle.domain.drafts import RETIREMENT
+from oracle.domain.drafts import is_retirement
 from oracle.domain.stretches import is_wide
 from oracle.domain.values import replace, value
 from oracle.errors import NotInFederation, UsageError
@@ -172,8 +172,7 @@ def _choose(
     made = (_candidate(oracle, asked, hit, is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)
     was_best = any(_bears(asked, hit) >= best for hit in over)
-    ended = [item for item in replaced.values() if not notes.intersection(item.by)]
-    kept = _with_successors(oracle, asked, kept, ended, is_first=was_best)
+    kept = _with_successors(oracle, asked, kept, replaced.values(), is_first=was_best)
     kept, pairs = _beside(oracle, asked, kept)
     return _cite(oracle, kept, pairs), tuple(replaced.values())
 
@@ -200,7 +199,7 @@ def _is_over(record: Summary) -> bool:
 def _notes(oracle: Oracle, over: Iterable[Hit]) -> set[str]:
     """Return the slugs of the records that do nothing but retire one of these: they hold its title and none of what it says."""
     ends = (hit.chain[-1] for hit in over if hit.chain)
-    return {slug for slug in dict.fromkeys(ends) if _title(oracle, slug).startswith(RETIREMENT)}
+    return {slug for slug in dict.fromkeys(ends) if is_retirement(_title(oracle, slug))}
 
 
 def _title(oracle: Oracle, slug: str) -> str:
@@ -261,8 +260,8 @@ def _with_successors(
     """Add what holds now in the place of what was found, the end of its chain, and say of each for what it stands."""
     stands_for: dict[str, list[str]] = {}
     for item in over:
-        if item.by:
-            stands_for.setdefault(item.by[-1], []).append(item.record.slug)
+        if by := standing.successor(oracle, item.record.slug):
+            stands_for.setdefault(by, []).append(item.record.slug)
     known = {item.source.record.slug for item in kept}
     added = [found for slug in stands_for if slug not in known and (found := _whole(oracle, asked, slug)) is not None]
     whole = [*added, *kept] if is_first else [*kept, *added]

@@ -197,7 +197,7 @@ class Recall:
                 one = Scored(source, self._pages[source], at, frozenset())
                 scored.append(one)
             one.add("relation", (1 + fit) * _ABOVE_WORDS * (ranking.whole or 1))
-        return sorted(scored, key=lambda one: (-one.score, one.source, one.at))
+        return sorted(scored, key=lambda one: one.order)
 
     def _held(self) -> dict[int, int]:
         """Return the newest records that hold an entity of the question, with how many of them they hold."""
@@ -213,7 +213,7 @@ class Recall:
         counts = {self._sources[identifier]: count for identifier, count in held.items() if identifier in self._sources}
         for one in scored:
             one.add("entity", counts.get(one.source, 0) * _ABOVE_WORDS * (ranking.whole or 1))
-        return sorted(scored, key=lambda one: (-one.score, one.source, one.at))
+        return sorted(scored, key=lambda one: one.order)
 
     def _read(self, record: Summary) -> Page | None:
         try:

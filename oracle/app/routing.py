@@ -8,7 +8,7 @@ from oracle.app.views import Summary
 from oracle.domain import memories as rules
 from oracle.domain import timestamps
 from oracle.domain.documents import Value, as_text
-from oracle.domain.drafts import Draft
+from oracle.domain.drafts import Draft, retirement_of
 from oracle.domain.memories import EDGES, PROCEDURE, REFLECTION, Given, Memory
 from oracle.domain.records import understand
 from oracle.domain.slugs import SHARED, check_name, is_entity, project_of
@@ -238,7 +238,7 @@ def _retirement(first: Summary, stale: tuple[str, ...], replacement: str, reason
     return Draft(
         kind="decision",
         project=project_of(first.path) or SHARED,
-        title=f"Retire {first.title}"[:200],
+        title=retirement_of(first.title),
         body=f"{reason}\n\n{links}",
         retires=stale,
         contradicts=stale if replacement else (),

@@ -52,10 +52,10 @@ def successor(oracle: Oracle, slug: str) -> str:
     last, how = chain[-1]
     if how == "supersedes":
         return last
-    named = [
-        target for _, target, *_ in query.links(connection, last, ("supports",))
-    ]  # as a refresh of memories writes it
-    return named[0] if named else ""
+    supported = query.links(
+        connection, last, ("supports",)
+    )  # a refresh of memories names there what it puts in the place
+    return supported[0][1] if supported else ""
 
 
 def chains(oracle: Oracle, slugs: Iterable[str]) -> dict[str, tuple[str, ...]]:

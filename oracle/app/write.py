@@ -14,7 +14,7 @@ from oracle.app import cleaning, naming, privacy
 from oracle.app.oracle import Oracle
 from oracle.app.views import Written
 from oracle.domain import timestamps
-from oracle.domain.drafts import RETIREMENT, Draft
+from oracle.domain.drafts import Draft, retirement_of
 from oracle.domain.records import RETIRING
 from oracle.domain.slugs import SHARED, is_entity, project_of, slug_of
 from oracle.domain.values import fields_of, replace
@@ -85,7 +85,7 @@ def retire(oracle: Oracle, slug: str, reason: str, *, seat: str, secrets: str, d
     draft = Draft(
         kind="decision",
         project=project_of(found.path) or SHARED,
-        title=f"{RETIREMENT}{found.title}"[:200],
+        title=retirement_of(found.title),
         body=f"{reason.strip()}\n\nRetires [[{found.slug}]].",
         seat=seat,
         retires=(found.slug,),

@@ -22,9 +22,20 @@ SCHEMA_VERSION = "2"
 CONFIDENCES = ("high", "medium", "low")
 TRUSTS = ("high", "medium", "low")
 STATUSES = ("open", "investigating", "resolved", "completed", "superseded", "retired")
-RETIREMENT = "Retire "
-"""How the title of a record begins that does nothing but retire another; that one's title follows."""
+_RETIREMENT = "Retire "
+_LONGEST_TITLE = 200
+"""Characters of the title of a record that retires another."""
 _MAX_SLUG_BYTES = 80
+
+
+def retirement_of(title: str) -> str:
+    """Return the title of a record that does nothing but retire another of this title."""
+    return f"{_RETIREMENT}{title}"[:_LONGEST_TITLE]
+
+
+def is_retirement(title: str) -> bool:
+    """Tell whether a record that retires another does nothing else, by its title."""
+    return title.startswith(_RETIREMENT)
 
 
 def check_task(text: str) -> None:

@@ -193,6 +193,18 @@ def test_the_note_that_retires_a_record_stands_for_nothing_but_itself(root: Path
     assert "The queue does it." in asked.answer
 
 
+def test_what_a_refresh_puts_in_the_place_of_a_memory_answers_for_it(root: Path, oracle: Oracle) -> None:
+    """The note that retires the memory supports the new one; it is no answer itself."""
+    put(root, f"{BUILDER}/hooks", "---\ntitle: Attempts of webhooks\n---\nAttempts of webhooks are doubled.\n")
+    put(root, f"{BUILDER}/queue", "---\ntitle: The queue\n---\nThe queue holds what failed.\n")
+    note = f"retires: {BUILDER}/hooks\nsupports: {BUILDER}/queue\ntitle: Retire Attempts of webhooks"
+    put(root, "projects/arena/decision/2026-05-01T10-00-00Z-note", f"---\n{note}\n---\nIt changed.\n")
+    reply = oracle.answer("Attempts of webhooks doubled", fresh=True)
+    assert [(item.record.slug, item.stands_for) for item in reply.claims] == [
+        (f"{BUILDER}/queue", (f"{BUILDER}/hooks",))
+    ]
+
+
 @pytest.mark.parametrize("newer_says", [True, False])
 def test_contradicting_records_stand_side_by_side(root: Path, oracle: Oracle, *, newer_says: bool) -> None:
     """Whichever of the two was found, and whichever states the contradiction."""

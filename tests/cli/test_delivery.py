@@ -54,6 +54,19 @@ def test_log_follows_until_it_is_interrupted(root: Path, *, as_json: bool):
         assert seen == ["2026-04-27T18:30:00Z  one  T1\n", "2026-04-27T18:30:02Z  two  T1\n"]
 
 
+DELIVERED = (
+    "deliver",
+    "--project",
+    "demo",
+    "--task-id",
+    "Q-1",
+    "--target",
+    "planner",
+    "--response-inline",
+    '{"answer": "B."}',
+)
+
+
 def test_question_and_answer_wake_their_panes(root: Path, stage: Stage):
     memory, planner = stage.box("demo-memory"), stage.box("demo-planner")
     socket = {"ORACLE_TMUX_SOCKET": stage.socket}
@@ -61,20 +74,9 @@ def test_question_and_answer_wake_their_panes(root: Path, stage: Stage):
     asked = oracle(root, "ask", "--project", "demo", "--from", "planner", "--task-id", "Q-1", "Who?", **socket)
     assert asked.stdout == "Q-1\n"
     assert "woke memory in demo-memory" in asked.stderr
-    words = (
-        "deliver",
-        "--project",
-        "demo",
-        "--task-id",
-        "Q-1",
-        "--target",
-        "planner",
-        "--response-inline",
-        '{"answer": "B."}',
-    )
-    done = oracle(root, *words, "--json", **socket)
+    done = oracle(root, *DELIVERED, "--json", **socket)
     assert json.loads(done.stdout)["wake_up"] == {"result": "sent", "seat": "planner", "detail": "demo-planner"}
-    assert oracle(root, *words, **socket).stdout == "already delivered Q-1 to planner\n"
+    assert oracle(root, *DELIVERED, **socket).stdout == "already delivered Q-1 to planner\n"
     assert [len(prompts.read()) for prompts in (memory, planner)] == [1, 1]
     assert str(root / "responses" / "Q-1.json") in planner.read()[0]
 
@@ -82,18 +84,7 @@ def test_question_and_answer_wake_their_panes(root: Path, stage: Stage):
 def test_planner_that_comes_back_is_woken_by_any_command(root: Path, stage: Stage):
     socket = {"ORACLE_TMUX_SOCKET": stage.socket}
     oracle(root, "profile", "init", "--project", "demo", "--seats", "memory,planner")
-    words = (
-        "deliver",
-        "--project",
-        "demo",
-        "--task-id",
-        "Q-1",
-        "--target",
-        "planner",
-        "--response-inline",
-        '{"answer": "B."}',
-    )
-    done = oracle(root, *words, **socket)
+    done = oracle(root, *DELIVERED, **socket)
     assert done.returncode == 0
     assert "warning: planner was not woken: no tmux server runs; the wake-up waits, nothing is lost" in done.stderr
     assert "unnotified" in oracle(root, "handoffs", **socket).stdout

@@ -58,6 +58,11 @@ class Scored:
         self.score = 0.0
         self.run: range | None = None
 
+    @property
+    def order(self) -> tuple[float, int, int]:
+        """Sort by this, best first; equal ones by record and place, so that the order is always the same."""
+        return -self.score, self.source, self.at
+
     def add(self, signal: str, points: float) -> None:
         """Add what a signal gives or takes."""
         if points:
@@ -151,7 +156,7 @@ class Ranking:
         signals.add_cheap(self, found)
         found.sort(key=lambda scored: -scored.score)
         signals.add_close(self, found[:_CLOSE_LOOK])
-        return sorted(found, key=lambda scored: (-scored.score, scored.source, scored.at))
+        return sorted(found, key=lambda one: one.order)
 
     def _record_scores(self) -> list[float]:
         """Return the BM25 score of each page as a whole, its title counted three times."""

@@ -271,7 +271,7 @@ def add_meaning(
                 places.setdefault((source, at), Scored(source, page, at, frozenset())).add(SIGNAL, share * points)
     for place in unread:
         places[place].add("unread", given * places[place].score / (best_by_words or 1.0))
-    return sorted(places.values(), key=lambda one: (-one.score, one.source, one.at))
+    return sorted(places.values(), key=lambda one: one.order)
 
 
 def keep_places(ranking: Ranking, scored: Sequence[Scored]) -> list[Scored]:

@@ -64,7 +64,7 @@ def join_turns(whole: float, scored: Sequence[Scored], limit: int) -> list[Score
     least = scored[_TURNS * limit].score if len(scored) > _TURNS * limit else float("-inf")
     for turns in places.values():
         found += _runs(turns, whole or 1.0, least)
-    return sorted(found, key=lambda one: (-one.score, one.source, one.at)) if places else found
+    return sorted(found, key=lambda one: one.order) if places else found
 
 
 def _runs(turns: dict[int, Scored], whole: float, least: float) -> Iterable[Scored]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from oracle.errors import OracleError, UsageError
@@ -14,6 +15,7 @@ from oracle.wording import retold, say, templates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from oracle.cli.session import Call
 
@@ -75,7 +77,7 @@ def _run(call: Call, words: list[str]) -> int:
         command = typer.main.get_command(build(words))
         _translate(command)
         offer_language(command)
-        with held_back(words):
+        with held_back(words), _as_typed():
             code = command.main(words, prog_name="oracle", standalone_mode=False, obj=call)
         return code if isinstance(code, int) else 0
     except ReaderGone:
@@ -106,6 +108,14 @@ def _translate(command: object) -> None:
         from oracle.cli.helping import translate_help
 
         translate_help(command)
+
+
+def _as_typed() -> AbstractContextManager[None]:
+    if "_ORACLE_COMPLETE" not in os.environ:
+        return nullcontext()
+    from oracle.cli.wordbreaks import whole_words
+
+    return whole_words(os.environ)
 
 
 def _require_text(words: Sequence[str]) -> None:

@@ -79,6 +79,33 @@ def test_values_are_offered(filled: Path, line: str, words: list[str]):
     assert offered(filled, line) == words
 
 
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ("backlinks entity : taskid : ARENA-1", ["ARENA-12"]),
+        ("backlinks entity : task", ["taskid:ARENA-12", "taskid:ARENA-7", "taskid:GH#12"]),
+        ("backlinks entity : taskid :", ["ARENA-12", "ARENA-7", "GH#12"]),
+        ("backlinks ent", ["entity:taskid:ARENA-12", "entity:taskid:ARENA-7", "entity:taskid:GH#12"]),
+        ("list --kind = iss", ["issue"]),
+        ("write decision --title a : b --confidence h", ["high"]),
+        ("list --kind ", ["decision", "issue"]),
+    ],
+)
+def test_bash_which_parts_words_at_colons_is_offered_what_is_left(filled: Path, parts: str, words: list[str]):
+    typed = ["oracle", *parts.split(" ")]
+    asking = {"_ORACLE_COMPLETE": "complete_bash", "COMP_WORDS": "\n".join(typed), "COMP_CWORD": str(len(typed) - 1)}
+    done = subprocess.run(
+        [sys.executable, "-c", START],
+        env={**os.environ, "ORACLE_ROOT": str(filled), **asking},
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert done.stdout.split() == words
+
+
 @pytest.fixture
 def team(tmp_path: Path) -> Path:
     """Give the Root of a team that has handed something over, and whose records say nothing of it."""

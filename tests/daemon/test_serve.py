@@ -76,7 +76,7 @@ def test_a_watcher_that_went_deaf_is_listened_to_again(served: Served) -> None:
     served.heal("deaf")
     served.until(lambda: served.status()["watching"]["mode"] == "watching", "it hears again")
     follow(served)
-    assert served.status()["watching"]["mode"] == "watching"
+    served.until(lambda: served.status()["watching"]["mode"] == "watching", "it hears still")
 
 
 # Questions ------------------------------------------------------------------------------------------------------------
@@ -98,6 +98,7 @@ def test_the_rest_goes_to_the_memory_seat_with_a_packet(served: Served) -> None:
     served.ask("Q-1", UNKNOWN)
     packet = Path(served.root.packets, "Q-1.md")
     served.until(lambda: served.state() == "with-memory-seat", "the seat has it")
+    served.until(served.woken, "the seat is woken")
     assert UNKNOWN in packet.read_text(encoding="utf-8")
     ((seat, text),) = served.woken()
     assert seat == "memory"

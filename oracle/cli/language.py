@@ -40,24 +40,25 @@ def choose_language(asked: str | None, words: Sequence[str], environ: Mapping[st
 
     What a file says and is none is told on standard error and passed over: no call fails for the sake of it.
     """
-    if asked is None and environ.get(VARIABLE):
-        return _settle(
-            environ[VARIABLE], say("{variable} is {language!r}.", variable=VARIABLE, language=environ[VARIABLE])
-        )
-    if asked is None:
-        return _settle(_configured(words) or ENGLISH, None)
-    return _settle(asked, say("There is no language {language!r}.", language=asked))
-
-
-def _settle(asked: str, fault: Said | None) -> str:
-    if asked == AUTO:
-        return _of_operator() or _of_locale(os.environ)
-    if asked in LANGUAGES:
-        return asked
-    if fault is None:
-        _complain(asked)
+    if asked is not None:
+        return _stated(asked, say("There is no language {language!r}.", language=asked))
+    if stated := environ.get(VARIABLE):
+        return _stated(stated, say("{variable} is {language!r}.", variable=VARIABLE, language=stated))
+    configured = _configured(words) or ENGLISH
+    if configured not in LANGUAGES:
+        _complain(configured)
         return ENGLISH
-    raise UsageError(fault, hint=say("Choose one of {choices}.", choices=LANGUAGES))
+    return _spoken(configured)
+
+
+def _stated(language: str, fault: Said) -> str:
+    if language not in LANGUAGES:
+        raise UsageError(fault, hint=say("Choose one of {choices}.", choices=LANGUAGES))
+    return _spoken(language)
+
+
+def _spoken(language: str) -> str:
+    return (_of_operator() or _of_locale(os.environ)) if language == AUTO else language
 
 
 def _complain(asked: str) -> None:

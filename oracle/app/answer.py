@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from oracle.app.oracle import Oracle
 
-_LEAST = 0.2
+_LEAST = 0.18
 """Coverage of the whole question that a passage must reach, however many of its words stand in no record."""
 
 _ANY, _WORDS = 0.06, 1.4
@@ -43,9 +43,15 @@ _ALL = 0.999
 _ABSENT = 1.0
 """What the best passage must cover beyond, for the share of the question's words that stand in no record."""
 
-_APART, _APART_WORDS = 1.4, 11.0
-"""Deviations of nearness that do for coverage in a passage of another language than the question's, since it shares no word: so
-many for any question, and as many shared among its words."""
+_APART, _APART_WORDS = 1.3, 10.0
+"""Nearness that does for coverage in a passage of another language than the question's, since it shares no word: so much for any
+question, and as much shared among its words."""
+
+_BOTH = 1.7
+"""What coverage and nearness must reach together, each as a share of what would do; so must nearness alone within a language.
+
+Of 140 questions whose passage is found 115 are answered with it, 97 without. references/answers.md has what it costs.
+"""
 
 _OF_RETIREMENT = (
     r"(?i)\bretir|\bwithdr|\bwhy\b|\breason|\bobsolete|\bdeprecat|作废|废弃|废除|撤销|撤回|退役|弃用|为什么|为何|原因"
@@ -178,18 +184,18 @@ def _choose(
 
 
 def _bears(asked: Question, hit: Hit) -> float:
-    """Return how much of a question a passage bears, by its words, or its meaning across languages; 1 is just enough.
+    """Return how much of a question a passage bears, by its words, its meaning across languages, or both; 1 is just enough.
 
-    Within a language nearness tells too little: what is not known is asked in the words of what is. An entity that the question
-    names is borne already by the records that were looked for.
+    Within a language nearness tells too little by itself: what is not known is asked in the words of what is. Beside coverage it
+    tells more than further coverage would. An entity that the question names is borne already by the records that were looked for.
     """
     number = asked.asking or 1
     few = 0.0 if asked.subject.held else _WORDS / number
     wanted = min(_ALL, _ANY + few) + _ABSENT * asked.absent
     by_words = min(hit.coverage / hit.known / wanted, hit.coverage / _LEAST)
-    if is_wide(asked.text) == is_wide(hit.snippet):
-        return by_words
-    return max(by_words, hit.nearness / (_APART + _APART_WORDS / number))
+    by_meaning = hit.nearness / (_APART + _APART_WORDS / number)
+    best = max(by_words, (by_words + by_meaning) / _BOTH)
+    return best if is_wide(asked.text) == is_wide(hit.snippet) else max(best, by_meaning)
 
 
 def _is_over(record: Summary) -> bool:

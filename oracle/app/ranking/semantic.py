@@ -241,8 +241,12 @@ class Nearness:
         return near / weights, weights - 1e-9
 
     def share(self, points: float, ranking: Ranking) -> float:
-        """Return the nearness for which a passage was given `points`."""
-        return points / (_WEIGHT * (ranking.whole or 1.0))
+        """Return the nearness for which a passage was given `points`, in usual deviations, whatever this question's are.
+
+        A question about nothing that was read lies about as far from all of it: its own deviations are small.
+        """
+        own = [one.result().deviation for one in self._asked]
+        return points / (_WEIGHT * (ranking.whole or 1.0)) * sum(own) / (len(own) * _USUAL)
 
 
 def add_meaning(

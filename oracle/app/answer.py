@@ -65,8 +65,9 @@ MOST_CLAIMS = 5
 _MOST_OF_ONE = 2
 """Claims that one record may give."""
 
-_BESIDE_BEST = 0.5
-"""Share of what the best bears that a claim must bear, but for the hit that the search puts first."""
+_BESIDE_BEST, _NEARLY = 0.5, 0.8
+"""Share of what the best bears that a claim must bear, but for the hit that the search puts first, and of what is just enough,
+where one of the best passages is: of 115 answers 86 hold the passage that was looked for, 74 when each claim must be enough."""
 
 _OVER = ("superseded", "retired")
 _NEAREST = 3
@@ -174,6 +175,7 @@ def _choose(
         hit.record.slug: Replaced(hit.record, _chain(oracle, hit.record)) for hit in over if _bears(asked, hit) >= least
     }
     first = now[:1] if any(_bears(asked, hit) >= 1 for hit in now[:_STRONGEST]) else []
+    least = max(_NEARLY, _BESIDE_BEST * best) if first else least
     bearing = [hit for hit in now if _bears(asked, hit) >= least or hit in first]
     made = (_candidate(oracle, asked, hit, is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)

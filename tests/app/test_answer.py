@@ -525,6 +525,25 @@ def test_one_word_of_few_is_no_answer(root: Path, question: str, status: str) ->
         assert oracle.answer(question).status == status
 
 
+STONES = "amber basalt cobalt dolomite emerald fluorite garnet hematite iolite jasper kyanite lapis"
+
+
+@pytest.mark.parametrize(
+    ("most", "quoted"),
+    [("amber basalt cobalt", ["most", "nearly"]), ("amber basalt", []), ("amber basalt cobalt\nstatus: retired", [])],
+    ids=["beside what is enough", "beside what is not", "beside what no longer holds"],
+)
+def test_what_is_nearly_enough_is_quoted_beside_what_is(root: Path, most: str, quoted: list[str]) -> None:
+    text, _, status = most.partition("\n")
+    put(root, f"{BUILDER}/most", f"---\n{status or 'status: open'}\n---\n# One\n\nWe have {text}.\n")
+    put(root, f"{BUILDER}/nearly", "# Two\n\nWe have dolomite and emerald.\n")
+    for stone in STONES.split()[5:]:
+        put(root, f"{BUILDER}/{stone}", f"# Three\n\nWe have {stone}.\n")
+    with Oracle.open(str(root)) as oracle:
+        claims = oracle.answer(f"Where are {STONES}?").claims
+    assert [item.record.slug.rpartition("/")[2] for item in claims] == quoted
+
+
 def test_memorys_own_records_answer_too(root: Path, oracle: Oracle) -> None:
     oracle.write(Draft("decision", "arena", "Choose the zebra codec", body="The zebra codec is lossless."))
     assert [item.record.seat for item in oracle.answer("zebra codec", seat="memory").claims] == ["memory"]

@@ -58,8 +58,8 @@ _LONGEST = 4000
 class Question:
     """A question with its words; `unknown` are the names in it that no record asked holds.
 
-    `asking` is the number of words, or of pairs of characters, that may be found. `absent` is the share of its words, 0 to 1, that
-    stand in no record of the Root, as far as that says anything.
+    `asking` is the number of words, or of pairs of characters, that may be found. `absent` is the share of the words that say
+    what it is about, 0 to 1, that stand in no record of the Root, as far as that says anything.
     """
 
     text: str
@@ -89,11 +89,14 @@ def read_question(oracle: Oracle, text: str, filters: Mapping[str, str], *, fres
         unknown = [*(asked.text for asked in subject.unknown), *unknown]
         words = fold.terms_of(text)
         rest = subject.rest if subject.held else text
-        terms = [term for term in understand(rest).terms if term.weight == 1]
-        held = terms if is_wide(rest) else _held(connection, terms)
-        absent = _absent(connection, len(held), len(terms))
+        understood = understand(rest)
+        terms = [(term, at in understood.about) for at, term in enumerate(understood.terms) if term.weight == 1]
+        about = [term for term, is_about in terms if is_about]
+        held = about if is_wide(rest) else _held(connection, about)
+        absent = _absent(connection, len(held), len(about))
+        asking = len(terms) - len(about) + len(held)
         is_empty = not subject.held and fold.STOP_WORDS.issuperset(words)
-        return Question(text, frozenset(words), tuple(unknown), len(held), absent, subject, is_empty)
+        return Question(text, frozenset(words), tuple(unknown), asking, absent, subject, is_empty)
 
     return oracle.index.read(look, fresh=fresh)
 

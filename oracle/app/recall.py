@@ -279,7 +279,7 @@ class Recall:
             first,
             last,
             chain,
-            coverage=ranking.coverage(terms),
+            coverage=ranking.bears(terms),
             why=self._why(ranking, one, terms, record),
             parts=tuple(one.parts.items()),
             known=ranking.known,

@@ -71,10 +71,10 @@ def chain_json(chain: Sequence[str]) -> dict[str, object]:
 class Hit:
     """A search hit: the record, its score (higher is better), the passage and where it stands in the file.
 
-    `coverage` is the share of the question's words that the passage, its headings and its title hold, rare words weighing
-    more: 0 to 1; `known` is the share that any record holds, `nearness` that in meaning, in usual deviations. `why` says in a few
-    words what speaks for the hit, `parts` what each signal gave. `instead_of` is the retired record that would have come first
-    by its words; the first hit alone has it.
+    `coverage` is the share of the words which say what the question is about that the passage, its headings and its title hold,
+    rare words weighing more: 0 to 1; `known` is the share that any record holds, `nearness` that in meaning, in usual deviations.
+    `why` says in a few words what speaks for the hit, `parts` what each signal gave. `instead_of` is the retired record that would
+    have come first by its words; the first hit alone has it.
     """
 
     record: Summary

@@ -340,6 +340,29 @@ def test_what_is_merely_near_is_not_quoted(root: Path, oracle: Oracle) -> None:
     assert reply.as_json()["claims"] == []
 
 
+@pytest.mark.parametrize(
+    ("question", "is_known"),
+    [
+        ("What do we know about Unleash?", True),
+        ("Tell me about Unleash", True),
+        ("Who uses Unleash?", True),
+        ("Did we choose LaunchDarkly?", True),
+        ("我们为什么选择 Unleash？", True),
+        ("What did we decide about retries?", True),
+        ("How many attempts?", True),
+        ("Which retry policy did we choose?", True),
+        ("Which queue did we choose?", False),
+        ("What did we decide about queues?", False),
+        ("How many queues do we use?", False),
+    ],
+)
+def test_words_with_which_anything_is_asked_for_say_nothing(tmp_path: Path, question: str, *, is_known: bool) -> None:
+    put(tmp_path, "projects/arena/decision/a", "# Feature flags through Unleash\n\nLaunchDarkly was too expensive.\n")
+    put(tmp_path, "projects/arena/decision/b", "# Retry with linear backoff\n\nThree attempts, linear.\n")
+    with Oracle.open(str(tmp_path)) as oracle:
+        assert (oracle.answer(question).status == "answered") is is_known
+
+
 @pytest.mark.parametrize(("project", "seat"), [("nowhere", ""), ("", "builder-7"), ("arena", "qa")])
 def test_an_absent_seat_or_project(root: Path, oracle: Oracle, project: str, seat: str) -> None:
     reply = oracle.answer("webhooks retried?", project=project, seat=seat)

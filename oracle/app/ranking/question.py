@@ -29,6 +29,12 @@ _WIDE_FILLERS = (
     "|一个|这个|那个|这些|那些|[吗呢吧啊的了着过么]"
 )
 """What a Chinese question is made with, and what between two words makes pairs that are no words."""
+_ASKING = frozenset(
+    """know knows known knew tell tells told decide decides decided choose chooses chose chosen pick picks picked select selects
+    selected happen happens happened mention mentions mentioned think thinks thought say says said use uses used using
+    many much often may might must shall 选择 决定 知道 告诉 使用 采用 选用""".split()
+)
+"""Words with which anything can be asked for: where one stands beside others, it is no part of what a question is about."""
 _LONGEST = 4_000
 """Characters of a question that are read."""
 
@@ -65,6 +71,14 @@ class Question:
     def words(self) -> tuple[str, ...]:
         """The single tokens that are looked for."""
         return tuple(term.tokens[0] for term in self.terms if len(term.tokens) == 1)
+
+    @property
+    def about(self) -> frozenset[int]:
+        """The numbers of the terms that say what it is about: all but those with which anything is asked for."""
+        asking = {term.tokens[0] for term in self.terms} & _ASKING
+        asking |= {char for word in asking if not word.isascii() for char in word}
+        found = frozenset(number for number, term in enumerate(self.terms) if term.tokens[0] not in asking)
+        return found or frozenset(range(len(self.terms)))
 
 
 def understand(text: str) -> Question:

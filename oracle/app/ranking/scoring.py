@@ -89,7 +89,8 @@ class Ranking:
         self.weights = self._weigh()
         self.heaviest = max(self.weights, default=0.0)
         self.whole = sum(self.weights)
-        self.known = self.coverage(self._held()) or 1.0
+        self._about = question.about
+        self.known = self.bears(self._held()) or 1.0
 
     def _read_words(self, stem: Callable[..., dict[str, str]]) -> dict[str, int]:
         """Say of each word of the pages which term it is: a stem begins as its words do, but for its last letter."""
@@ -238,6 +239,12 @@ class Ranking:
         """Return the share of the question's words that `terms` are, each by its weight: 0 to 1."""
         held = sum(self.weights[number] for number in terms)
         return min(1.0, held / self.whole) if self.whole else 0.0
+
+    def bears(self, terms: Iterable[int]) -> float:
+        """Return the same of the words alone that say what the question is about."""
+        whole = sum(self.weights[number] for number in self._about)
+        held = sum(self.weights[number] for number in terms if number in self._about)
+        return min(1.0, held / whole) if whole else 0.0
 
 
 def _rareness(count: float, total: float) -> float:

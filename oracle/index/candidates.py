@@ -18,6 +18,7 @@ ROWS = 40_000
 
 _CHUNK = 400
 _ALL_OF = 5
+_ALIKE = 2
 _OF_ENTITIES = (
     "'references-task', 'references-commit', 'references-file', 'references-url', 'references-key', 'references-project',"
     " 'references-component'"
@@ -153,10 +154,12 @@ def entity_sources(connection: sqlite3.Connection, names: Sequence[str], limit: 
     return [int(row[0]) for row in rows]
 
 
-def neighbours(connection: sqlite3.Connection, record: int, slug: str, title: str) -> list[tuple[int, str, str, int]]:
+def neighbours(
+    connection: sqlite3.Connection, record: int, slug: str, names: Iterable[str]
+) -> list[tuple[int, str, str, int]]:
     """Return (id, edge type, snippet, 1 when the edge comes in) of the records at the other end of a record's links.
 
-    A record that names the title, of two words or more, without a link stands beside them, with type and snippet empty.
+    A record that holds one of `names`, of two words or more, without a link stands beside them, with type and snippet empty.
     """
     rows = connection.execute(
         "SELECT other.id, edge.type, snippet, 0 FROM edge JOIN target ON target.id = target_id"
@@ -168,10 +171,11 @@ def neighbours(connection: sqlite3.Connection, record: int, slug: str, title: st
         " ORDER BY source_id DESC LIMIT 400",
         (slug,),
     ).fetchall()
-    if " " in title:
+    phrases = " OR ".join(_phrase(name) for name in dict.fromkeys(names) if " " in name)
+    if phrases:
         rows += connection.execute(
             "SELECT rowid, '', '', 1 FROM passage WHERE passage MATCH ? ORDER BY rowid DESC LIMIT 100",
-            (f"body : {_phrase(title)}",),
+            (f"body : ({phrases})",),
         ).fetchall()
     return [row for row in rows if row[0] != record]
 
@@ -185,6 +189,16 @@ def titled(connection: sqlite3.Connection, names: Iterable[str]) -> list[tuple[i
         ).fetchall()
         found += [(int(other), name) for other, title in others if len(title.split()) == len(name.split())]
     return found
+
+
+def keyed(connection: sqlite3.Connection, keys: Sequence[str]) -> list[int]:
+    """Return the records whose slugs have one of these keys; many of one key are none, as an index or a readme in each folder."""
+    marks = ", ".join("?" * len(keys))
+    rows = connection.execute(
+        f"SELECT min(id), max(id) FROM record WHERE key IN ({marks}) AND key != '' GROUP BY key HAVING count(*) <= {_ALIKE}",  # noqa: S608
+        keys,
+    )
+    return [int(number) for row in rows for number in dict.fromkeys(row)]
 
 
 def _phrase(text: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from oracle.app.ranking.pages import Page
 from oracle.app.ranking.question import Question
+from oracle.app.ranking.sayings import LINK, Names, Saying, spoken_of
 from oracle.app.views import Summary
 from oracle.domain import relations
 from oracle.domain.compiling import compiled
@@ -23,16 +24,16 @@ from oracle.index.tokens import lower, tokens
 
 _LONGEST_NAME = 8
 """Words of a name that are looked for in a question."""
-_CUT = 0.55
-"""Share of the best score below which a neighbour is no answer."""
+_CUT, _BELOW = 0.55, 0.8
+"""Share of the best score below which a neighbour is no answer, and how far it then stands below."""
+_HEADING, _GOES_ON, _WRONG_END = 0.45, 0.8, 0.3
+"""What counts of a relation that a heading says, that a sentence goes on about, or that goes the other way."""
 _RARE = 6
 _FROM_ENTITY = 30
 _SUPPORTED, _CONTRADICTED, _NEAR_STRONG = 0.1, 1.2, 0.1
 """What an edge gives or takes, in shares of the weight of the question's heaviest word."""
-_LINK = r"\[\[(?P<wiki>[^\[\]|\n]+)(?:\|(?P<alias>[^\[\]\n]+))?\]\]|\[(?P<text>[^\[\]\n]+)\]\((?P<place>[^()\s]+)\)"
 _MOST_LINKS = 60
 """Links of a page that are followed by their words."""
-_SENTENCE = r"(?<=[.!?。！？])\s+|\n+"
 _NAMESPACES = ("taskid", "file", "component", "key", "commit")
 _NO_CUES = frozenset(
     "list name names all every many most one other others people person team thing things kind also ever now currently".split()
@@ -88,11 +89,15 @@ def _stands_in(name: Sequence[str], words: Sequence[str]) -> bool:
 
 
 def _is_name(word: str, question: Question) -> bool:
-    """Tell whether a word alone may name a record: it has a capital in the question, not only at its head, or digits."""
+    """Tell whether a word alone may name a record: it has a capital in the question, or digits.
+
+    At its head every word has one, but the first word of a question without a verb names what it is about.
+    """
     if word not in question.words:
         return False
+    head = -1 if relations.is_bare(question.text) else 0
     return any(
-        lower(match[0]) == word and match.start() > 0 and not match[0].islower()
+        lower(match[0]) == word and match.start() > head and not match[0].islower()
         for match in compiled(r"[^\W_]+").finditer(question.text)
     )
 
@@ -115,19 +120,27 @@ def find_neighbours(
     """Return what stands at the other end of the anchors' links; a link that leads nowhere is followed by its words."""
     found: list[Neighbour] = []
     for anchor in anchors:
-        rows = candidates.neighbours(connection, anchor.record, anchor.slug, fold(anchor.title))
+        rows = candidates.neighbours(connection, anchor.record, anchor.slug, _written(anchor))
         found += [Neighbour(other, anchor, kind, snippet, bool(incoming)) for other, kind, snippet, incoming in rows]
         page = page_of(anchor)
-        for other, _ in candidates.titled(connection, _names_linked(page)) if page is not None else ():
-            if other != anchor.record:
-                found.append(Neighbour(other, anchor, "", "", incoming=False))
+        names = _names_linked(page) if page is not None else []
+        others = [other for other, _ in candidates.titled(connection, names)]
+        others += candidates.keyed(connection, [reference_key(name.replace(" ", "-")) for name in names])
+        found += [Neighbour(other, anchor, "", "", incoming=False) for other in others if other != anchor.record]
     return found
+
+
+def _written(anchor: Anchor) -> list[str]:
+    """Return how texts write the name of a record: its title, and a path of its folder or project and its name."""
+    folders, _, tail = anchor.slug.rpartition("/")
+    places = [*folders.split("/")[1:], ""]
+    return [fold(anchor.title), *(" ".join(tokens(f"{place}/{tail}")) for place in places)]
 
 
 def _names_linked(page: Page) -> list[str]:
     """Return the words of the links in a page: what is written in the brackets, and the last part of where they lead."""
     names: dict[str, None] = {}
-    for match in compiled(_LINK).finditer("\n".join(page.lines)):
+    for match in compiled(LINK).finditer("\n".join(page.lines)):
         for part in (match["wiki"], match["alias"], match["text"], match["place"]):
             name = (part or "").partition("#")[0].removesuffix(".md").rpartition("/")[2]
             words = " ".join(tokens(name))
@@ -145,19 +158,22 @@ class Relations:
         self._summaries = summaries
         self._pages = pages
         self._anchors = {anchor.record for anchor in anchors}
-        named = {word for anchor in anchors for word in anchor.words}
-        words = [word for word in question.words if word not in named]
-        self._kinds: set[str] = set()
         self._classes = {record: _classes_of(summary) for record, summary in summaries.items()}
+        self._kind = {record: relations.kind_of(classes) for record, classes in self._classes.items()}
+        self._names = {record: Names.of(summary.title, summary.slug) for record, summary in summaries.items()}
+        named = {word for anchor in anchors for word in anchor.words}
+        words = [word for word in question.words if word not in named and word not in _NO_CUES]
+        about = self._kind.get(anchors[0].record, "") if anchors else ""
+        text = _unnamed(question.text, anchors)
         known = {name for names in self._classes.values() for name in names}
-        self._asked = relations.asked(question.text, (word for word in words if word not in _NO_CUES))
-        if not self._asked.people:
-            self._kinds = {_singular(word) for word in words} & known
-            cues = (word for word in self._asked.cues if _singular(word) not in self._kinds)
-            self._asked = relations.asked(question.text, cues)
+        self._kinds = {_singular(word) for word in words} & known
+        self._asked = relations.asked(text, (word for word in words if _singular(word) not in self._kinds), about)
 
     def answers(self, neighbours: Iterable[Neighbour]) -> list[tuple[int, float, int]]:
-        """Return (record, 0 to 1, passage or -1) of the neighbours that answer, best first, cut where the scores fall."""
+        """Return (record, 0 to 1, passage or -1) of the neighbours that answer, best first.
+
+        Those far below the best come last, with less than nothing: they are what is asked for if the others are not.
+        """
         best: dict[int, tuple[float, int]] = {}
         for neighbour in neighbours:
             if neighbour.record in self._anchors or neighbour.record not in self._pages:
@@ -169,36 +185,52 @@ class Relations:
         top = max((best[record][0] for record in wanted), default=0.0)
         if top <= 0 and len(wanted) == len(best):
             return []  # nothing says that these answer
-        found = [(record, *best[record]) for record in wanted if best[record][0] >= _CUT * top]
+        found = [(record, *best[record]) for record in wanted]
+        found = [(record, fit if fit >= _CUT * top else fit - _BELOW, at) for record, fit, at in found]
         return sorted(found, key=lambda row: (-row[1], self._summaries[row[0]].slug))
 
     def _judge(self, neighbour: Neighbour) -> tuple[float, int]:
-        """Return how well the sentences of a link speak of the relation, and the passage of the neighbour's page they are in."""
-        summary = self._summaries[neighbour.record]
-        target = (
-            (neighbour.anchor.title, neighbour.anchor.slug) if neighbour.incoming else (summary.title, summary.slug)
-        )
-        home = self._pages.get(neighbour.record if neighbour.incoming else neighbour.anchor.record)
-        kind = set(neighbour.kind.split("-"))
-        best, place = self._fit({*tokens(neighbour.snippet), *kind}), -1
+        """Return how well the sentences of both pages speak of the relation, and the passage of the neighbour's page they are in."""
+        anchor, other = neighbour.anchor.record, neighbour.record
+        best, place = self._typed(neighbour), -1
         spoken = -1.0
-        for at, words in _mentions(home, target) if home is not None else ():
-            score = self._fit({*words, *kind})
-            if score > spoken:
-                spoken, place = score, at
-        best = spoken if spoken >= 0 else best
-        return best, place if neighbour.incoming else -1
+        for home, target in ((other, anchor), (anchor, other)):
+            page = self._pages.get(home)
+            for saying, at in spoken_of(page, self._names[target]) if page is not None else ():
+                score = self._fit(saying, at, home=home, target=target, anchor=anchor)
+                if score > spoken:
+                    spoken = score
+                    place = saying.at if home == other else place
+        return max(best, spoken), place
 
-    def _fit(self, words: set[str]) -> float:
-        return self._asked.fits(words) if self._asked.cues else 0.5
+    def _typed(self, neighbour: Neighbour) -> float:
+        """Return what the type of the edge says."""
+        if not neighbour.kind or neighbour.kind.startswith("references-"):
+            return 0.0
+        words = neighbour.kind.split("-")
+        return self._asked.fits(" ".join(words), words)
+
+    def _fit(self, saying: Saying, at: int, *, home: int, target: int, anchor: int) -> float:
+        text = lower(saying.text)
+        fit = self._asked.fits(text, tokens(text), at)
+        if saying.headings and fit < relations.FAMILY:
+            fit = max(fit, _HEADING * self._asked.fits(saying.headings, tokens(saying.headings)))
+        if at < 0:
+            return fit * _GOES_ON
+        if self._kind[home] == self._kind[target] != "" and not self._asked.suits(
+            text, at, asked_is_link=target != anchor
+        ):
+            return fit * _WRONG_END
+        return fit
 
     def _of_kind(self, records: Iterable[int]) -> list[int]:
         """Return the records of the kind that is asked for; all of them when the question says no kind, or none is of it."""
         records = list(records)
         wanted = [record for record in records if self._kinds & self._classes[record]] if self._kinds else []
+        if not wanted:
+            wanted = [record for record in records if self._kind[record] in self._asked.kinds]
         if not wanted and self._asked.people:
-            wanted = [record for record in records if relations.is_person(self._classes[record])]
-            wanted = wanted or [
+            wanted = [
                 record for record in records if relations.looks_like_a_person(self._summaries[record].title)
             ]
         return wanted or records
@@ -228,18 +260,12 @@ def weigh_links(
     return points
 
 
-def _mentions(page: Page, target: tuple[str, str]) -> Iterable[tuple[int, list[str]]]:
-    """Yield (passage, words) of the sentences of a page that name a record, the words of their headings among them."""
-    title, slug = target
-    tail = slug.rpartition("/")[2]
-    names = {lower(title), lower(tail), lower(tail).replace("-", " ")} - {""}
-    for at, passage in enumerate(page.passages):
-        small = lower(passage.text)
-        if not any(name in small for name in names):
-            continue
-        for sentence in compiled(_SENTENCE).split(small):
-            if any(name in sentence for name in names):
-                yield at, [*tokens(sentence), *page.headings.get(passage.headings, ())]
+def _unnamed(text: str, anchors: Sequence[Anchor]) -> str:
+    """Return a question with a sign in the place of the names of what it asks about."""
+    for anchor in anchors:
+        words = r"[\W_]+".join(compiled(r"\W").sub(r"\\\g<0>", word) for word in anchor.words)
+        text = compiled(rf"(?i)(?<!\w){words}(?!\w)").sub(relations.NAMED, text)
+    return text
 
 
 def _classes_of(record: Summary) -> frozenset[str]:
@@ -247,7 +273,10 @@ def _classes_of(record: Summary) -> frozenset[str]:
     parts = record.path.split("/")
     head = parts[-1].replace("__", "--").split("--")
     words = [record.kind, record.seat, *parts[2:-1], *(head[:-1] if len(head) > 1 else ())]
-    return frozenset(_singular(word) for part in words for word in tokens(part))
+    project = _singular(record.project)
+    return frozenset(
+        {_singular(word) for part in words for word in tokens(part)} | ({project} if relations.kind_of({project}) else set())
+    )
 
 
 def _singular(word: str) -> str:

@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from oracle.app.ranking.sayings import Saying
+
 _HEAD = 300
 """Characters at the head of a record in which the day it tells of may stand."""
 _KEPT_CHARACTERS = 20_000_000
@@ -26,8 +28,8 @@ class Page:
     """The passages of one file; `shift` is added to their lines, `postings` say in which passages a word stands, once each time."""
 
     __slots__ = (
-        "_stretches", "asks", "days", "headings", "is_conversation", "lengths", "lines", "passages", "postings", "shift",
-        "speakers", "title", "whole",
+        "_stretches", "asks", "days", "headings", "is_conversation", "lengths", "lines", "passages", "postings", "sayings",
+        "shift", "speakers", "title", "whole",
     )  # fmt: skip
 
     def __init__(self, text: str, title: str, *, shift: int = 0, whole: int = 0, dated: str = "") -> None:
@@ -42,6 +44,7 @@ class Page:
         self.speakers: list[str] = []
         self.asks: list[bool] = []
         self._stretches: list[Stretch] = []
+        self.sayings: list[Saying] | None = None
         self.days: list[Day] = days_in(f"{dated}\n{title}\n{text[:_HEAD]}")
         for number, passage in enumerate(self.passages):
             self._take(number, passage)

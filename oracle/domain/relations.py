@@ -281,7 +281,7 @@ def asked(text: str, cues: Iterable[str], about: str = "") -> Asked:
     who = compiled(_WHO).search(small) is not None
     thing = _asks_for_thing(small, who=who)
     families = tuple(number for number, family in enumerate(_FAMILIES) if _says(family.plain, small))
-    stated = _stated_kinds(small)
+    stated = _stated_kinds(small) if not who else _ANY
     kinds = stated
     if not families:
         families = tuple(number for number, family in enumerate(_FAMILIES) if _says(family.weak, small))
@@ -305,7 +305,8 @@ def _asks_for_thing(small: str, *, who: bool) -> bool:
 
 
 def _stated_kinds(small: str) -> frozenset[str]:
-    words = compiled(r"\w+").findall(small.replace(NAMED, " "))[:6]
+    """Return the kinds of things that a question names before the record: `Which companies did …`."""
+    words = compiled(r"\w+").findall(small.partition(NAMED)[0])[:6]
     return frozenset(_KIND_OF[word] for word in words if word in _KIND_OF and word not in ("who", "members", "staff"))
 
 

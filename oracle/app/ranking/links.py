@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from oracle.app.ranking.pages import Page
 from oracle.app.ranking.question import Question
-from oracle.app.ranking.sayings import LINK, Names, Saying, spoken_of
+from oracle.app.ranking.sayings import LINK, Names, Saying, sayings, spoken_of
 from oracle.app.views import Summary
 from oracle.domain import relations
 from oracle.domain.compiling import compiled
@@ -123,30 +123,30 @@ def find_neighbours(
         rows = candidates.neighbours(connection, anchor.record, anchor.slug, _written(anchor))
         found += [Neighbour(other, anchor, kind, snippet, bool(incoming)) for other, kind, snippet, incoming in rows]
         page = page_of(anchor)
-        names = _names_linked(page) if page is not None else []
-        others = [other for other, _ in candidates.titled(connection, names)]
-        others += candidates.keyed(connection, [reference_key(name.replace(" ", "-")) for name in names])
+        others = _linked(connection, page) if page is not None else []
         found += [Neighbour(other, anchor, "", "", incoming=False) for other in others if other != anchor.record]
     return found
 
 
 def _written(anchor: Anchor) -> list[str]:
-    """Return how texts write the name of a record: its title, and a path of its folder or project and its name."""
+    """Return how texts write the name of a record: its title, and a path that ends with its name."""
     folders, _, tail = anchor.slug.rpartition("/")
-    places = [*folders.split("/")[1:], ""]
-    return [fold(anchor.title), *(" ".join(tokens(f"{place}/{tail}")) for place in places)]
+    paths = [*(f"{place}/{tail}" for place in folders.split("/")[1:]), tail, f"{tail}.md"]
+    return [fold(anchor.title), *(" ".join(tokens(path)) for path in paths)]
 
 
-def _names_linked(page: Page) -> list[str]:
-    """Return the words of the links in a page: what is written in the brackets, and the last part of where they lead."""
-    names: dict[str, None] = {}
-    for match in compiled(LINK).finditer("\n".join(page.lines)):
+def _linked(connection: Connection, page: Page) -> list[int]:
+    """Return the records that links of a page name: by their titles, by their names, with the folder before them or without."""
+    titles: dict[str, None] = {}
+    keys: dict[str, None] = {}
+    for match in list(compiled(LINK).finditer("\n".join(page.lines)))[:_MOST_LINKS]:
         for part in (match["wiki"], match["alias"], match["text"], match["place"]):
-            name = (part or "").partition("#")[0].removesuffix(".md").rpartition("/")[2]
-            words = " ".join(tokens(name))
+            folder, _, name = (part or "").partition("#")[0].removesuffix(".md").rpartition("/")
+            words = tokens(name)
             if words:
-                names[words] = None
-    return list(names)[:_MOST_LINKS]
+                titles[" ".join(words)] = keys[reference_key(name)] = None
+                keys[reference_key(f"{folder.rpartition('/')[2]}-{name}")] = None
+    return [*(other for other, _ in candidates.titled(connection, titles)), *candidates.keyed(connection, list(keys))]
 
 
 class Relations:
@@ -159,15 +159,34 @@ class Relations:
         self._pages = pages
         self._anchors = {anchor.record for anchor in anchors}
         self._classes = {record: _classes_of(summary) for record, summary in summaries.items()}
-        self._kind = {record: relations.kind_of(classes) for record, classes in self._classes.items()}
         self._names = {record: Names.of(summary.title, summary.slug) for record, summary in summaries.items()}
+        self._kind = self._find_kinds()
         named = {word for anchor in anchors for word in anchor.words}
         words = [word for word in question.words if word not in named and word not in _NO_CUES]
         about = self._kind.get(anchors[0].record, "") if anchors else ""
         text = _unnamed(question.text, anchors)
         known = {name for names in self._classes.values() for name in names}
-        self._kinds = {_singular(word) for word in words} & known
-        self._asked = relations.asked(text, (word for word in words if _singular(word) not in self._kinds), about)
+        self._asked = relations.asked(text, words, about)
+        self._kinds = set() if self._asked.people else {_singular(word) for word in words} & known
+        if self._kinds:
+            self._asked = relations.asked(text, (word for word in words if _singular(word) not in self._kinds), about)
+
+    def _find_kinds(self) -> dict[int, str]:
+        """Return what each record is about, "" if unknown: its own folder says it, else that of a link to it."""
+        kinds = {record: relations.kind_of(classes) for record, classes in self._classes.items()}
+        if all(kinds.values()):
+            return kinds
+        said: dict[str, str] = {}
+        for page in self._pages.values():
+            for saying in sayings(page):
+                for mention in saying.mentions:
+                    kind = relations.kind_of({_singular(mention.folder)})
+                    said.update(dict.fromkeys(mention.keys, kind) if kind else {})
+        if not said:
+            return kinds
+        for record, names in self._names.items():
+            kinds[record] = kinds[record] or next((said[key] for key in names.keys if key in said), "")
+        return kinds
 
     def answers(self, neighbours: Iterable[Neighbour]) -> list[tuple[int, float, int]]:
         """Return (record, 0 to 1, passage or -1) of the neighbours that answer, best first.
@@ -227,13 +246,14 @@ class Relations:
         """Return the records of the kind that is asked for; all of them when the question says no kind, or none is of it."""
         records = list(records)
         wanted = [record for record in records if self._kinds & self._classes[record]] if self._kinds else []
-        if not wanted:
-            wanted = [record for record in records if self._kind[record] in self._asked.kinds]
-        if not wanted and self._asked.people:
-            wanted = [
-                record for record in records if relations.looks_like_a_person(self._summaries[record].title)
-            ]
-        return wanted or records
+        return wanted or [record for record in records if self._may_be(record)] or records
+
+    def _may_be(self, record: int) -> bool:
+        """Tell whether a record is of a kind that is asked for, by its title when nothing says what it is."""
+        kinds = self._asked.kinds
+        if self._kind[record] or not kinds:
+            return self._kind[record] in kinds
+        return kinds != {relations.PERSON} or relations.looks_like_a_person(self._summaries[record].title)
 
 
 def weigh_links(

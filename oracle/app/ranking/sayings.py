@@ -18,7 +18,14 @@ _SENTENCE = r"(?<=[.!?。！？])\s+|\n\s*\n|\n(?=\s*(?:[-*+|>#]|\d+[.)]|\**[A-Z
 _GOES_ON = r"(?i)^\W*(?:she|he|they|her|his|their)\b"
 _SINGLE = r"(?<![\w-])(?<![A-Z]\w\w )%s(?![\w-])(?! [A-Z])"
 
-Mention = tuple[frozenset[str], int]
+
+@value
+class Mention:
+    """A link in a sentence: the keys of what it names, where it stands, and the folder that it leads into, if it says one."""
+
+    keys: frozenset[str]
+    place: int
+    folder: str
 
 
 @value
@@ -79,7 +86,8 @@ def _take_links(piece: str) -> tuple[str, tuple[Mention, ...]]:
         before = piece[last : match.start()]
         size += len(before)
         names = (match["wiki"], match["alias"], match["text"], match["place"])
-        found.append((frozenset(key_of(name) for name in names if name) - {""}, size))
+        folder = (match["wiki"] or match["place"]).rpartition("/")[0].rpartition("/")[2]
+        found.append(Mention(frozenset(key_of(name) for name in names if name) - {""}, size, lower(folder)))
         parts += [before, NAMED]
         size += 1
         last = match.end()
@@ -101,9 +109,9 @@ def spoken_of(page: Page, names: Names) -> Iterable[tuple[Saying, int]]:
 
 
 def _place(saying: Saying, names: Names) -> int:
-    for keys, place in saying.mentions:
-        if not keys.isdisjoint(names.keys):
-            return place
+    for mention in saying.mentions:
+        if not mention.keys.isdisjoint(names.keys):
+            return mention.place
     title = names.title
     if " " in title:
         return lower(saying.text).find(lower(title))

@@ -44,24 +44,24 @@ _FAMILIES = (
         r"|scientist|ceo|cto|cfo|coo|cmo|vp|chief|head of|manager|president|analyst|associate|principal"
         r"|(?:an?|general|managing|founding|senior|venture) partner|director of (?:engineering|product|sales|marketing|design|research)",
         r"lead|leads|leading|led|runs?|running|heads|role|team|manages|position|partner|operations|sales|founders?"
-        r"|co-?found(?:er|ers|ed)|at the helm|serves?|oversees|builds|operates|responsible|owns|here",
+        r"|co-?found(?:er|ers|ed)|at the helm|serves?|oversees|builds|operates|responsible|owns|job|salary|here",
         _PEOPLE, _FIRMS, lasts=True, other=r"boards?|an? director|advis\w+|angel",
     ),
     Family(
-        r"invest\w*|back(?:s|ed|er|ers|ing)|funded|funding|seed|series [a-f]|angels?|portfolio|che(?:ck|que)s?|stake|money|wired|cap table",
-        r"funds?|committed|position|participated|rounds?|raised?|raising|capital|led|leads|bet|term sheet|lead",
+        r"invest\w*|back(?:s|ed|er|ers|ing)|put .{0,40}into|funded|funding|seed|series [a-f]|angels?|portfolio|che(?:ck|que)s?|stake|money|wired|cap table",
+        r"back|funds?|committed|position|participated|rounds?|raised?|raising|capital|led|leads|bet|term sheet|lead",
         _PEOPLE | _FIRMS, _FIRMS, other=r"boards?|advis\w+",
     ),
     Family(
         r"(?:co-?)?(?:founded|founders?|found|founding)|start(?:s|ed|ing)?|launch(?:es|ed)?|creat(?:ed|e|or)|establish(?:ed)?",
         r"built|began|set up|incorporated|behind|first version|idea|beginning",
-        _PEOPLE, _FIRMS,
+        _PEOPLE, _FIRMS, other=r"mentor\w*|advis\w+|invest\w*|backed|the founders",
     ),
     Family(
-        r"attend\w*|participa\w*|present|joined|in the room|took part|was at|were at|was there|on the call|dialled in|dialed in|sat in",
-        r"met|said|asked|argued|presented|agreed|raised|walked|noted|pushed|with|meeting|took|opened|closed|facilitated|hosted",
+        r"attend\w*|participa\w*|present|joined|in the room|took part|was at|were at|was there|on the call|dialled in|dialed in|sat|came to|dial\w+|showed up|spoke|around the table",
+        r"met|presented|facilitated|hosted|chaired|minutes",
         _PEOPLE, _MEETINGS,
-        other=r"follow(?:ed)?[ -]?ups?|intro|introduc\w+|e-?mail(?:ed)?|circle back|reach(?:ed)? out|in passing|mention\w*|quoted|ask",
+        other=r"follow(?:ed)?[ -]?ups?|intro|introduc\w+|e-?mail(?:ed)?|circle back|reach(?:ed)? out|in passing|mention\w*|quoted|ask|should call|note from|name of",
     ),
     Family(
         r"advis\w*|advice|mentor\w*|counsel\w*|consult\w*",
@@ -107,7 +107,7 @@ _FAMILIES = (
 _WORK, _ATTEND = 0, 3
 
 _KINDS = {
-    PERSON: "person people contact contacts member members human humans staff user users who angel angels individual individuals",
+    PERSON: "person people contact contacts member members human humans staff user users who angel angels individual individuals everyone everybody anyone",
     ORGANISATION: "company companies startup startups firm firms business businesses organisation organisations organization"
     " organizations fund funds corporation corporations",
     MEETING: "meeting meetings event events call calls session sessions",
@@ -119,7 +119,7 @@ _OPENING = r"(?:(?:please|and|so|tell me|show me|give me|remind me|(?:can|could)
 _WHO = r"(?i)\b(?:who|whom|whose)\b|谁"
 _ASKS = (
     rf"(?i)^\W*{_OPENING}(?:(?:in|at|by|for|with|from|to|on|of) )?(?:who|whom|whose|what|which|where)\b|^\W*(?:please )?(?:list|name)\b"
-    r"|谁|哪"
+    r"|\b(?:everyone|everybody|anyone|names of|list of)\b|谁|哪"
 )
 _DOER = (
     r"(?:(?:co-?)?founders|investors|advis[oe]rs|employees|staff|attendees|participants|customers|clients|directors|members|backers"
@@ -132,6 +132,8 @@ _BARE = (
     r"|\b(?:(?:co-?)?founders?|investors?|advis[oe]rs?|employees|employer|staff|attendees|participants|customers|clients"
     r"|board members|directors|backers|portfolio|investments|acquisitions|team)(?: companies| members)?\W*$"
 )
+_LIGHT = frozenset("came come take took make made get got put give gave has have go went part".split())
+_PAST = frozenset("used longer former formerly previous previously left leave past before alumni departed quit".split())
 _MOST_BARE = 9
 """Words of a question that is put without a verb."""
 _DOERS = rf"\b{_DOER}\b"
@@ -140,19 +142,21 @@ _THING_OF = (
     r"|employee|attendee|participant|customer|client|director|member|backer)\b|\b(?:employer|portfolio|investments|acquisitions|boards)\b"
 )
 _IS_NAMED = rf"\b(?:is|was|are|were) {NAMED}"
-_ASKS_PAST = r"\bused to\b|\bformer(?:ly)?\b|\bprevious(?:ly)?\b|\bleft\b|\bleave\b|\bpast\b|\bex-|\bbefore\b|\balum\w*|\bdeparted\b|\bquit\b"
+_ASKS_PAST = r"\bused to\b|\bno longer\b|\bformer(?:ly)?\b|\bprevious(?:ly)?\b|\bleft\b|\bleave\b|\bpast\b|\bex-|\bbefore\b|\balum\w*|\bdeparted\b|\bquit\b"
 _LEFT = (
     r"\bformer(?:ly)?\b|\bex-|\bleft\b|\bleaving\b|\bdepart\w+|\bstepped (?:down|away)|\bmoved on\b|\bno longer\b|\balum\w*|\bresigned\b"
     r"|\bquit\b|\bpreviously\b|\bused to\b"
 )
 _OVER = (
-    r"\bonce\b|\bbefore (?:that|this)\b|\bearlier\b|\bprior\b|\bwas (?:an?|the|its|their|head|chief|vp|c[teofm]o)\b|\bworked\b"
-    r"|\bspent (?:\w+ ){1,3}(?:years|months)\b|\bserved\b|\bhad been\b|\buntil\b|\bstint\b|\bpast\b"
+    r"\bonce\b|\bbefore (?:that|this)\b|\bearlier\b|\bprior\b|\bwas (?:an?|the|its|their|head|chief|vp|c[teofm]o)\b|\bworked (?:at|for|as|with)\b|\btime at\b"
+    r"|\bspent (?:\w+ ){1,3}(?:years|months)\b|\bserved (?:as|at)\b|\bhad been\b|\buntil\b|\bthrough \d{4}\b"
+    r"|\bstint\b|\btenure\b|\bpast\b|\bcut (?:his|her|their) teeth\b"
 )
 _DENIED = (
     r"\bdeclin\w+|\brefus\w+|\breject\w+|\bpass(?:ed)? (?:on|over)\b|\band passed\b|\bturned (?:it |them )?down\b|\bnot\b(?! only|\W*$)|n['’]t\b|\bnever\b"
     r"|\bapolog\w+|\babsent\b|\bmissed\b|\bregrets\b|\bunable\b|\bunlike\b|\binstead of\b|\brather than\b|\balmost\b|\bnearly\b"
-    r"|\bconsidered\b|\bwalked away\b|\bfell through\b"
+    r"|\bconsidered\b|\bwalked away\b|\bfell through\b|\bcancel\w*|\babandon\w*|\brumou?r\w*"
+    r"|\b(?:no|without) (?:\w+ )?(?:money|capital|funding|investors?|advis[oe]rs?|board|customers?)\b"
 )
 _CLAUSE = r"[,;:()—–]|\b(?:but|while|whereas|before|after|though|although)\b"
 _NOUN = r"(?:customer|client|investor|backer|owner|acquirer|subscriber|member|partner|competitor)s?"
@@ -162,8 +166,10 @@ _BEGINNING = 5
 
 FAMILY = 0.9
 """What words of the same family count beside the word of the question itself."""
-_WEAK, _REST, _THERE = 0.6, 0.85, 0.62
-"""What a word counts that says other things too, one outside the link's clause, and a name in the notes of a meeting."""
+_WEAK, _REST, _HEADING = 0.6, 0.85, 0.45
+"""What a word counts that says other things too, one outside the link's clause, and one in a heading that says more."""
+_SURELY, _THERE, _NAMED = 0.8, 0.62, 0.5
+"""What it says of a meeting that somebody was `at` it, does something in its notes, or is only named there."""
 _AFTERWARDS, _OTHERWISE, _IN_VAIN = 0.4, 0.4, 0.05
 """What is left of it when it is over, when another relation is spoken of, when it is denied."""
 
@@ -186,9 +192,25 @@ class Asked:
         near = sentence[start:end]
         fit = self._spoken(near, words if place < 0 else None)
         rest = _REST * self._spoken(sentence, words) if fit < FAMILY else 0.0
-        if rest > fit or fit <= FAMILY * _THERE:
-            fit, near = max(fit, rest), sentence
+        placed = self._placed(sentence, start, place) if place >= 0 else 0.0
+        if rest > fit or fit <= placed:
+            fit, near = max(fit, rest, placed), sentence
         return self._judge(fit, near)
+
+    def heads(self, heading: str) -> float:
+        """Return how well what stands under a heading, in small letters, has the relation: `Attendees`, `Key investors`."""
+        patterns = (_FAMILIES[number].plain for number in self.families)
+        if any(compiled(rf"(?:(?:key|current|our|the) )?(?:{plain})").fullmatch(heading.strip()) for plain in patterns):
+            return FAMILY
+        return _HEADING * self._spoken(heading, None)
+
+    def _placed(self, sentence: str, start: int, place: int) -> float:
+        """Return what the place of a link says: who is the subject of a sentence about a meeting, or `at` it, was there."""
+        at = sentence[:place].endswith(("at ", "into "))
+        if _ATTEND in self.families:
+            first = not compiled(r"\w").search(sentence[start:place])
+            return FAMILY * (_SURELY if at else _THERE if first else _NAMED)
+        return FAMILY * _WEAK if at and _WORK in self.families else 0.0
 
     def _spoken(self, text: str, words: Collection[str] | None) -> float:
         words = words if words is not None else compiled(r"\w+").findall(text)
@@ -201,8 +223,6 @@ class Asked:
                 return FAMILY
             if _says(family.weak, text):
                 best = FAMILY * _WEAK
-            elif number == _ATTEND:
-                best = max(best, FAMILY * _THERE)
         return best
 
     def _judge(self, fit: float, near: str) -> float:
@@ -279,21 +299,35 @@ def asked(text: str, cues: Iterable[str], about: str = "") -> Asked:
     """
     small = text.lower()
     who = compiled(_WHO).search(small) is not None
-    thing = _asks_for_thing(small, who=who)
-    families = tuple(number for number, family in enumerate(_FAMILIES) if _says(family.plain, small))
     stated = _stated_kinds(small) if not who else _ANY
+    families = _families(small, stated or (_PEOPLE if who else _ANY), about)
+    thing = _asks_for_thing(small, who=who)
+    if about and families:
+        ends = {(about in _FAMILIES[number].doers, about in _FAMILIES[number].things) for number in families}
+        thing = True if ends == {(True, False)} else False if ends == {(False, True)} else thing
     kinds = stated
-    if not families:
-        families = tuple(number for number, family in enumerate(_FAMILIES) if _says(family.weak, small))
-    if not families:
-        families = _unsaid(stated or (_PEOPLE if who else _ANY), about)
-    elif not kinds:
+    if families and not kinds:
         sides = [_FAMILIES[number].things if thing else _FAMILIES[number].doers for number in families]
         kinds = frozenset().union(*sides) if all(sides) else _ANY
     if who and not kinds:
         kinds = _PEOPLE
-    own = frozenset(cue for cue in cues if _KIND_OF.get(cue) is None)
-    return Asked(own, families, kinds, who, compiled(_ASKS_PAST).search(small) is not None, thing)
+    past = compiled(_ASKS_PAST).search(small) is not None
+    own = frozenset(cue for cue in cues if cue not in _KIND_OF and cue not in _LIGHT and not (past and cue in _PAST))
+    return Asked(own, families, kinds, who, past, thing)
+
+
+def _families(small: str, kinds: frozenset[str], about: str) -> tuple[int, ...]:
+    """Return the families of a question that what it is about can have, by plain words, else weak ones, else by the kinds alone."""
+    can = [
+        (number, family)
+        for number, family in enumerate(_FAMILIES)
+        if not about or not (family.doers and family.things) or about in family.doers | family.things
+    ]
+    for pick in (lambda family: family.plain, lambda family: family.weak):
+        found = tuple(number for number, family in can if _says(pick(family), small))
+        if found:
+            return found
+    return _unsaid(kinds, about)
 
 
 def _asks_for_thing(small: str, *, who: bool) -> bool:
@@ -306,7 +340,8 @@ def _asks_for_thing(small: str, *, who: bool) -> bool:
 
 def _stated_kinds(small: str) -> frozenset[str]:
     """Return the kinds of things that a question names before the record: `Which companies did …`."""
-    words = compiled(r"\w+").findall(small.partition(NAMED)[0])[:6]
+    before, _, after = small.partition(NAMED)
+    words = compiled(r"\w+").findall(f"{before} {after}" if after.startswith(("'s ", "’s ")) else before)[:6]
     return frozenset(_KIND_OF[word] for word in words if word in _KIND_OF and word not in ("who", "members", "staff"))
 
 

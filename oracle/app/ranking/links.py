@@ -26,8 +26,10 @@ _LONGEST_NAME = 8
 """Words of a name that are looked for in a question."""
 _CUT, _BELOW = 0.55, 0.8
 """Share of the best score below which a neighbour is no answer, and how far it then stands below."""
-_HEADING, _GOES_ON, _WRONG_END = 0.45, 0.8, 0.3
-"""What counts of a relation that a heading says, that a sentence goes on about, or that goes the other way."""
+_GOES_ON, _WRONG_END = 0.8, 0.3
+"""What counts of a relation that a sentence goes on about, or that goes the other way."""
+_AGAIN, _OFTEN = 0.01, 4
+"""What each sentence adds that says it too, and how many do."""
 _RARE = 6
 _FROM_ENTITY = 30
 _SUPPORTED, _CONTRADICTED, _NEAR_STRONG = 0.1, 1.2, 0.1
@@ -212,15 +214,16 @@ class Relations:
         """Return how well the sentences of both pages speak of the relation, and the passage of the neighbour's page they are in."""
         anchor, other = neighbour.anchor.record, neighbour.record
         best, place = self._typed(neighbour), -1
-        spoken = -1.0
+        spoken, times = -1.0, 0
         for home, target in ((other, anchor), (anchor, other)):
             page = self._pages.get(home)
             for saying, at in spoken_of(page, self._names[target]) if page is not None else ():
                 score = self._fit(saying, at, home=home, target=target, anchor=anchor)
+                times += score >= _CUT
                 if score > spoken:
                     spoken = score
                     place = saying.at if home == other else place
-        return max(best, spoken), place
+        return max(best, spoken + _AGAIN * min(times, _OFTEN)), place
 
     def _typed(self, neighbour: Neighbour) -> float:
         """Return what the type of the edge says."""
@@ -231,9 +234,11 @@ class Relations:
 
     def _fit(self, saying: Saying, at: int, *, home: int, target: int, anchor: int) -> float:
         text = lower(saying.text)
+        title = lower(self._summaries[home].title)
+        text = text.replace(title, "_" * len(title))
         fit = self._asked.fits(text, tokens(text), at)
         if saying.headings and fit < relations.FAMILY:
-            fit = max(fit, _HEADING * self._asked.fits(saying.headings, tokens(saying.headings)))
+            fit = max(fit, self._asked.heads(saying.headings))
         if at < 0:
             return fit * _GOES_ON
         if self._kind[home] == self._kind[target] != "" and not self._asked.suits(

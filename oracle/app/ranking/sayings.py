@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 LINK = r"\[\[(?P<wiki>[^\[\]|\n]+)(?:\|(?P<alias>[^\[\]\n]+))?\]\]|\[(?P<text>[^\[\]\n]+)\]\((?P<place>[^()\s]+)\)"
-_SENTENCE = r"(?<=[.!?。！？])\s+|\n\s*\n|\n(?=\s*(?:[-*+|>#]|\d+[.)]|\**[A-Z][\w ]{0,20}:))"
+_SENTENCE = r"(?<=[.!?;。！？；])\s+|\n\s*\n|\n(?=\s*(?:[-*+|>#]|\d+[.)]|\**[A-Z][\w ]{0,20}:))"
 _GOES_ON = r"(?i)^\W*(?:she|he|they|her|his|their)\b"
 _SINGLE = r"(?<![\w-])(?<![A-Z]\w\w )%s(?![\w-])(?! [A-Z])"
 
@@ -71,7 +71,8 @@ def sayings(page: Page) -> list[Saying]:
 
 def _read(page: Page) -> Iterable[Saying]:
     for at, passage in enumerate(page.passages):
-        headings = " ".join(lower(part) for part in passage.headings if tokens(part) != page.title)
+        heading = lower(passage.headings[-1]) if passage.headings else ""
+        headings = heading if tokens(heading) != page.title else ""
         for piece in compiled(_SENTENCE).split(passage.text):
             if piece.strip():
                 text, mentions = _take_links(piece)

@@ -183,7 +183,7 @@ class Recall:
         self, ranking: Ranking, scored: list[Scored], anchors: Sequence[Anchor], neighbours: Sequence[Neighbour]
     ) -> list[Scored]:
         """Lift the neighbours that answer over all that only holds the words, one passage of each."""
-        linked = {one.record for one in (*anchors, *neighbours)} & self._sources.keys()
+        linked = {*(anchor.record for anchor in anchors), *(one.record for one in neighbours)} & self._sources.keys()
         summaries = {identifier: self._records[self._sources[identifier]] for identifier in linked}
         pages = {identifier: self._pages[self._sources[identifier]] for identifier in linked}
         found = Relations(self._question, anchors, summaries, pages).answers(neighbours)

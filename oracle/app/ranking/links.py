@@ -14,6 +14,7 @@ from oracle.app.ranking.sayings import LINK, Names, Saying, sayings, spoken_of
 from oracle.app.views import Summary
 from oracle.domain import relations
 from oracle.domain.compiling import compiled
+from oracle.domain.families import PERSON
 from oracle.domain.links import reference_key
 from oracle.domain.slugs import entity
 from oracle.domain.values import value
@@ -193,7 +194,7 @@ class Relations:
     def answers(self, neighbours: Iterable[Neighbour]) -> list[tuple[int, float, int]]:
         """Return (record, 0 to 1, passage or -1) of the neighbours that answer, best first.
 
-        Those far below the best come last, with less than nothing: they are what is asked for if the others are not.
+        Where the scores fall, others of the kind that is asked for follow, as far as 1 below nothing.
         """
         best: dict[int, tuple[float, int]] = {}
         for neighbour in neighbours:
@@ -204,14 +205,15 @@ class Relations:
             best[neighbour.record] = (max(score, before[0]), at if score > before[0] or before[1] < 0 else before[1])
         wanted = self._of_kind(best)
         top = max((best[record][0] for record in wanted), default=0.0)
-        if top <= 0 and len(wanted) == len(best):
+        narrowed = len(wanted) < len(best)
+        if top <= 0 and not narrowed:
             return []  # nothing says that these answer
-        found = [(record, *best[record]) for record in wanted]
+        found = [(record, *best[record]) for record in wanted if narrowed or best[record][0] >= _CUT * top]
         found = [(record, fit if fit >= _CUT * top else fit - _BELOW, at) for record, fit, at in found]
         return sorted(found, key=lambda row: (-row[1], self._summaries[row[0]].slug))
 
     def _judge(self, neighbour: Neighbour) -> tuple[float, int]:
-        """Return how well the sentences of both pages speak of the relation, and the passage of the neighbour's page they are in."""
+        """Return how well the sentences of both pages speak of the relation, and in which passage of the neighbour's page."""
         anchor, other = neighbour.anchor.record, neighbour.record
         best, place = self._typed(neighbour), -1
         spoken, times = -1.0, 0
@@ -258,7 +260,7 @@ class Relations:
         kinds = self._asked.kinds
         if self._kind[record] or not kinds:
             return self._kind[record] in kinds
-        return kinds != {relations.PERSON} or relations.looks_like_a_person(self._summaries[record].title)
+        return kinds != {PERSON} or relations.looks_like_a_person(self._summaries[record].title)
 
 
 def weigh_links(
@@ -300,7 +302,8 @@ def _classes_of(record: Summary) -> frozenset[str]:
     words = [record.kind, record.seat, *parts[2:-1], *(head[:-1] if len(head) > 1 else ())]
     project = _singular(record.project)
     return frozenset(
-        {_singular(word) for part in words for word in tokens(part)} | ({project} if relations.kind_of({project}) else set())
+        {_singular(word) for part in words for word in tokens(part)}
+        | ({project} if relations.kind_of({project}) else set())
     )
 
 

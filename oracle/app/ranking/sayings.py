@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from oracle.app.ranking.pages import Page
 from oracle.domain.compiling import compiled
 from oracle.domain.links import reference_key
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 LINK = r"\[\[(?P<wiki>[^\[\]|\n]+)(?:\|(?P<alias>[^\[\]\n]+))?\]\]|\[(?P<text>[^\[\]\n]+)\]\((?P<place>[^()\s]+)\)"
-_SENTENCE = r"(?<=[.!?;。！？；])\s+|\n\s*\n|\n(?=\s*(?:[-*+|>#]|\d+[.)]|\**[A-Z][\w ]{0,20}:))"
+_SENTENCE = r"(?<=[.!?。！？；])\s+|(?<=;)\s+(?=[A-Z\[])|\n\s*\n|\n(?=\s*(?:[-*+|>#]|\d+[.)]|\**[A-Z][\w ]{0,20}:))"
 _GOES_ON = r"(?i)^\W*(?:she|he|they|her|his|their)\b"
 _SINGLE = r"(?<![\w-])(?<![A-Z]\w\w )%s(?![\w-])(?! [A-Z])"
 
@@ -118,11 +120,5 @@ def _place(saying: Saying, names: Names) -> int:
         return lower(saying.text).find(lower(title))
     if title not in saying.text:
         return -1
-    match = compiled(_SINGLE % _escape(title)).search(saying.text)
+    match = compiled(_SINGLE % re.escape(title)).search(saying.text)
     return match.start() if match else -1
-
-
-def _escape(title: str) -> str:
-    import re
-
-    return re.escape(title)

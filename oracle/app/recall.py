@@ -15,6 +15,7 @@ from oracle.app.ranking.links import (
     entities_named,
     find_anchors,
     find_neighbours,
+    find_unfollowed,
     weigh_links,
 )
 from oracle.app.ranking.pages import Page, Shelf
@@ -91,12 +92,15 @@ class Recall:
             return []
         statistics, matched = self._look(max(_CANDIDATES, limit))
         anchors = find_anchors(self._connection, self._question, self._rare(statistics))
-        neighbours = self._find_neighbours(anchors) if asks_for_links(self._question.text) else []
+        asks = asks_for_links(self._question.text)
+        neighbours = self._find_neighbours(anchors) if asks else []
         near = dict.fromkeys(neighbour.record for neighbour in neighbours)
         named = entities_named(self._connection, self._question)
         held = self._held()
         named += [*held, *self._among[:_CANDIDATES]]
         self._gather([*matched, *(anchor.record for anchor in anchors), *list(near)[:_NEIGHBOURS], *named])
+        if asks:
+            neighbours += find_unfollowed(anchors, self._pages_of(matched))
         by_words = len(self._pages)
         self._gather(self._near_in_meaning())
         ranking = Ranking(self._question, self._pages, statistics, stem=candidates.stemmer().stems)
@@ -169,8 +173,11 @@ class Recall:
 
     def _find_neighbours(self, anchors: Sequence[Anchor]) -> list[Neighbour]:
         self._gather([anchor.record for anchor in anchors])
-        pages = {identifier: self._pages[source] for identifier, source in self._sources.items()}
+        pages = self._pages_of(anchor.record for anchor in anchors)
         return find_neighbours(self._connection, anchors, lambda anchor: pages.get(anchor.record))
+
+    def _pages_of(self, identifiers: Iterable[int]) -> dict[int, Page]:
+        return {one: self._pages[self._sources[one]] for one in identifiers if one in self._sources}
 
     def _boosts(self, matched: Sequence[int]) -> dict[int, float]:
         """Return what the links between the candidates give to each, as a share of the heaviest word."""
@@ -185,8 +192,7 @@ class Recall:
         """Lift the neighbours that answer over all that only holds the words, one passage of each."""
         linked = {*(anchor.record for anchor in anchors), *(one.record for one in neighbours)} & self._sources.keys()
         summaries = {identifier: self._records[self._sources[identifier]] for identifier in linked}
-        pages = {identifier: self._pages[self._sources[identifier]] for identifier in linked}
-        found = Relations(self._question, anchors, summaries, pages).answers(neighbours)
+        found = Relations(self._question, anchors, summaries, self._pages_of(linked)).answers(neighbours)
         best: dict[int, Scored] = {}
         for one in scored:
             best.setdefault(one.source, one)

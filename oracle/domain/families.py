@@ -40,18 +40,18 @@ FAMILIES = (
     ),
     Family(
         r"invest\w*|back(?:s|ed|er|ers|ing)|put .{0,40}into|funded|funding|seed|series [a-f]|angels?|portfolio|che(?:ck|que)s?"
-        r"|stake|money|wired|cap table",
+        r"|stakes?|money|wired|cap table|financ\w+|shareholders?|owns (?:a|part|some)\b.*",
         r"back|funds?|committed|position|participated|rounds?|raised?|raising|capital|led|leads|bet|term sheet|lead",
         PEOPLE | FIRMS, FIRMS, other=r"boards?|advis\w+|shares?|in common",
     ),
     Family(
         r"(?:co-?)?(?:founded|founders?|found|founding)|start(?:s|ed|ing)?|launch(?:es|ed)?|creat(?:ed|e|or)|establish(?:ed)?",
-        r"built|began|set up|incorporated|behind|first version|idea|beginning",
+        r"builds?|built|began|begin|set up|incorporated|behind|first version|idea|beginning",
         PEOPLE, FIRMS, other=r"mentor\w*|advis\w+|invest\w*|backed|the founders",
     ),
     Family(
-        r"attend\w*|participa\w*|present|joined|in the room|took part|was at|were at|was there|on the call"
-        r"|sat|came to|dial\w+|showed up|spoke|around the table",
+        r"attend\w*|participa\w*|present|join(?:s|ed)?|in the room|took part|was at|were at|was there|on the call"
+        r"|sat|came to|went to|go to|dial\w+|showed up|spoke|around the table",
         r"met|presented|facilitated|hosted|chaired|minutes",
         PEOPLE, MEETINGS,
         other=r"follow(?:ed)?[ -]?ups?|intro|introduc\w+|e-?mail(?:ed)?|circle back|reach(?:ed)? out|in passing|mention\w*"
@@ -68,19 +68,20 @@ FAMILIES = (
         PEOPLE, FIRMS, lasts=True,
     ),
     Family(
-        r"buy(?! from)|bought(?! from)|acqui(?:re|res|red|rer|ring|sition|sitions)|purchased?|merge[dr]?|takeover|took over",
+        r"buy(?! from)|bought(?! from)|acqui(?:re|res|red|rer|ring|sition|sitions)|purchased?|merge[dr]?"
+        r"|takeover|takes? over|took (?:it )?over",
         r"belongs? to|owned|owns|sold|deal|absorbed|subsidiary|swallowed|sale|exit",
         PEOPLE | FIRMS, FIRMS,
     ),
     Family(
-        r"customers?|clients?|pays|paid|paying|subscrib\w+|licen[cs]\w+|(?:buys?|bought) from",
+        r"customers?|clients?|pays?|paid|paying|subscri\w+|licen[cs]\w+|(?:buys?|bought) from",
         r"uses?|using|runs? .{0,30}on|sold|signed|contract|bought|buys|rolled out|relies|accounts?",
         PEOPLE | FIRMS, FIRMS, lasts=True,
     ),
     Family(r"partner(?:s|ed|ship|ships)|alliance|collaborat\w+", r"integrat\w+|together|jointly", PEOPLE | FIRMS, FIRMS),
     Family(r"compet\w+|rivals?", r"against|versus|alternative|head-to-head", FIRMS, FIRMS),
     Family(
-        r"coin(?:s|ed|ing)?|credit(?:s|ed)?|came up with|come up with|introduced|inventor|invent(?:ed|s)|originat\w+",
+        r"coin(?:s|ed|ing)?|credit(?:s|ed)?|came up with|come up with|introduc(?:e|es|ed)|inventor|invent(?:ed|s)?|originat\w+",
         r"author|term|phrase|idea|wrote|essay|first|popularised|popularized|framework|named",
         PEOPLE, frozenset({IDEA}),
     ),
@@ -112,7 +113,7 @@ KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split(
 
 LEFT = (
     r"\bformer(?:ly)?\b|\bex-|\bleft\b|\bleaving\b|\bdepart\w+|\bstepped (?:down|away)|\bmoved on\b|\bno longer\b"
-    r"|\balum\w*|\bresigned\b|\bquit\b|\bpreviously\b|\bused to\b"
+    r"|\balum\w*|\bresigned\b|\bquit\b|\blet go\b|\blaid off\b|\bfired\b|\bpreviously\b|\bused to\b"
 )
 OVER = (
     r"\bonce\b|\bbefore (?:that|this)\b|\bearlier\b|\bprior\b|\bwas (?:an?|the|its|their|head|chief|vp|c[teofm]o)\b"
@@ -123,7 +124,8 @@ OVER = (
 DENIED = (
     r"\bdeclin\w+|\brefus\w+|\breject\w+|\bpass(?:ed)? (?:on|over)\b|\band passed\b|\bturned (?:it |them )?down\b"
     r"|\bnot\b(?! only|\W*$)|n['’]t\b|\bnever\b"
-    r"|\bapolog\w+|\babsent\b|\bmissed\b|\bregrets\b|\bunable\b|\bunlike\b|\binstead of\b|\brather than\b|\balmost\b|\bnearly\b"
+    r"|\bapolog\w+|\babsent\b|\bmissed\b|\bregrets\b|\bunable\b|\bunlike\b|\binstead of\b|\brather than\b"
+    r"|\b(?:decid|argu|vot|rul|advis)ed against\b|\bskip\w*|\balmost\b|\bnearly\b"
     r"|\bconsidered\b|\bwalked away\b|\bfell through\b|\bcancel\w*|\babandon\w*|\brumou?r\w*"
     r"|\b(?:no|without) (?:\w+ )?(?:money|capital|funding|investors?|advis[oe]rs?|board|customers?)\b"
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from oracle.app.ranking.pages import Page
 from oracle.app.ranking.question import Question
-from oracle.app.ranking.sayings import LINK, Names, Saying, sayings, spoken_of
+from oracle.app.ranking.sayings import LINK, Names, Saying, links_to, sayings, spoken_of
 from oracle.app.views import Summary
 from oracle.domain import relations
 from oracle.domain.compiling import compiled
@@ -29,8 +29,6 @@ _CUT, _BELOW = 0.55, 0.8
 """Share of the best score below which a neighbour is no answer, and how far it then stands below."""
 _GOES_ON, _WRONG_END = 0.8, 0.3
 """What counts of a relation that a sentence goes on about, or that goes the other way."""
-_AGAIN, _OFTEN = 0.01, 4
-"""What each sentence adds that says it too, and how many do."""
 _RARE = 6
 _FROM_ENTITY = 30
 _SUPPORTED, _CONTRADICTED, _NEAR_STRONG = 0.1, 1.2, 0.1
@@ -131,6 +129,18 @@ def find_neighbours(
     return found
 
 
+def find_unfollowed(anchors: Iterable[Anchor], pages: Mapping[int, Page]) -> list[Neighbour]:
+    """Return the pages with a link by an anchor's name, of one word, wherever the index thinks that it leads."""
+    found: list[Neighbour] = []
+    for anchor in anchors:
+        words = tokens(anchor.title)
+        names = Names.of(anchor.title, anchor.slug)
+        for record, page in pages.items() if len(words) == 1 else ():
+            if record != anchor.record and words[0] in page.postings and links_to(page, names):
+                found.append(Neighbour(record, anchor, "", "", incoming=True))
+    return found
+
+
 def _written(anchor: Anchor) -> list[str]:
     """Return how texts write the name of a record: its title, and a path that ends with its name."""
     folders, _, tail = anchor.slug.rpartition("/")
@@ -215,17 +225,15 @@ class Relations:
     def _judge(self, neighbour: Neighbour) -> tuple[float, int]:
         """Return how well the sentences of both pages speak of the relation, and in which passage of the neighbour's page."""
         anchor, other = neighbour.anchor.record, neighbour.record
-        best, place = self._typed(neighbour), -1
-        spoken, times = -1.0, 0
+        best, place, spoken = self._typed(neighbour), -1, -1.0
         for home, target in ((other, anchor), (anchor, other)):
             page = self._pages.get(home)
             for saying, at in spoken_of(page, self._names[target]) if page is not None else ():
                 score = self._fit(saying, at, home=home, target=target, anchor=anchor)
-                times += score >= _CUT
                 if score > spoken:
                     spoken = score
                     place = saying.at if home == other else place
-        return max(best, spoken + _AGAIN * min(times, _OFTEN)), place
+        return max(best, spoken), place
 
     def _typed(self, neighbour: Neighbour) -> float:
         """Return what the type of the edge says."""

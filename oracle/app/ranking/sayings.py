@@ -111,6 +111,11 @@ def spoken_of(page: Page, names: Names) -> Iterable[tuple[Saying, int]]:
             yield saying, -1
 
 
+def links_to(page: Page, names: Names) -> bool:
+    """Tell whether a link of a page has the name of a record."""
+    return any(not mention.keys.isdisjoint(names.keys) for saying in sayings(page) for mention in saying.mentions)
+
+
 def _place(saying: Saying, names: Names) -> int:
     for mention in saying.mentions:
         if not mention.keys.isdisjoint(names.keys):

@@ -54,7 +54,7 @@ FAMILIES = (
         r"|sat|came to|went to|go to|dial\w+|showed up|spoke|around the table",
         r"met|presented|facilitated|hosted|chaired|minutes",
         PEOPLE, MEETINGS,
-        other=r"follow(?:ed)?[ -]?ups?|intro|introduc\w+|e-?mail(?:ed)?|circle back|reach(?:ed)? out|in passing|mention\w*"
+        other=r"follow(?:ed)?[ -]?ups? with|intro|introduc\w+|e-?mail(?:ed)?|circle back|reach(?:ed)? out|in passing|mention\w*"
         r"|quoted|ask|should call|note from|name of",
     ),
     Family(
@@ -95,7 +95,7 @@ FAMILIES = (
     Family(r"replac\w+|supersed\w+|successor|deprecat\w+|obsolete|retir\w+", r"instead|in place of", ANY, ANY),
     Family(r"review\w*|audit\w*|inspect\w*", r"approved?|checked", PEOPLE, ANY),
     Family(r"owns?|owners?|maintain\w*|responsible|in charge", r"runs|looks after", PEOPLE, ANY, lasts=True),
-    Family(r"writ(?:e|es|ing|ten)|wrote|author\w*|draft\w*", r"essay|post", PEOPLE, ANY),
+    Family(r"(?:writ(?:e|es|ing|ten)|wrote)(?! (?:\w+ ){0,2}che(?:ck|que)s?)|author\w*|draft\w*", r"essay|post", PEOPLE, ANY),
     Family(r"reports?(?: to)?|boss|managers?", r"manages|led by|under", PEOPLE, PEOPLE, lasts=True),
     Family(r"meets?|met|knows?|introduc\w+|friends?", r"coffee|dinner|lunch|talked", PEOPLE, ANY),
 )  # fmt: skip
@@ -126,6 +126,7 @@ DENIED = (
     r"|\bnot\b(?! only|\W*$)|n['’]t\b|\bnever\b"
     r"|\bapolog\w+|\babsent\b|\bmissed\b|\bregrets\b|\bunable\b|\bunlike\b|\binstead of\b|\brather than\b"
     r"|\b(?:decid|argu|vot|rul|advis)ed against\b|\bskip\w*|\balmost\b|\bnearly\b"
-    r"|\bconsidered\b|\bwalked away\b|\bfell through\b|\bcancel\w*|\babandon\w*|\brumou?r\w*"
+    r"|\bconsidered\b|\bwalked away\b|\bfell through\b|\bcancel\w*|\babandon\w*|\bdropped\b"
+    r"|\b(?:plann|hop|tri|want)ed to\b|\brumou?r\w*"
     r"|\b(?:no|without) (?:\w+ )?(?:money|capital|funding|investors?|advis[oe]rs?|board|customers?)\b"
 )

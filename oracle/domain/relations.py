@@ -52,10 +52,13 @@ _BARE = (
     r"|\b(?:(?:co-?)?founders?|investors?|advis[oe]rs?|employees|employer|staff|attendees|participants|customers|clients"
     r"|board members|directors|backers|portfolio|investments|acquisitions|team)(?: companies| members)?\W*$"
 )
-_LIGHT = frozenset("came come take took make made get got put give gave has have go went part".split())
-_PAST = frozenset("used longer former formerly previous previously left leave past before alumni departed quit".split())
+_LIGHT = frozenset("came come take took make made get got put give gave has have go went part write wrote".split())
+_PAST = frozenset(
+    "used longer former formerly previous previously left leave past before alumni departed quit resign resigned".split()
+)
 _MOST_BARE = 9
 """Words of a question that is put without a verb."""
+_ROSTER = rf"(?:(?:key|current|our|the) )?(?:{_DOER}|present|board|portfolio|team|acquisitions|investments)"
 _DOERS = rf"\b{_DOER}\b"
 _THING_OF = (
     rf"\b(?:did|does|do|has|have|had) {NAMED}|\bby {NAMED}|{NAMED}.*\b(?:an?|the) (?:\w+ ){{0,2}}(?:(?:co-)?founder|investor"
@@ -65,9 +68,13 @@ _THING_OF = (
 _IS_NAMED = rf"\b(?:is|was|are|were) {NAMED}"
 _ASKS_PAST = (
     r"\bused to\b|\bno longer\b|\bformer(?:ly)?\b|\bprevious(?:ly)?\b"
-    r"|\bleft\b|\bleave\b|\bpast\b|\bex-|\bbefore\b|\balum\w*|\bdeparted\b|\bquit\b"
+    r"|\bleft\b|\bleave\b|\bpast\b|\bex-|\bbefore\b|\balum\w*|\bdeparted\b|\bquit\b|\bresign(?:ed)?\b"
 )
-_CLAUSE = r"[,;:()—–]|\b(?:but|while|whereas|before|after|though|although)\b"
+_CLAUSE = (
+    r"[,;:()—–]|\b(?:but|while|whereas|before|after|though|although)\b"
+    rf"|\band (?=[^{NAMED}]*{NAMED})(?=(?:\w+ly )?(?:has|have|had|is|was|later|then|also|now|since|sits|\w+ed|\w+[^s]s)\b)"
+    r"|\bto (?=(?:start|found|launch|join|build|create)\b)"
+)
 _NOUN = r"(?:customer|client|investor|backer|owner|acquirer|subscriber|member|partner|competitor)s?"
 _PERSON_NAME = r"(?:[A-Z][\w'’-]+\.? ){1,3}[A-Z][\w'’-]+"
 _BEGINNING = 5
@@ -100,18 +107,24 @@ class Asked:
         start, end = clause(sentence, place)
         near = sentence[start:end]
         fit = self._spoken(near, words if place < 0 else None)
-        rest = _REST * self._spoken(sentence, words) if fit < FAMILY else 0.0
+        rest = _REST * self._beside(sentence, (start, end), words) if fit < FAMILY else 0.0
         placed = self._placed(sentence, start, place) if place >= 0 else 0.0
         if rest > fit or fit <= placed:
             fit, near = max(fit, rest, placed), sentence
         return self._judge(fit, near)
 
+    def _beside(self, sentence: str, near: tuple[int, int], words: Collection[str]) -> float:
+        """Return what the rest of a sentence says of the link in a clause: what is said of other links only in a list of them."""
+        own = sentence[slice(*near)]
+        if near == (0, len(sentence)) or not compiled(r"\b(?!and\b|or\b)\w{2,}").search(own):
+            return self._spoken(sentence, words)
+        free = [part for part in compiled(_CLAUSE).split(sentence) if part and NAMED not in part]
+        return self._spoken(" ".join(free), None) if free else 0.0
+
     def heads(self, heading: str) -> float:
         """Return how well what stands under a heading, in small letters, has the relation: `Attendees`, `Key investors`."""
-        patterns = (FAMILIES[number].plain for number in self.families)
-        if any(compiled(rf"(?:(?:key|current|our|the) )?(?:{plain})").fullmatch(heading.strip()) for plain in patterns):
-            return FAMILY
-        return _HEADING * self._spoken(heading, None)
+        fit = self._spoken(heading, None)
+        return fit if compiled(_ROSTER).fullmatch(heading.strip()) else _HEADING * fit
 
     def _placed(self, sentence: str, start: int, place: int) -> float:
         """Return what the place of a link says: who is the subject of a sentence about a meeting, or `at` it, was there."""

@@ -86,6 +86,9 @@ def test_a_relation_is_known_by_its_words_and_their_family(question: str, senten
         ("joined @ in 2019", "joined the board of @ in 2019"),
         ("joined @ in 2019", "did not join @ in the end"),
         ("hired in 2019, now head of design at @", "compared with @, she works elsewhere"),
+        ("joined @ in 2021", "joined \x01 and later invested in @"),
+        ("works for \x01, \x01 and @", "works for \x01 and has since invested in @"),
+        ("is CTO at @, having left \x01", "is CTO at \x01, having left @"),
     ],
 )
 def test_the_clause_of_a_link_says_what_holds_of_it(better: str, worse: str) -> None:

@@ -125,6 +125,8 @@ class Recall:
         tokens = [token for term in self._question.terms for token in (*term.tokens, *term.also)]
         stems = candidates.stemmer().stems(tokens)
         frequencies = candidates.document_frequencies(self._connection, stems.values())
+        alone = [term.tokens[0] for term in self._question.terms if term.expression.endswith("*")]
+        frequencies |= candidates.beginning_frequencies(self._connection, alone)
         self._counts = {
             term.expression: min(frequencies[stems[token]][0] for token in term.tokens)
             + sum(frequencies[stem][0] for stem in {stems[token] for token in term.also})

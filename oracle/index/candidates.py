@@ -71,6 +71,19 @@ def document_frequencies(connection: sqlite3.Connection, stems: Iterable[str]) -
     return found
 
 
+def beginning_frequencies(connection: sqlite3.Connection, characters: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """Return of each character what `document_frequencies` says of the words that begin with it, a record once a word."""
+    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, passage, row)")
+    found: dict[str, tuple[int, int]] = {}
+    for char in dict.fromkeys(characters):
+        statement = (
+            "SELECT coalesce(sum(doc), 0), coalesce(sum(cnt), 0) FROM temp.vocabulary WHERE term >= ? AND term < ?"
+        )
+        row = connection.execute(statement, (char, f"{char}\U0010ffff")).fetchone()
+        found[char] = (int(row[0]), int(row[1]))
+    return found
+
+
 def candidates(
     connection: sqlite3.Connection,
     terms: Sequence[tuple[str, int]],

@@ -7,16 +7,25 @@ import unicodedata
 from oracle.domain.compiling import compiled
 from oracle.index import fold
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
 _WORD = r"[^\W_]+"
 _MARKS = "[\u0300-\u036f]"
+_NO_CYRILLIC = "[^\u0400-\u04ff]+"
 
 
 def lower(text: str) -> str:
-    """Return text in small letters, without the marks of Latin, Greek and Cyrillic letters."""
+    """Return text in small letters, without the marks of Latin and Greek letters; `й` and `ї` are letters of their own."""
     if text.isascii():
         return text.lower()
-    parts = unicodedata.normalize("NFD", fold.compose(text).lower())
+    parts = compiled(_NO_CYRILLIC).sub(_decomposed, fold.compose(text).lower())
     return unicodedata.normalize("NFC", compiled(_MARKS).sub("", parts))
+
+
+def _decomposed(found: re.Match[str]) -> str:
+    return unicodedata.normalize("NFD", found[0])
 
 
 def tokens(text: str) -> list[str]:

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 # What follows is seldom looked for, so it is not compiled until it is.
-_NAMED = r"(?m)^[ \t>*+-]{{0,12}}[\"'`]?{0}[\"'`*]{{0,3}}:[ \t*]{{0,4}}[\"'`]?([^\s\"'`,]{{1,512}})[\"'`]?,?[ \t]*$"
-_TASK_LINE = _NAMED.format("task_id")  # as it is, in a list or a quotation, bold, in quotes, in JSON
+_NAMED = r"""(?mi)^[ \t>*+-]{{0,12}}["'`]?{0}["'`*]{{0,3}}[:=][ \t*]{{0,4}}["'`]?([^\s"'`,]{{1,512}})["'`]?,?[ \t]*$"""
+_IN_JSON = r"""["']{0}["'][ \t]{{0,4}}:[ \t]{{0,4}}["']([^\s"',]{{1,512}})["']"""
+_TASK_LINE = _NAMED.format("task[_ -]?id")  # as it is, in a list or a quotation, bold, in quotes, assigned
 _PROJECT_LINE = _NAMED.format("project")
+_TASK_IN_JSON = _IN_JSON.format("task_id")  # among other keys of one line
+_PROJECT_IN_JSON = _IN_JSON.format("project")
 _QUERY_ID = r"(?a)(?<![\w.-])MEMORY-QUERY-[0-9]+-[0-9]+(?![\w-])"
 
 
@@ -61,11 +64,16 @@ def read_context(turns: Sequence[str]) -> Context:
     projects: list[str] = []
     for text in turns:
         plain = unify_line_ends(text)
-        found = [*re.finditer(_TASK_LINE, plain), *re.finditer(_QUERY_ID, plain)]
-        ordered = sorted(found, key=lambda match: match.start())
-        tasks += [name for match in ordered if (name := _name(match.group(match.lastindex or 0)))]
-        projects += [name for match in re.finditer(_PROJECT_LINE, plain) if (name := _name(match.group(1)))]
+        tasks += _names(plain, _TASK_LINE, _TASK_IN_JSON, _QUERY_ID)
+        projects += _names(plain, _PROJECT_LINE, _PROJECT_IN_JSON)
     return Context(tasks[-1] if tasks else "", projects[-1] if projects else "")
+
+
+def _names(text: str, *patterns: str) -> list[str]:
+    """Return the names that the patterns find, in the order of the text."""
+    found = [match for pattern in patterns for match in re.finditer(pattern, text)]
+    said = [match.group(match.lastindex or 0) for match in sorted(found, key=lambda match: match.start())]
+    return [name for text in said if (name := _name(text))]
 
 
 def _name(text: str) -> str:

@@ -69,7 +69,10 @@ def _text(content: Mapping[str, object], key: str) -> str:
 
 @value
 class Transcript:
-    """What the end of a transcript says: the last message of the main chain, and the texts of user turns, oldest first."""
+    """What the end of a transcript says: the last message of the main chain, and the texts of user turns, oldest first.
+
+    A message before the last thing that a person typed is of an earlier turn, and none.
+    """
 
     last_message: str = ""
     user_turns: tuple[str, ...] = ()
@@ -82,9 +85,14 @@ def read_transcript(path: str) -> Transcript:
     """
     lines = list(_read_tail(os.path.expanduser(path))) if path else []
     messages = [line for line in lines if line.get("isSidechain") is not True]
-    said = [text for line in messages if line.get("type") == "assistant" if (text := _join(line, "text"))]
+    said = ""
+    for line in messages:
+        if line.get("type") == "assistant":
+            said = _join(line, "text") or said
+        elif _typed(line):
+            said = ""
     asked = [text for line in messages if line.get("type") == "user" if (text := _join(line, "text"))]
-    return Transcript(said[-1] if said else "", tuple(asked))
+    return Transcript(said, tuple(asked))
 
 
 def read_operator(path: str) -> tuple[str, ...]:
@@ -93,8 +101,15 @@ def read_operator(path: str) -> tuple[str, ...]:
     What the client put there in a person's name is left out: its own notes, summaries, skills and anything in tags.
     """
     lines = _read_tail(os.path.expanduser(path), _LONG_TAIL_BYTES)
-    texts = [_join(line, "text") for line in lines if line.get("type") == "user" and not any(map(line.get, _NOT_TYPED))]
-    return tuple(text for text in texts if text.strip() and not text.lstrip().startswith(("<", "[Request interrupted")))
+    return tuple(text for line in lines if (text := _typed(line)))
+
+
+def _typed(line: Mapping[str, object]) -> str:
+    """Return what a person typed in a line of the transcript, "" for anything else."""
+    if line.get("type") != "user" or any(map(line.get, _NOT_TYPED)):
+        return ""
+    text = _join(line, "text")
+    return "" if not text.strip() or text.lstrip().startswith(("<", "[Request interrupted")) else text
 
 
 def _read_tail(path: str, most: int = TAIL_BYTES) -> Iterator[Mapping[str, object]]:

@@ -21,6 +21,7 @@ def test_context_takes_the_last_names_of_user_turns_and_no_odd_ones() -> None:
     [
         *("task_id: T-1", "  task_id:T-1  ", "- task_id: T-1", "> task_id: T-1", "* task_id: T-1,"),
         *("**task_id**: T-1", "**task_id:** T-1", "- **task_id**: `T-1`", '  "task_id": "T-1",', "'task_id': 'T-1'"),
+        *("task_id=T-1", "Task_ID: T-1", "task-id: T-1", "Task ID: T-1", '{"task_id":"T-1", "asked": "Who?"}'),
     ],
 )
 def test_context_is_read_from_lists_quotations_and_json(line: str) -> None:

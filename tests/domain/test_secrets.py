@@ -553,6 +553,16 @@ def test_redaction_holds_for_any_text(text: str) -> None:
         "otpauth://a?b&secret=",
         'cookie: a="b',
         "cookies['a'] = '",
+        'default: "Kv9mR2tQ7xLw3"',
+        "a_token:\n  value: Kv9mR2tQ7xLw3\n",
+        'token {value="Kv9mR2tQ7xLw3", ',
+        '"token", "a": "b", ',
+        "password?\nit's ",
+        "token { get; ",
+        "identified by 'a",
+        "net use \\\\a ",
+        "gh secret set -b ",
+        "echo a:bcdefgh | ",
     ],
 )
 def test_time_grows_with_the_text_and_no_faster(fragment: str) -> None:

@@ -12,6 +12,7 @@ import re
 
 from oracle.domain.secrets.assignments import find_assignments, names_secret
 from oracle.domain.secrets.commands import find_arguments
+from oracle.domain.secrets.declared import find_declared
 from oracle.domain.secrets.opaque import MASK, Secret, compiled
 from oracle.domain.secrets.places import find_headers, find_logins, find_phrases, find_private_keys
 from oracle.domain.secrets.readings import Joined, fold, part
@@ -81,6 +82,7 @@ def _scan(text: str) -> list[Secret]:
         found += find_logins(text)
     found += find_phrases(text, lower)
     found += find_assignments(text, lower)
+    found += find_declared(text, lower)
     return found
 
 

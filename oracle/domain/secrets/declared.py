@@ -1,0 +1,71 @@
+"""Values whose name stands apart from them: a default inside of a declaration, a pair turned round, SQL. Domain room: pure."""
+
+from __future__ import annotations
+
+from oracle.domain.secrets.assignments import names_secret
+from oracle.domain.secrets.opaque import UUID, Secret, compiled, is_random
+from oracle.domain.secrets.shapes import starts, values_at
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_REACH = 400
+"""Characters before a value in which the name of its declaration is looked for."""
+
+_GIVEN = (
+    r"(?i:default|value)[\"']?[ \t]{0,20}[:=][ \t]{0,20}(?:[\"'](?P<quoted>[!#-&(-~]{8,4096})[\"']"
+    r"|(?P<plain>[!#-&(-+\-.-~]{8,4096})(?=[ \t]*(?:\r?\n|\Z)))"
+)
+_NAME_BEHIND = (
+    r"[\"'][ \t]*,\s{0,20}[\"']?(?:name|key|variable)[\"']?[ \t]{0,9}[:=][ \t]{0,9}[\"'](?P<name>[\w. -]{1,60})[\"']"
+)
+_BRACE = r"[\"']?(?<![\w.-])(?P<name>[\w.-]{2,60})[\"']?[ \t]{0,9}[:=]?[ \t]{0,9}\Z"
+_YAML_NAME = r"[ \t]*(?:-[ \t]+)?[\"']?(?P<name>[\w.-]{2,60})[\"']?:[ \t]*\r?\Z"
+_SQL = (
+    r"(?i:identified)[ \t]+(?:(?i:with)[ \t]+[\w\"'`]{1,60}[ \t]+)?(?i:by)[ \t]+(?i:password[ \t]+)?"
+    r"[\"'](?P<v>[!#-&(-~]{6,200})[\"']"
+)
+
+
+def find_declared(text: str, lower: str) -> Iterator[Secret]:
+    """Find random-looking defaults and values in the declaration of a secret's name, and what SQL identifies users by."""
+    for word in ("default", "value"):
+        for at in starts(lower, word):
+            found = compiled(_GIVEN).match(text, at)
+            if found is None:
+                continue
+            start, end = found.span("quoted" if found["quoted"] else "plain")
+            value = text[start:end]
+            if is_random(value) and not compiled(UUID).fullmatch(value) and _is_of_secret(text, at, end=end):
+                yield Secret("assignment", start, end)
+    if "identified" in lower:
+        yield from values_at("assignment", text, starts(lower, "identified"), _SQL, is_random)
+
+
+def _is_of_secret(text: str, at: int, *, end: int) -> bool:
+    """Tell whether the pair, the block in braces or the block of YAML around a value has the name of a secret."""
+    behind = compiled(_NAME_BEHIND).match(text, end)
+    if behind:
+        return names_secret(behind["name"])
+    head = text[max(0, at - _REACH) : at]
+    opening = head.rfind("{")
+    if opening > head.rfind("}"):
+        named = compiled(_BRACE).search(head, max(0, opening - 80), opening)
+        return named is not None and names_secret(named["name"])
+    return _is_below_secret(head)
+
+
+def _is_below_secret(head: str) -> bool:
+    """Tell whether the line of YAML under which a value is indented is the name of a secret."""
+    lines = head.split("\n")
+    indent = _indent(lines.pop())
+    for line in reversed(lines[-8:]):
+        if line.strip() and _indent(line) < indent:
+            named = compiled(_YAML_NAME).match(line)
+            return named is not None and names_secret(named["name"])
+    return False
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t-"))

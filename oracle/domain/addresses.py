@@ -157,7 +157,7 @@ def read_files(page: Page, prose: str) -> str:
         start = _path_start(prose, floor, end=end)
         low, floor = floor, end
         if not prose[start - 1 : start].isascii():
-            start = _whole_start(prose, low, start=start)
+            start = _whole_start(prose, low, start=start, end=end)
             if start < 0:
                 continue
         token = prose[start:end]
@@ -173,7 +173,7 @@ def read_files(page: Page, prose: str) -> str:
     return blank(prose, spans, filler=HIDDEN)
 
 
-def _whole_start(prose: str, floor: int, *, start: int) -> int:
+def _whole_start(prose: str, floor: int, *, start: int, end: int) -> int:
     """Return where a path begins that has folders in other scripts, or -1 when its beginning can't be told.
 
     Prose that is written wide stands beside a path without a blank. It is no part of one that begins with a letter, or
@@ -187,7 +187,7 @@ def _whole_start(prose: str, floor: int, *, start: int) -> int:
     run = prose[low:start]
     if prose[start] != "/" and "/" not in run:
         return start
-    if prose[start] != "/" and is_wide(run[-1]):
+    if prose[start] != "/" and is_wide(run[-1]) and not _ends_wide_name(prose, start, end=end):
         folder, slash, _ = run.rpartition("/")
         return -1 if slash and folder[-1:].isascii() and folder else start
     if "/" not in run and compiled(_TOP_FOLDER).match(prose, start):
@@ -201,6 +201,20 @@ def _whole_start(prose: str, floor: int, *, start: int) -> int:
     ):
         return -1
     return low + prefix
+
+
+_INSIDE = frozenset("的里中下内裡內")
+
+
+def _ends_wide_name(prose: str, start: int, *, end: int) -> bool:
+    """Tell whether what ends a path can't begin one, so that the wide letters before it are of its name: `docs/设计.md`.
+
+    An ending alone may also be spoken of (`docs/里的.md文件`).
+    """
+    if prose[start] in "-_":
+        return True
+    is_ending = prose[start] == "." and "." not in prose[start + 1 : end]
+    return is_ending and prose[start - 1] not in _INSIDE
 
 
 def _is_of_path(char: str) -> bool:
@@ -253,7 +267,7 @@ def _is_part(page: Page, start: int, *, end: int, path: str) -> bool:
 def _is_pattern(page: Page, *, start: int, end: int, path: str) -> bool:
     """Tell whether the path is what follows a wildcard, a placeholder or a port."""
     before = page.before(start)
-    if before in {"?", "}", ">", ")", "]"}:
+    if before in {"?", "}", ">", ")", "]", "…"}:
         return path[0] in "/."
     if before == ":":
         return path[0].isdigit()  # a host's port

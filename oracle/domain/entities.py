@@ -75,7 +75,22 @@ _TASK_BARRIERS = frozenset("-.@$%\\")
 _HASH_BARRIERS = frozenset("/#&?.-=@\\)")
 _HEADING_BREAKS = frozenset(["", *" \t\n\r.:：)"])
 _COLOUR_WORDS = (
-    *("color", "colour", "background", "border", "fill", "stroke", "shadow", "outline", "gradient", "palette", "theme"),
+    *(
+        "color",
+        "colour",
+        "background",
+        "border",
+        "fill",
+        "stroke",
+        "shadow",
+        "outline",
+        "gradient",
+        "palette",
+        "theme",
+        "accent",
+        "tint",
+        "hue",
+    ),
     *("hex", "solid", "dashed", "dotted", "颜色", "背景", "色"),
 )
 _COLOUR = (
@@ -178,10 +193,11 @@ def _is_colour(page: Page, start: int, *, end: int, colour_end: int) -> bool:
 # Commits --------------------------------------------------------------------------------------------------------------
 
 _HEX = r"([0-9a-fA-F]{7,40}+)(?![A-Za-z0-9_]|-[0-9a-fA-F]{4}-)"  # a UUID is none
-_COMMIT_CUES = ("commit", "merg", "cherry", "revert", "sha", "提交", "合并", "回滚", "还原")
+_COMMIT_CUES = ("commit", "merg", "cherry", "revert", "sha", "fixes", "提交", "合并", "回滚", "还原")
 _ASCII_CUES = tuple(cue for cue in _COMMIT_CUES if cue.isascii())
 _INTRODUCED = r"(?:\s{1,3}+|[:=]\s{0,3}+)\[?+" + _HEX
-_CUE = r"(?:(commit(?:s|ted)?)|merge[ds]?|merging|cherry.?pick(?:ed|s|ing)?|revert(?:ed|s|ing)?|sha)"
+_CUE = r"(?:(commit(?:s|ted)?)|merge[ds]?|merging|cherry.?pick(?:ed|s|ing)?|revert(?:ed|s|ing)?|sha"
+_CUE += r"|fixes(?=: [0-9a-fA-F]{7,40} \(\"))"  # a trailer of Linux and others
 _ASCII_COMMIT = _CUE + _INTRODUCED  # for small letters: ignoring case makes a pattern slow to compile
 _COMMIT = f"(?i:{_CUE}){_INTRODUCED}" + r"|(?:(提交)|合并|回滚|还原)(?:了|于|：|:)?\s{0,3}+\[?+" + _HEX
 _OPENERS = frozenset("([{")

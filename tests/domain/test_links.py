@@ -588,6 +588,10 @@ def test_time_is_linear_in_one_long_line(unit: str) -> None:
         ("详见/home/a/x.md", ["/home/a/x.md"]),
         ("和/或src/a.tsx", ["src/a.tsx"]),
         ("修改了a.ts和src/b.ts", ["a.ts", "src/b.ts"]),
+        ("更新docs/架构.md的第三节，见docs/设计-v2.md", ["docs/架构.md", "docs/设计-v2.md"]),
+        ("放在docs/里的.md文件，docs/中.md结尾的", []),
+        ("按A/B方案改.md", []),
+        ("见设计.md", []),
     ],
 )
 def test_a_path_with_folders_in_other_scripts_is_whole_or_none(text: str, files: list[str]) -> None:

@@ -75,23 +75,8 @@ _TASK_BARRIERS = frozenset("-.@$%\\")
 _HASH_BARRIERS = frozenset("/#&?.-=@\\)")
 _HEADING_BREAKS = frozenset(["", *" \t\n\r.:：)"])
 _COLOUR_WORDS = (
-    *(
-        "color",
-        "colour",
-        "background",
-        "border",
-        "fill",
-        "stroke",
-        "shadow",
-        "outline",
-        "gradient",
-        "palette",
-        "theme",
-        "accent",
-        "tint",
-        "hue",
-    ),
-    *("hex", "solid", "dashed", "dotted", "颜色", "背景", "色"),
+    *("color", "colour", "background", "border", "fill", "stroke", "shadow", "outline", "gradient", "palette", "theme"),
+    *("accent", "tint", "hue", "hex", "solid", "dashed", "dotted", "颜色", "背景", "色"),
 )
 _COLOUR = (
     "(?:" + "|".join(_COLOUR_WORDS) + r")"

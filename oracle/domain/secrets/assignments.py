@@ -66,6 +66,8 @@ _SEPARATOR = (
     r"(?:[ \t]+(?:now|below|as follows))?(?:[ \t]*:\s{1,12}+|[ \t]+)"
     rf"|[ \t]+(?:for|of)(?:[ \t]+[\w.-]{{1,20}}){{1,3}}?[ \t]*(?:[:=][ \t]*|{_BRACKET})"
     rf"|(?:{_CJK}){{0,8}}?[ \t]*(?:(?:是|为|為|成了?|は|を|는|은)[ \t]*[:：]?|[:：＝=])\s{{0,12}}+{_ITEM}"
+    rf"|(?P<asked>[^\n\0?？]{{0,24}}?(?:[?？]|发我|给我|发一下|多少|什么|吗)[ \t。]*(?:\r?\n){{1,2}}"  # and told by another
+    rf"[\w\u4e00-\u9fff][\w\u4e00-\u9fff .-]{{0,20}}[:：][ \t]*)"
     rf"|(?P<below>[ \t#]*\r?\n(?:[=-]{{3,40}}+\n)?\s{{0,12}}+(?:`{{3}}[a-z]{{0,10}}\n|{_ITEM}))"  # a heading
     r"|[ \t]*(?:\r?\n){1,2}[ \t]*[:=][ \t]+"  # a list of terms and what they are
     r"|(?P<bare>[ \t]+))"
@@ -184,7 +186,9 @@ def _assigned_span(found: re.Match[str], name: str, *, is_random: Check) -> Span
         return None
     if found["bare"] and name is not _OTHER_NAMES and not _may_follow_blank(before, found, value):
         return None
-    if found["below"] and not compiled(r"[\"'`\]]{0,3}[ \t]*(?:\r?\n|\Z)").match(found.string, end):
+    if (found["below"] or found["asked"]) and not compiled(r"[\"'`\]]{0,3}[ \t]*(?:\r?\n|\Z)").match(found.string, end):
+        return None
+    if found["asked"] and not is_scattered(value):
         return None
     if name in _SHORT_NAMES and not compiled(r"(?=\D*\d)[\w+/=-]{16,}").fullmatch(value):
         return None

@@ -27,6 +27,12 @@ _SQL = (
     r"[\"'](?P<v>[!#-&(-~]{6,200})[\"']"
 )
 
+_INSERT = (
+    r"(?i:insert[ \t]+into)[ \t]+[\w.\"`]{1,100}\s{0,9}\((?P<columns>[^()\0]{1,2000})\)\s{0,9}(?i:values)\s{0,9}(?=\()"
+)
+_ROW = r"\((?P<row>(?:'[^'\n\0]{0,2000}'|[^()'\n\0]){1,4000}+)\)\s{0,9},?\s{0,9}"
+_CELL = r"(?:'[^'\n\0]{0,2000}'|[^,'\0]){1,2000}+"
+
 
 def find_declared(text: str, lower: str) -> Iterator[Secret]:
     """Find random-looking defaults and values in the declaration of a secret's name, and what SQL identifies users by."""
@@ -41,6 +47,25 @@ def find_declared(text: str, lower: str) -> Iterator[Secret]:
                 yield Secret("assignment", start, end)
     if "identified" in lower:
         yield from values_at("assignment", text, starts(lower, "identified"), _SQL, is_random)
+    for at in starts(lower, "insert") if "values" in lower else ():
+        yield from _find_inserted(text, at)
+
+
+def _find_inserted(text: str, at: int) -> Iterator[Secret]:
+    """Find random-looking values of rows that SQL inserts, in the columns of secrets."""
+    found = compiled(_INSERT).match(text, at)
+    if found is None:
+        return
+    columns = [number for number, name in enumerate(found["columns"].split(",")) if names_secret(name.strip(' \t\n"`'))]
+    row = compiled(_ROW).match(text, found.end()) if columns else None
+    while row:
+        cells = list(compiled(_CELL).finditer(text, *row.span("row")))
+        for cell in (cells[number] for number in columns if number < len(cells)):
+            value = cell[0].strip().strip("'")
+            if is_random(value):
+                start = text.index(value, cell.start())
+                yield Secret("assignment", start, start + len(value))
+        row = compiled(_ROW).match(text, row.end())
 
 
 def _is_of_secret(text: str, at: int, *, end: int) -> bool:

@@ -29,12 +29,23 @@ _NAMES = (
     "_sk",
     "senha",
     "contraseña",
+    "kennwort",
+    "wachtwoord",
+    "parola",
+    "recovery code",
+    "backup code",
+    "hasło",
+    "mật khẩu",
+    "lösenord",
+    "jelszó",
+    "apiキー",
     "pw",
 )
 _SHORT_NAMES = ("_pat", "_ak", "_sk")  # of something else too: a pattern, a surrogate key
 _OTHER_NAMES = (  # in other scripts; each begins with a letter, not with a class: that is what makes the search fast
     "密码|密碼|口令|密钥|秘钥|金鑰|私钥|令牌|权杖|凭证|凭据|授权码"
-    "|パスワード|暗証番号|비밀번호|암호|Парол[ьяюе]|парол[ьяюе]|كلمة المرور"
+    "|パスワード|暗証番号|アクセスキー|秘密鍵|トークン|비밀번호|암호|토큰|Парол[ьяюе]|парол[ьяюе]|كلمة المرور"
+    "|Şifre|şifre|恢复码|备用码"
 )
 _OTHER_ABOUT = (
     "(?:的)?(?:路径|文件|地址|名称|策略|规则|长度|有效期|过期|类型|数量|版本|说明|哈希|摘要|指纹|校验|编号|标识|轮换)"
@@ -46,13 +57,13 @@ _NOTE = r"(?:[ \t]?(?:\([^()\n\0]{1,24}\)|（[^（）\n\0]{1,24}）|\[[\w-]{1,24
 _BRACKET = r"[(（【](?=[!-'*-~]{4,200}[)）】])"
 _ITEM = r"(?:(?:[-*+>]|\d{1,2}[.)])[ \t]{1,4})?"  # a value that is an item or a quotation
 _SEPARATOR = (
-    r"(?:(?:[ \t]*:[ \t]*&?(?:str|[Ss]tring|bytes|SecretStr|text)(?:[ \t]*\|[ \t]*\w{1,9})?)?"  # a type
+    r"(?:(?:(?:[ \t]*:|[ \t]+As)[ \t]*&?(?:str|[Ss]tring|bytes|SecretStr|text)(?:[ \t]*\|[ \t]*\w{1,9})?)?"  # a type
     r"[ \t]*(?:=>|:=|={1,3}|＝)[ \t]*"
     r"|[ \t]*&(?:#61|#x3[dD]|equals|#58|#x3[aA]|colon);[ \t]*"  # entities of = and :
     r"|%3[aAdD](?:%2[02])*+"  # in a URL
-    r"|[ \t]*[:：](?:\*\*)?(?:[ \t]*[|>][+-]?(?=[ \t]*\n))?\s{0,12}+"  # also a block of YAML
+    r"|[ \t]*(?::{1,2}|：)(?:\*\*)?(?:[ \t]*[|>][+-]?(?=[ \t]*\n))?\s{0,12}+"  # also a block of YAML
     rf"(?:`{{3}}[a-z]{{0,10}}\n|[\w.@-]{{1,30}}+[ \t]{{1,3}}/[ \t]{{1,3}}|{_ITEM})"  # also behind a user's name
-    r"|】[ \t]*"
+    r"|[】」』][ \t]*[:：]?[ \t]*|[ \t]+<(?=[!-;=?-~]{8,200}>)|[ \t]+(?=«)"
     r"|[ \t]*(?:→|⇒|➜|—{1,2}|–|--?>)[ \t]*|[ \t]+--?[ \t]+"  # an arrow, a dash
     rf"|[ \t]*{_BRACKET}"
     r"|[ \t]*[:：]?[ \t]*\|[ \t]*|>(?!@)"  # a table's cell, an element
@@ -65,6 +76,7 @@ _SEPARATOR = (
     r"|(?:[ \t]+[A-Za-z]{1,15}){0,3}?[ \t]+(?:is|was|to|es|ist|lautet|est|é|è)"
     r"(?:[ \t]+(?:now|below|as follows))?(?:[ \t]*:\s{1,12}+|[ \t]+)"
     rf"|[ \t]+(?:for|of)(?:[ \t]+[\w.-]{{1,20}}){{1,3}}?[ \t]*(?:[:=][ \t]*|{_BRACKET})"
+    r"|(?:[ \t]+[а-яё]{1,12}){1,3}[ \t]*[:=—–-][ \t]*"
     rf"|(?:{_CJK}){{0,8}}?[ \t]*(?:(?:是|为|為|成了?|は|を|는|은)[ \t]*[:：]?|[:：＝=])\s{{0,12}}+{_ITEM}"
     rf"|(?P<asked>[^\n\0?？]{{0,24}}?(?:[?？]|发我|给我|发一下|多少|什么|吗)[ \t。]*(?:\r?\n){{1,2}}"  # and told by another
     rf"[\w\u4e00-\u9fff][\w\u4e00-\u9fff .-]{{0,20}}[:：][ \t]*)"
@@ -74,10 +86,10 @@ _SEPARATOR = (
 )
 _UNIT = r"[!#$%*+\-./0-9?@A-Z^_a-z~]"
 _VALUE = (
-    r"(?:\*\*)?(?:&quot;|&#3[49];)?(?:[rbuf]{1,2}(?=[\"']))?(?:\"\"(?=\")|''(?='))?(?=\\?[\"'`“‘「『]?(?:(?:[^\s=\"'`\\\0]|\\{1,3}[\"']|''|\"\"|'(?:\\'|\"'\")'){0,48}?[0-9!#$%^*+?@~]|[A-Za-z_+/.&-]{16}|[a-z]{0,16}[A-Z]{1,16}[a-z]{1,16}[A-Z]))"
+    r"(?:\*\*)?(?:&quot;|&#3[49];)?(?:[rbuf]{1,2}(?=[\"']))?(?:\"\"(?=\")|''(?='))?(?:\[\[(?=[!-~]))?(?=\\?(?:[\"'`“‘「『]|«[\x20\u00a0]?)?(?:(?:[^\s=\"'`\\\0]|\\{1,3}[\"']|''|\"\"|'(?:\\'|\"'\")'){0,48}?[0-9!#$%^*+?@~]|[A-Za-z_+/.&-]{16}|[a-z]{0,16}[A-Z]{1,16}[a-z]{1,16}[A-Z]))"
     r"(?:\\(?P<inner>[\"'`])(?P<escaped>(?:\\\\\\(?P=inner)|(?!\\?(?P=inner))[!-~]){4,4096}+)\\(?P=inner)"
     r"|(?P<quote>[\"'`])(?P<quoted>(?:\\[\"'`\\]|'(?:\\'|\"'\")'(?=[!-~])|(?P=quote){2}(?!(?P=quote))(?=[!-~])|(?!\\?(?P=quote))[!-~]){4,4096}+)(?P=quote)"
-    r"|[“‘「『](?P<curly>[!-~]{4,4096}+)[”’」』]"
+    r"|[“‘「『«][\x20\u00a0]?(?P<curly>[!-~]{4,4096}+)[\x20\u00a0]?[”’」』»]"
     rf"|[\"'`]?(?P<plain>(?:&(?=[\w&.-]*[0-9!#$%^*+?@~]))?{_UNIT}{{1,4096}}+(?:[:&,;=]{{1,2}}(?![\w.-]{{1,40}}[=:]|quot;|#3[49];){_UNIT}{{1,4096}}+){{0,4}}+={{0,2}})"
     r"(?P<call>[(\[])?)"
 )
@@ -166,9 +178,11 @@ def _line_end(text: str, start: int) -> int:
 def _name_starts(lower: str, name: str) -> Iterator[int]:
     if name in _SHORT_NAMES:  # `_path`, `_task`: nothing may go on from one
         return (at for at in starts(lower, name) if not lower[at + len(name) : at + len(name) + 1].isalnum())
+    if not name.isascii() and lower.isascii():
+        return iter(())
     if name is not _OTHER_NAMES:
         return starts(lower, name)
-    return iter(()) if lower.isascii() else (found.start() for found in compiled(name).finditer(lower))
+    return (found.start() for found in compiled(name).finditer(lower))
 
 
 def _assigned_span(found: re.Match[str], name: str, *, is_random: Check) -> Span | None:

@@ -34,8 +34,12 @@ _COMMANDS = (  # the option in small letters, the command, and the pattern of bo
     (" -k", "openssl", _given("openssl", r"-k[ \t]+")),
     (" -p", "openssl", _given("openssl", "pass:")),
     (" -u", "lftp", r"(?i:lftp)[ \t][^\n|;\0]{0,60}?-u[ \t]+[\"']?[^\s,\"']{1,60},(?P<v>[!#-&(-~]{6,200})"),
-    ("", "gh secret set", _given("gh secret set", r"(?:-b|--body)(?:[ \t]+|=)")),
+    (" -b", "gh secret set", _given("gh secret set", r"-b[ \t]+")),
+    (" --", "gh secret set", _given("gh secret set", r"--body(?:[ \t]+|=)")),
     (" -n", "ssh-keygen", _given("ssh-keygen", r"-N[ \t]+")),
+    (" --", "put-parameter", _given(r"put-parameter(?=[^\n\0]{0,400}SecureString)", r"--value(?:[ \t]+|=)")),
+    (" --", "keyvault secret set", _given("keyvault secret set", r"--value(?:[ \t]+|=)")),
+    (" --", "encrypt_string", r"(?i:encrypt_string)[ \t]+" + _ARGUMENT),
     ("", "rabbitmqctl", r"(?i:rabbitmqctl)[ \t]+(?:add_user|change_password)[ \t]+[\w.@-]{1,60}[ \t]+" + _ARGUMENT),
     ("", "net use", r"(?i:net use)[ \t]+[^\n\0]{0,200}?\\\\[^\s\0]{1,200}[ \t]+(?!/|\*)" + _ARGUMENT),
     (
@@ -43,9 +47,7 @@ _COMMANDS = (  # the option in small letters, the command, and the pattern of bo
         "sqlplus",
         r"(?i:sqlplus)[ \t]+(?:-\w+[ \t]+){0,3}[\"']?[\w.]{1,60}/(?P<v>[!#-&(-?A-~]{6,200})(?=@|[\s\"']|\Z)",
     ),
-    ("", "wpa_passphrase", r"(?i:wpa_passphrase)[ \t]+(?:\"[^\"\n\0]{1,60}\"|\S{1,60})[ \t]+" + _ARGUMENT),
     ("", "alias set", r"(?i:alias set)[ \t]+\S{1,60}[ \t]+https?://\S{1,200}[ \t]+\S{1,128}[ \t]+" + _ARGUMENT),
-    ("", "chpasswd", r"(?i:chpasswd)[ \t]{0,3}<<<[ \t]{0,3}[\"']?[\w.-]{1,60}:(?P<v>[!#-&(-~]{6,200})"),
     (" -u", "smbclient", _given("smbclient", r"-U[ \t]*[\"']?[\w\\.@-]{1,60}%")),
     (
         " -",
@@ -53,12 +55,14 @@ _COMMANDS = (  # the option in small letters, the command, and the pattern of bo
         r"(?i:htpasswd)[ \t]+-[A-Za-z]{0,5}b[A-Za-z]{0,5}[ \t]+\S{1,200}[ \t]+\S{1,60}[ \t]+" + _ARGUMENT,
     ),
     (
-        " -",
+        "",
         "echo",
         r"(?i:echo)[ \t]+(?:-\w{1,3}[ \t]+)?[\"']?(?P<v>[!#-&(-{}~]{6,200}+)[\"']?[ \t]*\|[ \t]*"
-        r"(?:sudo[ \t]+(?:-\w+[ \t]+){0,3}?-\w{0,3}S\b|[^\n|\0]{1,100}?--password-stdin)",
+        r"(?:sudo[ \t]+(?:-\w+[ \t]+){0,3}?-\w{0,3}S\b|[^\n|\0]{1,100}?"
+        r"(?:--password-stdin|\benv add|\bsecrets? (?:set|put|create|add)))",
     ),
 )
+_CHPASSWD_HERE = r"(?i:chpasswd)[ \t]{0,3}<<<[ \t]{0,3}[\"']?[\w.-]{1,60}:(?P<v>[!#-&(-~]{6,200})"
 _CHPASSWD = (
     r"(?i:echo)[ \t]+(?:-\w{1,3}[ \t]+)?[\"']?[\w.-]{1,60}:(?P<v>[!#-&(-{}~]{6,200}+)[\"']?[ \t]*"
     r"\|[ \t]*(?:sudo[ \t]+)?chpasswd"
@@ -80,6 +84,7 @@ def find_arguments(text: str, lower: str) -> Iterator[Secret]:
             yield from values_at("assignment", text, starts(lower, command), pattern, is_password)
     if "chpasswd" in lower:
         yield from values_at("assignment", text, starts(lower, "echo"), _CHPASSWD, is_password)
+        yield from values_at("assignment", text, starts(lower, "chpasswd"), _CHPASSWD_HERE, is_password)
     if "curl" in lower:
         for option in ("-u", "--user"):
             yield from values_at("authorization", text, starts(text, option), _CURL_USER, is_password)

@@ -50,10 +50,20 @@ _OTP = (  # a seed of one-time passwords, or several exported at once
 )
 
 
+_THIN = r"(?i:jdbc:oracle:thin:)[\w$]{1,60}/(?P<v>[!#-&(-?A-~]{4,100})@"
+_DSN = r"(?<![\w.:/-])[\w.-]{1,60}:(?P<v>[!#-&(-9;-?A-~]{4,100})$"  # before `@tcp(host)`, as drivers of Go take it
+
+
 def find_uris(text: str, lower: str) -> Iterator[Secret]:
-    """Find the passwords of wireless networks and the seeds of one-time passwords in the URIs of QR codes."""
+    """Find the passwords of wireless networks and the seeds of one-time passwords in QR codes, and those that drivers are given."""
     if "wifi:" in lower:
         yield from values_at("url-password", text, starts(lower, "wifi:"), _WIFI, is_password)
+    if "oracle:thin:" in lower:
+        yield from values_at("url-password", text, starts(lower, "jdbc:oracle:thin:"), _THIN, is_password)
+    for at in starts(lower, "@tcp("):
+        found = compiled(_DSN).search(text, max(0, at - 170), at)
+        if found and is_password(found["v"]):
+            yield Secret("url-password", *found.span("v"))
     if "otpauth" in lower:
         yield from values_at("url-password", text, starts(lower, "otpauth"), _OTP, is_token)
 

@@ -78,7 +78,7 @@ def _scan(text: str) -> list[Secret]:
     found += find_uris(text, lower)
     found += find_headers(text, lower)
     found += find_arguments(text, lower)
-    if " / " in text:
+    if "/" in text:
         found += find_logins(text)
     found += find_phrases(text, lower)
     found += find_assignments(text, lower)

@@ -39,6 +39,8 @@ _NAMES = (
     "lösenord",
     "jelszó",
     "apiキー",
+    "clave",
+    "psk",
     "pw",
 )
 _SHORT_NAMES = ("_pat", "_ak", "_sk")  # of something else too: a pattern, a surrogate key
@@ -75,7 +77,8 @@ _SEPARATOR = (
     r"|\?[ \t]*(?:\r?\n){1,2}(?:[\w .-]{1,30}:[ \t]*)?(?:[Ii]t(?:['’]s| is)|[Tt]hat(?:['’]s| is))[ \t]+"  # asked and answered
     r"|(?:[ \t]+[A-Za-z]{1,15}){0,3}?[ \t]+(?:is|was|to|es|ist|lautet|est|é|è)"
     r"(?:[ \t]+(?:now|below|as follows))?(?:[ \t]*:\s{1,12}+|[ \t]+)"
-    rf"|[ \t]+(?:for|of)(?:[ \t]+[\w.-]{{1,20}}){{1,3}}?[ \t]*(?:[:=][ \t]*|{_BRACKET})"
+    r"|[ \t]+(?:for|of|für|pour|para|per|del?|du|di)(?:[ \t]+[\w.-]{1,20}){1,3}?"
+    rf"(?:[ \t]*(?:[:=][ \t]*|(?:→|⇒|->|=>)[ \t]*|{_BRACKET})|[ \t]+(?:is|es|est|è|é)[ \t]+)"
     r"|(?:[ \t]+[а-яё]{1,12}){1,3}[ \t]*[:=—–-][ \t]*"
     rf"|(?:{_CJK}){{0,8}}?[ \t]*(?:(?:是|为|為|成了?|は|を|는|은)[ \t]*[:：]?|[:：＝=])\s{{0,12}}+{_ITEM}"
     rf"|(?P<asked>[^\n\0?？]{{0,24}}?(?:[?？]|发我|给我|发一下|多少|什么|吗)[ \t。]*(?:\r?\n){{1,2}}"  # and told by another
@@ -231,7 +234,7 @@ def _may_follow_blank(before: str, found: re.Match[str], value: str) -> bool:
     if len(value) >= 24 and all(compiled(kind).search(value) for kind in ("[a-z]", "[A-Z]", "[0-9]")):
         return True
     head = found[0].split(maxsplit=1)[0]
-    if compiled(r"(?i:pass(?:word|wd|code|phrase)|pwd)").fullmatch(head) and is_scattered(value):
+    if compiled(r"(?i:pass(?:word|wd|code|phrase)|pwd?)").fullmatch(head) and is_scattered(value):
         return True
     named = compiled(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?").fullmatch(head)
     return bool(named and before[-1:] == "_" and len(value) >= 20 and any(map(str.isdigit, value)))
@@ -246,7 +249,7 @@ def _names_secret(before: str, name: str, suffix: str) -> bool:
         return bool(named or compiled(_KEY_OF).search(before))
     if name in _SHORT_NAMES:
         return suffix == ""
-    if name == "pw":
+    if name in ("pw", "psk", "clave"):
         return suffix == "" and not before[-1:].isalnum()
     if name == "pass":
         return not compiled(r"[a-z]$").search(before) or suffix == ""

@@ -31,7 +31,7 @@ _STOPGAP = (
 _NOT_VALUES = (
     r"://|^(?:data|sha\d+|md5|urn|arn|file|vault|op|ssm|secretsmanager|kms|env|ref)[:\-/]"  # addresses and hashes
     r"|^v?\d+(?:[.,:]\d+)+(?:[-+/_a-z][\w.+/-]*)?$|^\d+$|^[./~]+$"  # versions, network addresses, numbers
-    r"|^Ag[A-Za-z0-9+/]{300,}={0,2}$"  # encrypted for a cluster, a SealedSecret
+    r"|^Ag[A-Za-z0-9+/]{300,}={0,2}$|^&(?:#x3[Cc]|#60|lt);"  # encrypted for a cluster, a SealedSecret; a stand-in of HTML
     r"|^\d{4}-\d\d(?:-\d\d|$)|^[a-z][A-Za-z_]*(?:\.[A-Za-z_]+)+$|^[&*][a-z][\w-]{0,20}$"  # times, references
     r"|^~/[\w./@-]+$|^//[a-z]|^(?:\.{1,2}|~)?/(?:[\w.@-]+/)+[\w.@-]*$|^[A-Za-z]:[\\/]|^[\w./~@:\\-]+\.[a-z]{2,5}$"  # paths
     r"|^[A-Za-z_$][\w.$]*(?:\(|\[|->|::)|=>|^[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,8}$"  # code, mail addresses

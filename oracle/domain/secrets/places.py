@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import binascii
 
-from oracle.domain.secrets.opaque import MASK, Secret, compiled, is_credential, is_random, is_stopgap
+from oracle.domain.secrets.opaque import MASK, Secret, compiled, is_credential, is_random, is_scattered, is_stopgap
 from oracle.domain.secrets.shapes import each, starts, values_at
 from oracle.domain.secrets.urls import is_password
 
@@ -155,8 +155,15 @@ _USER_NAMED = (
 )
 
 
+_JOINED_LOGIN = r"(?<![\w./@:-])(?:root|admin|administrator)/(?P<v>[!-.0-~]{10,64})(?=[\s\"'`,;)]|\Z)"
+
+
 def find_logins(text: str) -> Iterator[Secret]:
-    """Find what stands behind a user's name and a stroke: `login: admin / …`, `root / …`."""
+    """Find what stands behind a user's name and a stroke: `login: admin / …`, `root / …`, `admin/…`."""
+    for found in each(text, ("root/", "admin/"), _JOINED_LOGIN):
+        value = found["v"].rstrip(".,;:")
+        if is_scattered(value):
+            yield Secret("assignment", found.start("v"), found.start("v") + len(value))
     for found in each(text, (" / ",), _LOGIN):
         value = found["v"].rstrip(".,;:")
         if is_random(value) and compiled(_USER_NAMED).search(text, max(0, found.start() - 80), found.start()):

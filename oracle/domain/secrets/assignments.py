@@ -79,6 +79,7 @@ _SEPARATOR = (
     r"(?:[ \t]+(?:now|below|as follows))?(?:[ \t]*:\s{1,12}+|[ \t]+)"
     r"|[ \t]+(?:for|of|für|pour|para|per|del?|du|di)(?:[ \t]+[\w.-]{1,20}){1,3}?"
     rf"(?:[ \t]*(?:[:=][ \t]*|(?:→|⇒|->|=>)[ \t]*|{_BRACKET})|[ \t]+(?:is|es|est|è|é)[ \t]+)"
+    r"|(?P<said>(?:[ \t]+[A-Za-z'.-]{1,15}){1,6}?)[ \t]*:[ \t]+"  # `token used in the test: …`
     r"|(?:[ \t]+[а-яё]{1,12}){1,3}[ \t]*[:=—–-][ \t]*"
     rf"|(?:{_CJK}){{0,8}}?[ \t]*(?:(?:是|为|為|成了?|は|を|는|은)[ \t]*[:：]?|[:：＝=])\s{{0,12}}+{_ITEM}"
     rf"|(?P<asked>[^\n\0?？]{{0,24}}?(?:[?？]|发我|给我|发一下|多少|什么|吗)[ \t。]*(?:\r?\n){{1,2}}"  # and told by another
@@ -105,6 +106,10 @@ _ABOUT = (  # what follows or precedes in names that hold no secret themselves
     r"(?i)(?:hash|sha\d*|digest|fingerprint|checksum|thumbprint|ids?|counts?|name|len|length|size|types?|path|file|dir|url|uri|"
     r"endpoint|expir\w*|ttl|limits?|policy|version|fields?|header|ref|arn|provider|scopes?|format|prefix|suffix|min|max|"
     r"budget|usage|issuer|audience|label|alias|store|manager|mode|rotation|regex|pattern|column|table)\d*$"
+)
+_ELSE = (  # whose values look random and open nothing
+    r"(?i:commits?|builds?|requests?|tickets?|issues?|runs?|jobs?|events?|traces?|images?|branch|tags?|prs?|release|revision"
+    r"|session|bucket|container|pods?|node|host|server|service|index|value|from|see|santa)"
 )
 _KEY_OF = (
     r"(?i)(?:api(?:v[0-9])?|access|private|priv|secret|encrypt(?:ion)?|sign(?:ing)?|signature|master|auth|account|app|service|client|"
@@ -203,9 +208,7 @@ def _assigned_span(found: re.Match[str], name: str, *, is_random: Check) -> Span
         return None
     if found["bare"] and name is not _OTHER_NAMES and not _may_follow_blank(before, found, value):
         return None
-    if (found["below"] or found["asked"]) and not compiled(r"[\"'`\]]{0,3}[ \t]*(?:\r?\n|\Z)").match(found.string, end):
-        return None
-    if found["asked"] and not is_scattered(value):
+    if not _is_told(found, value, end=end):
         return None
     if name in _SHORT_NAMES and not compiled(r"(?=\D*\d)[\w+/=-]{16,}").fullmatch(value):
         return None
@@ -214,6 +217,17 @@ def _assigned_span(found: re.Match[str], name: str, *, is_random: Check) -> Span
     if name == "key" and not compiled(_KEY_OF).search(before) and len(value) < 20:
         return None
     return start, end
+
+
+def _is_told(found: re.Match[str], value: str, *, end: int) -> bool:
+    """Say whether a value that does not stand right behind its name is meant by it, and not by what stands between."""
+    is_last = compiled(r"[\"'`\]]{0,3}[ \t]*(?:\r?\n|\Z)").match(found.string, end)
+    if found["below"]:
+        return is_last is not None
+    if found["asked"]:
+        return is_last is not None and is_scattered(value)
+    words = (found["said"] or "").split()
+    return not any(compiled(_ABOUT).match(word) or compiled(_ELSE).fullmatch(word) for word in words)
 
 
 def _may_be_uuid(before: str, said: str, *, name: str) -> bool:
@@ -229,7 +243,11 @@ def _may_be_uuid(before: str, said: str, *, name: str) -> bool:
 
 def _may_follow_blank(before: str, found: re.Match[str], value: str) -> bool:
     """Say whether a name takes its value after a mere blank: an option, a line of .netrc, or `NAME_API_KEY`."""
-    if compiled(r"(?:^|\s)-{1,2}[\w-]*$|(?i:login|user)[ \t]+\S+\s+$|(?i:set|config)[ \t]+[\w./:-]*$").search(before):
+    if compiled(r"(?i:private|priv)[ _-]$").search(before) and compiled(r"(?:0x)?[0-9a-f]{64}").fullmatch(value):
+        return True
+    if compiled(
+        r"(?:^|\s)-{1,2}[\w-]*$|(?:^|\s)require$|(?i:login|user)[ \t]+\S+\s+$|(?i:set|config)[ \t]+[\w./:-]*$"
+    ).search(before):
         return True
     if len(value) >= 24 and all(compiled(kind).search(value) for kind in ("[a-z]", "[A-Z]", "[0-9]")):
         return True

@@ -69,10 +69,7 @@ def _text(content: Mapping[str, object], key: str) -> str:
 
 @value
 class Transcript:
-    """What the end of a transcript says: the last message of the main chain, and the texts of user turns, oldest first.
-
-    A message before the last thing that a person typed is of an earlier turn, and none.
-    """
+    """What the end of a transcript says: the last message of the main chain, and the texts of user turns, oldest first."""
 
     last_message: str = ""
     user_turns: tuple[str, ...] = ()
@@ -85,14 +82,9 @@ def read_transcript(path: str) -> Transcript:
     """
     lines = list(_read_tail(os.path.expanduser(path))) if path else []
     messages = [line for line in lines if line.get("isSidechain") is not True]
-    said = ""
-    for line in messages:
-        if line.get("type") == "assistant":
-            said = _join(line, "text") or said
-        elif _typed(line):
-            said = ""
+    said = [text for line in messages if line.get("type") == "assistant" if (text := _join(line, "text"))]
     asked = [text for line in messages if line.get("type") == "user" if (text := _join(line, "text"))]
-    return Transcript(said, tuple(asked))
+    return Transcript(said[-1] if said else "", tuple(asked))
 
 
 def read_operator(path: str) -> tuple[str, ...]:

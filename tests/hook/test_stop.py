@@ -218,32 +218,6 @@ def test_marker_before_the_last_256_kib_is_not_read(seat: Seat):
     assert seat.answers() == {}
 
 
-RESULT = [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "ok"}]
-
-
-@pytest.mark.parametrize(
-    ("later", "answers"),
-    [
-        ([asked("and now?")], {}),
-        (
-            [asked("and now?"), {"type": "assistant", "message": {"content": [{"type": "tool_use", "id": "toolu_1"}]}}],
-            {},
-        ),
-        ([{"type": "user", "message": {"content": RESULT}}], {"T-1": "x"}),
-        ([{**asked("a note of the client"), "isMeta": True}, asked("<task-notification>…")], {"T-1": "x"}),
-        ([{**asked("in a subagent"), "isSidechain": True}], {"T-1": "x"}),
-    ],
-    ids=["asked again", "asked again, answered by a tool", "result of a tool", "notes of the client", "sidechain"],
-)
-def test_message_that_a_person_has_answered_is_of_an_earlier_turn(
-    seat: Seat, later: list[Any], answers: dict[str, str]
-):
-    seat.dispatch("T-1")
-    path = write(seat.workspace / "t.jsonl", asked("q"), said(f"x {MARKER}"), *later)
-    seat.run(seat.payload(None, transcript_path=str(path)), script=HOOK)
-    assert seat.answers() == answers
-
-
 def test_path_of_the_transcript_may_begin_with_a_tilde(seat: Seat):
     seat.dispatch("T-1")
     write(seat.home / "t.jsonl", said(f"x {MARKER}"))

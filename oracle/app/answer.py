@@ -21,6 +21,7 @@ from oracle.domain.stretches import is_wide
 from oracle.domain.values import replace, value
 from oracle.errors import NotInFederation, UsageError
 from oracle.index import query
+from oracle.index.holders import naming
 from oracle.wording import Said, say, say_many
 
 TYPE_CHECKING = False
@@ -164,6 +165,7 @@ def _choose(
     oracle: Oracle, asked: Question, hits: Sequence[Hit], *, is_last: bool
 ) -> tuple[tuple[Cited, ...], tuple[Replaced, ...]]:
     """Return the claims and the records that no longer hold; nothing where memory does not bear an answer."""
+    hits = _of_those_named(oracle, asked, hits)
     over = [hit for hit in hits if _is_over(hit.record)]
     notes = set() if compiled(_OF_RETIREMENT).search(asked.text) else _notes(oracle, over)
     now = [hit for hit in hits if not _is_over(hit.record) and hit.record.slug not in notes]
@@ -179,7 +181,7 @@ def _choose(
     bearing = [hit for hit in now if _bears(asked, hit) >= least or hit in first]
     made = (_candidate(oracle, asked, hit, is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)
-    was_best = any(_bears(asked, hit) >= best for hit in over)
+    was_best = best > max((_bears(asked, hit) for hit in now[:_STRONGEST]), default=0.0)
     kept = _with_successors(oracle, asked, kept, replaced.values(), is_first=was_best)
     kept, pairs = _beside(oracle, asked, kept)
     return _cite(oracle, kept, pairs), tuple(replaced.values())
@@ -198,6 +200,14 @@ def _bears(asked: Question, hit: Hit) -> float:
     by_meaning = hit.nearness / (_APART + _APART_WORDS / number)
     best = max(by_words, (by_words + by_meaning) / _BOTH)
     return best if is_wide(asked.text) == is_wide(hit.snippet) else max(best, by_meaning)
+
+
+def _of_those_named(oracle: Oracle, asked: Question, hits: Sequence[Hit]) -> Sequence[Hit]:
+    """Return the hits of records that hold one of the question's names: what is true of another product is no answer."""
+    if not asked.names:
+        return hits
+    held = naming(oracle.index.database.connect(), {hit.record.slug for hit in hits}, asked.names)
+    return [hit for hit in hits if hit.record.slug in held]
 
 
 def _is_over(record: Summary) -> bool:

@@ -106,7 +106,11 @@ def _by_words(oracle: Oracle, question: str, project: str) -> tuple[CitedFact, .
     scored = []
     for leaf in _leaves(oracle, project):
         named = leaf.words & asked
-        if leaf.own and leaf.own <= asked and len(named) > len(leaf.own) and len(named) >= _ENOUGH * len(asked):
+        is_whole = (
+            named == asked and len(leaf.own) > 1
+        )  # `primary language` asks for `box.primary_language`, `host` for any
+        is_more = len(named) > len(leaf.own) and len(named) >= _ENOUGH * len(asked)
+        if leaf.own and leaf.own <= asked and (is_whole or is_more):
             scored.append((-len(named), leaf.key, leaf.path, leaf))
     best = sorted(scored, key=lambda item: item[:3])[: _MOST_FACTS if project else _MOST_PROJECTS]
     keys = list(dict.fromkeys(leaf.key for count, _, _, leaf in best if count == best[0][0]))[:_MOST_FACTS]

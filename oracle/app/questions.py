@@ -56,7 +56,7 @@ _LONGEST = 4000
 
 @value
 class Question:
-    """A question with its words; `unknown` are the names in it that no record asked holds.
+    """A question with its words; `names` are the names in it, `unknown` those that no record asked holds.
 
     `asking` is the number of words, or of pairs of characters, that may be found. `absent` is the share of the words that say
     what it is about, 0 to 1, that stand in no record of the Root, as far as that says anything.
@@ -64,6 +64,7 @@ class Question:
 
     text: str
     words: frozenset[str]
+    names: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     asking: int = 0
     absent: float = 0.0
@@ -96,7 +97,7 @@ def read_question(oracle: Oracle, text: str, filters: Mapping[str, str], *, fres
         absent = _absent(connection, len(held), len(about))
         asking = len(terms) - len(about) + len(held)
         is_empty = not subject.held and fold.STOP_WORDS.issuperset(words)
-        return Question(text, frozenset(words), tuple(unknown), asking, absent, subject, is_empty)
+        return Question(text, frozenset(words), tuple(names), tuple(unknown), asking, absent, subject, is_empty)
 
     return oracle.index.read(look, fresh=fresh)
 

@@ -9,7 +9,7 @@ from oracle.index import fold
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from oracle.domain.asked import Asked
 
@@ -36,6 +36,18 @@ def holders(
     if asked.space == FILE:
         found.update(dict.fromkeys(_lying_at(connection, asked, condition), True))
     return found
+
+
+def naming(connection: sqlite3.Connection, slugs: Collection[str], names: Collection[str]) -> set[str]:
+    """Return those of these records that hold a word which begins with one of the names, in their text, title or path."""
+    expression = " OR ".join(f"{fold.quote(fold.fold(name))}*" for name in names)
+    marks = ", ".join("?" * len(slugs))
+    rows = connection.execute(
+        f"SELECT slug FROM passage JOIN record ON record.id = passage.rowid WHERE passage MATCH ? AND slug IN ({marks})",  # noqa: S608
+        (expression, *slugs),
+    )
+    small = [name.lower() for name in names]
+    return {slug for (slug,) in rows} | {slug for slug in slugs if any(name in slug.lower() for name in small)}
 
 
 def _linked(

@@ -318,6 +318,25 @@ def test_a_fact_is_found_by_the_words_of_its_key(root: Path, question: str) -> N
         assert oracle.answer("项目用哪个 Python 蓝牙？").facts == ()
 
 
+@pytest.mark.parametrize(
+    ("question", "keys"),
+    [
+        ("What is the primary language?", ["box.primary_language"]),
+        ("max_retries", ["box.deploy.max_retries"]),
+        ("Which target host?", ["box.deploy.target_host"]),
+        ("host", []),
+        ("Which language?", []),
+        ("Which primary language do the zebras speak?", []),
+    ],
+)
+def test_a_key_of_two_words_is_found_by_these_alone(tmp_path: Path, question: str, keys: list[str]) -> None:
+    content = {"primary_language": "Python", "deploy": {"target_host": "web-1", "max_retries": 5}, "host": "web-2"}
+    put(tmp_path, "machine/box.json", json.dumps(content))
+    put(tmp_path, f"{BUILDER}/x", "x")
+    with Oracle.open(str(tmp_path)) as oracle:
+        assert [fact.key for fact in oracle.answer(question).facts] == keys
+
+
 def test_facts_are_no_other_seats(machine: Path) -> None:
     with Oracle.open(str(machine)) as oracle:
         assert oracle.answer("network.proxy.host", seat="builder").facts == ()
@@ -332,6 +351,30 @@ def test_a_name_that_no_record_holds_is_not_answered(root: Path, oracle: Oracle)
     assert (reply.status, reply.unknown) == ("not_in_memory_db", ("Kafka",))
     assert reply.nearest[0].record.slug == f"{BUILDER}/retry"
     assert "8 records and the facts were searched" in reply.reason
+
+
+def test_what_is_true_of_another_name_is_not_quoted(tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        "projects/p/builder/a",
+        "# Ports\n\nThe default port of DolphinScheduler is 12345, of its API 25333.\n",
+    )
+    put(tmp_path, "projects/p/builder/b", "# Connectors\n\nSeaTunnel reads from JDBC.\n")
+    with Oracle.open(str(tmp_path)) as oracle:
+        assert oracle.answer("What is the default port of SeaTunnel?").claims == ()
+        assert oracle.answer("SeaTunnel 的默认端口 default port 是多少？").claims == ()
+        (claim,) = oracle.answer("What is the default port of the DolphinScheduler API?").claims
+        assert claim.record.slug == "projects/p/builder/a"
+
+
+def test_what_replaces_a_record_comes_behind_one_that_bears_as_much(tmp_path: Path) -> None:
+    put(tmp_path, "projects/p/builder/limits", "# Webhook limits\n\nWebhook limits: at most 5 MB.\n")
+    put(tmp_path, "projects/p/builder/old", "# Webhook limits of old\n\nWebhook limits: at most 2 MB.\n")
+    put(tmp_path, "projects/p/builder/new", "---\nsupersedes: old\n---\n# Attempts\n\nThree attempts.\n")
+    with Oracle.open(str(tmp_path)) as oracle:
+        claims = oracle.answer("What are the webhook limits?").claims
+        assert [claim.record.slug.rpartition("/")[2] for claim in claims] == ["limits", "new"]
+        assert claims[1].stands_for == ("projects/p/builder/old",)
 
 
 def test_what_is_merely_near_is_not_quoted(root: Path, oracle: Oracle) -> None:

@@ -53,6 +53,18 @@ def test_neighbours_that_answer_come_first(root: Path, lay_out: Callable[[World,
     assert reciprocal / len(questions) >= 0.95
 
 
+@pytest.mark.parametrize(
+    "filters", [{"status": "superseded"}, {"project": "world"}, {"kind": "company"}, {"until": "2000-01-01"}]
+)
+def test_a_record_that_is_named_may_be_filtered_out(root: Path, filters: dict[str, str]) -> None:
+    world = World(3, people=12, companies=6)
+    world.write(root)
+    with Oracle.open(str(root)) as oracle:
+        held = {record.slug for record in oracle.records(filters)}
+        for text, _ in world.questions():
+            assert {hit.record.slug for hit in oracle.search(text, filters)} <= held
+
+
 def test_a_question_that_asks_for_no_link_is_answered_by_its_words(root: Path) -> None:
     world = World(3, people=40, companies=16)
     slugs = world.write(root)

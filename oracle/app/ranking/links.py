@@ -172,7 +172,8 @@ class Relations:
         self._pages = pages
         self._anchors = {anchor.record for anchor in anchors}
         self._classes = {record: _classes_of(summary) for record, summary in summaries.items()}
-        self._names = {record: Names.of(summary.title, summary.slug) for record, summary in summaries.items()}
+        self._names = {anchor.record: Names.of(anchor.title, anchor.slug) for anchor in anchors}  # one may be filtered out
+        self._names |= {record: Names.of(summary.title, summary.slug) for record, summary in summaries.items()}
         self._kind = self._find_kinds()
         named = {word for anchor in anchors for word in anchor.words}
         words = [word for word in question.words if word not in named and word not in _NO_CUES]
@@ -186,7 +187,7 @@ class Relations:
 
     def _find_kinds(self) -> dict[int, str]:
         """Return what each record is about, "" if unknown: its own folder says it, else that of a link to it."""
-        kinds = {record: relations.kind_of(classes) for record, classes in self._classes.items()}
+        kinds = {record: relations.kind_of(self._classes.get(record, ())) for record in self._names}
         if all(kinds.values()):
             return kinds
         said: dict[str, str] = {}

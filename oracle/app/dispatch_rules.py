@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-from oracle.app.orders import TASK, Order
-from oracle.app.teams import Team
+from oracle.app.orders import QUERY, TASK, Order
+from oracle.app.teams import Team, is_memory
 from oracle.domain.handoffs import Step
-from oracle.domain.receipts import ReceiptName
+from oracle.domain.receipts import Kind, ReceiptName
 from oracle.errors import Blocked, TaskAlreadyQueued, UsageError
-from oracle.store import handoffs, task_tree
+from oracle.store import handoffs, responses, task_tree
 from oracle.wording import say
 
 TYPE_CHECKING = False
@@ -22,6 +22,8 @@ def keep(oracle: Oracle, team: Team, order: Order) -> None:
     if not order.objective.strip():
         raise UsageError(say("The task has no text."), hint=say("Say what is asked, in a sentence."))
     role = team.profile.role(order.target)
+    if order.kind == QUERY and is_memory(team, order.target):
+        _refuse_answered(oracle, team, order)
     if team.profile.is_multi_team and order.target in team.profile.planners:
         raise Blocked(
             say(
@@ -99,15 +101,29 @@ def _refuse_stacking(oracle: Oracle, team: Team, order: Order) -> None:
             )
 
 
+def _refuse_answered(oracle: Oracle, team: Team, order: Order) -> None:
+    """Raise TaskAlreadyQueued for a question under an id that memory answered before, whoever asked then.
+
+    An id has one response: what stands would be taken for the answer to whatever is asked under it later.
+    """
+    if responses.project_of(oracle.root, order.task_id) is not None:
+        raise _already_answered(order.task_id, order.target)
+    for receipt, _ in handoffs.receipts_of(team.folder, order.task_id):
+        if receipt.kind is Kind.COMPLETION and is_memory(team, receipt.name.source):
+            raise _already_answered(order.task_id, receipt.name.source)
+
+
+def _already_answered(task_id: str, seat: str) -> TaskAlreadyQueued:
+    return TaskAlreadyQueued(
+        say("TASK_ALREADY_QUEUED {task_id}: {target} answered it already.", task_id=task_id, target=seat),
+        hint=say("Choose another task id."),
+    )
+
+
 def refuse_second(team: Team, name: ReceiptName) -> None:
     """Raise TaskAlreadyQueued when this task was dispatched to this seat before, in whatever way."""
     queued = next((task for task in task_tree.read_queue(team.tree, name.target) if task.task_id == name.task_id), None)
     if queued is not None and (queued.state in ("pending", "queued") or handoffs.read(team.folder, name) is not None):
         raise task_tree.already_queued(queued, team.profile.todo_file(name.target))
     if handoffs.read(team.folder, name.answered_by()) is not None:
-        raise TaskAlreadyQueued(
-            say(
-                "TASK_ALREADY_QUEUED {task_id}: {target} answered it already.", task_id=name.task_id, target=name.target
-            ),
-            hint=say("Choose another task id."),
-        )
+        raise _already_answered(name.task_id, name.target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from oracle.app import answered, teams, told_claims, wakeups
 from oracle.app.teams import Team, open_team
@@ -183,6 +184,7 @@ def of_team(oracle: Oracle, team: Team, around: Outside | None = None) -> Listin
         outside.conflicts,
         {(task, seat) for name, task, seat in outside.pending if name == team.project},
         team.profile.seats_of("memory"),
+        partial(responses.is_older, oracle.root),
     )
     return handoff_list.list_handoffs(team.folder, now=teams.now(oracle), around=mine)
 

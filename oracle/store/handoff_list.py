@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 
 from oracle.domain import receipts, timestamps
 from oracle.domain.handoffs import Handoff, Piece
 from oracle.domain.receipts import CLAIM, CONSUMED, Kind, Receipt, ReceiptName
-from oracle.domain.values import value
+from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure
 from oracle.store import files, steps
 from oracle.store.leases import Lease, read_claim
@@ -26,12 +26,14 @@ class Around:
     """What lies outside of the handoff folder: the task ids with a response, those with a conflict, the wake-ups pending.
 
     A pending wake-up is (task id, seat to wake). Responses and conflicts belong to handoffs that a memory seat answers.
+    `is_older` tells of a task whether its response was there before a moment; without it none was.
     """
 
     responses: Collection[str] = ()
     conflicts: Collection[str] = ()
     pending: Collection[tuple[str, str]] = ()
     memory_seats: Collection[str] = ("memory",)
+    is_older: Callable[[str, datetime], bool] | None = None
 
 
 @value
@@ -79,9 +81,13 @@ def list_handoffs(folder: str, *, now: datetime, around: Around | None = None) -
         elif kind is not Kind.NOTICE and item.receipt is not None:
             dispatches.append(item)
     around = around or Around()
-    listed = [
-        _join(item, _take_completion(item, completions), folder=folder, now=now, around=around) for item in dispatches
-    ]
+    answered = frozenset(completions)
+    listed = []
+    for item in dispatches:
+        completion = _take_completion(item, completions)
+        is_others = completion is None and _is_of_others(item, answered, around)
+        mine = replace(around, responses=()) if is_others else around
+        listed.append(_join(item, completion, folder=folder, now=now, around=mine))
     rest = [item for group in completions.values() for item in group]
     listed += [_join(None, item, folder=folder, now=now, around=around) for item in rest]
     return Listing(tuple(sorted(listed, key=lambda one: (one.changed_at, one.task_id))), tuple(problems))
@@ -176,6 +182,20 @@ def _take_completion(dispatch: _Files, completions: dict[tuple[str, str], list[_
                 left.remove(item)
                 return item
     return None
+
+
+def _is_of_others(dispatch: _Files, answered: Collection[tuple[str, str]], around: Around) -> bool:
+    """Tell whether the response of a dispatch that has no completion was written for another reader, or another question.
+
+    Its answerer completed the task for somebody already, or the response was there before the dispatch.
+    """
+    task_id = dispatch.name.task_id
+    if dispatch.receipt is None or task_id not in around.responses:
+        return False
+    if (task_id, dispatch.name.target) in answered:
+        return True
+    assigned = timestamps.parse(dispatch.receipt.text("assigned_at"))
+    return assigned is not None and around.is_older is not None and around.is_older(task_id, assigned)
 
 
 def _is_older(completion: _Files, dispatch: _Files) -> bool:

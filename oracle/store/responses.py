@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Mapping
 
+from oracle.domain import timestamps
 from oracle.domain.receipts import fingerprint
 from oracle.domain.slugs import check_name
 from oracle.domain.values import NOTHING, value
@@ -20,12 +21,18 @@ from oracle.store.handoffs import Outcome
 from oracle.store.layout import Root
 from oracle.wording import say
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
 SCHEMA_VERSION = 1
 LATER_KEYS = frozenset(("delivered_at", "all_verified", "claim_results", "schema_version", "query_id", "project"))
 """Keys that tell of the moment of a delivery or repeat the file's name: responses that differ in these are one answer."""
 
 _ASIDE = re.compile(r"(?P<task>.+)\.(?P<kind>conflict|superseded)-(?P<digest>[0-9a-f]{12})\.json")
 _HASH_DIGITS = 12
+_FILE_TIME = 2.0
+"""Seconds by which a file may seem older than it is: some file systems count in twos."""
 
 
 @value
@@ -166,6 +173,20 @@ def project_of(root: Root, task_id: str) -> str | None:
     path = path_of(root, task_id)
     raw = steps.read(path)
     return None if raw is None else _project(_parse(raw))
+
+
+def is_older(root: Root, task_id: str, moment: datetime) -> bool:
+    """Tell whether a task's response was there before a moment: by what it says, else by its file, in whole seconds.
+
+    Without a response, or where neither tells, it was not.
+    """
+    path = path_of(root, task_id)
+    said = (_read_bytes(path) or {}).get("delivered_at")
+    delivered = timestamps.parse(said) if isinstance(said, str) else None
+    if delivered is not None:
+        return delivered < moment.replace(microsecond=0)
+    changed = _changed_at(path)
+    return 0 < changed < moment.timestamp() - _FILE_TIME
 
 
 def belongs_to(task_id: str, project: str) -> Conflict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -360,6 +361,32 @@ def test_answer_whose_intent_was_lost_is_finished_from_the_response(squad: Squad
     assert squad.oracle.resume().done
     assert squad.receipts() == DONE
     assert not squad.deliver().is_new
+
+
+@pytest.mark.parametrize("is_acknowledged", [False, True])
+def test_a_response_written_for_another_reader_completes_no_other_question(squad: Squad, *, is_acknowledged: bool):
+    squad.ask(source="builder")
+    squad.deliver(target="builder")
+    if is_acknowledged:
+        squad.ack("Q-1", "memory", "builder")
+    squad.ask(source="planner", objective="May we delete it?")  # as older tools did
+    before = squad.snapshot()
+    squad.oracle.resume()
+    assert squad.snapshot() == before
+    states = {item.handoff.asker: item.handoff.state.step.value for item in squad.oracle.handoffs().items}
+    assert states["planner"] == "open"
+
+
+@pytest.mark.parametrize("moment", ["", "2026-04-27T18:30:00+00:00"])
+def test_a_response_that_was_there_before_the_question_does_not_complete_it(squad: Squad, moment: str):
+    from oracle.store import responses
+
+    stored = responses.put(squad.oracle.root, "Q-1", {"answer": "B.", "delivered_at": moment})
+    os.utime(stored.path, (1_700_000_000, 1_700_000_000) if not moment else None)
+    squad.ask()
+    squad.oracle.resume()
+    assert squad.receipts() == {"Q-1__planner__memory.json"}
+    assert squad.states() == {"Q-1": "open"}
 
 
 def test_response_of_a_task_of_two_projects_is_finished_for_none(squad: Squad, tmp_path: Path):

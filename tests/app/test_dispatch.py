@@ -97,6 +97,46 @@ def test_answered_task_is_not_asked_again(squad: Squad):
     assert squad.snapshot() == before
 
 
+@pytest.mark.parametrize("source", ["planner", "builder", "operator"])
+@pytest.mark.parametrize("reader", ["planner", "builder"])
+def test_no_question_is_asked_under_an_id_that_memory_answered(squad: Squad, source: str, reader: str):
+    squad.ask(source=reader, kind=QUERY)
+    squad.deliver(target=reader)
+    squad.ack("Q-1", "memory", reader)
+    before = squad.snapshot()
+    with pytest.raises(TaskAlreadyQueued, match="TASK_ALREADY_QUEUED Q-1"):
+        squad.ask(source=source, kind=QUERY, objective="something else")
+    assert squad.snapshot() == before
+    assert squad.inbox().waiting == ()
+
+
+def test_no_question_is_asked_under_the_id_of_a_task_that_memory_completed(squad: Squad):
+    squad.ask("T1")
+    squad.complete("T1", "memory")
+    with pytest.raises(TaskAlreadyQueued, match="memory answered it already"):
+        squad.ask("T1", "builder", kind=QUERY)
+
+
+def test_one_id_goes_along_a_chain_and_asks_memory_once(squad: Squad):
+    squad.ask("T1", "memory", "planner")
+    squad.ask("T1", "planner", "builder")
+    squad.ask("T1", "builder", kind=QUERY)
+    squad.deliver("T1", target="builder")
+    squad.complete("T1", "builder", "planner")
+    squad.ask("T1", "planner", "reviewer")
+    squad.complete("T1", "reviewer", "planner", verdict="APPROVED")
+    squad.complete("T1", "planner", "memory")
+    assert not [name for name in squad.receipts() if "memory__planner.json" in name and "consumed" not in name]
+    assert {name for name in squad.receipts() if name.endswith(".consumed")} == {
+        "T1__memory__planner.json.consumed",
+        "T1__planner__builder.json.consumed",
+        "T1__builder__memory.json.consumed",
+        "T1__planner__reviewer.json.consumed",
+        "T1__builder__planner.json.consumed",
+        "T1__reviewer__planner.json.consumed",
+    }
+
+
 @pytest.mark.parametrize("other", ["T1-foo", "T10", "T1.a", "T1__sub"])
 def test_ids_are_compared_whole(squad: Squad, other: str):
     squad.ask(other)

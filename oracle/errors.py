@@ -81,6 +81,12 @@ class TaskAlreadyQueued(UsageError):
     code = "task_already_queued"
 
 
+class OtherAsker(UsageError):
+    """Another seat than the one named asked this, and still waits; nothing was delivered."""
+
+    code = "other_asker"
+
+
 class Blocked(UsageError):
     """A rule of the team forbids this dispatch; nothing was written."""
 

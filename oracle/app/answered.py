@@ -6,7 +6,7 @@ from oracle.app import teams
 from oracle.app.teams import Team
 from oracle.domain.decisions import Payload, resolve_command
 from oracle.domain.receipts import PAYLOAD, Kind, Receipt, ReceiptName
-from oracle.errors import CompletionRefused
+from oracle.errors import CompletionRefused, OtherAsker
 from oracle.store import handoffs
 from oracle.wording import say
 
@@ -40,6 +40,27 @@ def refuse_decision(team: Team, task_id: str) -> None:
             raise CompletionRefused(
                 say("{task_id} asks people to decide; nothing was handed over.", task_id=task_id),
                 hint=say("Settle it with `{command}`.", command=command_to_settle(team, receipt)),
+            )
+
+
+def refuse_other_reader(team: Team, name: ReceiptName) -> None:
+    """Raise OtherAsker for an answer to a seat that did not ask, while another that did still waits for it.
+
+    The one response of the id would be taken for the answer to that question. A delivery that was made before may come again.
+    """
+    if dispatch_answered(team.folder, name) is not None or handoffs.find(team.folder, name) is not None:
+        return
+    for asked, is_open in dispatches_to(team.folder, name.task_id, name.source):
+        if is_open and asked.kind is Kind.DISPATCH:
+            raise OtherAsker(
+                say(
+                    "{seat} asked {source} under the task id {task_id}, not {target}; nothing was delivered.",
+                    seat=asked.name.source,
+                    source=name.source,
+                    task_id=name.task_id,
+                    target=name.target,
+                ),
+                hint=say("Deliver it with --target {seat}.", seat=asked.reply_to),
             )
 
 

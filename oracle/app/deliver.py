@@ -116,13 +116,14 @@ def _digest(work: Work) -> str:
 def prepare(oracle: Oracle, delivery: Delivery) -> tuple[Team, Work, evidence.Verified]:
     """Return the team, the work and what its claims are worth. Writes nothing.
 
-    Raises OwnershipError for a source that is no memory seat, CompletionRefused for a question to people, ClaimsFailed,
-    UsageError, also for a response that says nothing.
+    Raises OwnershipError for a source that is no memory seat, CompletionRefused for a question to people, OtherAsker for a target
+    that did not ask while another seat waits, ClaimsFailed, UsageError, also for a response that says nothing.
     """
     team = open_team(oracle, delivery.project, path=delivery.profile)
     answered.refuse_decision(team, delivery.task_id)
     teams.require_memory(team, delivery.source)
     name = team.receipt(delivery.task_id, delivery.source, delivery.target)
+    answered.refuse_other_reader(team, name)
     require_answer(delivery.response)
     verified = evidence.verify(oracle.root, team.profile.repo_root, delivery.response)
     if delivery.is_strict:

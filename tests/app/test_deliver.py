@@ -11,8 +11,17 @@ import pytest
 
 from oracle.app.deliver import Delivery
 from oracle.app.delivery_steps import Delivered
-from oracle.errors import ClaimsFailed, Conflict, HandoffFailed, InvalidName, NoProfile, OwnershipError, UsageError
-from oracle.store import steps
+from oracle.errors import (
+    ClaimsFailed,
+    Conflict,
+    HandoffFailed,
+    InvalidName,
+    NoProfile,
+    OtherAsker,
+    OwnershipError,
+    UsageError,
+)
+from oracle.store import inbox, steps
 from tests.app.squad import Squad
 from tests.store.crash import each_crash, run_at_once
 
@@ -513,18 +522,50 @@ def test_a_conflict_shows_before_a_wake_up_that_waits(squad: Squad):
     assert squad.states() == {"Q-1": "conflict"}
 
 
-@pytest.mark.parametrize(("task_id", "target"), [("TYPO", "planner"), ("Q-1", "builder")])
-def test_what_nobody_asked_for_is_delivered_with_a_warning(squad: Squad, task_id: str, target: str):
+def test_what_nobody_asked_for_is_delivered_with_a_warning(squad: Squad):
     squad.ask()
     squad.warnings.clear()
-    assert squad.deliver(task_id, target=target).is_new
+    assert squad.deliver("TYPO").is_new
     (warning,) = squad.warnings
-    assert f"no dispatch of {task_id} from {target} to memory is open" in warning
+    assert "no dispatch of TYPO from planner to memory is open" in warning
     assert "open ones: Q-1 from planner" in warning
     squad.warnings.clear()
-    assert not squad.deliver(task_id, target=target).is_new
+    assert not squad.deliver("TYPO").is_new
     assert squad.deliver().is_new
     assert squad.warnings == []
+
+
+@pytest.mark.parametrize("more", [{}, {"supersedes": True}, {"is_strict": True}])
+@pytest.mark.parametrize("reply_to", ["", "reviewer"])
+def test_an_answer_for_a_seat_that_did_not_ask_is_refused_while_another_waits(
+    squad: Squad, reply_to: str, more: dict[str, Any]
+):
+    squad.ask(reply_to=reply_to)
+    before = squad.snapshot()
+    with pytest.raises(OtherAsker, match="planner asked memory under the task id Q-1, not builder") as caught:
+        squad.deliver(target="builder", **more)
+    assert caught.value.hint == f"Deliver it with --target {reply_to or 'planner'}."
+    squad.oracle.resume()
+    assert squad.snapshot() == before
+    assert squad.deliver(target=reply_to or "planner").is_new
+    assert squad.deliver(target="builder").is_new
+
+
+def test_a_delivery_that_was_made_before_the_question_may_come_again(squad: Squad):
+    squad.deliver(target="builder")
+    squad.ask()  # as older tools did
+    assert not squad.deliver(target="builder").is_new
+    squad.oracle.resume()
+    assert "Q-1__planner__memory.json" in squad.receipts()
+
+
+def test_what_a_hook_kept_for_a_seat_that_did_not_ask_is_dropped(squad: Squad):
+    squad.ask(notifies=False)
+    answer = {"project": "demo", "task_id": "Q-1", "source": "memory", "seat": "builder", "text": "B."}
+    entry = inbox.Entry(inbox.Kind.INTENT, ("demo", "Q-1", "builder", "x"), answer, due_at=0.0)
+    inbox.add(squad.oracle.root, entry)
+    assert "dropped" in squad.oracle.resume().done[0]
+    assert squad.responses() == set()
 
 
 @pytest.mark.parametrize("answer", ["", " \n\t", "\u200b", None, {}, []])

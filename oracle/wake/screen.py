@@ -19,6 +19,14 @@ _FOOTER = re.compile(_KEY, re.IGNORECASE)
 _STATUS = re.compile(rf"^[^{_GLYPHS}].*\([^()]*{_KEY}[^()]*\)$", re.IGNORECASE)  # ✽ Thinking… (12s · esc to interrupt)
 _SPINNING = re.compile(r"[\u2801-\u28ff◐◑◒◓◴◵◶◷]")  # in a pane's title: the agent's own sign that it works
 _COLLAPSED = re.compile(r"\[Pasted [^\]]*\]$")  # how clients show a long paste
+_SIGNS = "$#%>❯➜»λ▶"  # what shells end their prompts with
+_PROMPT = re.compile(rf"[{_SIGNS}] ?$")
+_COMMAND = re.compile(
+    rf"[{_SIGNS}] +\S"
+)  # something stands behind a prompt: what follows is a command, though it ends in `>`
+_CONTINUED = re.compile(
+    r"(?:[a-z]+ )*(?:[a-z]+)?>"
+)  # `>`, `quote>`, `for then>`: a shell waits for the rest of a command
 _ABOVE = 4  # rows above the cursor in which a client's status is looked for
 _TAIL = 60  # characters of a text's end that are looked for
 _ENOUGH = 16  # characters that will do where a small box shows no more
@@ -26,18 +34,24 @@ _ENOUGH = 16  # characters that will do where a small box shows no more
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The visible rows of a pane, the cursor in columns and rows from 0, the width in columns, and the pane's title."""
+    """The visible rows of a pane, the cursor in columns and rows from 0, the width in columns, the pane's title and program."""
 
     rows: tuple[str, ...]
     column: int
     row: int
     width: int
     title: str = ""
+    command: str = ""
 
     @property
     def before_cursor(self) -> str:
         """The cursor's row up to the cursor."""
         return _cut(self.rows[self.row], self.column) if self.row < len(self.rows) else ""
+
+    @property
+    def behind_cursor(self) -> str:
+        """The cursor's row from the cursor on."""
+        return self.rows[self.row][len(self.before_cursor) :] if self.row < len(self.rows) else ""
 
 
 class Sight(StrEnum):
@@ -88,6 +102,27 @@ def is_in_shell_mode(screen: Screen) -> bool:
     """Tell whether the box would run what is typed as a command of the shell: its prompt sign is `!` then."""
     below_edge = 0 < screen.row <= len(screen.rows) and _RULE.match(screen.rows[screen.row - 1])
     return bool(below_edge) and screen.before_cursor.lstrip()[:1] == "!"
+
+
+def is_at_prompt(screen: Screen) -> bool:
+    """Tell whether a shell's cursor stands at an empty prompt; in doubt it does not.
+
+    Left of it are a prompt's sign and one blank at most, right of it nothing; no command and no second line of one is begun.
+    The empty box of a client that a shell's script runs is as good, whatever it suggests behind the cursor: it has two edges or a
+    prompt sign that no shell has.
+    """
+    left = screen.before_cursor
+    if _is_empty_box(screen) or left.strip() == "›":
+        return True
+    if not _PROMPT.search(left) or screen.behind_cursor.strip() or _CONTINUED.fullmatch(left.strip()):
+        return False
+    return not _COMMAND.search(left.rstrip())
+
+
+def _is_empty_box(screen: Screen) -> bool:
+    edges = screen.rows[max(0, screen.row - 1) : screen.row + 2 : 2] if screen.row else ()
+    text = _FRAME.sub("", screen.before_cursor)
+    return len(edges) == len(("upper", "lower")) and all(map(_RULE.match, edges)) and text in tuple(_GLYPHS)
 
 
 def sight(screen: Screen, text: str, *, before: Screen) -> Sight:

@@ -30,7 +30,7 @@ _PANE_FIELDS = (
     *("pane_id", "pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized", "pane_tty"),
     *("@oracle_seat", "pane_current_command", "session_name"),
 )
-_SCREEN_FIELDS = ("cursor_x", "cursor_y", "pane_width", "pane_title")
+_SCREEN_FIELDS = ("cursor_x", "cursor_y", "pane_width", "pane_current_command", "pane_title")
 
 
 class Unanswered(Exception):
@@ -114,8 +114,8 @@ class Server:
         reply = self._to(pane_id, "display-message", "-p", wanted, ";", "capture-pane", "-p", "-t", pane_id)
         if not reply.stdout:
             raise _gone(pane_id)
-        column, row, width, title = reply.stdout[0].split("\t", len(_SCREEN_FIELDS) - 1)
-        return Screen(tuple(reply.stdout[1:]), int(column), int(row), int(width), title)
+        column, row, width, command, title = reply.stdout[0].split("\t", len(_SCREEN_FIELDS) - 1)
+        return Screen(tuple(reply.stdout[1:]), int(column), int(row), int(width), title, command)
 
     def paste(self, pane_id: str, text: str) -> None:
         """Paste a text into a pane, bracketed where the program asked for that, through a buffer of its own name.

@@ -80,7 +80,7 @@ def type_into_own_pane(socket: str, pane_id: str, text: str, *, patience: float)
     until = time.monotonic() + patience
     try:
         server = Server(socket)
-        return _type(server, server.pane(pane_id), check_text(text), until=until, wait=_look_once)
+        return _type(server, server.pane(pane_id), check_text(text), until=until, wait=_look_at_own)
     except (NoServer, PaneGone) as reason:
         return NoSession((pane_id,), reason.args[0])
     except Unanswered as reason:
@@ -118,7 +118,11 @@ def _rank(pane: Pane, seat: str) -> int:
         return 0
     if pane.command in AGENTS:
         return 1
-    return 3 if pane.command.removeprefix("-") in SHELLS else 2
+    return 3 if _is_shell(pane.command) else 2
+
+
+def _is_shell(command: str) -> bool:
+    return command.removeprefix("-") in SHELLS
 
 
 # Typing ---------------------------------------------------------------------------------------------------------------
@@ -174,6 +178,12 @@ def _why_not_idle(seen: Screen, text: str) -> str:
 
 
 def _why_not_typed(seen: Screen, text: str) -> str:
+    if _is_shell(seen.command) and not screens.is_at_prompt(seen):
+        return say("only a shell runs there, and it shows no empty prompt: somebody types, or a program asks something")
+    return _why_not_in_box(seen, text)
+
+
+def _why_not_in_box(seen: Screen, text: str) -> str:
     if screens.is_in_shell_mode(seen):
         return say("its input box is in shell mode")
     if screens.draft(seen) and not screens.holds(seen, text):
@@ -192,6 +202,11 @@ def _wait_unless_submitted(server: Server, pane_id: str, text: str, *, until: fl
 def _look_once(server: Server, pane_id: str, text: str, *, until: float) -> Screen | str:
     seen = server.screen(pane_id)
     return _why_not_typed(seen, text) or seen
+
+
+def _look_at_own(server: Server, pane_id: str, text: str, *, until: float) -> Screen | str:
+    seen = server.screen(pane_id)
+    return _why_not_in_box(seen, text) or seen
 
 
 def _submit(server: Server, pane: Pane, text: str, *, before: Screen, until: float) -> Outcome:

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.wake.screen import Screen, Sight, draft, holds, is_in_shell_mode, is_submitted, is_working, sight
+from oracle.wake.screen import (
+    Screen,
+    Sight,
+    draft,
+    holds,
+    is_at_prompt,
+    is_in_shell_mode,
+    is_submitted,
+    is_working,
+    sight,
+)
 
 RULE = "─" * 60
 
@@ -95,6 +105,35 @@ def test_is_in_shell_mode(row: str, expected: bool):
     assert not is_in_shell_mode(screen(row, at=(len(row), 0)))
 
 
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        *(
+            (row, True)
+            for row in ("$ ", "# ", "u@h:~$ ", "[u@h ~]# ", "mac% ", "u@h ~> ", "~/src ❯ ", "╰─➜ ", "»", "λ ", "▶ ")
+        ),
+        *(
+            (row, False)
+            for row in ("", " ", "$  ", "$ ls", "$ cat > ", "$ echo $", "❯ git log | awk $", "> ", "quote> ")
+        ),
+        *((row, False) for row in ("cmdsubst dquote> ", "Delete? [y/N] ", "Password: ", "~ ", ":", "(END)")),
+    ],
+)
+def test_is_at_prompt(row: str, expected: bool):
+    assert is_at_prompt(screen("said", row, at=(len(row), 1))) is expected
+    assert not is_at_prompt(screen("said", f"{row}x", at=(len(row), 1)))
+
+
+def test_an_empty_box_is_as_good_as_a_prompt():
+    assert is_at_prompt(claude('❯ Try "fix the tests"', column=2, below=RULE)) is True
+    assert is_at_prompt(screen("╭────╮", "│ > │", "╰────╯", at=(4, 1))) is True
+    assert is_at_prompt(screen("╭────╮", "│ > a │", "╰────╯", at=(5, 1))) is False
+    assert is_at_prompt(screen("› Ask anything", at=(2, 0))) is True
+    assert is_at_prompt(screen("› hello", at=(7, 0))) is False
+    assert is_at_prompt(screen("─────", "❯ text", "", at=(2, 1))) is False
+    assert is_at_prompt(screen("❯ text", "─────", at=(2, 0))) is False
+
+
 def test_text_that_a_client_collapsed_is_seen():
     assert sight(claude("❯ [Pasted text #1 +12 lines]", column=28), "x " * 999, before=EMPTY) is Sight.IN_BOX
 
@@ -156,4 +195,5 @@ def test_any_screen_is_judged_without_failing(rows: list[str], column: int, row:
     seen = Screen(tuple(rows), column, row, 80, text)
     assert draft(seen) == draft(seen)
     assert isinstance(is_working(seen), bool)
+    assert isinstance(is_at_prompt(seen), bool)
     assert is_submitted(seen, text, before=seen, typed=seen) in (True, False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -58,7 +59,7 @@ def test_text_is_submitted_as_it_is(stage: Stage, text: str):
 
 @pytest.mark.parametrize("name", ["plain", "dash", "semicolon", "cjk", "wide"])
 def test_text_reaches_a_program_that_only_reads_lines(stage: Stage, name: str):
-    pane = stage.session("demo-planner", "cat > got")
+    pane = stage.session("demo-planner", "exec cat > got")
     assert wake(stage, "demo-planner", TEXTS[name]) == Woken("demo-planner", pane)
     until(lambda: (stage.folder / "got").read_text(encoding="utf-8") == TEXTS[name] + "\n", "cat had the line")
 
@@ -152,6 +153,71 @@ def test_pane_of_a_shell_is_passed_over(stage: Stage):
     pane = split(stage, "demo-planner", command)
     stage.tmux("select-pane", "-t", "=demo-planner:.{top}")
     until(prompts.log.exists, "the box was drawn")
+    assert wake(stage, "demo-planner") == Woken("demo-planner", pane)
+    assert prompts.read() == [TEXT]
+
+
+# A shell alone --------------------------------------------------------------------------------------------------------
+
+BASH = "exec env -i PATH=/usr/bin:/bin TERM=screen HOME=. bash --norc --noprofile -c 'PS1=\"u@h:~$ \" exec bash --norc --noprofile'"
+
+
+def shell(stage: Stage, *keys: str, shows: str = "u@h:~$") -> str:
+    """Start a session in which only a shell runs; press keys there, until its last row begins with a text."""
+    pane = stage.session("demo-planner", BASH)
+    until(lambda: stage.shows(pane) == "u@h:~$", "the shell has its prompt")
+    if keys:
+        stage.tmux("send-keys", "-t", pane, *keys)
+    until(lambda: stage.shows(pane).splitlines()[-1].startswith(shows), f"the shell shows {shows}")
+    return pane
+
+
+def test_empty_prompt_of_a_shell_takes_the_text(stage: Stage):
+    pane = shell(stage)
+    assert wake(stage, "demo-planner", "T-1 waits") == Woken("demo-planner", pane)
+    until(lambda: "T-1: command not found" in stage.shows(pane), "the shell ran it")
+
+
+@pytest.mark.parametrize("again", ["wake", "wake_again", "force"])
+@pytest.mark.parametrize(
+    ("keys", "shows"),
+    [
+        (("touch planted; echo ",), "u@h:~$ touch planted; echo"),
+        (("touch planted; cat >",), "u@h:~$ touch planted; cat >"),
+        (("touch planted; echo '", "Enter"), ">"),
+        (("touch planted", "C-a"), "u@h:~$ touch planted"),
+        (('read -p "Delete everything? [y/N] " x && touch planted', "Enter"), "Delete everything?"),
+    ],
+    ids=["half-typed", "ends-in-a-sign", "second-line", "cursor-at-its-beginning", "question"],
+)
+def test_shell_in_which_somebody_types_or_a_program_asks_is_left_alone(
+    stage: Stage, keys: tuple[str, ...], shows: str, again: str
+):
+    pane = shell(stage, *keys, shows=shows)
+    before = stage.shows(pane)
+    outcome = getattr(TmuxWaker(stage.socket), again)(["demo-planner"], TEXT, patience=0.5)
+    assert isinstance(outcome, Busy)
+    assert "somebody types" in outcome.reason
+    assert stage.shows(pane) == before
+    assert not list(stage.folder.glob("planted"))
+
+
+def test_shell_that_is_left_at_its_prompt_again_is_woken(stage: Stage):
+    pane = shell(stage, "touch planted", shows="u@h:~$ touch planted")
+    assert isinstance(wake(stage, "demo-planner", patience=0.5), Busy)
+    stage.tmux("send-keys", "-t", pane, "C-u")
+    assert wake(stage, "demo-planner") == Woken("demo-planner", pane)
+    assert not list(stage.folder.glob("planted"))
+
+
+def test_box_that_a_shell_s_script_runs_takes_the_text(stage: Stage):
+    prompts, command = stage.box_command()
+    script = stage.folder / "agent.sh"
+    script.write_text(f"#!/bin/sh\n{command}\n:\n", encoding="utf-8")
+    script.chmod(0o755)
+    pane = stage.session("demo-planner", f"exec {script}")
+    until(prompts.log.exists, "the box was drawn")
+    assert stage.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}") in ("sh", "dash", "agent.sh")
     assert wake(stage, "demo-planner") == Woken("demo-planner", pane)
     assert prompts.read() == [TEXT]
 
@@ -281,7 +347,8 @@ def test_talk_about_work_is_no_work(stage: Stage):
 
 
 def test_screen_that_never_rests_is_busy(stage: Stage):
-    stage.session("demo-planner", "while :; do printf '%s ' $((i=i+1)); sleep 0.03; done")
+    loop = "import time\nfor number in range(100_000): print(number, end=' ', flush=True); time.sleep(0.03)"
+    stage.session("demo-planner", shlex.join(["exec", sys.executable, "-c", loop]))
     assert wake(stage, "demo-planner", patience=1.6) == Busy("demo-planner", "its screen does not come to rest")
 
 

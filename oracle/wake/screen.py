@@ -24,6 +24,7 @@ _PROMPT = re.compile(rf"[{_SIGNS}] ?$")
 _COMMAND = re.compile(
     rf"[{_SIGNS}] +\S"
 )  # something stands behind a prompt: what follows is a command, though it ends in `>`
+_QUESTION = re.compile(r"(?:\?|[\[(][^\[\]()]*/[^\[\]()]*[\])][?:]?)\s*$")  # Delete everything? [y/N]
 _CONTINUED = re.compile(
     r"(?:[a-z]+ )*(?:[a-z]+)?>"
 )  # `>`, `quote>`, `for then>`: a shell waits for the rest of a command
@@ -117,6 +118,11 @@ def is_at_prompt(screen: Screen) -> bool:
     if not _PROMPT.search(left) or screen.behind_cursor.strip() or _CONTINUED.fullmatch(left.strip()):
         return False
     return not _COMMAND.search(left.rstrip())
+
+
+def is_asked(screen: Screen) -> bool:
+    """Tell whether a question stands right before the cursor, which a program would take a text for the answer to."""
+    return _QUESTION.search(screen.before_cursor) is not None and not draft(screen)
 
 
 def _is_empty_box(screen: Screen) -> bool:

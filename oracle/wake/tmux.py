@@ -180,6 +180,8 @@ def _why_not_idle(seen: Screen, text: str) -> str:
 def _why_not_typed(seen: Screen, text: str) -> str:
     if _is_shell(seen.command) and not screens.is_at_prompt(seen):
         return say("only a shell runs there, and it shows no empty prompt: somebody types, or a program asks something")
+    if screens.is_asked(seen):
+        return say("a program asks a question there")
     return _why_not_in_box(seen, text)
 
 

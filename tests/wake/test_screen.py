@@ -11,6 +11,7 @@ from oracle.wake.screen import (
     Sight,
     draft,
     holds,
+    is_asked,
     is_at_prompt,
     is_in_shell_mode,
     is_submitted,
@@ -122,6 +123,17 @@ def test_is_in_shell_mode(row: str, expected: bool):
 def test_is_at_prompt(row: str, expected: bool):
     assert is_at_prompt(screen("said", row, at=(len(row), 1))) is expected
     assert not is_at_prompt(screen("said", f"{row}x", at=(len(row), 1)))
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        *((row, True) for row in ("Go on? ", "Go on? [Y/n] ", "rm: remove 'x'? ", "Go on (y/n)?", "[y/n/a]: ")),
+        *((row, False) for row in ("", "❯ ", "❯ is it so?", "You: ", "[a] ", "(venv) $ ", "path/to/file ")),
+    ],
+)
+def test_is_asked(row: str, expected: bool):
+    assert is_asked(screen("said", row, at=(len(row), 1))) is expected
 
 
 def test_an_empty_box_is_as_good_as_a_prompt():

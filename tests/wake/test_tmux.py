@@ -195,16 +195,25 @@ def test_shell_in_which_somebody_types_or_a_program_asks_is_left_alone(
 ):
     pane = shell(stage, *keys, shows=shows)
     before = stage.shows(pane)
-    outcome = getattr(TmuxWaker(stage.socket), again)(["demo-planner"], TEXT, patience=0.5)
+    outcome = getattr(TmuxWaker(stage.socket), again)(["demo-planner"], TEXT, patience=1.6)
     assert isinstance(outcome, Busy)
     assert "somebody types" in outcome.reason
     assert stage.shows(pane) == before
     assert not list(stage.folder.glob("planted"))
 
 
+@pytest.mark.parametrize("question", ["Delete everything? [y/N] ", "Continue (yes/no): ", "Which one?"])
+def test_question_of_a_program_is_not_answered(stage: Stage, question: str):
+    asks = f"said = input({question!r}); open('planted', 'w').write(said)"
+    pane = stage.session("demo-planner", shlex.join(["exec", sys.executable, "-c", asks]))
+    until(lambda: question.strip() in stage.shows(pane), "it asks")
+    assert wake(stage, "demo-planner", patience=1.6) == Busy("demo-planner", "a program asks a question there")
+    assert not list(stage.folder.glob("planted"))
+
+
 def test_shell_that_is_left_at_its_prompt_again_is_woken(stage: Stage):
     pane = shell(stage, "touch planted", shows="u@h:~$ touch planted")
-    assert isinstance(wake(stage, "demo-planner", patience=0.5), Busy)
+    assert isinstance(wake(stage, "demo-planner", patience=1.6), Busy)
     stage.tmux("send-keys", "-t", pane, "C-u")
     assert wake(stage, "demo-planner") == Woken("demo-planner", pane)
     assert not list(stage.folder.glob("planted"))

@@ -108,6 +108,10 @@ def _receipt(oracle: Oracle, team: Team, given: Completion, name: ReceiptName, a
     built = commit if team.profile.role(name.source) == "builder" else _built(team, name.task_id)
     judged = built or commit or str(branch.get("branch_tip") or "")
     status = lineage.lineage_of(repo, judged) if judged else lineage.UNKNOWN
+    if commit and lineage.is_missing(repo, commit):
+        oracle.warn(
+            say("the commit {commit} was not found in {repo}; its lineage is unknown", commit=commit, repo=repo)
+        )
     drift = _drift(asked, branch)
     if drift:
         oracle.warn(drift)

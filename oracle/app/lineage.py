@@ -23,6 +23,13 @@ def lineage_of(repo: str, commit: str, *, head: str = "HEAD") -> str:
     return {0: IN_LINEAGE, 1: DIVERGENT}.get(code, UNKNOWN)
 
 
+def is_missing(repo: str, commit: str) -> bool:
+    """Tell whether a repository is there and git finds no such commit in it."""
+    if is_commit(commit) and ask_git(repo, "cat-file", "-e", f"{commit}^{{commit}}")[0] == 0:
+        return False
+    return ask_git(repo, "rev-parse", "--git-dir")[0] == 0
+
+
 def tip_of(repo: str, branch: str) -> str:
     """Return the commit at the end of a branch, "" when git can't tell."""
     code, said = ask_git(

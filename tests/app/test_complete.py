@@ -329,6 +329,29 @@ def test_divergent_commit_without_notice_is_written_down_and_nobody_is_woken(squ
     assert squad.recorder.woken() == []
 
 
+@pytest.mark.parametrize("commit", ["deadbeef", "HEAD", "--all"])
+def test_commit_that_git_does_not_find_is_warned_about_once(squad: Squad, repo: dict[str, str], commit: str):
+    squad.ask("T1", target="builder", notifies=False)
+    squad.warnings.clear()
+    assert squad.complete(commit=commit, user_summary="Done.", notifies=False).lineage == "unknown"
+    assert squad.warnings == [f"the commit {commit} was not found in {repo['path']}; its lineage is unknown"]
+
+
+@pytest.mark.parametrize("name", ["first", "branch", "head"])
+def test_commit_that_git_finds_is_not_warned_about(squad: Squad, repo: dict[str, str], name: str):
+    squad.ask("T1", target="builder", notifies=False)
+    squad.warnings.clear()
+    squad.complete(commit=repo[name][:10], user_summary="Done.", notifies=False)
+    assert squad.warnings == []
+
+
+def test_no_commit_is_missed_where_there_is_no_repository(squad: Squad):
+    squad.ask("T1", target="builder", notifies=False)
+    squad.warnings.clear()
+    squad.complete(commit="deadbeef", user_summary="Done.", notifies=False)
+    assert squad.warnings == []
+
+
 def test_commit_that_is_merely_behind_is_in_lineage(squad: Squad, repo: dict[str, str]):
     squad.ask("T1", target="builder")
     assert squad.complete(commit=repo["first"]).lineage == "in-lineage"

@@ -72,14 +72,14 @@ def _list_handoffs(call: Call, project: str, state: str) -> None:
             }
         )
         return
-    headings = say_each("project", "task", "from", "to", "state", "age", "next", "action")
-    print_table(Table(headings, [_row(item) for item in found.items]))
+    headings = say_each("project", "task", "from", "to", "state", "age", "next", "action", "command")
+    print_table(Table(headings, [_row(item) for item in found.items], stacked=(7, 8)))
 
 
 def _row(item: Listed) -> tuple[str, ...]:
     handoff, state = item.handoff, item.handoff.state
     ends = (handoff.asker, handoff.answerer, state.step.value, _age_of(item), handoff.next_seat() or say("nobody"))
-    return (item.project, handoff.task_id, *ends, state.action)
+    return (item.project, handoff.task_id, *ends, state.action, item.command)
 
 
 def _age_of(item: Listed) -> Said:

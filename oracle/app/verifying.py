@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 from oracle.app import answered
 from oracle.app.complete import VERDICTS
 from oracle.app.teams import Team, open_team
 from oracle.domain import receipts, timestamps
-from oracle.domain.receipts import CONSUMED, Kind, Receipt
+from oracle.domain.receipts import CONSUMED, Kind, Receipt, ReceiptName
 from oracle.store import handoffs, task_tree
 
 TYPE_CHECKING = False
@@ -41,13 +43,19 @@ def verify(
         "source": name.source,
         "target": name.target,
         **facts,
-        "receipt_path": handoffs.path_of(team.folder, name),
+        "receipt_path": _path_of(team, name),
         "todo_path": team.profile.todo_file(name.target),
         "delivery_path": team.profile.delivery_file(name.source),
         "consumed_ack": ack or None,
         "healthy": all(facts[key] for key in ("assigned", "notified", "consumed", "verdict_valid")),
         "problems": list(receipt.problems) if receipt else [],
     }
+
+
+def _path_of(team: Team, name: ReceiptName) -> str:
+    """Return where the receipt lies, else where it would."""
+    path = handoffs.path_of(team.folder, name)
+    return path + CONSUMED if not os.path.exists(path) and os.path.exists(path + CONSUMED) else path
 
 
 def _is_assigned(team: Team, receipt: Receipt) -> bool:

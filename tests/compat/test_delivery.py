@@ -91,6 +91,23 @@ def test_round_of_a_task(crew: Crew):
     assert [line.split(": ")[0] for line in lines] == list(found)
 
 
+def test_verify_names_the_receipt_that_is_there(crew: Crew):
+    crew.dispatch()
+    verify = ("--task-id", "T1", "--source", "planner", "--target", "builder")
+    paths = [Path(crew.call("verify_handoff", *verify, "--json").json["receipt_path"])]
+    assert paths[0].exists()
+    crew.complete("T1", "--summary", "done")
+    paths.append(Path(crew.call("verify_handoff", *verify, "--json").json["receipt_path"]))
+    assert paths[1].exists()
+    assert [path.name for path in paths] == ["T1__planner__builder.json", "T1__planner__builder.json.consumed"]
+
+
+def test_verify_spells_its_lines_as_the_older_program_did(crew: Crew):
+    done = crew.call("verify_handoff", "--task-id", "T1", "--source", "builder", "--target", "planner")
+    lines = done.out.splitlines()
+    assert {"assigned: False", "verdict: None", "verdict_valid: True", "healthy: False"} <= set(lines)
+
+
 def test_same_task_twice(crew: Crew):
     crew.dispatch()
     done = crew.dispatch()

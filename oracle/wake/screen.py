@@ -28,6 +28,7 @@ _QUESTION = re.compile(r"(?:\?|[\[(][^\[\]()]*/[^\[\]()]*[\])][?:]?)\s*$")  # De
 _CONTINUED = re.compile(
     r"(?:[a-z]+ )*(?:[a-z]+)?>"
 )  # `>`, `quote>`, `for then>`: a shell waits for the rest of a command
+_IN_NAME = re.compile(r"[\w.-]")
 _ABOVE = 4  # rows above the cursor in which a client's status is looked for
 _TAIL = 60  # characters of a text's end that are looked for
 _ENOUGH = 16  # characters that will do where a small box shows no more
@@ -148,8 +149,13 @@ def holds(screen: Screen, text: str) -> bool:
 
 
 def shows(screen: Screen, text: str) -> bool:
-    """Tell whether the end of `text` is anywhere on the screen."""
-    return _count(screen, _tail(text)) > 0
+    """Tell whether the whole of `text` is on the screen, not as the end of a longer word: many wake-ups end alike."""
+    whole = _squeeze(text)
+    for start, row in enumerate(screen.rows):
+        found = _squeeze("".join(screen.rows[start:])).find(whole, 0, len(_squeeze(row)) + len(whole))
+        if found == 0 or (found > 0 and not _IN_NAME.match(_squeeze(row)[found - 1 : found])):
+            return True
+    return False
 
 
 def is_submitted(screen: Screen, text: str, *, before: Screen, typed: Screen) -> bool:

@@ -16,6 +16,7 @@ from oracle.wake.screen import (
     is_in_shell_mode,
     is_submitted,
     is_working,
+    shows,
     sight,
 )
 
@@ -144,6 +145,23 @@ def test_an_empty_box_is_as_good_as_a_prompt():
     assert is_at_prompt(screen("› hello", at=(7, 0))) is False
     assert is_at_prompt(screen("─────", "❯ text", "", at=(2, 1))) is False
     assert is_at_prompt(screen("❯ text", "─────", at=(2, 0))) is False
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ((f"❯ {TEXT[:58]}", f"  {TEXT[58:]}", "● ok"), True),
+        ((f"u@h:~$ {TEXT[:53]}", TEXT[53:]), True),
+        (("said", TEXT[:40], TEXT[40:]), True),
+        ((f"❯ T-2{TEXT[3:]}",), False),
+        ((f"❯ ARENA-{TEXT}",), False),
+        ((TEXT[4:],), False),
+        ((TEXT[:40],), False),
+        ((), False),
+    ],
+)
+def test_shows(rows: tuple[str, ...], expected: bool):
+    assert shows(screen(*rows, at=(0, 0)), TEXT) is expected
 
 
 def test_text_that_a_client_collapsed_is_seen():

@@ -517,6 +517,19 @@ def test_own_pane_that_is_gone_is_no_session(stage: Stage):
     assert isinstance(own(stage, prompts), NoSession)
 
 
+def test_text_that_ends_like_one_that_the_pane_shows_is_typed(stage: Stage):
+    prompts = stage.box("demo-memory")
+    texts = [
+        f"Q-{number} assigned from planner to memory. Read /home/me/.agents/tasks/demo/memory/TODO.md."
+        " When complete, reply to planner via DELIVERY + notify."
+        for number in (17, 18)
+    ]
+    assert isinstance(wake(stage, "demo-memory", texts[0]), Woken)
+    for text in (texts[1], texts[1], texts[0]):
+        assert isinstance(TmuxWaker(stage.socket).wake_again(["demo-memory"], text, patience=4), Woken)
+    assert prompts.read() == texts
+
+
 def test_force_types_while_the_agent_works(stage: Stage):
     prompts = stage.box("demo-planner", "--work")
     assert isinstance(TmuxWaker(stage.socket).force(["demo-planner"], TEXT), Woken)

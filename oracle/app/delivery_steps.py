@@ -224,6 +224,7 @@ def _owe(oracle: Oracle, team: Team, done: Delivered, receipt: Receipt) -> tuple
         text += f" Read {where} and write a durable Consumed ACK when handled."
         if done.record:
             text += f" {divergent.PASS_NEEDS_INTEGRATION}: its commit is not in the main line, see {done.record}."
+        text += team.how_to_read(name.task_id) if done.response_path else ""
         owed.append(wakeups.owe(oracle, team, name, seat=name.target, text=text))
     return tuple(owed)
 

@@ -176,7 +176,7 @@ def _owe(oracle: Oracle, team: Team, order: Order, made: Dispatched) -> Entry | 
         f" When complete, reply to {reply} via DELIVERY + notify."
     )
     if order.kind == QUERY and teams.is_memory(team, name.target):
-        return wakeups.owe_question(oracle, team, name, text=text)
+        return wakeups.owe_question(oracle, team, name, text=text + team.how_to_read(name.task_id))
     return wakeups.owe(oracle, team, name, seat=name.target, text=text)
 
 

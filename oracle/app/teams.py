@@ -68,6 +68,10 @@ class Team:
                 self.profile.require_seat(seat)
         return name
 
+    def how_to_read(self, task_id: str) -> str:
+        """Return the end of a wake-up that names the command which tells a task's story, and what to do next."""
+        return f" To read on: oracle handoffs show {task_id} --project {self.project}"
+
     def ends_of(self, name: ReceiptName) -> dict[str, object]:
         """Return what an event of the journal says of a handoff: its project, task, source and target."""
         return {"project": self.project, "task_id": name.task_id, "source": name.source, "target": name.target}

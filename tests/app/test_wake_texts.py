@@ -82,6 +82,13 @@ def test_a_wake_up_holds_nothing_that_a_shell_would_act_on(squad: Squad, play: A
         assert ("touch" in said, "evil" in said) == (False, False)
 
 
+def test_word_of_a_question_and_of_an_answer_ends_with_the_command_to_read_on(squad: Squad):
+    squad.ask("Q-1", kind="query")
+    squad.deliver("Q-1")
+    texts = [line.partition("\t")[2] for line in squad.recorder.lines()]
+    assert [text.partition(". To read on: ")[2] for text in texts] == ["oracle handoffs show Q-1 --project demo"] * 2
+
+
 def test_every_place_that_wakes_a_seat_is_played_here():
     folder = Path(divergent.__file__).parent
     callers = {

@@ -61,6 +61,7 @@ def _deliver(oracle: Oracle, delivery: Delivery) -> tuple[Delivered, tuple[Entry
     delivery, redacted = without_secrets(oracle, delivery)
     team, work, verified = prepare(oracle, delivery)
     name = work.receipt.name
+    answered.refuse_other_reader(team, name)
     subject = (team.project, name.task_id, name.source, name.target, _digest(work))
     entry = intents.keep(oracle, "delivery", subject, work.as_fields(team))
     with intents.until_done(oracle, entry):
@@ -116,14 +117,13 @@ def _digest(work: Work) -> str:
 def prepare(oracle: Oracle, delivery: Delivery) -> tuple[Team, Work, evidence.Verified]:
     """Return the team, the work and what its claims are worth. Writes nothing.
 
-    Raises OwnershipError for a source that is no memory seat, CompletionRefused for a question to people, OtherAsker for a target
-    that did not ask while another seat waits, ClaimsFailed, UsageError, also for a response that says nothing.
+    Raises OwnershipError for a source that is no memory seat, CompletionRefused for a question to people, ClaimsFailed,
+    UsageError, also for a response that says nothing.
     """
     team = open_team(oracle, delivery.project, path=delivery.profile)
     answered.refuse_decision(team, delivery.task_id)
     teams.require_memory(team, delivery.source)
     name = team.receipt(delivery.task_id, delivery.source, delivery.target)
-    answered.refuse_other_reader(team, name)
     require_answer(delivery.response)
     verified = evidence.verify(oracle.root, team.profile.repo_root, delivery.response)
     if delivery.is_strict:

@@ -89,8 +89,7 @@ def address(
     """Decide which handoff a marker answers, from the dispatches on disk and the roster of each project.
 
     A task id or project that the marker leaves out comes from the one open dispatch it can mean, told apart by the context
-    where there are several. Without a dispatch the marker must name all three itself, and a seat of that project. A task that
-    another seat waits for is delivered to no third one.
+    where there are several. Without a dispatch the marker must name all three itself, and a seat of that project.
     """
     fitting = [item for item in dispatches if item.concerns(marker.seat) and _agrees(marker, item)]
     waiting = [item for item in fitting if item.is_open]
@@ -106,9 +105,6 @@ def address(
         return _fault(marker, "ambiguous_task", say("several open dispatches fit"))
     if fitting and marker.task_id:
         return _fault(marker, "already_delivered", say("the dispatch is answered and consumed"))
-    askers = sorted({item.source for item in dispatches if item.is_open and marker.task_id and _agrees(marker, item)})
-    if askers:
-        return _fault(marker, "other_asker", say("{task} was asked by {askers}", task=marker.task_id, askers=askers))
     return _unsolicited(marker, rosters)
 
 

@@ -21,7 +21,7 @@ from oracle.errors import (
     OwnershipError,
     UsageError,
 )
-from oracle.store import inbox, steps
+from oracle.store import steps
 from tests.app.squad import Squad
 from tests.store.crash import each_crash, run_at_once
 
@@ -557,15 +557,6 @@ def test_a_delivery_that_was_made_before_the_question_may_come_again(squad: Squa
     assert not squad.deliver(target="builder").is_new
     squad.oracle.resume()
     assert "Q-1__planner__memory.json" in squad.receipts()
-
-
-def test_what_a_hook_kept_for_a_seat_that_did_not_ask_is_dropped(squad: Squad):
-    squad.ask(notifies=False)
-    answer = {"project": "demo", "task_id": "Q-1", "source": "memory", "seat": "builder", "text": "B."}
-    entry = inbox.Entry(inbox.Kind.INTENT, ("demo", "Q-1", "builder", "x"), answer, due_at=0.0)
-    inbox.add(squad.oracle.root, entry)
-    assert "dropped" in squad.oracle.resume().done[0]
-    assert squad.responses() == set()
 
 
 @pytest.mark.parametrize("answer", ["", " \n\t", "\u200b", None, {}, []])

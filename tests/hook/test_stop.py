@@ -121,17 +121,6 @@ def test_odd_stdin_costs_one_line_at_most(seat: Seat, data: bytes):
     assert b"Traceback" not in stderr
 
 
-@pytest.mark.parametrize("script", [HOOK, STORE_HOOK])
-@pytest.mark.parametrize("reply_to", ["", "builder"])
-def test_answer_for_a_seat_that_did_not_ask_is_skipped_while_another_waits(seat: Seat, script: Path, reply_to: str):
-    seat.dispatch("T-1", "planner", reply_to=reply_to)
-    before = seat.receipts()
-    done = seat.run(seat.payload("x [DELIVER:seat=reviewer task_id=T-1 project=install]"), script=script)
-    assert done.stderr == b"deliver_skipped: other_asker\n"
-    assert seat.log()[-1]["detail"] == "Nothing was delivered to reviewer: T-1 was asked by planner."
-    assert (seat.receipts(), seat.answers(), seat.inbox()) == (before, {}, [])
-
-
 def test_long_message_is_delivered_whole(seat: Seat):
     seat.dispatch("T-1")
     text = "答" * 200_000

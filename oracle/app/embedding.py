@@ -5,9 +5,11 @@ May be stopped at any moment and goes on where it was. What is there already, un
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from itertools import accumulate
 from time import monotonic
 
-from oracle.app.embedding_model import Model, find_models, neutral, require_models
+from oracle.app.embedding_model import NEUTRAL, Model, find_models, neutral, require_models
 from oracle.app.oracle import Oracle
 from oracle.app.ranking.semantic import digest
 from oracle.app.recall import read_page
@@ -26,11 +28,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from oracle.app.embedding_model import Rows
     from oracle.index.db import Connection
     from oracle.index.reports import Progress
 
 _BATCH = 64
-"""Texts whose vectors are made and written at once: what an interruption may cost."""
+"""Texts whose vectors are made and written at once, at most."""
+_AT_ONCE = 1.0
+"""Seconds that a batch takes, about: what an interruption may cost, and how far a run goes beyond its time."""
 
 
 @value
@@ -71,24 +76,69 @@ class _Task:
     file_hash: bytes
 
 
-class _Run:
-    """One run over a Root, ended by the deadline at the latest."""
+@value
+class _Held:
+    """A record and those of its texts that a model is to read, under their hashes."""
 
-    def __init__(
-        self, oracle: Oracle, model: Model, vectors: Vectors, deadline: float, progress: Progress | None
-    ) -> None:
+    task: _Task
+    texts: dict[bytes, str]
+
+
+class _Pace:
+    """How many texts are read at once: what takes about a second at the pace of the last batch, and ends in time."""
+
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
+        self._bytes_a_second = 0.0
+
+    def is_over(self) -> bool:
+        """Tell whether there is no time left."""
+        return not monotonic() < self._deadline
+
+    def read(self, model: Model, texts: Sequence[tuple[bytes, str]]) -> tuple[Sequence[tuple[bytes, str]], Rows]:
+        """Let a model read the first of these texts, one at least (the very first time, one); return them and their vectors."""
+        begun = monotonic()
+        room = min(_AT_ONCE, self._deadline - begun) * self._bytes_a_second
+        sizes = list(accumulate(len(text.encode(errors="replace")) for _, text in texts[:_BATCH]))
+        number = max(1, bisect_right(sizes, room))
+        rows = model.read([text for _, text in texts[:number]])
+        self._bytes_a_second = sizes[number - 1] / max(monotonic() - begun, 1e-3)
+        return texts[:number], rows
+
+
+class _Run:
+    """One run of a model over a Root, ended by its deadline."""
+
+    def __init__(self, oracle: Oracle, model: Model, vectors: Vectors, pace: _Pace, progress: Progress | None) -> None:
         self._oracle = oracle
         self._model = model
         self._vectors = vectors
-        self._deadline = deadline
+        self._pace = pace
         self._progress = progress
         self.made = 0
+        self._read = 0
+        self._wanted = 0
 
-    def begin(self) -> None:
-        """Start anew when what is there was made by another version of the model."""
-        about = self._model.about.encode()
-        if self._vectors.meta().get(f"{self._model.name} about") != about:
-            self._vectors.begin_model(self._model.name, {"about": about, **neutral(self._model)})
+    def begin(self) -> bool:
+        """Start anew when what is there was made by another version of the model; tell whether there was time for it.
+
+        What was asked of the model before time was up is kept, so that short runs get there too.
+        """
+        name, about = self._model.name, self._model.about.encode()
+        meta = self._vectors.meta()
+        if meta.get(f"{name} about") == about:
+            return True
+        asked = {
+            script: meta[f"{name} {script}"] for script in NEUTRAL if meta.get(f"{name} asked {script} of") == about
+        }
+        for script in NEUTRAL:
+            if self._pace.is_over():
+                return False
+            if script not in asked:
+                asked[script] = neutral(self._model, script)
+                self._vectors.note(name, {script: asked[script], f"asked {script} of": about})
+        self._vectors.begin_model(name, {"about": about, **asked})
+        return True
 
     def sources(self) -> dict[str, tuple[bytes, bool]]:
         """Return what the model has read already."""
@@ -96,18 +146,18 @@ class _Run:
 
     def make(self, tasks: Sequence[_Task], *, whole: bool) -> bool:
         """Make what is missing of each record, or of its beginning; tell whether that was all, before the deadline."""
-        held: list[tuple[_Task, list[Stretch]]] = []
+        self._read, self._wanted = 0, len(tasks)
+        held: list[_Held] = []
         for task in tasks:
-            if monotonic() >= self._deadline:
-                return False
-            found = self._stretches(task)
-            if found:
-                held.append((task, found if whole else found[:1]))
-            if sum(len(some) for _, some in held) >= _BATCH:
+            if self._pace.is_over():
+                break
+            found = self._stretches(task)[: None if whole else 1]
+            held.append(_Held(task, {digest(stretch.text): stretch.text for stretch in found}))
+            if sum(len(one.texts) for one in held) >= _BATCH:
                 self._write(held, whole=whole)
                 held = []
         self._write(held, whole=whole)
-        return True
+        return self._read == self._wanted
 
     def _stretches(self, task: _Task) -> list[Stretch]:
         """Cut the file as it is now; nothing when it is gone, or is not what the index read any more."""
@@ -117,33 +167,73 @@ class _Run:
             return []
         return stretches(task.summary.title, read_page(task.summary, raw).passages)
 
-    def _write(self, held: Sequence[tuple[_Task, list[Stretch]]], *, whole: bool) -> None:
-        texts = {digest(stretch.text): stretch.text for _, found in held for stretch in found}
+    def _write(self, held: Sequence[_Held], *, whole: bool) -> None:
+        """Make what is missing of these, while there is time, and write down which of them have been read."""
+        texts = {name: text for one in held for name, text in one.texts.items()}
         known = self._vectors.known(self._model.name, list(texts))
         missing = [(name, text) for name, text in texts.items() if name not in known]
-        for start in range(0, len(missing), _BATCH):
-            self._encode(missing[start : start + _BATCH])
-        for task, found in held:
-            names = [digest(stretch.text) for stretch in found]
-            self._vectors.place(self._model.name, task.summary.path, task.file_hash, names, is_whole=whole)
+        held = self._place(held, missing, whole=whole)
+        try:
+            while missing and not self._pace.is_over():
+                missing = missing[self._encode(missing) :]
+                held = self._place(held, missing, whole=whole)
+                self._report()
+        finally:
+            self._place_parts(held, missing)
 
-    def _encode(self, texts: Sequence[tuple[bytes, str]]) -> None:
-        made = self._model.read([text for _, text in texts]).astype("<f2")
+    def _place(self, held: Sequence[_Held], missing: Sequence[tuple[bytes, str]], *, whole: bool) -> Sequence[_Held]:
+        """Write down which of these have been read, now that those texts alone are missing; return the others."""
+        unread = {name for name, _ in missing}
+        waiting = [one for one in held if not unread.isdisjoint(one.texts)]
+        for one in held:
+            if one.texts and unread.isdisjoint(one.texts):
+                path = one.task.summary.path
+                self._vectors.place(self._model.name, path, one.task.file_hash, list(one.texts), is_whole=whole)
+        self._read += len(held) - len(waiting)
+        return waiting
+
+    def _place_parts(self, held: Sequence[_Held], missing: Sequence[tuple[bytes, str]]) -> None:
+        """Write down what has been read of records that have not been read whole: a text that no record holds is forgotten."""
+        unread = {name for name, _ in missing}
+        for one in held:
+            read = [name for name in one.texts if name not in unread]
+            if read:
+                self._vectors.place(self._model.name, one.task.summary.path, one.task.file_hash, read, is_whole=False)
+
+    def _encode(self, missing: Sequence[tuple[bytes, str]]) -> int:
+        """Make and write the vectors of the first of these texts; return how many that were."""
+        texts, rows = self._pace.read(self._model, missing)
         self._vectors.keep(
             self._model.name,
-            (Made(name, is_wide(text), row.tobytes()) for (name, text), row in zip(texts, made, strict=True)),
+            (
+                Made(name, is_wide(text), row.tobytes())
+                for (name, text), row in zip(texts, rows.astype("<f2"), strict=True)
+            ),
         )
         self.made += len(texts)
+        return len(texts)
+
+    def _report(self) -> None:
         if self._progress is not None:
-            self._progress(self.made, say("passages embedded"))
+            what = say(
+                "passages embedded by the {model} model, {read:,} of {wanted:,} records read",
+                model=self._model.name,
+                read=self._read,
+                wanted=self._wanted,
+            )
+            self._progress(self.made, what)
 
 
-def embed(oracle: Oracle, project: str = "", *, seconds: float = 0.0, progress: Progress | None = None) -> Coverage:
-    """Make the vectors that are missing, of one project or all, for at most `seconds` (0: until all are there).
+def embed(
+    oracle: Oracle, project: str = "", *, seconds: float | None = None, progress: Progress | None = None
+) -> Coverage:
+    """Make the vectors that are missing, of one project or all, for at most `seconds` (None: until all are there).
+
+    The time is looked at between batches of about a second; 0 makes nothing and tells how far it is.
 
     Takes no lock of the Root: records may be written meanwhile. Raises UsageError without the extra, NotInFederation, DiskFailure.
     """
-    deadline = monotonic() + seconds if seconds else float("inf")
+    deadline = float("inf") if seconds is None else monotonic() + seconds
     models = require_models()
     wanted = check_filters({"project": project})
     tasks = oracle.index.read(lambda connection: _tasks(connection, wanted))
@@ -157,7 +247,7 @@ def embed(oracle: Oracle, project: str = "", *, seconds: float = 0.0, progress: 
         except OSError as error:
             raise disk_failure(oracle.root.vectors, error) from error
         for model in models:
-            made[model.name] = _embed(_Run(oracle, model, vectors, deadline, progress), tasks)
+            made[model.name] = _embed(_Run(oracle, model, vectors, _Pace(deadline), progress), tasks)
         known = set(oracle.index.read(file_hashes))
         vectors.forget(path for model in models for path in vectors.sources(model.name) if path not in known)
         return _count(oracle, vectors, models, made)
@@ -192,7 +282,8 @@ def _tasks(connection: Connection, wanted: dict[str, str]) -> list[_Task]:
 
 def _embed(run: _Run, tasks: Sequence[_Task]) -> int:
     """Let one model read the beginnings, then the rest; return how many vectors it made."""
-    run.begin()
+    if not run.begin():
+        return 0
     for whole in (False, True):
         sources = run.sources()
         missing = [task for task in tasks if not _is_read(task, sources.get(task.summary.path), whole=whole)]

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
+    Rows = NDArray[float32]
+
 _LATIN_QUESTIONS = (
     "Which database do we use?",
     "Why was this decision made?",
@@ -77,6 +79,8 @@ _WIDE_QUESTIONS = (
     "为什么测试在我的机器上不通过？",
     "谁能看到密码？",
 )
+NEUTRAL = {"latin": _LATIN_QUESTIONS, "wide": _WIDE_QUESTIONS}
+"""The questions by which a model is asked what it says of any question, by script."""
 
 
 class Model(Protocol):
@@ -91,11 +95,11 @@ class Model(Protocol):
     weight: float
     weight_across: float
 
-    def read(self, texts: Sequence[str]) -> NDArray[float32]:
+    def read(self, texts: Sequence[str]) -> Rows:
         """Return a row for each text of a record."""
         ...
 
-    def ask(self, questions: Sequence[str]) -> NDArray[float32]:
+    def ask(self, questions: Sequence[str]) -> Rows:
         """Return a row for each question."""
         ...
 
@@ -110,10 +114,10 @@ class _Quick:
         self.about = _about(self.package)
         self._encoder: Any = None
 
-    def read(self, texts: Sequence[str]) -> NDArray[float32]:
+    def read(self, texts: Sequence[str]) -> Rows:
         if self._encoder is None:
             self._encoder = import_module(self.module).USE(threads=1)
-        found: NDArray[float32] = self._encoder.encode(list(texts))
+        found: Rows = self._encoder.encode(list(texts))
         return found
 
     ask = read
@@ -134,12 +138,12 @@ class _Careful:
             self._encoder = import_module(self.module).E5()
         return self._encoder
 
-    def read(self, texts: Sequence[str]) -> NDArray[float32]:
-        found: NDArray[float32] = self._load().passage([_plain(text) for text in texts])
+    def read(self, texts: Sequence[str]) -> Rows:
+        found: Rows = self._load().passage([_plain(text) for text in texts])
         return found
 
-    def ask(self, questions: Sequence[str]) -> NDArray[float32]:
-        found: NDArray[float32] = self._load().query([_plain(text) for text in questions])
+    def ask(self, questions: Sequence[str]) -> Rows:
+        found: Rows = self._load().query([_plain(text) for text in questions])
         return found
 
 
@@ -188,9 +192,7 @@ def _installing() -> str:
     return shlex.join([sys.executable, "-m", "pip", "install", *(wanted or [".[semantic]"])])
 
 
-def neutral(model: Model) -> dict[str, bytes]:
-    """Return what all questions of a language have in common, as the bytes of a vector by the name of its script."""
-    return {
-        "latin": model.ask(_LATIN_QUESTIONS).mean(axis=0).astype("<f4").tobytes(),
-        "wide": model.ask(_WIDE_QUESTIONS).mean(axis=0).astype("<f4").tobytes(),
-    }
+def neutral(model: Model, script: str) -> bytes:
+    """Return what all questions of a script of `NEUTRAL` have in common, as the bytes of a vector."""
+    found: bytes = model.ask(NEUTRAL[script]).mean(axis=0).astype("<f4").tobytes()
+    return found

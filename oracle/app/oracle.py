@@ -221,8 +221,8 @@ class Oracle:
             self, text, filters or {}, limit=limit, fresh=fresh, strict=strict, lexical=lexical, among=among
         )
 
-    def embed(self, project: str = "", *, seconds: float = 0.0, progress: Progress | None = None) -> Coverage:
-        """Make the vectors that a search by meaning needs, for at most `seconds` (0: all). Raises UsageError, NotInFederation."""
+    def embed(self, project: str = "", *, seconds: float | None = None, progress: Progress | None = None) -> Coverage:
+        """Make the vectors of a search by meaning, for at most `seconds` (None: all). Raises UsageError, NotInFederation."""
         from oracle.app import embedding
 
         return embedding.embed(self, project, seconds=seconds, progress=progress)

@@ -16,8 +16,8 @@ def embed(
     *,
     project: Project = "",
     seconds: Annotated[
-        float, typer.Option("--seconds", metavar="N", min=0, help="Stop after N seconds; go on another time.")
-    ] = 0.0,
+        float | None, typer.Option("--seconds", metavar="N", min=0, help="Stop after N seconds; go on another time.")
+    ] = None,
     memory_dir: MemoryDir = None,
     as_json: Json = False,
 ) -> None:

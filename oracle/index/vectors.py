@@ -173,9 +173,12 @@ class Vectors:
         with immediate(self._connect()) as connection:
             connection.execute("DELETE FROM vector WHERE model = ?", (model,))
             connection.execute("DELETE FROM source WHERE model = ?", (model,))
-            connection.executemany(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)", [(f"{model} {key}", about[key]) for key in about]
-            )
+            _note(connection, model, about)
+
+    def note(self, model: str, about: Mapping[str, bytes]) -> None:
+        """Write down what is to be known `about` a model, and keep what it made."""
+        with immediate(self._connect()) as connection:
+            _note(connection, model, about)
 
     def discard(self) -> None:
         """Delete the files."""
@@ -230,6 +233,12 @@ def record_ids(connection: sqlite3.Connection, paths: Sequence[str]) -> list[int
         marks = ", ".join("?" * len(chunk))
         found.update(connection.execute(f"SELECT path, id FROM record WHERE path IN ({marks})", chunk))  # noqa: S608
     return [found[path] for path in paths if path in found]
+
+
+def _note(connection: sqlite3.Connection, model: str, about: Mapping[str, bytes]) -> None:
+    connection.executemany(
+        "INSERT OR REPLACE INTO meta VALUES (?, ?)", [(f"{model} {key}", about[key]) for key in about]
+    )
 
 
 def file_hashes(connection: sqlite3.Connection) -> dict[str, bytes]:

@@ -239,14 +239,69 @@ def test_an_edit_makes_what_is_new_and_drops_what_is_gone(oracle, root):
     assert [(one.made, one.vectors) for one in done.models] == [(1, 4), (1, 4)]
 
 
-def test_it_stops_in_time_and_goes_on_where_it_was(oracle, monkeypatch):
-    moments = iter([0.0, 0.0, 0.0, *[9.0] * 100])
-    monkeypatch.setattr(embedding, "monotonic", lambda: next(moments))
-    monkeypatch.setattr(embedding, "_BATCH", 1)
-    first = oracle.embed(seconds=5)
-    assert (figures(first), first.is_complete) == ([(2, 0, 2), (0, 0, 0)], False)
-    assert oracle.status()["embedded"]["models"][0]["begun"] == 2
-    assert tails(oracle.search("数据库在哪里")) == ["store"]
+class Slowly:
+    """A clock that the models move on: a text costs the quick one a tenth of a second, the careful one two; loading, too."""
+
+    def __init__(self, monkeypatch):
+        self.now = 0.0
+        monkeypatch.setattr(embedding, "monotonic", lambda: self.now)
+        for kind, name, load, each in (
+            (Quick, "encode", 1.0, 0.1),
+            (Careful, "passage", 2.0, 2.0),
+            (Careful, "query", 0.0, 0.02),
+        ):
+            monkeypatch.setattr(kind, name, self.slowed(getattr(kind, name), each))
+            if load:
+                monkeypatch.setattr(kind, "__init__", self.loading(load))
+
+    def loading(self, seconds):
+        def load(_model, **_):
+            self.now += seconds
+
+        return load
+
+    def slowed(self, method, each):
+        def read(model, texts):
+            self.now += each * len(texts)
+            return method(model, texts)
+
+        return read
+
+
+MANY = {
+    f"r{number}": f"# Record {number}\n\n" + "".join(f"## Part {part} of {number}\n\nText.\n\n" for part in range(12))
+    for number in range(3)
+}
+
+
+@pytest.mark.parametrize("seconds", [2.5, 9.5, 25])
+def test_a_run_ends_in_time_whatever_a_text_costs_and_goes_on_where_it_was(oracle, root, monkeypatch, seconds):
+    put(root, MANY)
+    clock = Slowly(monkeypatch)
+    run = oracle.embed(seconds=seconds)
+    assert (clock.now <= seconds + 2.4, run.is_complete) == (True, False)
+    made, runs = sum(one.made for one in run.models), 1
+    while not run.is_complete and runs < 700:
+        begun = clock.now
+        run = oracle.embed(seconds=seconds)
+        assert clock.now - begun <= seconds + 4.0
+        made, runs = made + sum(one.made for one in run.models), runs + 1
+    assert (run.is_complete, made) == (True, 2 * run.models[0].vectors)
+    assert max(map(Careful.texts.count, Careful.texts)) == 1
+
+
+def test_no_time_at_all_makes_nothing_and_no_limit_makes_all(oracle):
+    nothing = oracle.embed(seconds=0)
+    assert (figures(nothing), nothing.is_complete) == ([(0, 0, 0), (0, 0, 0)], False)
+    assert Quick.texts == []
+    assert oracle.embed().is_complete
+
+
+def test_progress_tells_passages_and_records_of_how_many(oracle):
+    told = []
+    oracle.embed(progress=lambda count, what: told.append(f"{count} {what}"))
+    assert told[0] == "1 passages embedded by the quick model, 1 of 3 records read"
+    assert told[-1] == "4 passages embedded by the careful model, 3 of 3 records read"
 
 
 def test_a_run_that_died_costs_its_last_batch_alone(oracle, monkeypatch):

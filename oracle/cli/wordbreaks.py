@@ -1,33 +1,61 @@
-"""Bash parts a word at each `:` and `=` before it asks what may follow: make the words whole, and offer what is left to type.
+"""Make the words whole and plain that bash hands over as they are typed, and write offers so that bash reads them as meant.
 
-What bash hands over is `COMP_WORDS`, a word a line, and `COMP_CWORD`, the number of the word being typed (bash's manual,
-"Programmable Completion"; `COMP_WORDBREAKS` holds both characters unless somebody took them out). Other shells part nothing.
+What bash hands over is `COMP_WORDS`, a word a line with its quotes and backslashes, parted at each `:`, `=` and `@` besides, and
+`COMP_CWORD`, the number of the word being typed (bash's manual, "Programmable Completion"; `COMP_WORDBREAKS` holds these
+characters unless somebody took them out). An offer takes the place of what stands behind the last `:` or `=`, from the last `@` on,
+or behind the quote that is open. Other shells part nothing and quote by themselves.
 """
 
 from __future__ import annotations
 
+import re
+import shlex
 import sys
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 
-_BREAKS = ":="
+from oracle.domain.values import value
+
+_BREAKS = ":=@"
+_READ = re.compile(r"[\s\"'()&;|<>$`\\*?\[\]{}!]|^[#~]")
+"""What bash reads as something else than itself."""
+_READ_IN_QUOTES = re.compile(r'["$`\\]')
+
+
+@value
+class Typed:
+    """A word as it is meant, where in it that begins which an offer takes the place of, and the quote that is open."""
+
+    text: str
+    start: int
+    quote: str
+
+    def offer(self, word: str) -> str:
+        """Return a word as bash is to put it in, with what is typed before taken off."""
+        rest = word.removeprefix(self.text[: self.start])
+        if self.quote == "'":
+            return rest.replace("'", "'\\''")
+        if self.quote:
+            return _READ_IN_QUOTES.sub(r"\\\g<0>", rest).replace("!", '"\\!"')
+        return _READ.sub(r"\\\g<0>", rest)
 
 
 @contextmanager
 def whole_words(environ: MutableMapping[str, str]) -> Iterator[None]:
-    """Let what runs inside see whole words; of each offer that it prints bash is told what stands behind the last break."""
+    """Let what runs inside see whole words; each offer that it prints is told to bash as `Typed.offer` writes it."""
     if environ.get("_ORACLE_COMPLETE") != "complete_bash" or not environ.get("COMP_CWORD", "").isdecimal():
         yield
         return
-    words, at = join(environ.get("COMP_WORDS", "").split("\n"), int(environ["COMP_CWORD"]))
-    environ["COMP_WORDS"], environ["COMP_CWORD"] = "\n".join(words), str(at)
-    typed = words[at] if at < len(words) else ""
+    parts, at = join(environ.get("COMP_WORDS", "").split("\n"), int(environ["COMP_CWORD"]))
+    words = [read(part) for part in parts]
+    environ["COMP_WORDS"], environ["COMP_CWORD"] = "\n".join(shlex.quote(word.text) for word in words), str(at)
+    typed = words[at] if at < len(words) else read("")
     try:
         with redirect_stdout(StringIO()) as offered:
             yield
     finally:
-        sys.stdout.write("".join(rest(line, typed) for line in offered.getvalue().splitlines(keepends=True)))
+        sys.stdout.write("".join(f"{typed.offer(line)}\n" for line in offered.getvalue().splitlines()))
 
 
 def join(parts: list[str], at: int) -> tuple[list[str], int]:
@@ -43,10 +71,23 @@ def join(parts: list[str], at: int) -> tuple[list[str], int]:
     return words, number
 
 
-def rest(offer: str, typed: str) -> str:
-    """Return an offer without what bash holds to be typed in words before."""
-    last = max(map(typed.rfind, _BREAKS))
-    return offer.removeprefix(typed[: last + 1])
+def read(raw: str) -> Typed:
+    """Read a word as bash does: backslashes, and quotes of both kinds, the last of which may be open."""
+    text, start, quote, is_escaped = "", 0, "", False
+    for char in raw:
+        if is_escaped:
+            text += char if not quote or char in '$`"\\' else f"\\{char}"
+            is_escaped = False
+        elif char == "\\" and quote != "'":
+            is_escaped = True
+        elif char == quote:
+            quote = ""
+        elif char in "'\"" and not quote:
+            quote, start = char, len(text)
+        else:
+            text += char
+            start = len(text) - (char == "@") if char in _BREAKS and not quote else start
+    return Typed(text, start, quote)
 
 
 def _is_break(part: str) -> bool:

@@ -13,6 +13,7 @@ import pytest
 from oracle.app.oracle import Oracle
 from oracle.cli import completing
 from oracle.cli.main import run
+from oracle.cli.wordbreaks import read
 from oracle.domain.drafts import Draft
 from oracle.domain.memories import Given
 from tests.app.squad import Squad
@@ -92,18 +93,67 @@ def test_values_are_offered(filled: Path, line: str, words: list[str]):
     ],
 )
 def test_bash_which_parts_words_at_colons_is_offered_what_is_left(filled: Path, parts: str, words: list[str]):
-    typed = ["oracle", *parts.split(" ")]
+    assert offered_by_bash(filled, ["oracle", *parts.split(" ")]) == words
+
+
+def offered_by_bash(root: Path, typed: list[str]) -> list[str]:
+    """Return what bash is told for the words that it hands over."""
     asking = {"_ORACLE_COMPLETE": "complete_bash", "COMP_WORDS": "\n".join(typed), "COMP_CWORD": str(len(typed) - 1)}
     done = subprocess.run(
         [sys.executable, "-c", START],
-        env={**os.environ, "ORACLE_ROOT": str(filled), **asking},
+        env={**os.environ, "ORACLE_ROOT": str(root), **asking},
         cwd=CHECKOUT,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.stderr == ""
-    assert done.stdout.split() == words
+    return done.stdout.splitlines()
+
+
+HARD = (
+    "notes (copy) #2",
+    "it's a note & more",
+    "会议纪要 11-27",
+    'cost $5 `x` "q" !b',
+    "me@home {a,b} *s?[1]",
+    "back\\slash",
+    "~t; <u> | v",
+)
+
+
+@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize("quote", ["", "'", '"'])
+def test_what_bash_is_told_it_reads_as_the_name(root: Path, name: str, quote: str):
+    folder = root / "projects/shop/planner"
+    folder.mkdir(parents=True)
+    (folder / f"{name}.md").write_text("# A title\n\nText.\n")
+    with Oracle.open(str(root)) as oracle:
+        oracle.reconcile()
+    (told,) = offered_by_bash(root, ["oracle", "show", f"{quote}projects/shop/planner/{name[:2]}"])
+    line = f"printf '%s\\n' {quote}{told}{quote}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (f"projects/shop/planner/{name}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("raw", "text", "start", "quote"),
+    [
+        ("it\\'s\\ a", "it's a", 0, ""),
+        ("entity:task", "entity:task", 7, ""),
+        ("--kind=", "--kind=", 7, ""),
+        ("me@ho", "me@ho", 2, ""),
+        ("'a:b c", "a:b c", 0, "'"),
+        ('a/"b \\$c', "a/b $c", 2, '"'),
+        ('"a\\$b\\c', "a$b\\c", 0, '"'),
+        ("'it'\\''s", "it's", 3, "'"),
+        ("a\\", "a", 0, ""),
+        ("''", "", 0, ""),
+    ],
+)
+def test_words_of_bash_are_read_as_it_reads_them(raw: str, text: str, start: int, quote: str):
+    found = read(raw)
+    assert (found.text, found.start, found.quote) == (text, start, quote)
 
 
 @pytest.fixture

@@ -13,8 +13,11 @@ from oracle.domain.slugs import ENTITY
 from oracle.errors import OracleError
 from oracle.index import words
 from oracle.store import facts, profile, projects
+from oracle.store.layout import Root
 
 MAX_OFFERED = 200
+_MOST_BYTES = 8 << 20
+"""Bytes of a fact file whose keys are offered: a press of a key must not cost a second."""
 COLUMNS = ("project", "seat", "kind", "status", "author")
 """What `names` can be asked for."""
 
@@ -29,13 +32,13 @@ def names(oracle: Oracle, what: str) -> list[str]:
 def offer(oracle: Oracle, what: str, beginning: str, *, project: str = "") -> list[str]:
     """Return up to MAX_OFFERED names that begin so, from the index as it stands; none where there is no index (yet).
 
-    `what` is one of COLUMNS, slug, target (a slug or an entity), task, session or fact, or one that a team goes by, whether
-    records name it or not: member (a seat), handoff (a task that was handed over, in `project` or in any), decision (one
-    that was put to people), peer. Nothing is written or brought up to date.
+    `what` is one of COLUMNS, slug, target (a slug or an entity), task, session, or fact (behind a dot a key of the next level,
+    of the facts of `project` first), or one that a team goes by, whether records name it or not: member (a seat), handoff (a
+    task that was handed over, in `project` or in any), decision (one that was put to people), peer. Nothing is written
+    or brought up to date.
     """
     if what == "fact":
-        labels = (label.removeprefix("machine/") for label, _ in facts.fact_files(oracle.root))
-        return _chosen(labels, beginning)
+        return _chosen(_facts(oracle.root, beginning, project), beginning)
     if what in _TEAM:
         return _chosen(_TEAM[what](oracle, project), beginning)
     found = _of_records(oracle, what, beginning)
@@ -44,6 +47,31 @@ def offer(oracle: Oracle, what: str, beginning: str, *, project: str = "") -> li
 
 def _chosen(found: Iterable[str], beginning: str) -> list[str]:
     return sorted({name for name in found if name.startswith(beginning)})[:MAX_OFFERED]
+
+
+def _facts(root: Root, beginning: str, project: str) -> Iterator[str]:
+    """Yield the names of fact files, or behind a dot the keys of the next level that have a value; never a value."""
+    name, dot, rest = beginning.partition(".")
+    if not dot:
+        yield from (label.removeprefix("machine/") for label, _ in facts.fact_files(root))
+        if project:
+            yield from (os.path.basename(path)[: -len(".json")] for _, path in facts.project_files(root, project))
+        return
+    with suppress(OracleError, OSError):
+        path, _ = facts.find_file(root, name, project)
+        if os.path.getsize(root.join(path)) <= _MOST_BYTES:
+            yield from _keys(facts.load(root, path), name, rest.split("."))
+
+
+def _keys(content: object, before: str, typed: list[str]) -> Iterator[str]:
+    """Yield the keys, `before` included, at every place that what is typed may lead to: a key may hold dots itself."""
+    for number in range(len(typed)):
+        place = facts.look_up(content, typed[:number])
+        above = ".".join([before, *typed[:number]])
+        if isinstance(place, dict):
+            yield from (f"{above}.{key}" for key, value in place.items() if value is not None)
+        elif isinstance(place, list):
+            yield from (f"{above}.{index}" for index, value in enumerate(place) if value is not None)
 
 
 def _of_records(oracle: Oracle, what: str, beginning: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from oracle.app import vocabulary
 from oracle.app.oracle import Oracle
 from oracle.cli import completing
 from oracle.cli.main import run
@@ -223,6 +225,50 @@ def test_what_is_kept_of_an_author_and_a_session_is_offered(filled: Path):
         oracle.remember(Given("preference", "Tabs", "Use tabs.", "arena", session_id="s-42"))
     assert offered(filled, "oracle packet --session-id s") == ["s-42"]
     assert offered(filled, "oracle write decision --author a") == ["ada"]
+
+
+@pytest.fixture
+def facts(root: Path) -> Path:
+    (root / "machine").mkdir(exist_ok=True)
+    (root / "projects/arena").mkdir(parents=True)
+    box = {"deploy": {"host": "web-1", "ports": [80, 443], "none": None}, "details": 1, "a.b": {"c": "x"}, "port": 2}
+    (root / "machine/box.json").write_text(json.dumps(box))
+    (root / "projects/arena/box.json").write_text('{"arena": "yes"}')
+    (root / "projects/arena/build.json").write_text("{}")
+    (root / "machine/torn.json").write_text("{")
+    (root / "machine/many.json").write_text(json.dumps({f"k{number}": number for number in range(300)}))
+    return root
+
+
+@pytest.mark.parametrize(
+    ("beginning", "project", "words"),
+    [
+        ("b", "", ["box"]),
+        ("b", "arena", ["box", "build"]),
+        ("box.", "", ["box.a.b", "box.deploy", "box.details", "box.port"]),
+        ("box.de", "", ["box.deploy", "box.details"]),
+        ("box.deploy.", "", ["box.deploy.host", "box.deploy.ports"]),
+        ("box.deploy.ports.", "", ["box.deploy.ports.0", "box.deploy.ports.1"]),
+        ("box.a.", "", ["box.a.b"]),
+        ("box.a.b.", "", ["box.a.b.c"]),
+        ("box.deploy.host.", "", []),
+        ("box.", "arena", ["box.arena"]),
+        ("torn.", "", []),
+        ("none.x", "", []),
+        (".", "", []),
+        ("../box.", "", []),
+    ],
+)
+def test_keys_of_facts_are_offered_level_by_level(facts: Path, beginning: str, project: str, words: list[str]):
+    with Oracle.open(str(facts)) as oracle:
+        assert vocabulary.offer(oracle, "fact", beginning, project=project) == words
+
+
+def test_of_many_keys_some_are_offered_and_of_a_huge_file_none(facts: Path, monkeypatch: pytest.MonkeyPatch):
+    with Oracle.open(str(facts)) as oracle:
+        assert len(vocabulary.offer(oracle, "fact", "many.k")) == vocabulary.MAX_OFFERED
+        monkeypatch.setattr(vocabulary, "_MOST_BYTES", 100)
+        assert vocabulary.offer(oracle, "fact", "many.k") == []
 
 
 def test_a_profile_that_can_not_be_read_hides_no_other(team: Path):

@@ -48,6 +48,8 @@ _PATH_FIELDS = ("path", "file", "files", "paths")
 _COMMIT_FIELDS = ("commit", "commits", "builder_commit", "memory_commit")
 _BRANCH_FIELDS = ("branch", "expected_branch")
 _EVIDENCE_KEYS = ("source_url", "source", "path", "quote")
+_TELLER = re.compile(r"[\w-]+|(?:session|task) \S+")
+"""A source that says who told it, or in which session or task it was learned (`domain.memories`): no path, and no symbol."""
 _LONGEST = 200
 _SHORTEST_TOKEN = 16
 """Characters below which nothing is looked at for a credential."""
@@ -107,9 +109,12 @@ def _may_be(sort: Sort, name: str) -> bool:
 
 def _evidence_texts(evidence: Value) -> Iterator[str]:
     for item in evidence if isinstance(evidence, list) else [evidence]:
-        for text in [item.get(key, "") for key in _EVIDENCE_KEYS] if isinstance(item, dict) else [item]:
-            if text:
-                yield " ".join(as_text(text).split())
+        for key, text in (
+            [(key, item.get(key, "")) for key in _EVIDENCE_KEYS] if isinstance(item, dict) else [("", item)]
+        ):
+            words = " ".join(as_text(text).split())
+            if words and (key == "quote" or not _TELLER.fullmatch(words)):
+                yield words
 
 
 def _text(text: str, first_line: int, patterns: Patterns) -> Iterator[_Found]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.documents import Document
+from oracle.domain.documents import Document, Value
 from oracle.domain.links import DEFAULT_PATTERNS
 from oracle.domain.named import names_in
 
@@ -65,6 +65,26 @@ def test_fields_and_evidence_are_read() -> None:
         ("path", "a/b.py", 2),
         ("path", "src/c.py", 2),
     ]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "found"),
+    [
+        ([{"trust": "medium", "source_url": "memory_router"}], []),
+        ([{"trust": "medium", "source": "s_2026-11"}], []),
+        (["memory_router"], []),
+        ([{"source_url": "session sess_2026_11"}], []),
+        ([{"source_url": "task retry_queue"}], []),
+        ("memory_router", []),
+        ([{"source_url": "see load_config"}], ["load_config"]),
+        ([{"source_url": "load_config()"}], ["load_config"]),
+        ([{"source_url": "src/load_config.py"}], ["src/load_config.py"]),
+        ([{"source_url": "memory_router", "quote": "load_config"}], ["load_config"]),
+    ],
+)
+def test_a_source_that_says_who_told_it_names_nothing(evidence: Value, found: list[str]) -> None:
+    document = Document({"evidence": evidence}, "", 9, {"evidence": 2}, ())
+    assert [item.name for item in names_in(document, DEFAULT_PATTERNS)] == found
 
 
 @given(st.text(max_size=200), st.integers(1, 50))

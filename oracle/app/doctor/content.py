@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from oracle.app import naming
-from oracle.app.doctor.checks import Check, capped, error, first_few, quoted, warning
+from oracle.app.doctor.checks import Check, capped, error, first_few, note, quoted, warning
 from oracle.app.doctor.patient import Head, Patient
 from oracle.app.doctor.tree import Entry
 from oracle.domain.drafts import SCHEMA_VERSION
@@ -227,14 +227,19 @@ def _bad_events(patient: Patient) -> Iterator[Check]:
     number, line = 0, b"\n"
     with open(path, "rb") as stream:
         for number, line in enumerate(iter(lambda: stream.readline(journal.LONGEST), b""), 1):
-            if not _is_event(line):
+            if len(line) == journal.LONGEST:
                 yield warning(
+                    "journal",
+                    say("events.log:{number}: no line of ours, it has no end; readers pass over it", number=number),
+                    say("Move it away: {path}", path=quoted(path)),
+                )
+                return  # nobody knows how much more of it there is
+            if not _is_event(line):
+                yield note(
                     "journal",
                     say("events.log:{number}: not a JSON object; readers pass over it", number=number),
                     say("Nothing has to be done; no record is read from it"),
                 )
-                if len(line) == journal.LONGEST:
-                    return  # no line of ours, and nobody knows how much more of it there is
     if not line.endswith(b"\n"):
         fix = f"printf '\\n' >> {quoted(path)}"
         yield warning(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from oracle.app.doctor.checks import Check, capped, first_few, note, quoted, warning
 from oracle.app.doctor.patient import Patient
 from oracle.app.doctor.tree import Entry
 from oracle.domain.seats import ORPHAN_KINDS, PATROL_FOLDERS, role_of
 from oracle.domain.slugs import check_name, slug_of
-from oracle.errors import InvalidName
+from oracle.errors import InvalidName, OracleError
+from oracle.store import profile
 from oracle.store.layout import LEGACY_PLURALS, RECORD_TREES
 from oracle.wording import say
 
@@ -50,8 +52,39 @@ def _read_link(patient: Patient, entry: Entry) -> str:
 
 
 def check_strays(patient: Patient) -> Iterator[Check]:
-    """Name folders below a project that belong to no seat and no kind, and files that lie between the projects."""
+    """Name folders below a project that belong to no seat and no kind, and files that lie between the projects.
+
+    What need not be put right is a note: such a folder may be that of a seat. One that the project's profile names is a seat's.
+    """
     yield from capped(filter(None, map(_stray, patient.tree.entries)))
+    yield from capped(_unknown_seats(patient))
+
+
+def _unknown_seats(patient: Patient) -> Iterator[Check]:
+    rosters: dict[str, tuple[str, ...]] = {}
+    for entry in patient.tree.entries:
+        parts = entry.parts
+        if len(parts) != 3 or parts[0] != "projects" or not entry.is_folder or entry.is_link:
+            continue
+        if parts[2] in _KNOWN_FOLDERS or role_of(parts[2]):
+            continue
+        if parts[1] not in rosters:
+            rosters[parts[1]] = _roster(patient, parts[1])
+        if parts[2] not in rosters[parts[1]]:
+            yield note(
+                "strays",
+                say(
+                    "{path}/ has the name of no role and no kind; it is read as the folder of a seat without rules",
+                    path=entry.path,
+                ),
+                say("Leave it if there is such a seat, else move its files into the folder of the seat that owns them"),
+            )
+
+
+def _roster(patient: Patient, project: str) -> tuple[str, ...]:
+    with suppress(OracleError, OSError):
+        return profile.load(patient.root, project, os.environ).seats
+    return ()
 
 
 def _stray(entry: Entry) -> Check | None:
@@ -63,15 +96,6 @@ def _stray(entry: Entry) -> Check | None:
             "strays",
             say("{path} lies between the projects", path=entry.path),
             say("Move it into the folder of its project and seat"),
-        )
-    if len(parts) == 3 and entry.is_folder and not (parts[2] in _KNOWN_FOLDERS or role_of(parts[2])):
-        return warning(
-            "strays",
-            say(
-                "{path}/ has the name of no role and no kind; it is read as the folder of a seat without rules",
-                path=entry.path,
-            ),
-            say("Leave it if there is such a seat, else move its files into the folder of the seat that owns them"),
         )
     if len(parts) == 4 and role_of(parts[2]) == "patrol" and entry.is_folder and parts[3] not in PATROL_FOLDERS:
         return warning(

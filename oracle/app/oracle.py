@@ -136,7 +136,7 @@ class Oracle:
         from oracle.app import naming
 
         name = self.target(text)
-        return self.index.read(lambda connection: naming.find_target(self, connection, name))
+        return self.index.find(lambda connection: naming.find_target(self, connection, name))
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -145,14 +145,14 @@ class Oracle:
         from oracle.index import query
 
         name = self.target(target)
-        return self.index.read(lambda connection: query.backlinks(connection, name, types), fresh=fresh)
+        return self.index.find(lambda connection: query.backlinks(connection, name, types), fresh=fresh)
 
     def backlink_lines(self, target: str, *, fresh: bool = False) -> list[BacklinkLine]:
         """Return the edges into a target as `_backlinks/` states them: (source slug, type, snippet, mtime ns, retired by, how)."""
         from oracle.index import query
 
         name = self.target(target)
-        return self.index.read(lambda connection: query.backlink_lines(connection, name), fresh=fresh)
+        return self.index.find(lambda connection: query.backlink_lines(connection, name), fresh=fresh)
 
     def links(
         self, slug: str, *, types: Sequence[str] = (), fresh: bool = False
@@ -161,7 +161,7 @@ class Oracle:
         from oracle.index import query
 
         name = self.target(slug)
-        return self.index.read(lambda connection: query.links(connection, name, types), fresh=fresh)
+        return self.index.find(lambda connection: query.links(connection, name, types), fresh=fresh)
 
     def graph(
         self, target: str, *, depth: int = 1, direction: str = "out", types: Sequence[str] = (), fresh: bool = False
@@ -175,7 +175,7 @@ class Oracle:
         """Return (entity, number of records that mention it), most mentioned first."""
         from oracle.index import query
 
-        return self.index.read(lambda connection: query.entities(connection, namespace, top), fresh=fresh)
+        return self.index.find(lambda connection: query.entities(connection, namespace, top), fresh=fresh)
 
     def orphans(self, project: str = "", *, fresh: bool = False) -> list[Summary]:
         """Return the records that link to no record and that no record links to."""

@@ -24,7 +24,7 @@ def list_records(
 ) -> list[Summary]:
     """Return the records that pass the filters; an absent project or seat is an error, not an empty list."""
     wanted = check_filters(filters)
-    rows = oracle.index.read(
+    rows = oracle.index.find(
         lambda connection: query.listing(connection, wanted, limit=limit, newest_first=newest_first), fresh=fresh
     )
     if not rows:

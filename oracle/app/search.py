@@ -54,7 +54,7 @@ def search(
         )
         return recall.hits(limit, strict=strict)
 
-    hits = oracle.index.read(look, fresh=fresh)
+    hits = oracle.index.find(look, fresh=fresh)
     if not hits:
         require_present(oracle, wanted)
     return hits
@@ -98,7 +98,7 @@ def show(oracle: Oracle, slug: str, *, first_line: int, last_line: int, fresh: b
         )
         return record, chain, tuple(query.retired_by(connection, record.slug)), found
 
-    record, chain, supersedes, problems = oracle.index.read(find, fresh=fresh)
+    record, chain, supersedes, problems = oracle.index.find(find, fresh=fresh)
     try:
         raw = records.read(oracle.root.join(record.path))
     except OSError as error:

@@ -10,7 +10,7 @@ import os
 import sqlite3
 import time
 
-from oracle.errors import DiskFailure, LockTimeout
+from oracle.errors import DiskFailure, LockTimeout, NotInMemory
 from oracle.index import scan
 from oracle.index.db import Database, get_meta, immediate, snapshot
 from oracle.store.layout import Root
@@ -52,6 +52,8 @@ class Index:
         self._warn = warn
         self._database = Database(root)
         self._stale = ""
+        self._was_full = False
+        self._was_behind = False
 
     @property
     def database(self) -> Database:
@@ -74,11 +76,14 @@ class Index:
 
         `fresh` stats every file first. Raises LockTimeout, DiskFailure, TreeEmptied, RootUnusable.
         """
+        return self._read(work, fresh=fresh)
+
+    def _read(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool = False, is_again: bool = False) -> T:
         trouble: Exception | None = None
         for _ in range(_TRIES):
             try:
                 try:
-                    return self._ask(work, fresh=fresh)
+                    return self._ask(work, fresh=fresh, is_again=is_again)
                 except sqlite3.DatabaseError as error:
                     trouble = error
                     self._recover(error)
@@ -90,6 +95,31 @@ class Index:
             say("The index {database} can't be used: {trouble}.", database=self.root.database, trouble=trouble),
             hint=say("Run `oracle doctor`."),
         ) from trouble
+
+    def find(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool = False) -> T:
+        """Run `work` as `read` does; when it finds nothing, an empty value or NotInMemory, stat every file before that is said.
+
+        It is asked again if a file had changed in place. Where a look at every file is costly (CHEAP_NS), the first word stands.
+        """
+        try:
+            found = self.read(work, fresh=fresh)
+        except NotInMemory:
+            if not self._has_changed_meanwhile():
+                raise
+            return self._read(work, is_again=True)
+        return found if found or not self._has_changed_meanwhile() else self._read(work, is_again=True)
+
+    def _has_changed_meanwhile(self) -> bool:
+        """Stat every file, unless the last read did so or that is costly; tell whether one had changed."""
+        if self._was_full:
+            return False
+        try:
+            if int(get_meta(self._database.connect(), "full_look").partition(" ")[2] or 0) >= CHEAP_NS:
+                return False
+            self._fresh_connection(fresh=True)
+        except (DiskFailure, sqlite3.DatabaseError):
+            return False
+        return self._was_behind
 
     def follow(self, *, full: bool, doubted: Collection[str] = (), patience: float = READER_PATIENCE) -> bool:
         """Bring the index up to date for who is told of changes; tell whether it is, or others held the lock for all of `patience`.
@@ -104,12 +134,13 @@ class Index:
             self._fresh_connection(fresh=full, is_told=True, doubted=doubted, patience=patience)
         return not self._stale
 
-    def _ask(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool) -> T:
+    def _ask(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool, is_again: bool) -> T:
         """Run `work` on one state of the index: what another process builds anew meanwhile is not seen half done."""
         while True:
             with snapshot(self._fresh_connection(fresh=fresh)) as connection:
                 if self._database.is_ready():
-                    self._name_unreadable(connection)
+                    if not is_again:
+                        self._name_unreadable(connection)
                     return work(connection)
 
     def _name_unreadable(self, connection: sqlite3.Connection) -> None:
@@ -131,7 +162,7 @@ class Index:
         patience: float = READER_PATIENCE,
     ) -> sqlite3.Connection:
         self.root.require()
-        self._stale = ""
+        self._stale, self._was_full, self._was_behind = "", True, False
         if os.path.islink(self.root.state) and not self._database.in_memory and not self.root.contains(self.root.state):
             self._go_read_only(say("_state is a symbolic link that leaves the Root"))
         if (
@@ -151,7 +182,9 @@ class Index:
         began = time.monotonic_ns()
         full = fresh or (not is_told and self._is_full_look_due(connection, now_ns))
         look = scan.look(connection, self.root, now_ns=now_ns, full=full, doubted=doubted)
-        if look.changed or look.gone or look.configuration:
+        self._was_full = full
+        self._was_behind = bool(look.changed or look.gone or look.configuration)
+        if self._was_behind:
             self._catch_up(look, doubted, patience)
             if self._stale and not is_told:
                 self._warn(say("{reason} The answer is from the index as it was.", reason=self._stale))

@@ -149,6 +149,43 @@ def test_fresh_sees_an_edit_in_place_at_once(oracle: Oracle, root: Path) -> None
     assert sources(oracle, fresh=True) == ["b", "c"]
 
 
+ASKED = {
+    "backlinks": lambda oracle: [row[0] for row in oracle.backlinks("entity:taskid:SHOP-778")],
+    "find": lambda oracle: oracle.find("entity:taskid:SHOP-778"),
+    "links": lambda oracle: [row[1] for row in oracle.links(f"{BUILDER}/plain")],
+    "search": lambda oracle: [hit.record.slug for hit in oracle.search("zeppelin")],
+    "list": lambda oracle: [record.slug for record in oracle.records({"task": "SHOP-778"})],
+    "entities": lambda oracle: [name for name, _ in oracle.entities("commit")],
+}
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_nothing_is_said_to_be_found_only_when_every_file_was_looked_at(
+    oracle: Oracle, root: Path, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    plain = root / BUILDER / "plain.md"
+    plain.write_text("Words.\n")
+    oracle.reconcile(full=True)
+    monkeypatch.setattr(fresh, "CHEAP_NS", 1 << 62)
+    assert sources(oracle) == ["a", "b", "c"]
+    with plain.open("a") as stream:
+        stream.write("A zeppelin, task_id: SHOP-778, commit 1a2b3c4\n")
+    assert ASKED[question](oracle)
+
+
+def test_where_a_look_is_costly_nothing_found_is_said_at_once(
+    oracle: Oracle, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sources(oracle) == ["a", "b", "c"]
+    monkeypatch.setattr(fresh, "CHEAP_NS", 0)
+    looks = []
+    look = fresh.scan.look
+    monkeypatch.setattr(fresh.scan, "look", lambda *words, **more: looks.append(more["full"]) or look(*words, **more))
+    with pytest.raises(NotInMemory):
+        oracle.find("entity:taskid:SHOP-778")
+    assert looks == [False]
+
+
 def test_a_costly_look_is_repeated_less_often(
     oracle: Oracle, root: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,12 +45,15 @@ class Sort(StrEnum):
 
 @value
 class Remark:
-    """Something that people should decide on: a record, another one, and why they were named together."""
+    """Something that people should decide on: a record, another one, and why they were named together.
+
+    `likeness` is what was measured, 0 to 1: the share of their words, or of their titles' where that is more; None if nothing was.
+    """
 
     sort: Sort
     record: Summary
     other: Summary
-    likeness: float = 0.0
+    likeness: float | None = None
     detail: str = ""
 
     @property
@@ -59,7 +62,7 @@ class Remark:
         slug = self.other.slug
         if self.sort is Sort.DUPLICATE:
             return say(
-                "says nearly the same as {slug} ({likeness:.0%} of the words)", slug=slug, likeness=self.likeness
+                "says nearly the same as {slug} ({likeness:.0%} of the words)", slug=slug, likeness=self.likeness or 0.0
             )
         if self.sort is Sort.DECISIONS:
             return say("is on one topic with the decision {slug}, and neither supersedes the other", slug=slug)
@@ -74,7 +77,8 @@ class Remark:
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
         ends = {"record": self.record.as_json(), "other": self.other.as_json()}
-        return {"kind": self.sort.value, **ends, "likeness": round(self.likeness, 2), "sentence": self.sentence}
+        likeness = None if self.likeness is None else round(self.likeness, 2)
+        return {"kind": self.sort.value, **ends, "likeness": likeness, "sentence": self.sentence}
 
 
 @value
@@ -117,7 +121,7 @@ def remarks_on(oracle: Oracle, connection: Connection, slug: str, document: Docu
 
 
 def _order(item: Remark) -> tuple[int, float, str, str]:
-    return list(Sort).index(item.sort), -item.likeness, item.record.slug, item.other.slug
+    return list(Sort).index(item.sort), -(item.likeness or 0.0), item.record.slug, item.other.slug
 
 
 def _holds(record: Summary) -> bool:
@@ -192,8 +196,11 @@ def _compare(one: _Known, other: _Known, related: set[frozenset[str]]) -> Remark
     are_decisions = (
         newer.record.kind == older.record.kind == "decision" and newer.record.project == older.record.project
     )
-    is_topic = alike >= SAME_TOPIC or share(newer.words.title, older.words.title) >= _SAME_TITLE
-    return Remark(Sort.DECISIONS, newer.record, older.record, alike) if are_decisions and is_topic else None
+    titles = share(newer.words.title, older.words.title)
+    is_topic = alike >= SAME_TOPIC or titles >= _SAME_TITLE
+    return (
+        Remark(Sort.DECISIONS, newer.record, older.record, max(alike, titles)) if are_decisions and is_topic else None
+    )
 
 
 # Subjects -------------------------------------------------------------------------------------------------------------

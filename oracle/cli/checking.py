@@ -66,9 +66,16 @@ def review(
     if not found:
         call.note(say("nothing waits for a decision of people"))
     rows = [
-        (item.sort.value, f"{item.likeness:.2f}", item.record.slug, item.other.slug, item.sentence) for item in found
+        (
+            item.sort.value,
+            item.record.slug,
+            item.other.slug,
+            "" if item.likeness is None else f"{item.likeness:.2f}",
+            item.sentence,
+        )
+        for item in found
     ]
-    print_table(Table(say_each("what", "alike", "record", "other", "it"), rows, stacked=(2, 4)))
+    print_table(Table(say_each("what", "record", "other", "alike", "it"), rows, stacked=(1, 2, 4)))
 
 
 def _warn_of_unregistered(call: Call, names: list[str]) -> None:

@@ -65,6 +65,17 @@ def test_decisions_on_one_topic(root: Path) -> None:
     assert found(root) == [("one-topic", "b", "a")]
 
 
+def test_likeness_is_what_was_measured(root: Path) -> None:
+    put(root, f"{BUILDER}/a", decision("Choose the queue", "RabbitMQ, since we run it.", ts="2026-01-01"))
+    put(root, f"{REVIEWER}/b", decision("Choose the queue", "Postgres will do."))
+    put(root, f"{REVIEWER}/on", f"---\nts: 2026-01-02T00:00:00Z\nextends: {BUILDER}/old\n---\nIt holds.\n")
+    put(root, f"{BUILDER}/old", decision("Lunch", "Soup.", ts="2026-01-01"))
+    put(root, f"{BUILDER}/new", decision("Dinner", "Bread.", ts="2026-01-05", supersedes=f"{BUILDER}/old"))
+    with Oracle.open(str(root)) as oracle:
+        remarks = [remark.as_json() for remark in oracle.review()]
+    assert [(item["kind"], item["likeness"]) for item in remarks] == [("one-topic", 1.0), ("retired-subject", None)]
+
+
 def test_a_subject_that_was_retired_afterwards(root: Path) -> None:
     put(root, f"{BUILDER}/subject", decision("Retry five times", CLAIM, ts="2026-01-01"))
     put(

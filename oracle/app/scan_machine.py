@@ -123,8 +123,10 @@ def _note(oracle: Oracle, machine: Machine, done: Sequence[Scanned]) -> None:
 def reveal(oracle: Oracle, key: str, project: str = "") -> Fact:
     """Return a fact; the value of a credential that a scan left out is read from its file now.
 
-    For the one who asked for this key, and nobody else: no search, answer or agent's tool gets it. Raises NotInMemory.
+    For the one who asked for this key, and nobody else: no search, answer or agent's tool gets it. Raises NotInMemory, and
+    RootUnusable where there is no Root.
     """
+    oracle.root.require()
     name, dot, field = key.strip().removeprefix(_KEY).rpartition(".")
     if not (key.strip().startswith(_KEY) and dot and field == "value"):
         return facts.find(oracle.root, key, project)

@@ -179,6 +179,15 @@ def test_a_root_that_is_no_folder(tmp_path: Path, kind: str) -> None:
     assert not path.exists() or path.read_text() == "x"
 
 
+def test_a_folder_that_is_no_root_is_not_examined_further(tmp_path: Path) -> None:
+    (tmp_path / "thesis.md").write_text("Words.\n")
+    with Oracle.open(str(tmp_path)) as oracle:
+        wrong = [check for check in oracle.doctor() if not check.ok]
+    assert [(check.name, check.severity) for check in wrong] == [("root", "error")]
+    assert wrong[0].detail == f"The Root {tmp_path} holds other things and no projects/."
+    assert wrong[0].fix.startswith("oracle init")
+
+
 def test_an_open_root_is_closed_with_what_is_derived_in_it(oracle: Oracle) -> None:
     root = Path(oracle.root.path)
     root.chmod(0o755)

@@ -492,3 +492,10 @@ def test_a_long_chain_is_named_by_its_nearest_and_its_last(oracle, root, words):
     assert (len(records["r00"]["chain"]), records["r00"]["chain_length"]) == (50, 59)
     assert (len(records["r09"]["chain"]), "chain_length" in records["r09"]) == (50, False)
     assert "chain" not in records["r59"]
+
+
+@pytest.mark.parametrize("words", [["get", "a.b"], ["list"], ["show", "x"], ["status"]])
+def test_without_a_root_every_question_says_so(oracle, tmp_path, words):
+    code, out, err = oracle(*words, "--memory-dir", str(tmp_path / "nowhere"))
+    assert (code, out) == (2, "")
+    assert err.splitlines()[0] == f"The Root {tmp_path / 'nowhere'} does not exist."

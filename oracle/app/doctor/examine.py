@@ -59,7 +59,7 @@ def examine(oracle: Oracle) -> list[Check]:
     """Check every invariant, worst first; nothing is created and nothing is changed, not even the index."""
     patient = Patient(oracle.root, oracle.clock.now_ns())
     checks = [ground.check_root(oracle.root), *_run("programs", say("there"), machine.check_programs, patient)]
-    if isdir(oracle.root.path):
+    if isdir(oracle.root.path) and not ground.why_no_root(oracle.root):
         for name, good, examination in _EXAMINATIONS:
             checks += _run(name, good, examination, patient)
     return in_order(checks)

@@ -12,6 +12,7 @@ from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note,
 from oracle.app.doctor.patient import Patient
 from oracle.app.doctor.tree import Entry
 from oracle.domain import timestamps
+from oracle.errors import RootUnusable
 from oracle.store import lock
 from oracle.store.layout import RECORD_TREES, SKIPPED_FOLDERS, Root
 from oracle.wording import say
@@ -43,6 +44,8 @@ def check_root(root: Root) -> Check:
             say("{path} is not a folder", path=root.path),
             say("Move it away, or name another Root with --memory-dir"),
         )
+    if foreign := why_no_root(root):
+        return error(name, foreign, say("oracle init, or name another Root with --memory-dir"))
     status = os.stat(root.path)
     if status.st_uid != os.geteuid():
         we = os.geteuid()
@@ -62,6 +65,17 @@ def check_root(root: Root) -> Check:
             f"chmod 700 {word}",
         )
     return passed(name, say("{path} is ours, mode {mode:04o}", path=root.path, mode=mode))
+
+
+def why_no_root(root: Root) -> str:
+    """Return why a folder that can be looked into is no Root and has nothing to examine, "" for one that is a Root."""
+    if not os.access(root.path, os.R_OK | os.X_OK):
+        return ""
+    try:
+        root.require()
+    except RootUnusable as trouble:
+        return trouble.sentence
+    return ""
 
 
 def check_readable(patient: Patient) -> Iterator[Check]:

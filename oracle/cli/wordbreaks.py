@@ -44,10 +44,12 @@ class Typed:
 @contextmanager
 def whole_words(environ: MutableMapping[str, str]) -> Iterator[None]:
     """Let what runs inside see whole words; each offer that it prints is told to bash as `Typed.offer` writes it."""
-    if environ.get("_ORACLE_COMPLETE") != "complete_bash" or not environ.get("COMP_CWORD", "").isdecimal():
+    handed = environ.get("COMP_WORDS", "").split("\n")
+    is_bash = environ.get("_ORACLE_COMPLETE") == "complete_bash" and environ.get("COMP_CWORD", "").isdecimal()
+    if not is_bash or len(handed) < 2:
         yield
         return
-    parts, at = join(environ.get("COMP_WORDS", "").split("\n"), int(environ["COMP_CWORD"]))
+    parts, at = join(handed, int(environ["COMP_CWORD"]))
     words = [read(part) for part in parts]
     environ["COMP_WORDS"], environ["COMP_CWORD"] = "\n".join(shlex.quote(word.text) for word in words), str(at)
     typed = words[at] if at < len(words) else read("")

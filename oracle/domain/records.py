@@ -12,7 +12,7 @@ from oracle.domain import timestamps
 from oracle.domain.compiling import compiled
 from oracle.domain.documents import Document, Problem, Value, as_list, as_text
 from oracle.domain.seats import MEMORY, ORPHAN_KINDS, SCAN_KINDS
-from oracle.domain.slugs import ENTITY, entity, fold_name
+from oracle.domain.slugs import ENTITY, entity, fold_name, is_name
 from oracle.domain.values import value
 from oracle.wording import Said, say
 
@@ -98,12 +98,14 @@ def interpret(document: Document, slug: str, path: str, *, mtime_ns: int) -> Rec
     folders = path.split("/")
     name = folders[-1].rsplit(".", 1)[0]
     ts, moment, problems = _times(known)
+    kind, more = _kind(known)
+    problems += more
     return Record(
         slug=slug,
         path=path,
         project=_field(fields, "project") or (folders[1] if folders[0] == "projects" and len(folders) > 2 else ""),
         seat=fold_name(_field(fields, "seat") or _seat_from(folders)),
-        kind=fold_name(_field(fields, "kind") or _kind_from(folders)),
+        kind=fold_name(kind or _kind_from(folders)),
         title=_title(known, name),
         status=_field(fields, "status").lower(),
         author=_field(fields, "author"),
@@ -166,12 +168,29 @@ def _why_unread(key: str, text: str) -> Said:
 
 
 def _field(fields: Mapping[str, Value], key: str) -> str:
-    """Return a field of one word; the only item of a list is one too."""
+    """Return a field of one word, "" for what spans lines."""
+    text = _stated(fields, key)
+    return "" if "\n" in text else text
+
+
+def _stated(fields: Mapping[str, Value], key: str) -> str:
+    """Return a field of one word as it is written; the only item of a list is one too."""
     value = fields.get(key, "")
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     text = value.strip() if isinstance(value, str) else ""
     return "" if text in ("null", "~") else text
+
+
+def _kind(document: Document) -> tuple[str, list[Problem]]:
+    """Return the kind that a record states, "" when that is no name or several in a row, which is a problem where none is yet."""
+    kind = _stated(document.fields, "kind")
+    if not kind or all(map(is_name, kind.split(" "))):
+        return kind, []
+    line = document.key_lines.get("kind", 1)
+    if any(problem.line == line for problem in document.problems):
+        return "", []
+    return "", [Problem(line, say("`kind` is no name; the kind is that of the folder."))]
 
 
 def _seat_from(folders: list[str]) -> str:

@@ -37,7 +37,7 @@ def check_name(value: str, what: str) -> str:
     Raises InvalidName naming `what`.
     """
     name = unicodedata.normalize("NFC", value)
-    if not name or ".." in name or not name[0].isalnum() or not _may_stand(name):
+    if not _is_spelled_well(name):
         raise InvalidName(
             say("{what} {value!r} can't be used as a name.", what=_WORDS.get(what, what), value=cut(value)),
             hint=say("Use letters, digits, '.', '_' and '-', beginning with a letter or digit."),
@@ -53,6 +53,16 @@ def check_name(value: str, what: str) -> str:
             hint=say("Choose a shorter name."),
         )
     return name
+
+
+def is_name(value: str) -> bool:
+    """Tell whether `check_name` would take a value."""
+    name = unicodedata.normalize("NFC", value)
+    return _is_spelled_well(name) and len(name.encode("utf-8", "surrogatepass")) <= MAX_NAME_BYTES
+
+
+def _is_spelled_well(name: str) -> bool:
+    return bool(name) and ".." not in name and name[0].isalnum() and _may_stand(name)
 
 
 def cut(value: str) -> str:

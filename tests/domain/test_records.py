@@ -94,9 +94,9 @@ def test_the_field_itself_counts_more_than_its_spellings() -> None:
 
 
 def test_spelled_fields_are_the_records() -> None:
-    fields = {"Title": "T", "Kind": "[x", "Status": "Open", "taskId": "T-1", "Seat": "QA", "Date": "2026-01-01"}
+    fields = {"Title": "T", "Kind": "Plan", "Status": "Open", "taskId": "T-1", "Seat": "QA", "Date": "2026-01-01"}
     record = read("projects/a/builder/x.md", fields)
-    assert (record.title, record.kind, record.status, record.task_id, record.seat) == ("T", "[x", "open", "T-1", "qa")
+    assert (record.title, record.kind, record.status, record.task_id, record.seat) == ("T", "plan", "open", "T-1", "qa")
     assert record.sort_ts == "2026-01-01T00:00:00.000000Z"
     assert [relation.target for relation in record.relations] == ["entity:taskid:T-1"]
     assert record.document.fields == fields
@@ -105,6 +105,28 @@ def test_spelled_fields_are_the_records() -> None:
 @pytest.mark.parametrize("kind", ["Finding", "FINDING", ["finding"], [" Finding "]])
 def test_a_kind_is_one_word_in_small_letters(kind: Any) -> None:
     assert read("projects/a/builder/x.md", {"kind": kind}).kind == "finding"
+
+
+@pytest.mark.parametrize(
+    ("kind", "told", "found"),
+    [
+        ("decision\nbad: indent", True, "note"),
+        ("plan\nb", False, "note"),
+        ("dec/ision <x>", False, "note"),
+        ("dec/ision", True, "note"),
+        ("..", False, "note"),
+        ("-", False, "note"),
+        ("test plan", False, "test plan"),
+        ("会议纪要", False, "会议纪要"),
+    ],
+)
+def test_a_kind_that_is_no_name_gives_way_to_the_path(kind: str, told: bool, found: str) -> None:
+    problems = (Problem(2, "It is not valid YAML."),) if told else ()
+    document = Document({"kind": kind, "seat": "a\nb"}, "", 9, {"kind": 2}, problems)
+    record = interpret(document, "x", "projects/arena/builder/x.md", mtime_ns=0)
+    assert (record.kind, record.seat) == (found, "builder")
+    named = ["`kind` is no name; the kind is that of the folder."] if found == "note" and not told else []
+    assert [problem.reason for problem in record.problems] == [problem.reason for problem in problems] + named
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,6 @@ def _tell_claim(claim: ToldClaim) -> Said:
 
 
 def _tell_event(event: dict[str, object]) -> Said:
-    return say(
-        "{moment}  event {event}{rest}", moment=event.get("ts"), event=event.get("event"), rest=details_of(event)
-    )
+    details = details_of(event)
+    rest = f" {details}" if details else ""
+    return say("{moment}  event {event}{rest}", moment=event.get("ts"), event=event.get("event"), rest=rest)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, Project, begin
-from oracle.cli.printing import print_lines, visible, write_out
+from oracle.cli.printing import is_terminal, visible, write_out
 from oracle.wording import say
 
 if TYPE_CHECKING:
     from oracle.cli.session import Call
+
+_UNCLEAR = re.compile(r"[\s\"]")
+"""What parts the details of an event, or begins a text of JSON."""
 
 
 def log(
@@ -40,7 +45,7 @@ def log(
     if call.as_json:
         call.print_json({"events": found})
     else:
-        print_lines(map(_event, found))
+        write_out("".join(map(_event, found)))
 
 
 def _follow(call: Call, project: str, task: str, limit: int) -> None:
@@ -54,15 +59,30 @@ def _follow(call: Call, project: str, task: str, limit: int) -> None:
 
 
 def _line(event: dict[str, object], call: Call) -> str:
-    return f"{visible(json.dumps(event, ensure_ascii=False) if call.as_json else _event(event))}\n"
+    return f"{visible(json.dumps(event, ensure_ascii=False))}\n" if call.as_json else _event(event)
 
 
 def _event(event: dict[str, object]) -> str:
-    parts = [str(event.get(key, "")) for key in ("ts", "event", "project", "task_id")]
-    return f"{'  '.join(part for part in parts if part)}{details_of(event)}"
+    """Return an event on a line of its own: what is known of it on a terminal, through a pipe five cells."""
+    cells = [visible(str(event.get(key, ""))) for key in ("ts", "event", "project", "task_id")]
+    cells.append(visible(details_of(event)))
+    return f"{'  '.join(filter(None, cells)) if is_terminal(sys.stdout) else chr(9).join(cells)}\n"
 
 
 def details_of(event: dict[str, object]) -> str:
-    """Return what an event says beside its time, name, project and task, as ` key=value` after ` key=value`."""
+    """Return what an event says beside its time, name, project and task, as `key=value key=value`."""
     kept = {key: item for key, item in event.items() if key not in ("ts", "event", "project", "task_id") and item != ""}
-    return "".join(f" {key}={item}" for key, item in kept.items())
+    return " ".join(f"{key}={_value(item)}" for key, item in kept.items())
+
+
+def _value(item: object) -> str:
+    """Return a value as it is, the items of a list parted by commas; as JSON what would not be read back from that."""
+    if isinstance(item, str) and not _UNCLEAR.search(item):
+        return item
+    if isinstance(item, list) and item and all(isinstance(one, str) and _is_plain(one) for one in item):
+        return ",".join(item)
+    return json.dumps(item, ensure_ascii=False)
+
+
+def _is_plain(text: str) -> bool:
+    return bool(text) and "," not in text and not _UNCLEAR.search(text)

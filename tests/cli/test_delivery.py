@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from oracle.cli.journal import details_of
 from oracle.store import journal
 from oracle.store.layout import Root
 from tests.wake.stage import Stage
@@ -51,7 +52,23 @@ def test_log_follows_until_it_is_interrupted(root: Path, *, as_json: bool):
     if as_json:
         assert [json.loads(line)["event"] for line in seen] == ["one", "two"]
     else:
-        assert seen == ["2026-04-27T18:30:00Z  one  T1\n", "2026-04-27T18:30:02Z  two  T1\n"]
+        assert seen == ["2026-04-27T18:30:00Z\tone\t\tT1\t\n", "2026-04-27T18:30:02Z\ttwo\t\tT1\t\n"]
+
+
+@pytest.mark.parametrize(
+    ("told", "details"),
+    [
+        ({"seat": "builder", "notifies": False, "tries": 3}, "seat=builder notifies=false tries=3"),
+        ({"scanners": ["credentials", "git"], "failed": []}, "scanners=credentials,git failed=[]"),
+        ({"reason": "already delivered"}, 'reason="already delivered"'),
+        ({"names": ["a b", "c"]}, 'names=["a b", "c"]'),
+        ({"names": ["a,b", "c"]}, 'names=["a,b", "c"]'),
+        ({"said": 'he "did"', "nothing": "", "kept": {"a": None}}, 'said="he \\"did\\"" kept={"a": null}'),
+        ({"title": "多少"}, "title=多少"),
+    ],
+)
+def test_details_of_an_event_can_be_told_apart(told: dict[str, object], details: str):
+    assert details_of({"ts": "2026-04-27T18:30:00Z", "event": "one", **told}) == details
 
 
 DELIVERED = (

@@ -13,11 +13,14 @@ from oracle.wording import Said, say, say_many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from oracle.app.oracle import Oracle
     from oracle.index.db import Connection
 
 _NEAR = 5
 _MANY = 10_000
+_MANY_TITLES = 200
 _LIKELY = 0.6
 """How alike two names are, from 0 to 1, when one may be meant by the other."""
 
@@ -41,6 +44,12 @@ def _titled(connection: Connection, title: str) -> list[str]:
 
     found = [slug for slug, other in query.titled(connection, title) if words(other) == words(title)]
     return sorted(sorted(found), key=stamp_of, reverse=True)
+
+
+def find_titled(connection: Connection, names: Iterable[str]) -> dict[str, str]:
+    """Return of each name that is just a record's title the slug of that record, the newest; `_MANY_TITLES` are looked for."""
+    found = {name: _titled(connection, name)[:1] for name in [*dict.fromkeys(names)][:_MANY_TITLES]}
+    return {name: slugs[0] for name, slugs in found.items() if slugs}
 
 
 def find_record(oracle: Oracle, connection: Connection, name: str) -> str:

@@ -189,6 +189,13 @@ class Oracle:
 
         return self.index.read(lambda connection: query.unresolved(connection, project), fresh=fresh)
 
+    def titled(self, names: Iterable[str]) -> dict[str, str]:
+        """Return of each name that is just a record's title that record's slug: no link is read so, but a person may mean it."""
+        from oracle.app import naming
+
+        wanted = list(names)
+        return self.index.read(lambda connection: naming.find_titled(connection, wanted))
+
     def records(
         self, filters: Mapping[str, str], *, limit: int = 0, newest_first: bool = False, fresh: bool = False
     ) -> list[Summary]:

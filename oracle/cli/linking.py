@@ -237,13 +237,16 @@ def unresolved(
         rows = oracle.unresolved(project, fresh=fresh)
         if not rows and project:
             oracle.records({"project": project}, limit=1)  # raises when there is no such project
+        titled = oracle.titled(ref for _, _, _, ref, _, _ in rows)
         standing = oracle.standing() if call.as_json else {}
     if call.as_json:
-        names = ("from", "path", "type", "ref", "line", "to")
-        call.print_json({"links": [dict(zip(names, row, strict=True)) for row in rows], **standing})
+        names = ("from", "path", "type", "ref", "line", "to", "titled")
+        found = [dict(zip(names, (*row, titled.get(row[3]) or None), strict=True)) for row in rows]
+        call.print_json({"links": found, **standing})
     elif rows:
-        cells = [(slug, str(line), kind, ref, target) for slug, _, kind, ref, line, target in rows]
-        print_table(Table(say_each("source", "line", "type", "as written", "target"), cells, stacked=(0, 4, 3)))
+        cells = [(slug, str(line), kind, ref, to, titled.get(ref, "")) for slug, _, kind, ref, line, to in rows]
+        headings = say_each("source", "line", "type", "as written", "target", "titled so")
+        print_table(Table(headings, cells, stacked=(0, 4, 3, 5)))
     else:
         call.note(say("every link to a record leads somewhere"))
 

@@ -210,3 +210,17 @@ def test_a_full_slug_that_stands_no_longer_is_not_guessed_among_namesakes(root: 
         put(root, f"projects/shop/decision/{stamp}-x", "words")
     with Oracle.open(str(root)) as oracle, pytest.raises(UsageError, match="2 records"):
         oracle.write(Draft("decision", "shop", "N", supersedes=("projects/shop/decision/x",)))
+
+
+def test_a_link_that_is_just_a_title_leads_nowhere_and_its_record_is_named(root: Path) -> None:
+    put(root, "projects/shop/planner/2026-rp", "# Retry policy: five\n")
+    put(
+        root,
+        "projects/shop/planner/b",
+        "# B\n\n[[Retry policy: five]], [[2026-rp|Retry policy: five]], [[retry policy]].\n",
+    )
+    with Oracle.open(str(root)) as oracle:
+        refs = [ref for _, _, _, ref, _, _ in oracle.unresolved()]
+        assert refs == ["Retry policy: five", "retry policy"]
+        assert oracle.titled(refs) == {"Retry policy: five": "projects/shop/planner/2026-rp"}
+        assert "projects/shop/planner/2026-rp" in [target for _, target, *_ in oracle.links("projects/shop/planner/b")]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from oracle.app.oracle import Oracle
 from oracle.app.views import Summary
@@ -195,6 +196,14 @@ def search_everything(
             for hit in oracle.search(term, {"project": project}, limit=MAX_HITS, fresh=fresh, lexical=True)
         ]
     return found
+
+
+def keys_of_facts(oracle: Oracle, term: str, limit: int = 3) -> list[str]:
+    """Return up to `limit` keys of facts in which `term` stands, or in whose value it does, as `oracle get` takes them."""
+    found = (
+        f"{match['file'].removeprefix('machine/')}.{match['path']}" for match in facts.search(oracle.root, term, [])
+    )
+    return list(islice(dict.fromkeys(found), limit))
 
 
 def _masked(match: Mapping[str, str]) -> str:

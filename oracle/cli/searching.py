@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 import typer
@@ -92,7 +93,8 @@ def search(
     with call.oracle("records") as oracle:
         hits = oracle.search(words, filters, limit=limit, fresh=fresh, strict=strict, lexical=lexical)
         if not hits:
-            hint = known_words(oracle, filters) or say("Try fewer words, or fewer filters.")
+            hint = known_words(oracle, filters) or _in_facts(oracle, words, filters)
+            hint = hint or say("Try fewer words, or fewer filters.")
             raise NotInMemory(say("not_in_memory_db: nothing is found for {words!r}.", words=_cut(words)), hint=hint)
         standing, root = oracle.standing() if call.as_json else {}, oracle.root
     if hits[0].instead_of:
@@ -101,6 +103,16 @@ def search(
         call.print_json({"records": [{**hit.as_json(), **_signals(hit, explain)} for hit in hits], **standing})
     else:
         write_out("\n".join(_hit_text(hit, explain, root.join(hit.record.path)) for hit in hits))
+
+
+def _in_facts(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:
+    """Return how to see the facts in which the words stand, "" when they stand in none or records alone are asked for."""
+    from oracle.app.federation import keys_of_facts
+
+    keys = [] if filters else keys_of_facts(oracle, words.strip())
+    return (
+        say("It stands in facts: {commands}.", commands=[f"`oracle get {quote(key)}`" for key in keys]) if keys else ""
+    )
 
 
 def _answer_lines(oracle: Oracle, filters: Mapping[str, str], *, explain: bool, **how: Unpack[_How]) -> None:

@@ -101,3 +101,22 @@ def test_explain_shows_what_each_signal_gave(filled, monkeypatch, capsys) -> Non
 def test_words_and_a_batch_are_not_given_together(filled, capsys) -> None:
     assert run(["search", "--stdin", "--memory-dir", str(filled), "needle"]) == 2
     assert "beside --stdin" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["web-1"], "It stands in facts: `oracle get box.deploy.host`, `oracle get 'box.a b'`."),
+        (["secret-9x"], "It stands in facts: `oracle get credentials.keys.NAME.value`."),
+        (["zeppelin"], "Try fewer words, or fewer filters."),
+        (["web-1", "--project", "zoo"], "Try fewer words, or fewer filters."),
+    ],
+)
+def test_where_no_record_is_found_a_fact_that_holds_the_words_is_named(
+    filled: Path, capsys: pytest.CaptureFixture[str], words: list[str], hint: str
+) -> None:
+    (filled / "machine").mkdir(exist_ok=True)
+    (filled / "machine/box.json").write_text(json.dumps({"deploy": {"host": "web-1"}, "a b": "is web-1"}))
+    (filled / "machine/credentials.json").write_text(json.dumps({"keys": {"NAME": {"value": "secret-9x"}}}))
+    assert run(["search", *words, "--memory-dir", str(filled)]) == 4
+    assert capsys.readouterr().err.splitlines()[1] == f"hint: {hint}"

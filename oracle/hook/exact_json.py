@@ -9,8 +9,15 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from typing import TypedDict
 
 from oracle.wording import say
+
+
+class _Manner(TypedDict):
+    indent: int | str | None
+    separators: tuple[str, str] | None
+
 
 _MARK = os.urandom(16).hex()
 
@@ -54,7 +61,8 @@ def render(content: Mapping[str, object], before: str) -> str:
     What is printed is read again: a reader must find in it what was meant.
     """
     try:
-        text = json.dumps(_mark_numbers(content), ensure_ascii=False, allow_nan=False, indent=_indentation(before))
+        manner = _manner(before)
+        text = json.dumps(_mark_numbers(content), ensure_ascii=False, allow_nan=False, **manner)
         text = re.sub(f'"{_MARK}([^"]*)"', r"\1", text)
         is_same = parse(text) == content
     except RecursionError:
@@ -72,6 +80,14 @@ def _mark_numbers(value: object) -> object:
     if isinstance(value, list):
         return [_mark_numbers(item) for item in value]
     return f"{_MARK}{value}" if isinstance(value, _Number) else value
+
+
+def _manner(text: str) -> _Manner:
+    """Return how a text is laid out: on one line, with blanks behind its signs or without, or by an indentation."""
+    if '"' in text and "\n" not in text.strip():
+        tight = not re.search(r"[:,] ", re.sub(r'"(?:[^"\\]|\\.)*"', '""', text))
+        return {"indent": None, "separators": (",", ":") if tight else (", ", ": ")}
+    return {"indent": _indentation(text), "separators": None}
 
 
 def _indentation(text: str) -> int | str:

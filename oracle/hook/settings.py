@@ -24,6 +24,8 @@ OWN_NAME = "memory-stop-hook.sh"
 
 EVENT = "Stop"
 TIMEOUT = 10
+_MOST_KEPT = 100
+"""Backups beside a settings file; the last gives way."""
 
 
 class InvalidSettings(UsageError):
@@ -55,16 +57,25 @@ class Change:
     def apply(self) -> str:
         """Write it, atomically and with the file's own mode; return the path of the backup, "" for a new file.
 
-        A link is followed, so that settings kept elsewhere stay there. Raises DiskFailure.
+        A backup that is there stays, so that the oldest is what stood there before us. A link is followed, so that settings
+        kept elsewhere stay there. Raises DiskFailure.
         """
         path = os.path.realpath(self.path)
         backup = ""
         if self.before is not None:
-            backup = f"{path}.bak"
-            steps.replace(backup, self.before.encode("utf-8", "backslashreplace"))
+            raw = self.before.encode("utf-8", "backslashreplace")
+            backup = _backup_of(path, raw)
+            steps.replace(backup, raw)
             os.chmod(backup, os.stat(path).st_mode & 0o777)
         steps.replace(path, self.after.encode("utf-8", "backslashreplace"))
         return backup
+
+
+def _backup_of(path: str, raw: bytes) -> str:
+    """Return where a file as it was is kept: in a backup that says the same, else beside those that are there."""
+    places = [f"{path}.bak", *(f"{path}.bak{number}" for number in range(2, _MOST_KEPT))]
+    free = (one for one in places if not os.path.lexists(one) or (os.path.isfile(one) and steps.read(one) == raw))
+    return next(free, places[-1])
 
 
 @dataclass(frozen=True, slots=True)

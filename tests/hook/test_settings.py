@@ -244,16 +244,34 @@ def test_link_is_followed(tmp_path: Path, script: str):
 
 @pytest.mark.parametrize(
     "text",
-    ['{\n\t"a": 1\n}\n', '{\n    "a": 1\n}', '{\r\n  "a": 1\r\n}\r\n', '{"a": 1}\n'],
-    ids=["tab", "4", "crlf", "one"],
+    [
+        '{\n\t"a": 1\n}\n',
+        '{\n    "a": 1\n}',
+        '{\r\n  "a": 1\r\n}\r\n',
+        '{"a": 1}\n',
+        '{"a":[1,"b: c, d"]}',
+        '{"a": [1, 2]}',
+    ],
+    ids=["tab", "4", "crlf", "one", "tight", "wide"],
 )
 def test_manner_of_the_file_is_kept(tmp_path: Path, script: str, text: str):
     path = tmp_path / "s.json"
     path.write_bytes(text.encode())
     install(path, script)
+    assert ("\n" in text.strip()) == ("\n" in path.read_text().strip())
     settings.plan_uninstall(str(path)).apply()
-    expected = text if "\n" in text.strip() else '{\n  "a": 1\n}\n'
-    assert path.read_bytes() == expected.encode()
+    assert path.read_bytes() == text.encode()
+
+
+def test_what_stood_there_before_us_is_kept_whatever_comes_later(tmp_path: Path, script: str):
+    path = write(tmp_path / "s.json", {"a": 1})
+    original = path.read_bytes()
+    for _ in range(3):
+        install(path, script)
+        installed = path.read_bytes()
+        settings.plan_uninstall(str(path)).apply()
+    kept = {name.name: name.read_bytes() for name in tmp_path.glob("s.json.bak*")}
+    assert kept == {"s.json.bak": original, "s.json.bak2": installed}
 
 
 def test_uninstall_without_a_file_or_a_hook_changes_nothing(tmp_path: Path):

@@ -32,6 +32,9 @@ CHEAP_NS = 100_000_000
 COSTLY_LOOK_NS = 10_000_000_000
 """… or older than this when it was not."""
 
+AGAIN_NS = 500_000_000
+"""How long a process that found nothing waits before it stats every file for that once more: a batch may find nothing often."""
+
 READER_PATIENCE = 10.0
 """Seconds a reader waits for the lock before it answers from the index as it is."""
 
@@ -54,6 +57,7 @@ class Index:
         self._stale = ""
         self._was_full = False
         self._was_behind = False
+        self._looked_again_ns = -AGAIN_NS
 
     @property
     def database(self) -> Database:
@@ -110,9 +114,11 @@ class Index:
         return found if found or not self._has_changed_meanwhile() else self._read(work, is_again=True)
 
     def _has_changed_meanwhile(self) -> bool:
-        """Stat every file, unless the last read did so or that is costly; tell whether one had changed."""
-        if self._was_full:
+        """Stat every file, unless that was just done or is costly; tell whether one had changed."""
+        now_ns = time.monotonic_ns()
+        if self._was_full or now_ns - self._looked_again_ns < AGAIN_NS:
             return False
+        self._looked_again_ns = now_ns
         try:
             if int(get_meta(self._database.connect(), "full_look").partition(" ")[2] or 0) >= CHEAP_NS:
                 return False

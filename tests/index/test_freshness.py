@@ -173,6 +173,18 @@ def test_nothing_is_said_to_be_found_only_when_every_file_was_looked_at(
     assert ASKED[question](oracle)
 
 
+def test_a_batch_that_finds_nothing_does_not_look_each_time(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sources(oracle) == ["a", "b", "c"]
+    monkeypatch.setattr(fresh, "CHEAP_NS", 1 << 62)
+    monkeypatch.setattr(fresh.time, "monotonic_ns", lambda: 1)
+    looks = []
+    look = fresh.scan.look
+    monkeypatch.setattr(fresh.scan, "look", lambda *words, **more: looks.append(more["full"]) or look(*words, **more))
+    for _ in range(3):
+        assert oracle.search("zeppelin") == []
+    assert looks == [False, True, False, False]
+
+
 def test_where_a_look_is_costly_nothing_found_is_said_at_once(
     oracle: Oracle, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

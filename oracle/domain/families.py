@@ -32,20 +32,21 @@ FAMILIES = (
     Family(
         r"work(?:s|ed|ing|er|ers)?|employ\w*|join(?:s|ed|ing)?|hir(?:e|es|ed|ing)|staff(?:er|ers)?|engineer|designer|colleagues?"
         r"|scientist|ceo|cto|cfo|coo|cmo|vp|chief|head of|manager|president|analyst|associate|principal"
-        r"|(?:company|employer|affiliation)(?=\W*:)|(?:an?|general|managing|founding|senior|venture) partner"
+        r"|(?:company|employer|affiliation)(?=\W*:)|(?:an?|general|managing|founding|senior|venture) partner|partners? at"
         r"|director of (?:engineering|product|sales|marketing|design|research)",
         r"lead|leads|leading|led|runs?|running|heads|role|team|manages|position|partner|operations|sales|founders?"
         r"|co-?found(?:er|ers|ed)|at the helm|serves?|oversees|builds|operates|responsible|owns|job|salary|here",
-        PEOPLE, FIRMS, lasts=True, other=r"boards?|an? director|advis\w+|angel|met|interview\w*",
+        PEOPLE, FIRMS, lasts=True, other=r"boards?|an? director|advis\w+|counsel\w*|mentor\w*|angel|met|interview\w*",
     ),
     Family(
         r"invest\w*|back(?:s|ed|er|ers|ing)|put .{0,40}into|funded|funding|seed|series [a-f]|angels?|portfolio|che(?:ck|que)s?"
-        r"|stakes?|money|wired|cap table|financ\w+|shareholders?|owns (?:a|part|some)\b.*",
+        r"|stakes?|money|dollars|wired|cap table|financ\w+|shareholders?|owns (?:a|part|some)\b.*",
         r"back|funds?|committed|position|participated|rounds?|raised?|raising|capital|led|leads|bet|term sheet|lead",
         PEOPLE | FIRMS, FIRMS, other=r"boards?|advis\w+|shares?|in common",
     ),
     Family(
-        r"(?:co-?)?(?:founded|founders?|found|founding)|start(?:s|ed|ing)?|launch(?:es|ed)?|creat(?:ed|e|or)|establish(?:ed)?",
+        r"(?:co-?)?(?:founded|founders?|founding)|found(?! (?:at|in|on|out|that)\b)"
+        r"|start(?:s|ed|ing)?|launch(?:es|ed)?|creat(?:ed|e|or)|establish(?:ed)?",
         r"builds?|built|began|begin|set up|incorporated|behind|first version|idea|beginning",
         PEOPLE, FIRMS, other=r"mentor\w*|advis\w+|invest\w*|backed|the founders",
     ),
@@ -58,10 +59,11 @@ FAMILIES = (
         r"|quoted|ask|should call|note from|name of",
     ),
     Family(
-        r"advis\w*|advice|mentor\w*|counsel\w*|consult\w*",
-        r"board|guid(?:es|ed|ance)|coach\w*|sounding",
+        r"advis\w*|advice|counsel\w*|consult(?:s|ed|ants?)?|consulting (?:for|to|with)",
+        r"board|mentor\w*|guid(?:es|ed|ance)|coach\w*|sounding",
         PEOPLE, FIRMS, lasts=True,
     ),
+    Family(r"mentor\w*|mentees?|prot[eé]g[eé]s?|coach\w*", r"guid(?:es|ed|ance)|under .{0,20}wing", PEOPLE, PEOPLE),
     Family(
         r"(?:the |its |their |a |our )?boards?(?! meeting)|board (?:seat|member|members|director)|directors?",
         r"chairs?|chair(?:s|man|woman|ed)|seat|members?|elected|governance",
@@ -70,7 +72,7 @@ FAMILIES = (
     Family(
         r"buy(?! from)|bought(?! from)|acqui(?:re|res|red|rer|ring|sition|sitions)|purchased?|merge[dr]?"
         r"|takeover|takes? over|took (?:it )?over",
-        r"belongs? to|owned|owns|sold|deal|absorbed|subsidiary|swallowed|sale|exit",
+        r"belongs? to|owned|owns|sold|deal|absorbed|subsidiary|(?:unit|arm|division) of|swallowed|sale|exit",
         PEOPLE | FIRMS, FIRMS,
     ),
     Family(
@@ -78,7 +80,11 @@ FAMILIES = (
         r"uses?|using|runs? .{0,30}on|sold|signed|contract|bought|buys|rolled out|relies|accounts?",
         PEOPLE | FIRMS, FIRMS, lasts=True,
     ),
-    Family(r"partner(?:s|ed|ship|ships)|alliance|collaborat\w+", r"integrat\w+|together|jointly", PEOPLE | FIRMS, FIRMS),
+    Family(
+        r"partner(?:s|ed|ship|ships)(?! at\b)|partner with|alliance|collaborat\w+",
+        r"integrat\w+|together|jointly",
+        PEOPLE | FIRMS, FIRMS,
+    ),
     Family(r"compet\w+|rivals?", r"against|versus|alternative|head-to-head", FIRMS, FIRMS),
     Family(
         r"coin(?:s|ed|ing)?|credit(?:s|ed)?|came up with|come up with|introduc(?:e|es|ed)|inventor|invent(?:ed|s)?|originat\w+",
@@ -115,6 +121,8 @@ LEFT = (
     r"\bformer(?:ly)?\b|\bex-|\bleft\b|\bleaving\b|\bdepart\w+|\bstepped (?:down|away)|\bmoved on\b|\bno longer\b"
     r"|\balum\w*|\bresigned\b|\bquit\b|\blet go\b|\blaid off\b|\bfired\b|\bpreviously\b|\bused to\b"
 )
+STAYED = r"(?:\bnever|\bnot|n['’]t)(?: \w+)? (?:left|leave|leaving|moved on|quit|departed|resigned)\b"
+"""Says that something goes on, in words that would say it is over, or denied."""
 OVER = (
     r"\bonce\b|\bbefore (?:that|this)\b|\bearlier\b|\bprior\b|\bwas (?:an?|the|its|their|head|chief|vp|c[teofm]o)\b"
     r"|(?<!has )(?<!have )\bworked (?:at|for|as|with)\b|\btime at\b"

@@ -20,6 +20,7 @@ from oracle.domain.families import (
     OVER,
     PEOPLE,
     PERSON,
+    STAYED,
     WORK,
 )
 from oracle.domain.values import value
@@ -63,7 +64,7 @@ _DOERS = rf"\b{_DOER}\b"
 _THING_OF = (
     rf"\b(?:did|does|do|has|have|had) {NAMED}|\bby {NAMED}|{NAMED}.*\b(?:an?|the) (?:\w+ ){{0,2}}(?:(?:co-)?founder|investor"
     r"|advis[oe]r|employee|attendee|participant|customer|client|director|member|backer)\b"
-    r"|\b(?:employer|portfolio|investments|acquisitions|boards)\b"
+    r"|\b(?:employer|portfolio|investments|acquisitions|boards|mentees|prot[eé]g[eé]s?)\b"
 )
 _IS_NAMED = rf"\b(?:is|was|are|were) {NAMED}"
 _ASKS_PAST = (
@@ -75,8 +76,14 @@ _CLAUSE = (
     rf"|\band (?=[^{NAMED}]*{NAMED})(?=(?:\w+ly )?(?:has|have|had|is|was|later|then|also|now|since|sits|\w+ed|\w+[^s]s)\b)"
     r"|\bto (?=(?:start|found|launch|join|build|create)\b)"
 )
-_NOUN = r"(?:customer|client|investor|backer|owner|acquirer|subscriber|member|partner|competitor)s?"
+_NOUN = r"(?:mentor|customer|client|investor|backer|owner|acquirer|subscriber|member|partner|competitor)s?"
+_THING_NOUN = r"portfolio|mentees?|prot[eé]g[eé]s?"
+_ASIDE = r"see also|(?:further )?reading|related(?: \w+)?|links|references|backlinks"
+"""Headings of lists that say nothing of their links."""
+_ANGEL_NOUN = r"\bangel (?=(?:portfolio|investment|position|bet|che(?:ck|que))s?\b)"
 _PERSON_NAME = r"(?:[A-Z][\w'’-]+\.? ){1,3}[A-Z][\w'’-]+"
+_ANOTHER_WORD = "found"
+"""Begins like `founded`, and is of `find`."""
 _BEGINNING = 5
 """Letters that two words of one relation share."""
 
@@ -150,6 +157,7 @@ class Asked:
     def _judge(self, fit: float, near: str) -> float:
         """Lower what the words that speak of a relation deny, say is over, or say of another one."""
         families = [FAMILIES[number] for number in self.families]
+        near = compiled(STAYED).sub("stayed", near)
         if compiled(DENIED).search(near):
             return fit * _IN_VAIN
         if any(family.other and _says(family.other, near) for family in families):
@@ -181,9 +189,15 @@ def _says(words: str, text: str) -> bool:
 
 def _is_doer(sentence: str, cue: tuple[int, int], place: int) -> bool:
     """Tell whether the link at `place` does what the word at `cue` says, rather than that it is done to it."""
-    noun = compiled(_NOUN).fullmatch(sentence[slice(*cue)]) is not None
+    if compiled(_THING_NOUN).fullmatch(sentence[slice(*cue)]):
+        return not _owns(sentence, cue, place, noun=True)
+    return _owns(sentence, cue, place, noun=compiled(_NOUN).fullmatch(sentence[slice(*cue)]) is not None)
+
+
+def _owns(sentence: str, cue: tuple[int, int], place: int, *, noun: bool) -> bool:
+    """Tell whether the link at `place` is what a `noun` calls it, or does what a verb says."""
     if place < cue[0]:
-        if sentence.startswith(("'s", "’s"), place + 1) or compiled(r"\b(?:in|into|of|at|for|on) $").search(
+        if sentence.startswith(("'s", "’s"), place + 1) or compiled(r"\b(?:in|into|of|at|for|on|took|takes) $").search(
             sentence[:place]
         ):
             return False
@@ -192,6 +206,11 @@ def _is_doer(sentence: str, cue: tuple[int, int], place: int) -> bool:
     if noun:
         return compiled(r"^ (?:of|in|to) ").search(between) is None
     return compiled(r"\b(?:by|from)\b").search(between) is not None
+
+
+def is_aside(heading: str) -> bool:
+    """Tell whether a heading, in small letters, is of a list that says nothing of its links."""
+    return compiled(_ASIDE).fullmatch(heading.strip(" :*")) is not None
 
 
 def clause(sentence: str, place: int) -> tuple[int, int]:
@@ -267,7 +286,7 @@ def _asks_for_thing(small: str, *, who: bool) -> bool:
 
 def _stated_kinds(small: str) -> frozenset[str]:
     """Return the kinds of things that a question names before the record: `Which companies did …`."""
-    before, _, after = small.partition(NAMED)
+    before, _, after = compiled(_ANGEL_NOUN).sub("", small).partition(NAMED)
     words = compiled(r"\w+").findall(f"{before} {after}" if after.startswith(("'s ", "’s ")) else before)[:6]
     return frozenset(KIND_OF[word] for word in words if word in KIND_OF and word not in ("who", "members", "staff"))
 
@@ -291,8 +310,8 @@ def looks_like_a_person(title: str) -> bool:
 
 
 def _alike(one: str, other: str) -> bool:
-    if one == other:
-        return True
+    if one == other or _ANOTHER_WORD in (one, other):
+        return one == other
     shorter, longer = sorted((one, other), key=len)
     if len(shorter) >= _BEGINNING - 1 and longer.startswith(shorter.removesuffix("e")):
         return True

@@ -84,6 +84,8 @@ def test_a_question_that_asks_for_no_link_is_answered_by_its_words(root: Path) -
         ("Who decided X?", "the decision x was hers", relations.FAMILY),
         ("What is X blocked by?", "x waits for y", relations.FAMILY),
         ("What replaced X?", "y supersedes x", relations.FAMILY),
+        ("Who founded X?", "most days she can be found at x", 0.0),
+        ("Who advises X?", "x grew out of a consulting contract", 0.0),
     ],
 )
 def test_a_relation_is_known_by_its_words_and_their_family(question: str, sentence: str, fits: float) -> None:
@@ -101,6 +103,8 @@ def test_a_relation_is_known_by_its_words_and_their_family(question: str, senten
         ("joined @ in 2021", "joined \x01 and later invested in @"),
         ("works for \x01, \x01 and @", "works for \x01 and has since invested in @"),
         ("is CTO at @, having left \x01", "is CTO at \x01, having left @"),
+        ("joined @ in 2019 and never quite left", "joined @ in 2019 and left"),
+        ("runs operations at @", "counsels @ on hiring"),
     ],
 )
 def test_the_clause_of_a_link_says_what_holds_of_it(better: str, worse: str) -> None:
@@ -121,6 +125,11 @@ def test_the_clause_of_a_link_says_what_holds_of_it(better: str, worse: str) -> 
         ("Which meetings was @ at?", "person", {"meeting"}, True),
         ("Which people have left @?", "organisation", {"person"}, False),
         ("Who decided @?", "", {"person"}, False),
+        ("Who mentors @?", "person", {"person"}, False),
+        ("Who mentors @?", "organisation", {"person"}, False),
+        ("Who are @'s mentees?", "person", {"person"}, True),
+        ("What is in @'s angel portfolio?", "person", {"organisation"}, True),
+        ("Who are the partners at @?", "organisation", {"person"}, False),
     ],
 )
 def test_what_is_asked_for_follows_from_who_can_have_the_relation(

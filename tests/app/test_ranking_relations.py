@@ -101,3 +101,41 @@ def test_those_come_first_of_whom_the_pages_say_it(root: Path, pattern: str) -> 
             found = dict.fromkeys(called[hit.record.slug.rpartition("/")[2]] for hit in oracle.search(question))
             first[question] = set(list(found)[: len(answers.split())])
     assert first == {question: set(answers.split()) for question, answers in ASKED.items()}
+
+
+PLAIN = {
+    "people/eva-holm": "Eva Holm joined Orchard in 2020. She took [[people/finn-lund]] under her wing.",
+    "people/finn-lund": "Finn Lund is a mentor to Gus Ahl. Earlier he was at [[companies/orchard]].",
+    "people/gus-ahl": "Gus Ahl reads a lot.\n\n## See also\n\n- [[meetings/orchard-review]]\n- [[companies/orchard]]\n",
+    "people/hal-aas": "Hal Aas keeps a diary.",
+    "companies/orchard": "Its angels are Hal Aas and [[people/gus-ahl]].",
+    "companies/pine-fund": "[[companies/orchard]] is one of its portfolio companies. It led the [[deals/quince-seed]].",
+    "companies/quince": "The round was filled by [[companies/pine-fund]].",
+    "deals/quince-seed": "Led by [[companies/pine-fund]], for [[companies/quince]].",
+    "meetings/orchard-review": "In the room: [[people/finn-lund]].",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Who works at Orchard?", "eva-holm"),
+        ("Which angels invested in Orchard?", "gus-ahl hal-aas"),
+        ("Who mentors Gus Ahl?", "finn-lund"),
+        ("Who does Finn Lund mentor?", "gus-ahl"),
+        ("Who attended the Orchard Review?", "finn-lund"),
+        ("What has Pine Fund invested in?", "orchard quince"),
+    ],
+)
+def test_names_without_links_count_and_lists_beside_the_text_say_nothing(
+    root: Path, question: str, answers: str
+) -> None:
+    for path, text in PLAIN.items():
+        target = root / f"projects/brain/{path}.md"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        title = target.stem.replace("-", " ").title()
+        target.write_text(f"---\ntitle: {title}\n---\n\n# {title}\n\n{text}\n", encoding="utf-8")
+    wanted = answers.split()
+    with Oracle.open(str(root)) as oracle:
+        found = list(dict.fromkeys(hit.record.slug.rpartition("/")[2] for hit in oracle.search(question)))
+    assert sorted(found[: len(wanted)]) == sorted(wanted)

@@ -7,10 +7,11 @@ whose linking sentence speaks of the relation asked for, of the kind of thing th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 
 from oracle.app.ranking.pages import Page
 from oracle.app.ranking.question import Question
-from oracle.app.ranking.sayings import LINK, Names, Saying, links_to, sayings, spoken_of
+from oracle.app.ranking.sayings import LINK, Names, Saying, sayings, speaks_of, spoken_of
 from oracle.app.views import Summary
 from oracle.domain import relations
 from oracle.domain.compiling import compiled
@@ -29,12 +30,17 @@ _CUT, _BELOW = 0.55, 0.8
 """Share of the best score below which a neighbour is no answer, and how far it then stands below."""
 _GOES_ON, _WRONG_END = 0.8, 0.3
 """What counts of a relation that a sentence goes on about, or that goes the other way."""
+_IN_A_LIST, _OF_NO_KIND = -0.1, 0.8
+"""What a list of links beside the text says, and what is left to a record of no kind where others are of the one asked for."""
 _RARE = 6
 _FROM_ENTITY = 30
 _SUPPORTED, _CONTRADICTED, _NEAR_STRONG = 0.1, 1.2, 0.1
 """What an edge gives or takes, in shares of the weight of the question's heaviest word."""
 _MOST_LINKS = 60
 """Links of a page that are followed by their words."""
+_MOST_NAMES = 200
+"""Plain names on a page that are looked up."""
+_PLAIN_NAME = r"\b[A-Z]\w*(?:['’-]\w{2,})*(?: (?:& )?[A-Z]\w*(?:['’-]\w{2,})*){0,4}"
 _NAMESPACES = ("taskid", "file", "component", "key", "commit")
 _NO_CUES = frozenset(
     "list name names all every many most one other others people person team thing things kind also ever now currently".split()
@@ -130,13 +136,13 @@ def find_neighbours(
 
 
 def find_unfollowed(anchors: Iterable[Anchor], pages: Mapping[int, Page]) -> list[Neighbour]:
-    """Return the pages with a link by an anchor's name, of one word, wherever the index thinks that it leads."""
+    """Return the pages that speak of an anchor by its name: in plain words, or by a link wherever the index thinks it leads."""
     found: list[Neighbour] = []
     for anchor in anchors:
         words = tokens(anchor.title)
         names = Names.of(anchor.title, anchor.slug)
-        for record, page in pages.items() if len(words) == 1 else ():
-            if record != anchor.record and words[0] in page.postings and links_to(page, names):
+        for record, page in pages.items() if words else ():
+            if record != anchor.record and page.postings.keys() >= set(words) and speaks_of(page, names):
                 found.append(Neighbour(record, anchor, "", "", incoming=True))
     return found
 
@@ -149,10 +155,14 @@ def _written(anchor: Anchor) -> list[str]:
 
 
 def _linked(connection: Connection, page: Page) -> list[int]:
-    """Return the records that links of a page name: by their titles, by their names, with the folder before them or without."""
+    """Return the records that a page names: by links, with the folder before the name or without, and in plain words."""
     titles: dict[str, None] = {}
     keys: dict[str, None] = {}
-    for match in list(compiled(LINK).finditer("\n".join(page.lines)))[:_MOST_LINKS]:
+    text = "\n".join(page.lines)
+    for match in islice(compiled(_PLAIN_NAME).finditer(compiled(LINK).sub("|", text)), _MOST_NAMES):
+        words = match[0].split()
+        keys.update((reference_key("-".join(tokens(" ".join(words[at:])))), None) for at in range(len(words)))
+    for match in islice(compiled(LINK).finditer(text), _MOST_LINKS):
         for part in (match["wiki"], match["alias"], match["text"], match["place"]):
             folder, _, name = (part or "").partition("#")[0].removesuffix(".md").rpartition("/")
             words = tokens(name)
@@ -214,9 +224,10 @@ class Relations:
             if neighbour.record in self._anchors or neighbour.record not in self._pages:
                 continue
             score, at = self._judge(neighbour)
-            before = best.get(neighbour.record, (0.0, -1))
+            before = best.get(neighbour.record, (-1.0, -1))
             best[neighbour.record] = (max(score, before[0]), at if score > before[0] or before[1] < 0 else before[1])
         wanted = self._of_kind(best)
+        best |= {record: (best[record][0] * _OF_NO_KIND, best[record][1]) for record in self._unsure(wanted)}
         top = max((best[record][0] for record in wanted), default=0.0)
         narrowed = len(wanted) < len(best)
         if top <= 0 and not narrowed:
@@ -236,7 +247,7 @@ class Relations:
                 if score > spoken:
                     spoken = score
                     place = saying.at if home == other else place
-        return max(best, spoken), place
+        return max(best, spoken) if best or spoken > -1 else 0.0, place
 
     def _typed(self, neighbour: Neighbour) -> float:
         """Return what the type of the edge says."""
@@ -249,6 +260,8 @@ class Relations:
         text = lower(saying.text)
         title = lower(self._summaries[home].title)
         text = text.replace(title, "_" * len(title))
+        if relations.is_aside(saying.headings):
+            return _IN_A_LIST
         fit = self._asked.fits(text, tokens(text), at)
         if saying.headings and fit < relations.FAMILY:
             fit = max(fit, self._asked.heads(saying.headings))
@@ -265,6 +278,12 @@ class Relations:
         records = list(records)
         wanted = [record for record in records if self._kinds & self._classes[record]] if self._kinds else []
         return wanted or [record for record in records if self._may_be(record)] or records
+
+    def _unsure(self, records: Iterable[int]) -> list[int]:
+        """Return the records that nothing tells the kind of, when others are known to be of the kind that is asked for."""
+        unsure = [record for record in records if not self._kind[record]]
+        known = any(self._kind[record] in self._asked.kinds for record in records)
+        return unsure if known and not self._kinds else []
 
     def _may_be(self, record: int) -> bool:
         """Tell whether a record is of a kind that is asked for, by its title when nothing says what it is."""

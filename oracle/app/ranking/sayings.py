@@ -111,9 +111,9 @@ def spoken_of(page: Page, names: Names) -> Iterable[tuple[Saying, int]]:
             yield saying, -1
 
 
-def links_to(page: Page, names: Names) -> bool:
-    """Tell whether a link of a page has the name of a record."""
-    return any(not mention.keys.isdisjoint(names.keys) for saying in sayings(page) for mention in saying.mentions)
+def speaks_of(page: Page, names: Names) -> bool:
+    """Tell whether a sentence of a page names a record, by a link or in plain words."""
+    return any(_place(saying, names) >= 0 for saying in sayings(page))
 
 
 def _place(saying: Saying, names: Names) -> int:

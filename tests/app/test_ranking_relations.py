@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from oracle.app.oracle import Oracle
+from oracle.app.ranking.pages import Page
+from oracle.app.ranking.sayings import Names, spoken_of
 
 PAGES = {
     "people/ann-reed-1": (
@@ -139,3 +141,13 @@ def test_names_without_links_count_and_lists_beside_the_text_say_nothing(
     with Oracle.open(str(root)) as oracle:
         found = list(dict.fromkeys(hit.record.slug.rpartition("/")[2] for hit in oracle.search(question)))
     assert sorted(found[: len(wanted)]) == sorted(wanted)
+
+
+def test_sentences_that_name_a_record_are_found_by_link_and_by_name_and_not_all_of_them_are_weighed() -> None:
+    text = "[[people/ann-reed|Ann]] joined. She left. It rained.\n\nEva Holm saw Ann Reed. They talked.\n"
+    spoken = [
+        (saying.text, at) for saying, at in spoken_of(Page(text, "Diary"), Names.of("Ann Reed", "people/ann-reed"))
+    ]
+    assert spoken == [("\x01 joined.", 0), ("She left.", -1), ("Eva Holm saw Ann Reed.", 13), ("They talked.", -1)]
+    long = Page("Ann Reed was there.\n\n" * 1000, "Diary")
+    assert 10 < len(list(spoken_of(long, Names.of("Ann Reed", "people/ann-reed")))) < 500

@@ -204,7 +204,7 @@ class Relations:
             return kinds
         said: dict[str, str] = {}
         for page in self._pages.values():
-            for saying in sayings(page):
+            for saying in sayings(page).all:
                 for mention in saying.mentions:
                     kind = relations.kind_of({_singular(mention.folder)})
                     said.update(dict.fromkeys(mention.keys, kind) if kind else {})

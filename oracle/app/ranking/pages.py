@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.app.ranking.sayings import Saying
+    from oracle.app.ranking.sayings import Sayings
 
 _HEAD = 300
 """Characters at the head of a record in which the day it tells of may stand."""
@@ -44,7 +44,7 @@ class Page:
         self.speakers: list[str] = []
         self.asks: list[bool] = []
         self._stretches: list[Stretch] = []
-        self.sayings: list[Saying] | None = None
+        self.sayings: Sayings | None = None
         self.days: list[Day] = days_in(f"{dated}\n{title}\n{text[:_HEAD]}")
         for number, passage in enumerate(self.passages):
             self._take(number, passage)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from oracle.app.ranking.pages import Page
 from oracle.domain.compiling import compiled
@@ -13,11 +14,13 @@ from oracle.index.tokens import lower, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 LINK = r"\[\[(?P<wiki>[^\[\]|\n]+)(?:\|(?P<alias>[^\[\]\n]+))?\]\]|\[(?P<text>[^\[\]\n]+)\]\((?P<place>[^()\s]+)\)"
 _SENTENCE = r"(?<=[.!?。！？；])\s+|(?<=;)\s+(?=[A-Z\[])|\n\s*\n|\n(?=\s*(?:[-*+|>#]|\d+[.)]|\**[A-Z][\w ]{0,20}:))"
 _GOES_ON = r"(?i)^\W*(?:she|he|they|her|his|their)\b"
+_MOST_SAYINGS, _MOST_FOLLOW = 100, 10
+"""Sentences of a page that are weighed for what they say of one record, and those that may go on about it."""
 _SINGLE = r"(?<![\w-])(?<![A-Z]\w\w )%s(?![\w-])(?! [A-Z])"
 
 
@@ -64,10 +67,24 @@ def key_of(name: str) -> str:
     return reference_key(name.partition("#")[0].removesuffix(".md"))
 
 
-def sayings(page: Page) -> list[Saying]:
+@value
+class Sayings:
+    """The sentences of a page, and the numbers of those with a link of each key, and of each passage."""
+
+    all: tuple[Saying, ...]
+    by_key: dict[str, list[int]]
+    by_passage: dict[int, list[int]]
+
+
+def sayings(page: Page) -> Sayings:
     """Return the sentences of a page, read when they are first asked for."""
     if page.sayings is None:
-        page.sayings = list(_read(page))
+        found = Sayings(tuple(_read(page)), {}, {})
+        for number, saying in enumerate(found.all):
+            found.by_passage.setdefault(saying.at, []).append(number)
+            for key in frozenset[str]().union(*(mention.keys for mention in saying.mentions)):
+                found.by_key.setdefault(key, []).append(number)
+        page.sayings = found
     return page.sayings
 
 
@@ -98,22 +115,28 @@ def _take_links(piece: str) -> tuple[str, tuple[Mention, ...]]:
 
 
 def spoken_of(page: Page, names: Names) -> Iterable[tuple[Saying, int]]:
-    """Yield the sentences of a page that name a record, and where in them; -1 for one that goes on about it."""
-    about_it = False
-    for saying in sayings(page):
-        place = _place(saying, names)
-        if place >= 0:
-            about_it = True
-            yield saying, place
-        elif not saying.follows:
-            about_it = False
-        elif about_it:
-            yield saying, -1
+    """Yield the first sentences of a page that name a record, and where in them; -1 for one that goes on about it."""
+    said = sayings(page).all
+    for number in islice(_naming(page, names), _MOST_SAYINGS):
+        yield said[number], _place(said[number], names)
+        for after in said[number + 1 : number + 1 + _MOST_FOLLOW]:
+            if not after.follows or _place(after, names) >= 0:
+                break
+            yield after, -1
 
 
 def speaks_of(page: Page, names: Names) -> bool:
     """Tell whether a sentence of a page names a record, by a link or in plain words."""
-    return any(_place(saying, names) >= 0 for saying in sayings(page))
+    return next(_naming(page, names), None) is not None
+
+
+def _naming(page: Page, names: Names) -> Iterator[int]:
+    """Yield the numbers of the sentences that name a record, in order; plain words are sought where the rarest of them stands."""
+    said = sayings(page)
+    numbers = {number for key in names.keys for number in said.by_key.get(key, ())}
+    places = min((page.postings.get(word, []) for word in tokens(names.title)), key=len, default=[])
+    numbers.update(number for at in set(places) for number in said.by_passage.get(at, ()))
+    return (number for number in sorted(numbers) if _place(said.all[number], names) >= 0)
 
 
 def _place(saying: Saying, names: Names) -> int:

@@ -151,3 +151,27 @@ def test_sentences_that_name_a_record_are_found_by_link_and_by_name_and_not_all_
     assert spoken == [("\x01 joined.", 0), ("She left.", -1), ("Eva Holm saw Ann Reed.", 13), ("They talked.", -1)]
     long = Page("Ann Reed was there.\n\n" * 1000, "Diary")
     assert 10 < len(list(spoken_of(long, Names.of("Ann Reed", "people/ann-reed")))) < 500
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("谁投资了星火科技？", "王小明"),
+        ("谁在星火科技工作？", "李雷"),
+        ("王小明投资了哪些公司？", "星火科技"),
+        ("谁投资了 Orchard？", "李雷"),
+    ],
+)
+def test_names_that_stand_between_no_blanks_are_names(root: Path, question: str, answer: str) -> None:
+    pages = {
+        "people/王小明": "他投资了 [星火科技](../companies/星火科技.md)。",
+        "people/李雷": "李雷在 [星火科技](../companies/星火科技.md) 工作。\n\n他投资了 [[companies/Orchard]]。",
+        "companies/星火科技": "星火科技的产品很受欢迎，投资人很多，员工也很多，大家都在这里工作。",
+        "companies/Orchard": "Orchard 很小。",
+    }
+    for path, text in pages.items():
+        target = root / f"projects/brain/{path}.md"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(f"---\ntitle: {target.stem}\n---\n\n# {target.stem}\n\n{text}\n", encoding="utf-8")
+    with Oracle.open(str(root)) as oracle:
+        assert oracle.search(question)[0].record.title == answer

@@ -11,7 +11,7 @@ from itertools import islice
 
 from oracle.app.ranking.pages import Page
 from oracle.app.ranking.question import Question
-from oracle.app.ranking.sayings import LINK, Names, Saying, sayings, speaks_of, spoken_of
+from oracle.app.ranking.sayings import LINK, Names, Saying, is_run, sayings, speaks_of, spoken_of
 from oracle.app.views import Summary
 from oracle.domain import relations
 from oracle.domain.compiling import compiled
@@ -80,7 +80,9 @@ def find_anchors(connection: Connection, question: Question, rare: Sequence[str]
     for record, slug, title in candidates.named(connection, sorted(runs - {""}), rare[:_RARE]):
         names = (tokens(title), tokens(slug.rpartition("/")[2]))
         name = max((tuple(name) for name in names if _stands_in(name, words)), key=len, default=())
-        if name and (len(name) > 1 or _is_name(name[0], question)):
+        if is_run(title) and title in question.text:
+            found.append(Anchor(record, slug, title, (title,)))
+        elif name and (len(name) > 1 or _is_name(name[0], question)):
             found.append(Anchor(record, slug, title, name))
     found.sort(key=lambda anchor: (-len(anchor.words), anchor.slug))
     kept: list[Anchor] = []
@@ -188,9 +190,10 @@ class Relations:
         self._names |= {record: Names.of(summary.title, summary.slug) for record, summary in summaries.items()}
         self._kind = self._find_kinds()
         named = {word for anchor in anchors for word in anchor.words}
-        words = [word for word in question.words if word not in named and word not in _NO_CUES]
-        about = self._kind.get(anchors[0].record, "") if anchors else ""
         text = _unnamed(question.text, anchors)
+        beside = {word for word in tokens(text) if len(word) > 1 or word.isascii()} - named - _NO_CUES
+        words = [word for word in question.words if word in beside]
+        about = self._kind.get(anchors[0].record, "") if anchors else ""
         known = {name for names in self._classes.values() for name in names}
         self._asked = relations.asked(text, words, about)
         self._kinds = set() if self._asked.people else {_singular(word) for word in words} & known
@@ -321,7 +324,7 @@ def _unnamed(text: str, anchors: Sequence[Anchor]) -> str:
     """Return a question with a sign in the place of the names of what it asks about."""
     for anchor in anchors:
         words = r"[\W_]+".join(compiled(r"\W").sub(r"\\\g<0>", word) for word in anchor.words)
-        text = compiled(rf"(?i)(?<!\w){words}(?!\w)").sub(relations.NAMED, text)
+        text = compiled(words if is_run(anchor.words[0]) else rf"(?i)(?<!\w){words}(?!\w)").sub(relations.NAMED, text)
     return text
 
 

@@ -10,6 +10,7 @@ from oracle.domain.compiling import compiled
 from oracle.domain.links import reference_key
 from oracle.domain.relations import NAMED
 from oracle.domain.values import value
+from oracle.index.fold import RUN
 from oracle.index.tokens import lower, tokens
 
 TYPE_CHECKING = False
@@ -60,6 +61,11 @@ class Names:
         tail = slug.rpartition("/")[2]
         last = tail.replace("__", "--").rpartition("--")[2]
         return cls(frozenset(key_of(name) for name in (title, tail, last)) - {""}, title)
+
+
+def is_run(name: str) -> bool:
+    """Tell whether a name is written without blanks around it, as in Chinese."""
+    return not name.isascii() and len(name) > 1 and compiled(RUN).fullmatch(name) is not None
 
 
 def key_of(name: str) -> str:
@@ -144,7 +150,7 @@ def _place(saying: Saying, names: Names) -> int:
         if not mention.keys.isdisjoint(names.keys):
             return mention.place
     title = names.title
-    if " " in title:
+    if " " in title or is_run(title):
         return lower(saying.text).find(lower(title))
     if title not in saying.text:
         return -1

@@ -71,7 +71,7 @@ FAMILIES = (
     ),
     Family(
         r"buy(?! from)|bought(?! from)|acqui(?:re|res|red|rer|ring|sition|sitions)|purchased?|merge[dr]?"
-        r"|takeover|takes? over|took (?:it )?over",
+        r"|takeover|takes? over|took (?:\w+ ){0,3}over",
         r"belongs? to|owned|owns|sold|deal|absorbed|subsidiary|(?:unit|arm|division) of|swallowed|sale|exit",
         PEOPLE | FIRMS, FIRMS,
     ),

@@ -81,6 +81,7 @@ def test_a_question_that_asks_for_no_link_is_answered_by_its_words(root: Path) -
         ("Who invested in X?", "backed x at seed", relations.FAMILY),
         ("Who invested in X?", "wrote about x", 0.0),
         ("Who invested in X?", "looked at the round and passed on x", 0.0),
+        ("Who bought X?", "y took the company over", relations.FAMILY),
         ("Who decided X?", "the decision x was hers", relations.FAMILY),
         ("What is X blocked by?", "x waits for y", relations.FAMILY),
         ("What replaced X?", "y supersedes x", relations.FAMILY),

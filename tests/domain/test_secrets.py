@@ -300,6 +300,11 @@ CLEAN = [
     "a mnemonic: please excuse my dear aunt sally; the phrase: every good boy does fine and every cow eats grass all day",
     "mnemonic: " + "abandon " * 11 + "about",
     "密钥指纹：" + HEX[:32] + "，令牌的哈希：" + HEX + "，密码摘要=" + HEX[:40] + "，密钥编号：" + R[:20],
+    "The password storage is Argon2id, the token service is now Auth0M2M, the API key rotation is ARENA-228b.",
+    "--- PASS: TestOAuth2Flow (0.01s)\n    --- PASS: TestLoginV2/Sub1 (0.00s)\nfirst pass: Qwen2.5-72B",
+    "check_first_pass(recurse_into_functions=False), password (Argon2id), admin / ReadOnlyV2, token -> Python3.11",
+    "## Token\nOAuth2PKCE\n\n## Secrets\n- K8sServiceAccountV2\n\n## Passwords\nPBKDF2WithHmacSHA256\n",
+    "令牌桶:100req/s,burst200 密钥交换:X25519Kyber768 授权码模式:OAuth2PKCE 密码输入框:AntD5Input2 凭证:K8sServiceAccountV2",
     "パスワードは十二文字以上です。비밀번호는 12자 이상. Пароль: не менее 12 символов.",
     '{"kty":"RSA","e":"AQAB","n":"' + R * 4 + '"} and the public MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A' + R * 5,
     "Cookie: the session cookie is sent\nSet-Cookie: lang=en-and-a-long-description; Path=/; _ga=GA1.2."

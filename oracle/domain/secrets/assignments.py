@@ -50,7 +50,8 @@ _OTHER_NAMES = (  # in other scripts; each begins with a letter, not with a clas
     "|Şifre|şifre|恢复码|备用码"
 )
 _OTHER_ABOUT = (
-    "(?:的)?(?:路径|文件|地址|名称|策略|规则|长度|有效期|过期|类型|数量|版本|说明|哈希|摘要|指纹|校验|编号|标识|轮换)"
+    "(?:的)?(?:路径|文件|地址|名称|策略|规则|长度|有效期|过期|类型|数量|版本|说明|哈希|摘要|指纹|校验|编号|标识|轮换"
+    "|算法|加密|交换|派生|签名|解析|验证|强度|管理|存储|服务|模式|流程|桶|库|学|卡|组件|输入框)"
 )
 _CJK = r"(?![密口秘令])[\u4e00-\u9fff]"  # a name that follows is looked at by itself
 _SUFFIX = r"(?P<suffix>(?>s?(?:[_.\-][A-Za-z0-9_.\-]{1,24}|[A-Z0-9][A-Za-z0-9_]{0,24})?))"
@@ -75,7 +76,7 @@ _SEPARATOR = (
     r"(?:,\s{0,20}|\s{1,20})[\"']?value[\"']?[ \t]*[:=][ \t]*"  # `name: …` over `value: …`
     r"|[ \t]*\{[ \t]*get;[^{}\n\0]{0,40}\}[ \t]*=[ \t]*"  # a property of C#
     r"|\?[ \t]*(?:\r?\n){1,2}(?:[\w .-]{1,30}:[ \t]*)?(?:[Ii]t(?:['’]s| is)|[Tt]hat(?:['’]s| is))[ \t]+"  # asked and answered
-    r"|(?:[ \t]+[A-Za-z]{1,15}){0,3}?[ \t]+(?:is|was|to|es|ist|lautet|est|é|è)"
+    r"|(?:[ \t]+(?P<noun>[A-Za-z]{1,15})(?:[ \t]+[A-Za-z]{1,15}){0,2}?)??[ \t]+(?:is|was|to|es|ist|lautet|est|é|è)"
     r"(?:[ \t]+(?:now|below|as follows))?(?:[ \t]*:\s{1,12}+|[ \t]+)"
     r"|[ \t]+(?:for|of|für|pour|para|per|del?|du|di)(?:[ \t]+[\w.-]{1,20}){1,3}?"
     rf"(?:[ \t]*(?:[:=][ \t]*|(?:→|⇒|->|=>)[ \t]*|{_BRACKET})|[ \t]+(?:is|es|est|è|é)[ \t]+)"
@@ -97,9 +98,11 @@ _VALUE = (
     rf"|[\"'`]?(?P<plain>(?:&(?=[\w&.-]*[0-9!#$%^*+?@~]))?{_UNIT}{{1,4096}}+(?:[:&,;=]{{1,2}}(?![\w.-]{{1,40}}[=:]|quot;|#3[49];){_UNIT}{{1,4096}}+){{0,4}}+={{0,2}})"
     r"(?P<call>[(\[])?)"
 )
-_ASSIGNED = (
-    rf"(?:(?i:pass(?:word|wd|phrase|code|wort|e)?)|(?i:{'|'.join(_NAMES[1:])})|(?:{_OTHER_NAMES})(?!{_OTHER_ABOUT}))"
+_FIRST_NAME = (  # the short name is also one of several turns, and how a test ended
+    r"(?i:pass(?:word|wd|phrase|code|wort|e)"
+    r"|(?<!--- )(?<!(?:first|third|final)[ _-])(?<!second[ _-])(?<!(?:next|last)[ _-])(?<!(?:two|one|dry)[ _-])pass)"
 )
+_ASSIGNED = rf"(?:{_FIRST_NAME}|(?i:{'|'.join(_NAMES[1:])})|(?:{_OTHER_NAMES})(?!{_OTHER_ABOUT}))"
 _ASSIGNMENT = _ASSIGNED + _SUFFIX + _CLOSE + _NOTE + _SEPARATOR + _VALUE
 
 _ABOUT = (  # what follows or precedes in names that hold no secret themselves
@@ -226,7 +229,7 @@ def _is_told(found: re.Match[str], value: str, *, end: int) -> bool:
         return is_last is not None
     if found["asked"]:
         return is_last is not None and is_scattered(value)
-    words = (found["said"] or "").split()
+    words = (found["said"] or found["noun"] or "").split()
     return not any(compiled(_ABOUT).match(word) or compiled(_ELSE).fullmatch(word) for word in words)
 
 

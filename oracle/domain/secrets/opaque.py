@@ -31,6 +31,8 @@ _STOPGAP = (
 _NOT_VALUES = (
     r"://|^(?:data|sha\d+|md5|urn|arn|file|vault|op|ssm|secretsmanager|kms|env|ref)[:\-/]"  # addresses and hashes
     r"|^v?\d+(?:[.,:]\d+)+(?:[-+/_a-z][\w.+/-]*)?$|^\d+$|^[./~]+$"  # versions, network addresses, numbers
+    r"|^[A-Z]{2,10}-\d{1,6}[a-z]?$|^[a-z]+(?:_[a-z]+)+=[A-Za-z_.]+$"  # tickets, arguments of calls by their names
+    r"|^[A-Z][A-Za-z]+\d?(?:\.\d)?-\d{1,3}(?:x\d{1,3})?[BM]$|^[A-Z][a-z]{2,}\d{1,2}\.\d{1,2}$"  # models, products
     r"|^Ag[A-Za-z0-9+/]{300,}={0,2}$|^&(?:#x3[Cc]|#60|lt);"  # encrypted for a cluster, a SealedSecret; a stand-in of HTML
     r"|^\d{4}-\d\d(?:-\d\d|$)|^[a-z][A-Za-z_]*(?:\.[A-Za-z_]+)+$|^[&*][a-z][\w-]{0,20}$"  # times, references
     r"|^~/[\w./@-]+$|^//[a-z]|^(?:\.{1,2}|~)?/(?:[\w.@-]+/)+[\w.@-]*$|^[A-Za-z]:[\\/]|^[\w./~@:\\-]+\.[a-z]{2,5}$"  # paths
@@ -110,6 +112,11 @@ _VERSIONED = (  # `Qwen2.5-72B-Instruct`: a name, and beside it versions, sizes,
     r"[A-Za-z]{2,16}\d{0,3}(?:[-_.:/](?:[A-Za-z]{2,16}\d{0,3}|[A-Za-z]?\d{1,4}[A-Za-z]{0,2}|\d{6}|\d{8})){2,8}"
 )
 _PART = r"[A-Za-z]*\d{0,5}|\d{6}|\d{8}|(?:[A-Za-z]{2,}|[A-Z])\d{1,5}(?:[A-Z][a-z]{2,})+"
+_TERM = (  # what is written with digits or capitals inside of it, and is a word all the same: `OAuth2`, `K8s`, `V2`
+    r"(?<![A-Z0-9])(?:OAuth2?|IPv[46]|[Kk][38]s|[Ii]18n|[Ll]10n|[Aa]11y|[Ee]2[Ee]|[BCMP]2[BCMP]|[23]FA|3DSecure|1Password"
+    r"|Argon2(?:id?|d)|PBKDF2|X?ChaCha20|Poly1305|(?:Ed|X)25519|X509|PKCS\d{1,2}|SHA\d{1,3}|Log4j2?|Neo4j|GPT\d[a-z]?"
+    r"|H26[45]|Win(?:32|64)|SOC2|[CS]3|EC2|MP[34]|V\d{1,2}|v\d{1,2}$)(?![a-z])"
+)
 _MARKED_PART = _PART + r"|[a-z]+\d{1,2}[a-z]+"  # `k8s`, `base64url`
 
 
@@ -122,6 +129,7 @@ def is_worded(value: str) -> bool:
     """
     if _is_versioned(value):
         return True
+    value = compiled(_TERM).sub("Terminal", value)
     parts = [part for part in compiled(r"%[0-9A-F]{2}|[-_./:,@+&#*]").split(value) if part]
     if not all(map(compiled(_PART if len(parts) == 1 else _MARKED_PART).fullmatch, parts)):
         return False

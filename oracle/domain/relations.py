@@ -67,6 +67,10 @@ _THING_OF = (
     r"|\b(?:employer|portfolio|investments|acquisitions|boards|mentees|prot[eé]g[eé]s?)\b"
 )
 _IS_NAMED = rf"\b(?:is|was|are|were) {NAMED}"
+_ITSELF = (
+    rf"\bwhich {NAMED} (?:is|was|are|were|do|does|did|has|have|had|can|should|must|(?:run|use|serve|hold)s)\b"
+    rf"|\bwhat {NAMED} (?:do|did|are|were|have|had|can|should|must) (?:we|you|i|they)\b"
+)
 _ASKS_PAST = (
     r"\bused to\b|\bno longer\b|\bformer(?:ly)?\b|\bprevious(?:ly)?\b"
     r"|\bleft\b|\bleave\b|\bpast\b|\bex-|\bbefore\b|\balum\w*|\bdeparted\b|\bquit\b|\bresign(?:ed)?\b"
@@ -230,6 +234,11 @@ def clause(sentence: str, place: int) -> tuple[int, int]:
 def asks_for_links(text: str) -> bool:
     """Tell whether a question asks who, what or which, if without a verb: its answer may be what a record links to."""
     return compiled(_ASKS).search(text) is not None or is_bare(text)
+
+
+def asks_for_itself(text: str) -> bool:
+    """Tell whether a question, with `NAMED` in the place of a name, asks what it names is: `Which NAMED do we run?`."""
+    return compiled(_ITSELF).search(text.lower()) is not None
 
 
 def is_bare(text: str) -> bool:

@@ -74,6 +74,16 @@ def test_a_question_that_asks_for_no_link_is_answered_by_its_words(root: Path) -
         assert not any("relation" in hit.why for hit in oracle.search(f"Tell me about {company}"))
 
 
+@pytest.mark.parametrize("question", ["Which job queue do we run?", "what job queue do we run"])
+def test_a_question_for_what_it_names_is_answered_by_that(root: Path, question: str) -> None:
+    folder = root / "projects" / "arena" / "builder"
+    folder.mkdir(parents=True)
+    (folder / "queue.md").write_text("# Job queue\n\nThe job queue is NATS JetStream.\n", encoding="utf-8")
+    (folder / "canary.md").write_text("# Canary\n\nThe team lead runs a worker; see [[queue]].\n", encoding="utf-8")
+    with Oracle.open(str(root)) as oracle:
+        assert oracle.search(question)[0].record.title == "Job queue"
+
+
 @pytest.mark.parametrize(
     ("question", "sentence", "fits"),
     [

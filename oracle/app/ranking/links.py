@@ -194,6 +194,7 @@ class Relations:
         beside = {word for word in tokens(text) if len(word) > 1 or word.isascii()} - named - _NO_CUES
         words = [word for word in question.words if word in beside]
         about = self._kind.get(anchors[0].record, "") if anchors else ""
+        self._by_words = relations.asks_for_itself(text)
         known = {name for names in self._classes.values() for name in names}
         self._asked = relations.asked(text, words, about)
         self._kinds = set() if self._asked.people else {_singular(word) for word in words} & known
@@ -220,8 +221,11 @@ class Relations:
     def answers(self, neighbours: Iterable[Neighbour]) -> list[tuple[int, float, int]]:
         """Return (record, 0 to 1, passage or -1) of the neighbours that answer, best first.
 
-        Where the scores fall, others of the kind that is asked for follow, as far as 1 below nothing.
+        Where the scores fall, others of the kind that is asked for follow, as far as 1 below nothing. None answers a question
+        for the record that it names.
         """
+        if self._by_words:
+            return []
         best: dict[int, tuple[float, int]] = {}
         for neighbour in neighbours:
             if neighbour.record in self._anchors or neighbour.record not in self._pages:

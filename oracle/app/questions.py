@@ -11,10 +11,12 @@ import unicodedata
 
 from oracle.app.ranking.question import Term, understand
 from oracle.app.subjects import Subject, read_subject
+from oracle.app.views import Summary
 from oracle.domain.asked import without
 from oracle.domain.stretches import is_wide
 from oracle.domain.values import value
-from oracle.index import candidates, fold, query
+from oracle.index import candidates, fold, holders, query
+from oracle.index.holders import SIGNED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +88,7 @@ def read_question(oracle: Oracle, text: str, filters: Mapping[str, str], *, fres
         subject = read_subject(oracle, connection, text, filters)
         plain = without(text, (*subject.entities, *subject.unknown))
         names = names_in(plain)
-        unknown = [name for name in names if not query.search(connection, _expression(name), filters, limit=1)]
+        unknown = [name for name in names if not _is_known(connection, name, filters)]
         unknown = [*(asked.text for asked in subject.unknown), *unknown]
         words = fold.terms_of(text)
         rest = subject.rest if subject.held else text
@@ -100,6 +102,14 @@ def read_question(oracle: Oracle, text: str, filters: Mapping[str, str], *, fres
         return Question(text, frozenset(words), tuple(names), tuple(unknown), asking, absent, subject, is_empty)
 
     return oracle.index.read(look, fresh=fresh)
+
+
+def _is_known(connection: Connection, name: str, filters: Mapping[str, str]) -> bool:
+    """Tell whether a record that passes `filters` holds a name."""
+    if not SIGNED.fullmatch(name):
+        return bool(query.search(connection, _expression(name), filters, limit=1))
+    rows = query.search(connection, _expression(name), filters, limit=holders.MOST)
+    return bool(holders.naming(connection, {Summary.from_row(row[2:]).slug for row in rows}, [name]))
 
 
 def _held(connection: Connection, terms: Sequence[Term]) -> list[Term]:
@@ -139,6 +149,9 @@ def names_in(text: str) -> list[str]:
                 continue
             begins = piece[: match.start()].rpartition("\n")[2].rstrip(_BEFORE_BEGINNINGS)[-1:] in _BEGINNINGS
             is_odd = any(char.isupper() or char.isdigit() for char in word[1:])
+            if SIGNED.fullmatch(word):
+                found[word] = None
+                continue
             is_name = is_wide or is_odd or (word[0].isupper() and not begins)
             if is_name and len(word) > 2 and word.lower() not in _NAMES_NOBODY:
                 found[word] = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from oracle.domain.asked import COMMIT, FILE
 from oracle.domain.links import reference_key
 from oracle.index import fold
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST = 1_000
 """Records that are looked at for an entity."""
+SIGNED = re.compile(r"[A-Za-z]\w*\+\+|[A-Za-z]#")
+"""Names that are told from others by their signs alone: `C++`, `C#`."""
 _OWN = "edge.type NOT LIKE 'references-%'"
 
 
@@ -39,15 +43,25 @@ def holders(
 
 
 def naming(connection: sqlite3.Connection, slugs: Collection[str], names: Collection[str]) -> set[str]:
-    """Return those of these records that hold a word which begins with one of the names, in their text, title or path."""
+    """Return those of these records that hold a word which begins with one of the names, in their text, title or path.
+
+    The full-text index knows no signs, so that what it finds for a name with some (`C++`) is read again.
+    """
     expression = " OR ".join(f"{fold.quote(fold.fold(name))}*" for name in names)
     marks = ", ".join("?" * len(slugs))
     rows = connection.execute(
-        f"SELECT slug FROM passage JOIN record ON record.id = passage.rowid WHERE passage MATCH ? AND slug IN ({marks})",  # noqa: S608
+        "SELECT slug, passage.title, passage.body FROM passage JOIN record ON record.id = passage.rowid"  # noqa: S608
+        f" WHERE passage MATCH ? AND slug IN ({marks})",
         (expression, *slugs),
-    )
+    ).fetchall()
     small = [name.lower() for name in names]
-    return {slug for (slug,) in rows} | {slug for slug in slugs if any(name in slug.lower() for name in small)}
+    held = {slug for slug in slugs if any(name in slug.lower() for name in small)}
+    plain = [name for name in small if not SIGNED.fullmatch(name)]
+    if len(plain) == len(small):
+        return held | {slug for slug, _, _ in rows}
+    words = [rf"(?<!\w){re.escape(name)}{'' if name in plain else '(?![+#])'}" for name in small]
+    pattern = re.compile("|".join(words))
+    return held | {slug for slug, title, body in rows if pattern.search(f"{title}\n{body}".lower())}
 
 
 def _linked(

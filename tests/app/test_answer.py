@@ -367,6 +367,13 @@ def test_what_is_true_of_another_name_is_not_quoted(tmp_path: Path) -> None:
         assert claim.record.slug == "projects/p/builder/a"
 
 
+@pytest.mark.parametrize(("language", "quoted"), [("C#", 1), ("c#", 1), ("C++", 0), ("F#", 0)])
+def test_a_name_with_signs_is_another_than_without(root: Path, oracle: Oracle, language: str, quoted: int) -> None:
+    put(root, f"{BUILDER}/linter", "# C# linter\n\nThe C# linter is StyleCop with the house rules.\n")
+    assert len(oracle.answer(f"Which {language} linter do we run?").claims) == quoted
+    assert len(oracle.answer(f"{language} 的 linter house rules").claims) == quoted
+
+
 def test_what_replaces_a_record_comes_behind_one_that_bears_as_much(tmp_path: Path) -> None:
     put(tmp_path, "projects/p/builder/limits", "# Webhook limits\n\nWebhook limits: at most 5 MB.\n")
     put(tmp_path, "projects/p/builder/old", "# Webhook limits of old\n\nWebhook limits: at most 2 MB.\n")
@@ -438,6 +445,7 @@ def test_what_is_no_question(root: Path, oracle: Oracle) -> None:
         ("in 2h30m at 1920x1080 for 100GiB or 1e6", []),
         ("Is version 1.20 or v2 or Python 3.12 or 1.2.3 used", ["1.20", "3.12", "1.2.3", "Python"]),
         ("costs 3.5 seconds", []),
+        ("is c++ or F# or g++ used in section# 3", ["c++", "F#", "g++"]),
         ("how many attempts are allowed 👍", []),
         ("What is the retry limit？", []),
         ("WHAT IS THE RETRY LIMIT?", []),

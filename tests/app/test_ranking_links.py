@@ -11,6 +11,7 @@ import pytest
 from oracle.app.oracle import Oracle
 from oracle.app.ranking.links import weigh_links
 from oracle.domain import relations
+from oracle.domain.compiling import compiled
 from tests.app.world import World
 
 
@@ -72,6 +73,21 @@ def test_a_question_that_asks_for_no_link_is_answered_by_its_words(root: Path) -
         company = world.companies[0]
         assert oracle.search(company)[0].record.slug == slugs[company]
         assert not any("relation" in hit.why for hit in oracle.search(f"Tell me about {company}"))
+
+
+def test_no_pattern_is_kept_for_a_name(root: Path) -> None:
+    folder = root / "projects" / "arena" / "builder"
+    folder.mkdir(parents=True)
+    names = ("Alder", "Birch", "Cedar")
+    for name in names:
+        (folder / f"{name}.md").write_text(f"# {name}\n\n{name} is a company.\n", encoding="utf-8")
+        (folder / f"of-{name}.md").write_text(f"# Of {name}\n\nAnna works at [[{name}]], {name}.\n", encoding="utf-8")
+    kept = []
+    with Oracle.open(str(root)) as oracle:
+        for name in names:
+            assert oracle.search(f"Who works at {name}?")
+            kept.append(compiled.cache_info().currsize)
+    assert kept[1] == kept[2]
 
 
 @pytest.mark.parametrize("question", ["Which job queue do we run?", "what job queue do we run"])

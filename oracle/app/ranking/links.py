@@ -6,6 +6,7 @@ whose linking sentence speaks of the relation asked for, of the kind of thing th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
@@ -328,7 +329,8 @@ def _unnamed(text: str, anchors: Sequence[Anchor]) -> str:
     """Return a question with a sign in the place of the names of what it asks about."""
     for anchor in anchors:
         words = r"[\W_]+".join(compiled(r"\W").sub(r"\\\g<0>", word) for word in anchor.words)
-        text = compiled(words if is_run(anchor.words[0]) else rf"(?i)(?<!\w){words}(?!\w)").sub(relations.NAMED, text)
+        pattern = words if is_run(anchor.words[0]) else rf"(?i)(?<!\w){words}(?!\w)"
+        text = re.sub(pattern, relations.NAMED, text)  # `compiled` keeps each pattern for good
     return text
 
 

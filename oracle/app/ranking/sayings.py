@@ -154,5 +154,5 @@ def _place(saying: Saying, names: Names) -> int:
         return lower(saying.text).find(lower(title))
     if title not in saying.text:
         return -1
-    match = compiled(_SINGLE % re.escape(title)).search(saying.text)
+    match = re.search(_SINGLE % re.escape(title), saying.text)  # `compiled` keeps each pattern for good
     return match.start() if match else -1

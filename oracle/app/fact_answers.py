@@ -54,6 +54,8 @@ class _Leaf:
     value: object
     words: frozenset[str]
     own: frozenset[str]
+    project: frozenset[str]
+    """The words of its project's name: a question may say of which project it asks."""
     is_hidden: bool
 
 
@@ -105,18 +107,25 @@ def _by_words(oracle: Oracle, question: str, project: str) -> tuple[CitedFact, .
         return ()
     scored = []
     for leaf in _leaves(oracle, project):
-        named = leaf.words & asked
-        is_whole = (
-            named == asked and len(leaf.own) > 1
-        )  # `primary language` asks for `box.primary_language`, `host` for any
-        is_more = len(named) > len(leaf.own) and len(named) >= _ENOUGH * len(asked)
-        if leaf.own and leaf.own <= asked and (is_whole or is_more):
-            scored.append((-len(named), leaf.key, leaf.path, leaf))
+        named = max(_named(leaf, asked), _named(leaf, asked - leaf.project))
+        if named:
+            scored.append((-named, leaf.key, leaf.path, leaf))
     best = sorted(scored, key=lambda item: item[:3])[: _MOST_FACTS if project else _MOST_PROJECTS]
     keys = list(dict.fromkeys(leaf.key for count, _, _, leaf in best if count == best[0][0]))[:_MOST_FACTS]
     kept = [leaf for count, _, _, leaf in best if count == best[0][0] and leaf.key in keys]
     cited = [_cite(oracle, item.path, item.key, item.place, item.value, is_hidden=item.is_hidden) for item in kept]
     return tuple(item for item in cited if item is not None)
+
+
+def _named(leaf: _Leaf, asked: frozenset[str]) -> int:
+    """Return how many words of a leaf a question has, 0 where they are too few to ask for it.
+
+    `primary language` asks for `box.primary_language`, `host` for any.
+    """
+    named = leaf.words & asked
+    is_whole = named == asked and len(leaf.own) > 1
+    is_more = len(named) > len(leaf.own) and len(named) >= _ENOUGH * len(asked)
+    return len(named) if leaf.own and leaf.own <= asked and (is_whole or is_more) else 0
 
 
 def _in_english(question: str) -> str:
@@ -133,7 +142,8 @@ def _words(text: str) -> list[str]:
 
 
 def _singular(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+    is_one = len(word) <= 3 or not word.endswith("s") or word.endswith(("ss", "us", "is")) or word in _ASKING
+    return word if is_one else word[:-1]
 
 
 def _leaves(oracle: Oracle, project: str) -> Iterator[_Leaf]:
@@ -168,4 +178,5 @@ def _below(content: object, path: str, parts: list[str], *, is_secret: bool) -> 
         own = next((words for words in named if words), frozenset())
         words = frozenset(_words(" ".join(parts)))
         place = "$" + "".join(f"[{part}]" if part.isdecimal() else f".{part}" for part in parts[1:])
-        yield _Leaf(path, ".".join(parts), place, content, words, own, is_secret)
+        project = frozenset(_words(path.split("/")[1])) if path.startswith("projects/") else frozenset()
+        yield _Leaf(path, ".".join(parts), place, content, words, own, project, is_secret)

@@ -337,6 +337,23 @@ def test_a_key_of_two_words_is_found_by_these_alone(tmp_path: Path, question: st
         assert [fact.key for fact in oracle.answer(question).facts] == keys
 
 
+@pytest.mark.parametrize(
+    ("question", "paths"),
+    [
+        ("What is the primary language of pole-star?", ["projects/pole-star/stack.json"]),
+        ("which primary language does the arena have", ["projects/arena/stack.json"]),
+        ("primary language of zebra", []),
+        ("language of the arena", []),
+    ],
+)
+def test_a_question_may_say_of_which_project_it_asks(tmp_path: Path, question: str, paths: list[str]) -> None:
+    for project in ("arena", "pole-star"):
+        put(tmp_path, f"projects/{project}/stack.json", json.dumps({"primary_language": "Rust"}))
+    put(tmp_path, f"{BUILDER}/x", "x")
+    with Oracle.open(str(tmp_path)) as oracle:
+        assert [fact.path for fact in oracle.answer(question).facts] == paths
+
+
 def test_facts_are_no_other_seats(machine: Path) -> None:
     with Oracle.open(str(machine)) as oracle:
         assert oracle.answer("network.proxy.host", seat="builder").facts == ()

@@ -305,6 +305,7 @@ CLEAN = [
     "check_first_pass(recurse_into_functions=False), password (Argon2id), admin / ReadOnlyV2, token -> Python3.11",
     "## Token\nOAuth2PKCE\n\n## Secrets\n- K8sServiceAccountV2\n\n## Passwords\nPBKDF2WithHmacSHA256\n",
     "令牌桶:100req/s,burst200 密钥交换:X25519Kyber768 授权码模式:OAuth2PKCE 密码输入框:AntD5Input2 凭证:K8sServiceAccountV2",
+    "| Secret | Owner |\n|---|---|\n| payments/stripe-2024Q3 | ada |\n| db-main-eu1-rw | bob |\n| deploy-eu1-v2 | cy |\n",
     "パスワードは十二文字以上です。비밀번호는 12자 이상. Пароль: не менее 12 символов.",
     '{"kty":"RSA","e":"AQAB","n":"' + R * 4 + '"} and the public MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A' + R * 5,
     "Cookie: the session cookie is sent\nSet-Cookie: lang=en-and-a-long-description; Path=/; _ga=GA1.2."

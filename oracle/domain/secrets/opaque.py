@@ -115,7 +115,10 @@ _PART = r"[A-Za-z]*\d{0,5}|\d{6}|\d{8}|(?:[A-Za-z]{2,}|[A-Z])\d{1,5}(?:[A-Z][a-z
 _TERM = (  # what is written with digits or capitals inside of it, and is a word all the same: `OAuth2`, `K8s`, `V2`
     r"(?<![A-Z0-9])(?:OAuth2?|IPv[46]|[Kk][38]s|[Ii]18n|[Ll]10n|[Aa]11y|[Ee]2[Ee]|[BCMP]2[BCMP]|[23]FA|3DSecure|1Password"
     r"|Argon2(?:id?|d)|PBKDF2|X?ChaCha20|Poly1305|(?:Ed|X)25519|X509|PKCS\d{1,2}|SHA\d{1,3}|Log4j2?|Neo4j|GPT\d[a-z]?"
-    r"|H26[45]|Win(?:32|64)|SOC2|[CS]3|EC2|MP[34]|V\d{1,2}|v\d{1,2}$)(?![a-z])"
+    r"|H26[45]|Win(?:32|64)|SOC2|[CS]3|EC2|MP[34]|V\d{1,2}|v\d{1,2}$|(?:20\d\d)?Q[1-4])(?![a-z])"
+)
+_PLACED = (  # `db-main-eu1-rw`: short words and numbers between marks, as machines and what they keep are named
+    r"(?=.*[a-z]{4})[a-z]{2,}\d{0,3}(?:[-_.](?:[a-z]{2,}\d{0,3}|[a-z]?\d{1,4})){2,}"
 )
 _MARKED_PART = _PART + r"|[a-z]+\d{1,2}[a-z]+"  # `k8s`, `base64url`
 
@@ -179,7 +182,7 @@ def is_random(value: str) -> bool:
 
 def _is_mixed(value: str) -> bool:
     """Judge a value of 8 to 15 characters by how it mixes the classes of characters."""
-    if compiled(r"[/\[(]").search(value):
+    if compiled(rf"[/\[(]|^{_PLACED}$").search(value):
         return False
     pieces = compiled(_PIECE).findall(value)
     average = sum(map(len, pieces)) / len(pieces)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from oracle.app.embedding_model import find_models, neutral
+from oracle.app.embedding_model import NEUTRAL, find_models, neutral
 from oracle.app.oracle import Oracle
 from oracle.app.ranking.semantic import digest
 from oracle.app.recall import read_page
@@ -37,7 +37,8 @@ def fill(root: Path) -> int:
         vectors = Vectors(oracle.root)
         vectors.begin()
         for model in find_models():
-            vectors.begin_model(model.name, {"about": model.about.encode(), **neutral(model)})
+            asked = {script: neutral(model, script) for script in NEUTRAL}
+            vectors.begin_model(model.name, {"about": model.about.encode(), **asked})
         for start in range(0, len(rows), _BATCH):
             held = {}
             for summary in map(Summary.from_row, rows[start : start + _BATCH]):

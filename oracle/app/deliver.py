@@ -44,8 +44,8 @@ def deliver(oracle: Oracle, delivery: Delivery) -> Delivered:
     """Deliver once: the same again changes nothing and wakes nobody.
 
     Raises SecretFound with nothing written, OwnershipError unless a memory seat answers, ClaimsFailed when strict, Conflict for
-    another answer (which is kept aside), HandoffFailed, UsageError for malformed claims, NoProfile. A wake-up that fails is a
-    warning and waits in the inbox.
+    another answer (which is kept aside), OtherAsker for a target that did not ask while another seat waits, HandoffFailed,
+    UsageError for malformed claims, NoProfile. A wake-up that fails is a warning and waits in the inbox.
     """
     resume.before(oracle, notifies=delivery.notifies)
     done, owed = _deliver(oracle, delivery)

@@ -77,6 +77,7 @@ def test_a_watcher_that_went_deaf_is_listened_to_again(served: Served) -> None:
     served.until(lambda: served.status()["watching"]["mode"] == "watching", "it hears again")
     follow(served)
     served.until(lambda: served.status()["watching"]["mode"] == "watching", "it hears still")
+    assert served.said_of("polling", "did not see")
 
 
 # Questions ------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from oracle.domain.asked import without
 from oracle.domain.stretches import is_wide
 from oracle.domain.values import value
 from oracle.index import candidates, fold, holders, query
-from oracle.index.holders import SIGNED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ def read_question(oracle: Oracle, text: str, filters: Mapping[str, str], *, fres
 
 def _is_known(connection: Connection, name: str, filters: Mapping[str, str]) -> bool:
     """Tell whether a record that passes `filters` holds a name."""
-    if not SIGNED.fullmatch(name):
+    if not holders.SIGNED.fullmatch(name):
         return bool(query.search(connection, _expression(name), filters, limit=1))
     rows = query.search(connection, _expression(name), filters, limit=holders.MOST)
     return bool(holders.naming(connection, {Summary.from_row(row[2:]).slug for row in rows}, [name]))
@@ -149,7 +148,7 @@ def names_in(text: str) -> list[str]:
                 continue
             begins = piece[: match.start()].rpartition("\n")[2].rstrip(_BEFORE_BEGINNINGS)[-1:] in _BEGINNINGS
             is_odd = any(char.isupper() or char.isdigit() for char in word[1:])
-            if SIGNED.fullmatch(word):
+            if holders.SIGNED.fullmatch(word):
                 found[word] = None
                 continue
             is_name = is_wide or is_odd or (word[0].isupper() and not begins)

@@ -185,9 +185,8 @@ class Relations:
         self._pages = pages
         self._anchors = {anchor.record for anchor in anchors}
         self._classes = {record: _classes_of(summary) for record, summary in summaries.items()}
-        self._names = {
-            anchor.record: Names.of(anchor.title, anchor.slug) for anchor in anchors
-        }  # one may be filtered out
+        # an anchor may have been filtered out of the summaries
+        self._names = {anchor.record: Names.of(anchor.title, anchor.slug) for anchor in anchors}
         self._names |= {record: Names.of(summary.title, summary.slug) for record, summary in summaries.items()}
         self._kind = self._find_kinds()
         named = {word for anchor in anchors for word in anchor.words}

@@ -80,7 +80,7 @@ def test_question_is_answered_and_the_asker_is_woken(team: Team):
     until(lambda: woken_with(planner), "the planner was woken", 20)
     assert team.seat.answers() == {"Q-1": "Option B, decided on Monday."}
     assert {"Q-1__memory__planner.json", "Q-1__planner__memory.json.consumed"} <= team.seat.receipts()
-    assert team.receipt("Q-1")["notified_at"]
+    until(lambda: team.receipt("Q-1")["notified_at"], "memory's hook noted the wake-up that it sent")
     (text,) = woken_with(planner)
     assert "Option B" not in text
     assert team.seat.inbox() == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.cli.printing import emphasise, mark_cuts, visible, visible_lines, write_out
+from oracle.cli.printing import emphasise, headed, indented, mark_cuts, visible, write_out
 from oracle.errors import NotInFederation, NotInMemory
 from oracle.wording import Said, joined, retold, say, say_many
 
@@ -76,7 +76,7 @@ def _paragraphs(reply: Reply, root: Root) -> list[str]:
     prose = []
     if reply.synthesis is not None and reply.synthesis.text:
         head = emphasise(visible(_made_by(reply.synthesis)))
-        prose = [f"{head}\n    {_indented(reply.synthesis.text)}\n"]
+        prose = [f"{head}\n{indented(reply.synthesis.text)}\n"]
     return [*prose, *map(_fact, reply.facts), *(_claim(item, root.join(item.quote.path)) for item in reply.claims)]
 
 
@@ -92,12 +92,8 @@ def _made_by(synthesis: Synthesis) -> Said:
     )
 
 
-def _indented(text: str) -> str:
-    return visible_lines(text).replace("\n", "\n    ")
-
-
 def _fact(item: CitedFact) -> str:
-    return f"{emphasise(visible(f'[{item.handle}] {item.path}'))}\n    {_indented(f'{item.key} = {item.text}')}\n"
+    return f"{emphasise(visible(f'[{item.handle}] {item.path}'))}\n{indented(f'{item.key} = {item.text}')}\n"
 
 
 def _claim(item: Cited, path: str) -> str:
@@ -109,10 +105,8 @@ def _claim(item: Cited, path: str) -> str:
     marks += [say("[in the place of {others}]", others=item.stands_for)] if item.stands_for else []
     marks += [say("[said in {others} too]", others=item.said_in)] if item.said_in else []
     marks += _marks(item.checked)
-    head = "  ".join(
-        [emphasise(visible(f"[{item.handle}] {place}")), visible(f"{record.title} ({about})"), *map(visible, marks)]
-    )
-    return f"{head}\n    {_indented(mark_cuts(item.quote.text, path, item.quote.lines))}\n"
+    head = headed(f"[{item.handle}] {place}", [f"{record.title} ({about})", *marks])
+    return f"{head}\n{indented(mark_cuts(item.quote.text, path, item.quote.lines))}\n"
 
 
 def _marks(checked: Checked) -> list[str]:

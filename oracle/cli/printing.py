@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,6 +31,9 @@ _UNSAFE_IN_LINES = re.compile(f"[{_STEERING}]".replace("\x00-\x1f", "\x00-\x08\x
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{6}Z")
 _LOCAL = {"utf-8", "utf8"}
+_INDENT = "    "
+_NARROWEST = 20
+"""Columns below which a line is left for the terminal to break."""
 
 
 class OutputLost(DiskFailure):
@@ -135,6 +139,34 @@ def padded(text: str, width: int) -> str:
 def emphasise(text: str) -> str:
     """Return a safe line in bold on a terminal that has colours, as it is elsewhere."""
     return f"\x1b[1m{text}\x1b[0m" if is_terminal(sys.stdout) and wants_colour() else text
+
+
+def headed(place: str, notes: Iterable[str]) -> str:
+    """Return a place in bold and what is said of it; on a terminal too narrow for that, what is said stands on the next line."""
+    said = "  ".join(visible(note) for note in notes if note)
+    is_narrow = is_terminal(sys.stdout) and cells(f"{visible(place)}  {said}") > shutil.get_terminal_size().columns
+    return emphasise(visible(place)) + ("\n  " if is_narrow else "  ") * bool(said) + said
+
+
+def indented(text: str) -> str:
+    """Return the lines of a record four blanks in; on a terminal one that is too long for it is broken between words."""
+    lines = visible_lines(text).split("\n")
+    if is_terminal(sys.stdout):
+        lines = [part for line in lines for part in _broken(line, shutil.get_terminal_size().columns - len(_INDENT))]
+    return "\n".join(f"{_INDENT}{line}" for line in lines)
+
+
+def _broken(line: str, width: int) -> list[str]:
+    """Return a line in parts of at most so many columns, each as far in as the line is; whole where hardly any are left."""
+    inset = line[: len(line) - len(line.lstrip(" "))]
+    room = width - len(inset)
+    if cells(line) <= width or room < _NARROWEST:
+        return [line]
+    from rich.console import Console
+    from rich.text import Text
+
+    parts = Text(line.removeprefix(inset)).wrap(Console(file=io.StringIO(), width=room), room)
+    return [f"{inset}{part.plain.rstrip()}" for part in parts]
 
 
 def wants_colour() -> bool:

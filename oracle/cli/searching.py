@@ -23,7 +23,7 @@ from oracle.cli.options import (
     Until,
     begin,
 )
-from oracle.cli.printing import emphasise, mark_cuts, visible, visible_lines, write_out
+from oracle.cli.printing import headed, indented, mark_cuts, visible, write_out
 from oracle.cli.reading import filters_of, known_words, mark, seat_of
 from oracle.errors import NotInMemory, OracleError, UsageError
 from oracle.wording import say
@@ -191,11 +191,9 @@ def _signals(hit: Hit, explain: bool) -> dict[str, object]:
 
 def _hit_text(hit: Hit, explain: bool, path: str) -> str:
     record = hit.record
-    place = visible(_pasteable(f"{record.path}:{hit.first_line}-{hit.last_line}"))
-    about = visible(f"{record.title} ({record.kind}, {seat_of(record)}, {record.sort_ts[:10]})")
-    snippet = visible_lines(mark_cuts(hit.snippet, path, (hit.first_line, hit.last_line))).replace("\n", "\n    ")
-    head = "  ".join(filter(None, [emphasise(place), about, mark(record, hit.chain)]))
-    lines = [head]
+    place = _pasteable(f"{record.path}:{hit.first_line}-{hit.last_line}")
+    about = f"{record.title} ({record.kind}, {seat_of(record)}, {record.sort_ts[:10]})"
+    lines = [headed(place, [about, mark(record, hit.chain)])]
     if explain:
         given = ", ".join(f"{name} {points:+.2f}" for name, points in hit.parts)
         lines.append(
@@ -208,8 +206,8 @@ def _hit_text(hit: Hit, explain: bool, path: str) -> str:
                 )
             )
         )
-    if snippet.strip():
-        lines.append(f"    {snippet}")
+    if hit.snippet.strip():
+        lines.append(indented(mark_cuts(hit.snippet, path, (hit.first_line, hit.last_line))))
     return "\n".join(lines) + "\n"
 
 

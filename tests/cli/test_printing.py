@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import re
@@ -25,6 +26,15 @@ class Terminal(io.StringIO):
 
     def isatty(self) -> bool:
         return True
+
+
+@contextlib.contextmanager
+def terminal_of(columns: int):
+    """Put a terminal of so many columns in the place of standard output."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", Terminal())
+        patch.setenv("COLUMNS", str(columns))
+        yield
 
 
 @pytest.fixture
@@ -97,6 +107,38 @@ def test_wide_letters_stay_in_their_column(terminal):
     lines = re.sub("\x1b\\[[0-9;]*m", "", stream.getvalue()).splitlines()
     columns = {cell_len(line[: line.index(last)]) for line in lines for last in "xy" if line.rstrip().endswith(last)}
     assert len(columns) == 1
+
+
+LINES = st.text(st.sampled_from("aé决🚀 \t`*"), max_size=120)
+
+
+@given(LINES.map(str.rstrip), st.integers(0, 12), st.integers(30, 60))
+def test_a_terminal_breaks_long_lines_between_words_and_loses_nothing(line, inset, columns):
+    with terminal_of(columns):
+        parts = printing.indented(" " * inset + line).split("\n")
+    assert "".join("".join(parts).split()) == "".join(line.split())
+    if "\t" not in line and columns - inset > 30:
+        assert all(printing.cells(part.rstrip()) <= columns for part in parts)
+        assert all(part.startswith(" " * (4 + inset)) for part in parts if part.strip())
+
+
+def test_lines_are_broken_on_a_terminal_alone(capsys):
+    words = "many words " * 30
+    assert printing.indented(f"{words}\n\nb") == f"    {words}\n    \n    b"
+    with terminal_of(40):
+        first, *_ = printing.indented(words).split("\n")
+    assert first.split(" ")[-1] in {"many", "words"}
+
+
+def test_what_is_said_of_a_place_stands_below_it_where_a_terminal_is_narrow():
+    notes = ["A title", "", "[retired]"]
+    assert printing.headed("a.md:1-2", notes) == "a.md:1-2  A title  [retired]"
+    with terminal_of(28):
+        assert printing.headed("a.md:1-2", notes).endswith("  A title  [retired]")
+        assert "\n" not in printing.headed("a.md:1-2", notes)
+    with terminal_of(27):
+        assert printing.headed("a.md:1-2", notes).endswith("\n  A title  [retired]")
+        assert "\n" not in printing.headed("projects/a/b/c/d/2026-11-28-e.md:1-2", [])
 
 
 @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])

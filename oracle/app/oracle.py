@@ -360,7 +360,8 @@ class Oracle:
         report = self.index.reconcile(
             patience=None, full=full, rebuild=rebuild, accept_removals=accept_removals, progress=progress
         )
-        upkeep.warn_of_links_out(self)
+        for sentence in upkeep.links_out(self.root):
+            self.warn(sentence)
         return upkeep.reprint(self, report) if full and not rebuild else report
 
     def publish(self) -> list[str]:

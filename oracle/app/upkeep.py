@@ -15,6 +15,8 @@ from oracle.wording import say
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.index.reports import Report
+    from oracle.store.layout import Root
+    from oracle.wording import Said
 
 _FOLDERS = (*RECORD_TREES, "machine", "responses")
 
@@ -35,7 +37,7 @@ def init(oracle: Oracle) -> bool:
             say("{path} is not a folder.", path=path),
             hint=say("Move it away, or choose another Root with --memory-dir."),
         )
-    is_new = not os.path.isdir(path)
+    is_new = not any(os.path.lexists(oracle.root.join(folder)) for folder in _FOLDERS)
     files.make_folder(path)
     for folder in _FOLDERS:
         files.make_folder(oracle.root.join(folder))
@@ -56,19 +58,19 @@ def reprint(oracle: Oracle, report: Report) -> Report:
     return Report(report.taken, report.dropped, printed, report.rebuilt)
 
 
-def warn_of_links_out(oracle: Oracle) -> None:
-    """Warn of folders of projections that are links out of the Root, in which nothing is printed."""
+def links_out(root: Root) -> list[Said]:
+    """Return what to say of folders of projections that are links out of the Root, in which nothing is printed."""
     from oracle.index import projections
 
-    for name in projections.leading_out(oracle.root):
-        oracle.warn(
-            say(
-                "{folder} is a symbolic link that leaves the Root: nothing is printed there. Remove it and run the command again: "
-                "rm {path}",
-                folder=name,
-                path=shlex.quote(oracle.root.join(name)),
-            )
+    return [
+        say(
+            "{folder} is a symbolic link that leaves the Root: nothing is printed there. Remove it and run the command again: "
+            "rm {path}",
+            folder=name,
+            path=shlex.quote(root.join(name)),
         )
+        for name in projections.leading_out(root)
+    ]
 
 
 def check(oracle: Oracle) -> list[tuple[str, str]]:

@@ -224,7 +224,11 @@ def _index(oracle: Oracle, created: Sequence[Created]) -> tuple[str, ...]:
         _index_held(oracle, created)
     except (OracleError, OSError, Corrupt) as error:
         return (say("the index could not be brought up to date ({error}); the next command will do it", error=error),)
-    return ()
+    if not projections.leading_out(oracle.root):
+        return ()
+    from oracle.app import upkeep
+
+    return tuple(upkeep.links_out(oracle.root))
 
 
 def _note(oracle: Oracle, events: Sequence[tuple[str, str, Mapping[str, object]]]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -305,6 +306,27 @@ def test_init_is_private_and_repeatable(tmp_path: Path) -> None:
         root.chmod(0o755)
         assert not oracle.init()
         assert root.stat().st_mode & 0o777 == 0o755
+
+
+def test_init_says_what_it_made_in_a_folder_that_was_there(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with Oracle.open(str(tmp_path)) as oracle:
+        assert oracle.init()
+        assert not oracle.init()
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_a_write_says_that_projections_behind_a_link_out_of_the_root_are_not_printed(
+    root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    with Oracle.open(str(root)) as oracle:
+        assert oracle.write(Draft("decision", "arena", "First", "ARENA-1")).warnings == ()
+        shutil.rmtree(root / "_backlinks")
+        (root / "_backlinks").symlink_to(tmp_path / "elsewhere")
+        (warning,) = oracle.write(Draft("decision", "arena", "Second", "ARENA-1")).warnings
+    assert warning.startswith("_backlinks is a symbolic link that leaves the Root")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 RANDOM = "A1b2C3d4E5f6G7h8" + "I9j0K1l2M3n4O5p6"

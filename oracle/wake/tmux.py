@@ -194,11 +194,15 @@ def _why_not_in_box(seen: Screen, text: str) -> str:
 
 
 def _wait_unless_submitted(server: Server, pane_id: str, text: str, *, until: float) -> Screen | str:
-    """Return "" when the pane shows the text outside of its box, else as `_wait_until_idle`."""
-    seen = server.screen(pane_id)
-    if screens.shows(seen, text) and not screens.holds(seen, text):
+    """Return "" when the pane shows the text outside of its box, now or once its agent is idle, else as `_wait_until_idle`."""
+    if _was_submitted(server.screen(pane_id), text):
         return ""
-    return _wait_until_idle(server, pane_id, text, until=until)
+    seen = _wait_until_idle(server, pane_id, text, until=until)
+    return "" if isinstance(seen, Screen) and _was_submitted(seen, text) else seen
+
+
+def _was_submitted(seen: Screen, text: str) -> bool:
+    return screens.shows(seen, text) and not screens.holds(seen, text)
 
 
 def _look_once(server: Server, pane_id: str, text: str, *, until: float) -> Screen | str:

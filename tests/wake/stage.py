@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 BOX = Path(__file__).with_name("box.py")
 
 
-def until(is_met: Callable[[], object], what: str, seconds: float = 10.0) -> None:
+PATIENCE = 60.0
+"""Seconds after which what must become true never will: no test takes them where it does, however busy the machine is."""
+
+
+def until(is_met: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
     """Return once it is met; fail when it takes longer."""
     end = time.monotonic() + seconds
     rest = threading.Event()
@@ -48,10 +52,11 @@ class Stage:
         )
 
     def box(self, name: str, *options: str, size: tuple[int, int] = (100, 30)) -> Prompts:
-        """Start a session with a box in it and wait until it is drawn; return what is submitted there."""
+        """Start a session with a box in it and wait until the server shows it; return what is submitted there."""
         prompts, command = self.box_command(*options)
         prompts.pane = self.session(name, command, size=size)
         until(prompts.log.exists, "the box was drawn")
+        until(lambda: self.shows(prompts.pane).strip(), "the server shows the box")
         return prompts
 
     def box_command(self, *options: str) -> tuple[Prompts, str]:
@@ -73,4 +78,6 @@ class Prompts:
         self.pane = ""
 
     def read(self) -> list[str]:
-        return [json.loads(line) for line in self.log.read_text(encoding="utf-8").splitlines()]
+        """Return the prompts that were submitted, without one that is being written down just now."""
+        lines = self.log.read_text(encoding="utf-8").splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.endswith("\n")]

@@ -153,8 +153,9 @@ def main(root: str, folder: str, pace: str = "quick") -> None:
 
         def wake(self, names: Any, text: str, **named: Any) -> Any:
             if (Path(folder) / f"busy-{named['seat']}").exists():
-                with (Path(folder) / "tried.log").open("a", encoding="utf-8") as log:
-                    log.write(f"{text}\n")
+                answered = len(list(Path(root, "responses").glob("*.json")))
+                with (Path(folder) / "tried.log").open("a", encoding="ascii") as log:
+                    log.write(f"{answered}\n")
                 time.sleep(0.2)
                 return Busy(names[0], "its agent is at work")
             self.away = {path.name.removeprefix("away-") for path in Path(folder).glob("away-*")}

@@ -14,7 +14,7 @@ from oracle.app import handoffs
 from oracle.store import daemon as store
 from oracle.store import daemon_log
 from tests.app.squad import Squad
-from tests.wake.stage import until
+from tests.wake.stage import PATIENCE, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,21 +62,24 @@ class Served:
     def stop(self) -> int:
         process = self.processes[-1]
         process.send_signal(signal.SIGTERM)
-        return process.wait(30)
+        return process.wait(PATIENCE)
 
     def kill(self) -> None:
         self.processes[-1].kill()
-        self.processes[-1].wait(30)
+        self.processes[-1].wait(PATIENCE)
 
     def close(self) -> None:
         for process in self.processes:
             process.kill()
-            process.wait(30)
+            process.wait(PATIENCE)
 
     # -- what it did -----------------------------------------------------------------------------------------------
 
     def until(self, is_met: Callable[[], object], what: str) -> None:
-        until(is_met, f"{what}; it said: {self.said.read_text()[-2000:]} {self.lines()[-5:]}", seconds=60)
+        try:
+            until(is_met, what)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; it said: {self.said.read_text()[-2000:]} {self.lines()[-5:]}") from None
 
     def status(self) -> dict[str, Any]:
         return store.read_status(self.root)
@@ -94,20 +97,20 @@ class Served:
 
     def knows(self, name: str) -> bool:
         """Tell whether the index of the daemon holds a record; nobody else brings it up to date."""
+        return self._title(name) is not None
+
+    def text_of(self, name: str) -> str:
+        return self._title(name) or ""
+
+    def _title(self, name: str) -> str | None:
         import sqlite3
 
         try:
             with sqlite3.connect(f"file:{self.root.database}?mode=ro", uri=True) as connection:
-                return bool(connection.execute("SELECT 1 FROM record WHERE path = ?", (name,)).fetchone())
+                row = connection.execute("SELECT title FROM record WHERE path = ?", (name,)).fetchone()
         except sqlite3.Error:
-            return False
-
-    def text_of(self, name: str) -> str:
-        import sqlite3
-
-        with sqlite3.connect(f"file:{self.root.database}?mode=ro", uri=True) as connection:
-            row = connection.execute("SELECT title FROM record WHERE path = ?", (name,)).fetchone()
-        return str(row[0]) if row else ""
+            return None
+        return None if row is None else str(row[0])
 
     # -- what others do --------------------------------------------------------------------------------------------
 
@@ -146,6 +149,11 @@ class Served:
         path = self.faults / "woken.log"
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         return [(seat, text) for seat, text in (line.split("\t") for line in lines)]
+
+    def tried(self) -> list[int]:
+        """Return, for each wake-up that found its seat busy, how many questions had an answer by then."""
+        path = self.faults / "tried.log"
+        return [int(line) for line in path.read_text(encoding="ascii").splitlines()] if path.exists() else []
 
     def response(self, task_id: str) -> dict[str, Any]:
         return json.loads((Path(self.root.responses) / f"{task_id}.json").read_bytes())

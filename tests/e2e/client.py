@@ -86,14 +86,14 @@ class Client:
         own = 'TMUX="$TMUX" TMUX_PANE="$TMUX_PANE"'  # the pane's own, which the client hands on to its hooks
         command = f"cd {shlex.quote(str(self.workspace))}; exec env -i {shlex.join(words)} {own} {self.testbed.binary(CLIENT)}"
         pane = stage.session(session, command, size=(120, 40))
-        until(lambda: any(row.startswith("❯") for row in stage.shows(pane).splitlines()), "the client is ready", 30)
+        until(lambda: any(row.startswith("❯") for row in stage.shows(pane).splitlines()), "the client is ready")
         return pane
 
     def prompts(self) -> list[list[str]]:
         """Return, for each request of the main loop, the texts of its user turns."""
         log = self.turns.with_name("turns.json.requests.jsonl")
-        lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-        requests = [json.loads(line) for line in lines]
+        lines = log.read_text(encoding="utf-8").splitlines(keepends=True) if log.exists() else []
+        requests = [json.loads(line) for line in lines if line.endswith("\n")]  # one may be being written just now
         return [user_texts(request) for request in requests if request.get("tools")]
 
     def has_been_told(self, text: str) -> bool:

@@ -11,7 +11,7 @@ from oracle.wake.tmux import TmuxWaker
 from tests.e2e import client as real
 from tests.e2e.client import Client
 from tests.hook.seat import Seat
-from tests.wake.stage import Stage, until
+from tests.wake.stage import PATIENCE, Stage, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,7 +41,7 @@ def client(tmp_path: Path) -> Iterator[Callable[..., Client]]:
         one.close()
 
 
-def wake(stage: Stage, text: str = TEXT, patience: float = 8.0):
+def wake(stage: Stage, text: str = TEXT, patience: float = PATIENCE):
     return TmuxWaker(stage.socket).wake(["demo-planner"], text, patience=patience)
 
 
@@ -95,13 +95,15 @@ def test_text_that_ends_in_a_backslash_is_submitted(client: Callable[..., Client
 
 
 def test_client_at_work_is_busy_and_then_woken(client: Callable[..., Client], stage: Stage):
-    tool = {"tool_use": {"name": "Bash", "input": {"command": "sleep 5", "description": "wait"}}}
+    command = "until [ -e over ]; do sleep 0.2; done"
+    tool = {"tool_use": {"name": "Bash", "input": {"command": command, "description": "wait"}}}
     planner = client(tool, "Done.", settings={"permissions": {"allow": ["Bash"]}})
     pane = planner.start(stage, "demo-planner")
     assert wake(stage, "begin") == Woken("demo-planner", pane)
     until(lambda: "esc to interrupt" in stage.shows(pane), "the client works")
     assert wake(stage, patience=1.5) == Busy("demo-planner", "its agent is at work")
-    assert wake(stage, patience=20) == Woken("demo-planner", pane)
+    (planner.workspace / "over").touch()
+    assert wake(stage) == Woken("demo-planner", pane)
     until(lambda: planner.has_been_told(TEXT), "the model was told")
 
 
@@ -128,7 +130,7 @@ def test_hook_clears_the_own_pane_after_its_turn(client: Callable[..., Client], 
         seen = stage.shows(pane)
         return "/clear" in seen and "the first prompt" not in seen
 
-    until(is_cleared, "the context is empty", 20)
+    until(is_cleared, "the context is empty")
     assert wake(stage, "the second prompt") == Woken("demo-planner", pane)
     until(lambda: memory.has_been_told("the second prompt"), "the model was told")
     assert "the first prompt" not in memory.prompts()[-1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ import pytest
 from oracle.domain.receipts import Kind, new_receipt, receipt_name
 from oracle.store import handoffs as receipts
 from oracle.store import inbox
+from tests.growth import costs_at_most
 from tests.hook.seat import HOOK, STORE_HOOK, Seat
 from tests.wake.stage import Stage
 
@@ -79,14 +79,11 @@ def test_hook_without_a_marker_costs_no_more_than_a_bare_start(seat: Seat):
     path.write_text((line + "\n") * (5_000_000 // len(line)), encoding="utf-8")
     data = json.dumps(seat.payload("nothing to do " * 500, transcript_path=str(path))).encode()
 
-    def measure(command: list[str]) -> float:
-        start = time.perf_counter()
-        subprocess.run(command, input=data, env=seat.environ, check=True)
-        return time.perf_counter() - start
+    def start(*words: str) -> None:
+        for _ in range(40):
+            subprocess.run([sys.executable, *words], input=data, env=seat.environ, check=True)
 
-    bare, hook = [sys.executable, "-c", "pass"], [sys.executable, "-I", "-S", str(HOOK)]
-    pairs = [(measure(bare), measure(hook)) for _ in range(15)]
-    assert statistics.median(second / first for first, second in pairs) <= 1.3
+    assert costs_at_most(1.2, lambda: start("-I", "-S", str(HOOK)), than=lambda: start("-c", "pass"))
 
 
 def test_marker_that_is_not_obeyed_costs_no_heavy_module(seat: Seat):

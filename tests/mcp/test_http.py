@@ -47,14 +47,14 @@ class Served:
         usual = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
         request = Request(self.url, json.dumps(HELLO).encode(), {**usual, **headers}, method="POST")  # noqa: S310
         try:
-            with urlopen(request, timeout=60) as reply:  # noqa: S310
+            with urlopen(request, timeout=120) as reply:  # noqa: S310
                 return int(reply.status)
         except HTTPError as error:
             return error.code
 
     def end(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=120)
         return self.process.returncode
 
 
@@ -131,7 +131,7 @@ def test_it_listens_on_the_loopback_address_alone(served: Served):
 def test_a_signal_ends_it_in_peace_and_a_taken_port_is_said(served: Served, root: Path):
     port = served.url.split(":")[2].split("/")[0]
     done = subprocess.run(
-        command(root, "--http", "--port", port), capture_output=True, text=True, check=False, timeout=60
+        command(root, "--http", "--port", port), capture_output=True, text=True, check=False, timeout=120
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert f"The port {port} can't be listened at" in done.stderr

@@ -129,7 +129,7 @@ def run_front(
     checkout: Path, name: str, *words: str, python: list[str] = BARE, stdin: str = ""
 ) -> subprocess.CompletedProcess[str]:
     command = [*python, str(checkout / "scripts" / f"{name}.py"), *words]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120, check=False)
 
 
 def test_front_runs_on_a_bare_python_while_the_standard_library_is_enough(tmp_path: Path):

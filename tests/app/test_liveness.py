@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -192,14 +191,12 @@ def test_git_that_is_silent_leaves_names_unchecked(
     register(root, box)
     slow = tmp_path / "bin"
     slow.mkdir()
-    (slow / "git").write_text("#!/bin/sh\nexec sleep 60\n")
+    (slow / "git").write_text("#!/bin/sh\nexec tail -f /dev/null\n")
     (slow / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow}:/usr/bin:/bin")
     monkeypatch.setattr(repository, "PATIENCE", 0.05)
-    before = time.monotonic()
     found = look(root, "`b_c` commit abc1234 src/a.py")
-    assert {state for state, _ in found.values()} == {"unchecked"}
-    assert time.monotonic() - before < 30
+    assert {state for state, _ in found.values()} == {"unchecked"}  # where it is waited for, this comes never
 
 
 def test_stale_lists_what_holds_and_names_the_gone(root: Path, box: GitBox) -> None:

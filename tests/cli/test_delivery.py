@@ -30,7 +30,7 @@ def environ(root: Path, **more: str) -> dict[str, str]:
 
 def oracle(root: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        command(*words), env=environ(root, **more), capture_output=True, text=True, timeout=60, check=False
+        command(*words), env=environ(root, **more), capture_output=True, text=True, timeout=120, check=False
     )
     assert "Traceback" not in done.stderr
     return done
@@ -48,7 +48,7 @@ def test_log_follows_until_it_is_interrupted(root: Path, *, as_json: bool):
         journal.append(home, "two", "2026-04-27T18:30:02Z", {"task_id": "T1"})
         seen.append(process.stdout.readline())
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 130
+        assert process.wait(timeout=120) == 130
     if as_json:
         assert [json.loads(line)["event"] for line in seen] == ["one", "two"]
     else:

@@ -199,7 +199,7 @@ def test_a_real_interrupt_is_quiet_and_writes_nothing(root, tmp_path):
     words = ("write", "plan", "--project", "arena", "--title", "T", "--memory-dir", str(root), "--body-file", str(fifo))
     with process(*words) as running, fifo.open("wb"):  # opens once the other end is being read
         running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=30)
+        out, err = running.communicate(timeout=120)
     assert (running.returncode, out, err) == (130, b"", b"")
     assert not (root / "projects").exists()
 
@@ -238,7 +238,7 @@ def test_what_json_can_not_say_on_a_full_disk_is_said_to_people(
 def test_an_output_that_cannot_be_written_is_said(root):
     put(root, "a", "text")
     with Path("/dev/full").open("wb") as full, process("list", "--memory-dir", str(root), stdout=full) as running:
-        _, err = running.communicate(timeout=30)
+        _, err = running.communicate(timeout=120)
     assert running.returncode == 70
     assert err.startswith(b"The output could not be written")
 
@@ -341,7 +341,7 @@ def test_completion_can_be_shown(oracle, monkeypatch, shell):
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
     environment = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
     with process("--show-completion", shell, env=environment) as running:
-        out, _ = running.communicate(timeout=30)
+        out, _ = running.communicate(timeout=120)
     assert running.returncode == 0
     assert b"_ORACLE_COMPLETE" in out
 
@@ -349,7 +349,7 @@ def test_completion_can_be_shown(oracle, monkeypatch, shell):
 def test_completion_knows_the_commands():
     environment = {**os.environ, "_ORACLE_COMPLETE": "complete_bash", "COMP_WORDS": "oracle ba", "COMP_CWORD": "1"}
     with process(env=environment) as running:
-        out, _ = running.communicate(timeout=30)
+        out, _ = running.communicate(timeout=120)
     assert out.decode().split() == ["backlinks"]
 
 
@@ -403,11 +403,11 @@ PLAIN_C = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE"
 def test_names_of_other_scripts_are_read_and_printed_whatever_the_locale(root):
     put(root, "记录", "# 标题\n")
     with process("list", "--memory-dir", str(root), env=PLAIN_C) as running:
-        out, err = running.communicate(timeout=30)
+        out, err = running.communicate(timeout=120)
     assert (running.returncode, err) == (0, b"")
     assert "arena/builder/记录\t" in out.decode()
     with process("search", "标题", "--memory-dir", str(root), env=PLAIN_C) as running:
-        assert "记录".encode() in running.communicate(timeout=30)[0]
+        assert "记录".encode() in running.communicate(timeout=120)[0]
 
 
 def test_a_working_directory_that_is_gone_is_said(tmp_path):
@@ -428,14 +428,14 @@ def test_help_that_nobody_reads_is_no_error(words):
     os.close(read)
     with process(*words, stdout=write) as running:
         os.close(write)
-        assert running.communicate(timeout=30)[1] == b""
+        assert running.communicate(timeout=120)[1] == b""
     assert running.returncode == 0
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_help_that_cannot_be_written_is_said():
     with Path("/dev/full").open("wb") as full, process("--help", stdout=full) as running:
-        _, err = running.communicate(timeout=30)
+        _, err = running.communicate(timeout=120)
     assert running.returncode == 70
     assert err.startswith(b"The output could not be written")
 

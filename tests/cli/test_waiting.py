@@ -32,7 +32,7 @@ def test_it_shows_what_is_done_and_clears_up(monkeypatch, language, told):
             begun.set()
 
     with Eager(patience=0.0) as waiting:
-        assert begun.wait(timeout=30)
+        assert begun.wait(timeout=120)
         waiting.report(2000, say("records read"))
     assert told in stream.getvalue()
     assert stream.getvalue().endswith("\x1b[2K")

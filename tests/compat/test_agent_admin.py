@@ -32,7 +32,7 @@ class Desk:
 
     def call(self, *words: str) -> Done:
         with self.start(*words) as process:
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=120)
         assert "Traceback" not in err
         return Done(process.returncode, out, err)
 
@@ -80,7 +80,7 @@ def test_eight_at_once_lose_nothing(desk: Desk):
     path = desk.tasks / "T1" / "workflow.md"
     path.write_text(EIGHT, encoding="utf-8")
     started = [desk.start("update-status", "T1", f"s{number}", "in_progress") for number in range(1, 9)]
-    ended = [(process.communicate(timeout=60), process.returncode) for process in started]
+    ended = [(process.communicate(timeout=120), process.returncode) for process in started]
     assert [code for _, code in ended] == [0] * 8, ended
     assert [step.status for step in steps_of(path.read_text(encoding="utf-8"))] == ["in_progress"] * 8
     log = (desk.tasks / "T1" / "STATUS.md").read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ def call(program: str, *words: str | Path, home: Path, cwd: Path | None = None) 
     environ = {key: text for key, text in os.environ.items() if key != "CLAWSEAT_MEMORY_MD"} | {"HOME": str(home)}
     command = [sys.executable, str(SCRIPTS / f"{program}.py"), *map(str, words)]
     done = subprocess.run(
-        command, capture_output=True, text=True, env=environ, cwd=cwd or home, check=False, timeout=60
+        command, capture_output=True, text=True, env=environ, cwd=cwd or home, check=False, timeout=120
     )
     assert "Traceback" not in done.stderr
     return Done(done.returncode, done.stdout, done.stderr)

@@ -36,7 +36,7 @@ class Crew:
             capture_output=True,
             text=True,
             env={**self.environ},
-            timeout=60,
+            timeout=120,
             check=False,
             stdin=subprocess.DEVNULL,
         )
@@ -146,7 +146,7 @@ def test_many_who_decide_at_once_decide_one_thing(crew: Crew, file: Path):
         )
         for choice in "AABBAB"
     ]
-    ended = [(process.communicate(timeout=60), process.returncode) for process in started]
+    ended = [(process.communicate(timeout=120), process.returncode) for process in started]
     codes = [code for _, code in ended]
     assert set(codes) == {0, 6}, ended
     choices = {choice for choice, code in zip("AABBAB", codes, strict=True) if code == 0}

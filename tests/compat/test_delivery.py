@@ -40,7 +40,7 @@ class Crew:
             capture_output=True,
             text=True,
             env={**self.environ, **environ},
-            timeout=60,
+            timeout=120,
             check=False,
         )
         assert "Traceback" not in done.stderr

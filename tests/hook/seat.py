@@ -64,7 +64,7 @@ class Seat:
             capture_output=True,
             env={**self.environ, **environ},
             cwd=self.workspace,
-            timeout=30,
+            timeout=120,
             check=False,
         )
         assert (done.returncode, done.stdout) == (0, b""), done

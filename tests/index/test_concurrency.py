@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 
 WRITERS, EACH, READERS = 8, 50, 4
 TASK = "entity:taskid:ARENA-1"
+PATIENCE = 300
+"""Seconds after which what another process is to do was never done."""
+
 FORK = multiprocessing.get_context("fork")
 
 
 def write(root: str, number: int, slugs: Queue[str], go: Event) -> None:
-    go.wait(30)
+    go.wait()
     with Oracle.open(root) as oracle:
         for turn in range(EACH):
             written = oracle.write(Draft("decision", "arena", f"W{number}", body=f"ARENA-1, turn {turn}"))
@@ -35,10 +38,10 @@ def write(root: str, number: int, slugs: Queue[str], go: Event) -> None:
 
 def read(root: str, number: int, errors: Queue[str], go: Event, stop: Event) -> None:
     """Ask and look at the published files until told to stop; each sees only more and more."""
-    seen, turns = 0, 0
-    go.wait(30)
+    seen = turns = 0
+    go.wait()
     try:
-        while not stop.is_set():
+        while not (turns and stop.is_set()):
             with Oracle.open(root, warn=lambda line: errors.put(f"warned: {line}")) as oracle:
                 for _ in range(5):
                     count = len(oracle.backlinks(TASK))
@@ -50,8 +53,6 @@ def read(root: str, number: int, errors: Queue[str], go: Event, stop: Event) -> 
                     check_lines(Path(root))
     except BaseException as error:  # noqa: BLE001 - whatever a reader meets is what this test is about
         errors.put(f"{type(error).__name__}: {error}")
-    if not turns:
-        errors.put("the reader came too late")
 
 
 def check_lines(root: Path) -> None:
@@ -80,12 +81,12 @@ def test_eight_writers_to_one_entity(root: Path) -> None:
     for process in (*writers, *readers):
         process.start()
     go.set()
-    written = [slugs.get(timeout=60) for _ in range(WRITERS * EACH)]
+    written = [slugs.get(timeout=PATIENCE) for _ in range(WRITERS * EACH)]
     for process in writers:
-        process.join(60)
+        process.join(PATIENCE)
     stop.set()
     for process in readers:
-        process.join(60)
+        process.join(PATIENCE)
     assert [process.exitcode for process in (*writers, *readers)] == [0] * (WRITERS + READERS)
     assert errors.empty(), errors.get()
     assert len(set(written)) == WRITERS * EACH
@@ -102,7 +103,7 @@ def test_eight_writers_to_one_entity(root: Path) -> None:
 
 
 def rebuild(root: str, turns: int, go: Event) -> None:
-    go.wait(30)
+    go.wait()
     with Oracle.open(root) as oracle:
         for turn in range(turns):
             if turn % 4 == 3:
@@ -132,12 +133,12 @@ def test_rebuilds_while_others_read_and_write(root: Path) -> None:
     for process in (*readers, *workers):
         process.start()
     go.set()
-    written = [slugs.get(timeout=60) for _ in range(EACH)]
+    written = [slugs.get(timeout=PATIENCE) for _ in range(EACH)]
     for process in workers:
-        process.join(60)
+        process.join(PATIENCE)
     stop.set()
     for process in readers:
-        process.join(60)
+        process.join(PATIENCE)
     assert [process.exitcode for process in (*workers, *readers)] == [0] * 7
     assert errors.empty(), errors.get()
     with Oracle.open(str(root)) as oracle:
@@ -156,8 +157,8 @@ def test_a_writer_waits_for_the_lock_and_a_dead_holder_frees_it(root: Path) -> N
     held = FORK.Event()
     holder = FORK.Process(target=hold, args=(str(root), held, 60))
     holder.start()
-    assert held.wait(30)
+    assert held.wait(PATIENCE)
     holder.kill()
-    holder.join(30)
+    holder.join(PATIENCE)
     with Oracle.open(str(root)) as oracle:
         assert oracle.write(Draft("decision", "arena", "after")).warnings == ()

@@ -68,7 +68,7 @@ def test_lines_of_several_processes_never_mix(root: Path) -> None:
     for process in processes:
         process.start()
     for process in processes:
-        process.join(60)
+        process.join()
     events = list(journal.read(Root(str(root))))
     assert len(events) == len((root / "events.log").read_bytes().splitlines()) == 400
     for n in range(4):

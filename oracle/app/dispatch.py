@@ -46,11 +46,11 @@ class Dispatched:
         }
 
 
-def new_task_id(oracle: Oracle, prefix: str = "Q") -> str:
+def new_task_id(oracle: Oracle) -> str:
     """Return an id that nobody has: the moment and some letters of chance."""
     import secrets
 
-    return f"{prefix}-{teams.now(oracle):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+    return f"Q-{teams.now(oracle):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
 
 
 def dispatch(oracle: Oracle, order: Order) -> Dispatched:

@@ -198,12 +198,12 @@ def search_everything(
     return found
 
 
-def keys_of_facts(oracle: Oracle, term: str, limit: int = 3) -> list[str]:
-    """Return up to `limit` keys of facts in which `term` stands, or in whose value it does, as `oracle get` takes them."""
+def keys_of_facts(oracle: Oracle, term: str) -> list[str]:
+    """Return up to three keys of facts in which `term` stands, or in whose value it does, as `oracle get` takes them."""
     found = (
         f"{match['file'].removeprefix('machine/')}.{match['path']}" for match in facts.search(oracle.root, term, [])
     )
-    return list(islice(dict.fromkeys(found), limit))
+    return list(islice(dict.fromkeys(found), 3))
 
 
 def _masked(match: Mapping[str, str]) -> str:

@@ -15,11 +15,11 @@ def is_commit(text: str) -> bool:
     return _COMMIT.fullmatch(text) is not None
 
 
-def lineage_of(repo: str, commit: str, *, head: str = "HEAD") -> str:
-    """Return whether `head` contains a commit: `in-lineage`, `divergent`, or `unknown` when git can't tell."""
+def lineage_of(repo: str, commit: str) -> str:
+    """Return whether HEAD contains a commit: `in-lineage`, `divergent`, or `unknown` when git can't tell."""
     if not is_commit(commit):
         return UNKNOWN
-    code, _ = ask_git(repo, "merge-base", "--is-ancestor", commit, head)
+    code, _ = ask_git(repo, "merge-base", "--is-ancestor", commit, "HEAD")
     return {0: IN_LINEAGE, 1: DIVERGENT}.get(code, UNKNOWN)
 
 

@@ -95,8 +95,8 @@ def find_target(oracle: Oracle, connection: Connection, name: str) -> str:
     return find_record(oracle, connection, name)
 
 
-def find_near(connection: Connection, name: str, limit: int = _NEAR) -> list[str]:
-    """Return slugs whose name or title is like `name`, the likest first; only those that share a word's head are looked at."""
+def find_near(connection: Connection, name: str) -> list[str]:
+    """Return some slugs whose name or title is like `name`, the likest first; only those that share a word's head are looked at."""
     from difflib import SequenceMatcher
 
     key = reference_key(name)
@@ -116,7 +116,7 @@ def find_near(connection: Connection, name: str, limit: int = _NEAR) -> list[str
         score = max(likeness(other), likeness(reference_key(title.replace("/", " "))))
         if score >= _LIKELY:
             found.append((-score, slug))
-    return [slug for _, slug in sorted(found)[:limit]]
+    return [slug for _, slug in sorted(found)[:_NEAR]]
 
 
 def _not_a_record(connection: Connection, name: str, found: list[str]) -> NotInMemory:
@@ -161,7 +161,7 @@ def _advise(connection: Connection, name: str) -> Said:
         (target, query.count_backlinks(connection, target)) for target in _entities_in(name)
     ]
     near = find_near(connection, name)
-    meant = say("Did you mean {names}?", names=near[:_NEAR])
+    meant = say("Did you mean {names}?", names=near)
     if others:
         typed = say("To ask for an entity, type {names}.", names=_list_entities(others))
         return say("{what} {hint}", what=typed, hint=meant) if near else typed

@@ -85,13 +85,13 @@ def project_names(root: Root) -> list[str]:
     return names
 
 
-def list_filed(oracle: Oracle, project: str, *, fresh: bool = False) -> list[Entry]:
+def list_filed(oracle: Oracle, project: str) -> list[Entry]:
     """Return the entries that `files.json` has, with `seat`, from records and disk as they are now; nothing is printed.
 
     The status of a record that a newer one retired is `superseded` or `retired`. A project without a folder has none.
     """
     folder = oracle.root.project(project)
-    rows = oracle.index.read(lambda connection: query.below(connection, folder), fresh=fresh)
+    rows = oracle.index.read(lambda connection: query.below(connection, folder))
     found = []
     for row, filed in _read_all(oracle.root, folder, rows):
         entry = {"seat": filed.record.seat, **filed.entry}

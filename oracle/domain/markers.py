@@ -69,11 +69,6 @@ class Marker:
     start: int = 0
     end: int = 0
 
-    @property
-    def is_full(self) -> bool:
-        """Tell whether seat, task and project are all named, so that no dispatch is needed to know the address."""
-        return bool(self.seat and self.task_id and self.project)
-
 
 @value
 class Fault:

@@ -114,7 +114,7 @@ def default_script() -> str:
     return next((path for path in places if os.path.isfile(path)), places[0])
 
 
-def hook_command(script: str, python: str = "", *, root: str = "") -> str:
+def hook_command(script: str, *, root: str = "") -> str:
     """Return the command line that runs a hook script, for a Root that it would not find itself. Raises UsageError for no script.
 
     One quoted line and no `args`: hosts before 2.1.139 know nothing else, and the newer ones take it too, so that a file shared
@@ -125,7 +125,7 @@ def hook_command(script: str, python: str = "", *, root: str = "") -> str:
         raise UsageError(say("hook script not found: {path}", path=path), hint=say("Name it with --hook-script."))
     told = f"ORACLE_ROOT={shlex.quote(root)} " if root else ""
     if path.endswith(".py"):
-        return f"{told}exec {shlex.join([python or sys.executable, '-I', '-S', path])}"
+        return f"{told}exec {shlex.join([sys.executable, '-I', '-S', path])}"
     return f"{told}bash {shlex.quote(path)}"
 
 

@@ -388,11 +388,10 @@ def append_line(path: str, line: bytes) -> None:
         raise disk_failure(path, error) from error
 
 
-def empty_folder(path: str, *, keep: Iterable[str] = ()) -> int:
+def empty_folder(path: str) -> int:
     """Remove what a scratch folder holds and return how many names there were."""
-    kept = set(keep)
     try:
-        entries = [entry for entry in os.scandir(path) if entry.name not in kept]
+        entries = list(os.scandir(path))
     except FileNotFoundError:
         return 0
     for entry in entries:

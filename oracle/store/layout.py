@@ -46,11 +46,10 @@ def choose_root(flag: str | None = None, environ: Mapping[str, str] | None = Non
     return os.path.join(choose_home(env), ".agents", "memory")
 
 
-def name_root(flag: str | None = None, environ: Mapping[str, str] | None = None) -> str:
+def name_root(flag: str | None = None) -> str:
     """Return the chosen Root when a program must be told of it, "" for the one it finds itself. Raises as `choose_root`."""
-    env = os.environ if environ is None else environ
-    chosen = choose_root(flag, env)
-    return "" if chosen == os.path.join(choose_home(env), ".agents", "memory") else chosen
+    chosen = choose_root(flag)
+    return "" if chosen == os.path.join(choose_home(os.environ), ".agents", "memory") else chosen
 
 
 def choose_home(env: Mapping[str, str]) -> str:

@@ -15,7 +15,7 @@ from oracle.domain import timestamps
 from oracle.domain.receipts import fingerprint
 from oracle.domain.slugs import check_name
 from oracle.domain.values import NOTHING, value
-from oracle.errors import Conflict, InvalidName, InvalidRecord, NewerVersion, NotFound
+from oracle.errors import Conflict, InvalidName, InvalidRecord, NewerVersion
 from oracle.store import steps
 from oracle.store.handoffs import Outcome
 from oracle.store.layout import Root
@@ -134,23 +134,6 @@ def _settle_all(root: Root, task_id: str) -> int:
     for digest in digests:
         steps.rename(_aside(path, "conflict", digest), _aside(path, "superseded", digest))
     return len(digests)
-
-
-def settle(root: Root, task_id: str, digest: str) -> str:
-    """Decide a conflict for the answer that stands: the other becomes `.superseded-…`, whose path is returned.
-
-    Raises NotFound when no such answer was kept aside.
-    """
-    path = path_of(root, task_id)
-    conflict, superseded = _aside(path, "conflict", digest), _aside(path, "superseded", digest)
-    with steps.FileLock(_lock_of(root)):
-        if not _ASIDE.fullmatch(os.path.basename(conflict)) or steps.read(conflict) is None:
-            raise NotFound(
-                say("No answer {digest!r} to {task_id} was kept aside.", digest=digest[:40], task_id=task_id),
-                hint=say("See what there is with `oracle handoffs show {task_id}`.", task_id=task_id),
-            )
-        steps.rename(conflict, superseded)
-    return superseded
 
 
 def read(root: Root, task_id: str) -> dict[str, object] | None:

@@ -30,7 +30,6 @@ MOST_BYTES = 64 << 20
 
 _CHUNK = 1 << 16
 _HIDDEN = ".new-"
-_LEFT_OVER = 3600.0  # seconds after which a hidden file belongs to nobody any more
 _POLL, _SLOWEST_POLL = 0.002, 0.05
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EXDEV, errno.EMLINK, errno.ENOSYS)
 
@@ -145,23 +144,6 @@ def _unreadable(path: str, error: OSError) -> DiskFailure:
         say("{path} can't be read: {reason}.", path=path, reason=reason),
         hint=say("Check its owner and mode (`oracle doctor`)."),
     )
-
-
-def sweep(folder: str) -> int:
-    """Remove the hidden files that dead processes left in a folder and return how many there were."""
-    try:
-        entries = [entry for entry in os.scandir(folder) if entry.name.startswith(_HIDDEN)]
-    except OSError:
-        return 0
-    count = 0
-    for entry in entries:
-        try:
-            if time.time() - entry.stat(follow_symlinks=False).st_mtime > _LEFT_OVER:
-                os.unlink(entry.path)
-                count += 1
-        except OSError:
-            continue
-    return count
 
 
 def _write_hidden(folder: str, data: bytes) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.errors import Conflict, InvalidName, InvalidRecord, NewerVersion, NotFound
+from oracle.errors import Conflict, InvalidName, InvalidRecord, NewerVersion
 from oracle.store import responses
 from oracle.store.handoffs import Outcome
 from oracle.store.layout import Root
@@ -64,19 +64,6 @@ def test_superseding_keeps_the_old_and_settles_the_equal_conflict(place: Root) -
     assert names(place) == ["T-1.json", f"T-1.superseded-{old.digest}.json"]
     assert responses.list_answers(place).conflicts == {}
     assert responses.put(place, "T-1", OTHER).outcome is Outcome.ALREADY
-
-
-def test_a_conflict_is_settled_for_the_answer_that_stands(place: Root) -> None:
-    responses.put(place, "T-1", FIRST)
-    with pytest.raises(Conflict):
-        responses.put(place, "T-1", OTHER)
-    (digest,) = responses.list_answers(place).conflicts["T-1"]
-    responses.settle(place, "T-1", digest)
-    assert responses.list_answers(place).conflicts == {}
-    assert len(names(place)) == 2
-    for odd in (digest, "../../x", ""):
-        with pytest.raises(NotFound, match="kept aside"):
-            responses.settle(place, "T-1", odd)
 
 
 @pytest.mark.parametrize("task_id", ["", "..", "../x", "a/b", "<X>", "-rf", "T-1.conflict-0123456789ab", "a" * 129])

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import socket
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,15 +46,6 @@ def test_a_dead_process_of_the_same_number_is_in_nobody_s_way(tmp_path: Path, mo
             steps.create_once(f"{tmp_path}/{number}", b"x")
         os.waitpid(child, 0)
     assert steps.create_once(f"{tmp_path}/file", b"x")
-
-
-def test_what_dead_processes_left_is_swept_once_it_is_old(tmp_path: Path) -> None:
-    for name, age in ((".new-a", 7200), (".new-b", 0), ("kept", 7200)):
-        (tmp_path / name).write_bytes(b"x")
-        os.utime(tmp_path / name, (time.time() - age,) * 2)
-    assert steps.sweep(str(tmp_path)) == 1
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == [".new-b", "kept"]
-    assert steps.sweep(f"{tmp_path}/nowhere") == 0
 
 
 def test_a_held_lock_is_waited_for_and_named_when_it_takes_too_long(tmp_path: Path) -> None:

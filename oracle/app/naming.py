@@ -8,7 +8,7 @@ from __future__ import annotations
 from oracle.domain.links import namesakes, reference_key, stamp_of
 from oracle.domain.slugs import is_entity, split_entity
 from oracle.errors import NotInMemory, UsageError
-from oracle.index import query
+from oracle.index import names, query
 from oracle.wording import Said, say, say_many
 
 TYPE_CHECKING = False
@@ -31,8 +31,8 @@ def find_namesakes(connection: Connection, name: str) -> list[str]:
         return [name]
     found: list[str] = []
     for form in dict.fromkeys((name, name.replace("/", " "))):  # a title may hold a slash
-        found = found or namesakes(form, query.slugs_named(connection, reference_key(form), limit=_MANY))
-    return found or ([] if query.entities_alike(connection, name) else _titled(connection, name))
+        found = found or namesakes(form, names.slugs_named(connection, reference_key(form), limit=_MANY))
+    return found or ([] if names.entities_alike(connection, name) else _titled(connection, name))
 
 
 def _titled(connection: Connection, title: str) -> list[str]:
@@ -42,13 +42,13 @@ def _titled(connection: Connection, title: str) -> list[str]:
     def words(text: str) -> list[str]:
         return words_of(text.casefold())
 
-    found = [slug for slug, other in query.titled(connection, title) if words(other) == words(title)]
+    found = [slug for slug, other in names.titled(connection, title) if words(other) == words(title)]
     return sorted(sorted(found), key=stamp_of, reverse=True)
 
 
-def find_titled(connection: Connection, names: Iterable[str]) -> dict[str, str]:
-    """Return of each name that is just a record's title the slug of that record, the newest; `_MANY_TITLES` are looked for."""
-    found = {name: _titled(connection, name)[:1] for name in [*dict.fromkeys(names)][:_MANY_TITLES]}
+def find_titled(connection: Connection, titles: Iterable[str]) -> dict[str, str]:
+    """Return of each text that is just a record's title the slug of that record, the newest; `_MANY_TITLES` are looked for."""
+    found = {name: _titled(connection, name)[:1] for name in [*dict.fromkeys(titles)][:_MANY_TITLES]}
     return {name: slugs[0] for name, slugs in found.items() if slugs}
 
 
@@ -112,7 +112,7 @@ def find_near(connection: Connection, name: str) -> list[str]:
         return matcher.ratio() if matcher.quick_ratio() >= _LIKELY else 0.0
 
     found: list[tuple[float, str]] = []
-    for slug, other, title in query.named_alike(connection, heads[:8]):
+    for slug, other, title in names.named_alike(connection, heads[:8]):
         score = max(likeness(other), likeness(reference_key(title.replace("/", " "))))
         if score >= _LIKELY:
             found.append((-score, slug))
@@ -144,7 +144,7 @@ def _advise_folder(connection: Connection, name: str) -> Said:
 
 def _likely_entities(connection: Connection, name: str) -> Said | None:
     """Return which entities that are mentioned may be meant by one that is not, None when none is like it."""
-    others = query.entities_alike(connection, split_entity(name)[1])
+    others = names.entities_alike(connection, split_entity(name)[1])
     return say("Did you mean {names}?", names=_list_entities(others)) if others else None
 
 
@@ -157,7 +157,7 @@ def _advise(connection: Connection, name: str) -> Said:
                 "This is an entity; ask `oracle backlinks {name}` ({count}).", name=_word(name), count=_count(count)
             )
         return _likely_entities(connection, name) or say("No record mentions it; see `oracle entities`.")
-    others = query.entities_alike(connection, name) or [
+    others = names.entities_alike(connection, name) or [
         (target, query.count_backlinks(connection, target)) for target in _entities_in(name)
     ]
     near = find_near(connection, name)

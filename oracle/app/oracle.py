@@ -124,9 +124,9 @@ class Oracle:
         if is_entity(name) or (name.isascii() and not stated.endswith(RECORD_SUFFIXES)):
             return name
         suffix = stated[stated.rfind(".") :] if stated.endswith(RECORD_SUFFIXES) else ""
-        from oracle.index import query
+        from oracle.index import names
 
-        return self.index.read(lambda connection: query.slug_meant(connection, name, suffix))
+        return self.index.read(lambda connection: names.slug_meant(connection, name, suffix))
 
     def find(self, text: str) -> str:
         """Return the record or entity that a person named and that links may lead to. Raises NotInMemory, UsageError.

@@ -19,7 +19,7 @@ from oracle.domain.flat import flatten
 from oracle.domain.instants import NS, extracted_at
 from oracle.index.db import get_meta, immediate, set_meta
 from oracle.index.splice import splice
-from oracle.store import files
+from oracle.store import derived, files
 from oracle.store.layout import Root
 
 TYPE_CHECKING = False
@@ -102,7 +102,7 @@ def print_side(connection: sqlite3.Connection, root: Root, side: str) -> int:
     if not _is_ours(root, side):
         return 0
     if not os.path.lexists(folder):
-        return files.create_folder(folder, _texts(connection, side), scratch=root.scratch)
+        return derived.create_folder(folder, _texts(connection, side), scratch=root.scratch)
     expected: set[str] = set()
     for name, data in _texts(connection, side):
         _put(root, f"{folder}/{name}", data)
@@ -230,7 +230,7 @@ def _amend_one(path: str, lines: Mapping[str, bytes], *, scratch: str) -> bool:
     except OSError:
         return False
     if pieces:
-        files.swap(path, *pieces, scratch=scratch)
+        derived.swap(path, *pieces, scratch=scratch)
     return pieces is not None
 
 
@@ -292,7 +292,7 @@ def _put(root: Root, path: str, data: bytes, *, swaps: bool = False) -> None:
         if os.path.lexists(path):
             files.remove(path)
     elif not _holds(path, data):
-        put = files.swap if swaps or len(data) >= _LARGE else files.replace
+        put = derived.swap if swaps or len(data) >= _LARGE else files.replace
         put(path, data, scratch=root.scratch)
 
 

@@ -1,4 +1,4 @@
-"""Files: create exclusively, replace atomically, append a line. The only room that opens a file for writing.
+"""Files: create exclusively, replace atomically, append a line.
 
 Truth is fsynced, with its folder; derived files are not. Everything passes through a scratch folder on the way to its
 name, so that a reader sees a whole file or none.
@@ -10,29 +10,15 @@ import errno
 import itertools
 import os
 import stat
-import sys
-from collections.abc import Iterable
 from contextlib import suppress
-from functools import cache
 
 from oracle.errors import DiskFailure, OracleError, RecordExists
 from oracle.wording import say
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from concurrent.futures import Future, ThreadPoolExecutor
-    from types import TracebackType
-
 FILE_MODE = 0o600
-_EXCHANGE = 2
-_HERE = -100
-"""RENAME_EXCHANGE and AT_FDCWD of renameat2(2)."""
-
 FOLDER_MODE = 0o700
-_SYNC_THREADS = 8
-_SYNC_TOGETHER = 8
-"""Files that one thread forces to disk one after another: to hand over each costs more than its share of the wait."""
+NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EXDEV, errno.EMLINK, errno.ENOSYS)
+"""What link(2) says where hard links are not to be had: some network and FUSE file systems, another device."""
 
 _counter = itertools.count()
 
@@ -96,16 +82,25 @@ def disk_failure(path: str, error: OSError) -> OracleError:
 def write_scratch(scratch: str, *data: bytes | memoryview, name: str = "") -> str:
     """Write `data` to a new file in `scratch` and return its path; not fsynced, 0600."""
     while True:
-        path = f"{scratch}/{name or 'new'}.{os.getpid()}.{next(_counter)}"
+        path = scratch_name(scratch, name or "new")
         try:
-            return _write_new(path, *data)
+            return write_new(path, *data)
         except FileNotFoundError:
             make_folder(scratch)
         except FileExistsError:  # left by a process of the same number that was killed
             continue
 
 
-def _write_new(path: str, *data: bytes | memoryview) -> str:
+def scratch_name(scratch: str, stem: str) -> str:
+    """Return a path in a scratch folder that no other process that runs will take."""
+    return f"{scratch}/{stem}.{os.getpid()}.{next(_counter)}"
+
+
+def write_new(path: str, *data: bytes | memoryview) -> str:
+    """Write `data` to a file that is not there yet, 0600, and return its path; what can't be written whole is removed.
+
+    Raises FileExistsError and other OSErrors.
+    """
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
     try:
         for piece in data:
@@ -133,63 +128,6 @@ def sync_file(path: str) -> None:
         os.close(handle)
 
 
-class Syncer:
-    """Write scratch files and force them to disk side by side; on leaving the block all of them are there for good.
-
-    When one of them can't be, none is left: on a full disk they would be in the way of what comes next.
-    """
-
-    def __init__(self, count: int) -> None:
-        self._pool: ThreadPoolExecutor | None = None
-        self._jobs: list[Future[None]] = []
-        self._paths: list[str] = []
-        self._written: list[str] = []
-        if count > 1:
-            from concurrent.futures import ThreadPoolExecutor
-
-            self._pool = ThreadPoolExecutor(_SYNC_THREADS)
-
-    def __enter__(self) -> Syncer:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            if self._pool is not None:
-                if kind is None:
-                    self._begin(self._pool)
-                self._pool.shutdown(cancel_futures=kind is not None)
-                for job in self._jobs if kind is None else ():
-                    job.result()
-        except OSError:
-            discard_all(self._written)
-            raise
-        if kind is not None:
-            discard_all(self._written)
-
-    def write(self, scratch: str, data: bytes) -> str:
-        """Write a scratch file, begin to force it to disk, and return its path."""
-        path = write_scratch(scratch, data)
-        self._written.append(path)
-        if self._pool is None:
-            sync_file(path)
-        else:
-            self._paths.append(path)
-            if len(self._paths) == _SYNC_TOGETHER:
-                self._begin(self._pool)
-        return path
-
-    def _begin(self, pool: ThreadPoolExecutor) -> None:
-        self._jobs.append(pool.submit(_sync_files, self._paths))
-        self._paths = []
-
-
-def _sync_files(paths: list[str]) -> None:
-    for path in paths:
-        sync_file(path)
-
-
 def sync_folder(path: str) -> None:
     """Force a folder's names to disk; a file system that can't is not an error."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -205,18 +143,15 @@ def sync_folder(path: str) -> None:
 def publish(scratch_file: str, path: str) -> None:
     """Give a finished, fsynced scratch file its name, exclusively. Raises RecordExists; the caller holds the lock.
 
-    Where hard links are not to be had (some network and FUSE file systems, a scratch folder on another device) the bytes
-    are written to a hidden neighbour and renamed after a look, which the write lock makes safe among our own processes.
+    Where there are no hard links the bytes are written to a hidden neighbour and renamed after a look, which the write lock
+    makes safe among our own processes.
     """
     try:
         os.link(scratch_file, path, follow_symlinks=False)
     except FileExistsError:
-        raise RecordExists(
-            say("{path} is on disk already.", path=path),
-            hint=say("Choose another title; records are never overwritten."),
-        ) from None
+        raise _taken(path) from None
     except OSError as error:
-        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EXDEV, errno.EMLINK, errno.ENOSYS):
+        if error.errno not in NO_LINKS:
             raise
         _publish_by_rename(scratch_file, path)
     os.unlink(scratch_file)
@@ -225,15 +160,19 @@ def publish(scratch_file: str, path: str) -> None:
 def _publish_by_rename(scratch_file: str, path: str) -> None:
     folder, name = os.path.split(path)
     with open(scratch_file, "rb") as stream:
-        neighbour = _write_new(f"{folder}/.{name[:100]}.{os.getpid()}.tmp", stream.read())
+        neighbour = write_new(f"{folder}/.{name[:100]}.{os.getpid()}.tmp", stream.read())
     sync_file(neighbour)
     if os.path.lexists(path):
         os.unlink(neighbour)
-        raise RecordExists(
-            say("{path} is on disk already.", path=path),
-            hint=say("Choose another title; records are never overwritten."),
-        )
+        raise _taken(path)
     os.rename(neighbour, path)
+
+
+def _taken(path: str) -> RecordExists:
+    return RecordExists(
+        say("{path} is on disk already.", path=path),
+        hint=say("Choose another title; records are never overwritten."),
+    )
 
 
 def create(path: str, data: bytes, *, scratch: str) -> None:
@@ -248,7 +187,7 @@ def create(path: str, data: bytes, *, scratch: str) -> None:
             make_folder(os.path.dirname(path))
             publish(new, path)
         except BaseException:
-            _discard(new)
+            discard(new)
             raise
         sync_folder(os.path.dirname(path))
     except OSError as error:
@@ -260,78 +199,16 @@ def replace(path: str, data: bytes, *, scratch: str) -> None:
     try:
         new = write_scratch(scratch, data)
         try:
-            _rename_over(new, path)
+            rename_over(new, path)
         except BaseException:
-            _discard(new)
+            discard(new)
             raise
     except OSError as error:
         raise disk_failure(path, error) from error
 
 
-def swap(path: str, *data: bytes | memoryview, scratch: str) -> None:
-    """Do what `replace` does for a large derived file that is printed often, without what a rename over a file costs.
-
-    ext4 begins to write a file out when it is renamed over another, and the next fsync waits for that. Two names exchanged
-    (Linux, renameat2) are as atomic; where that is not to be had the file is renamed. `data` may come in pieces.
-    """
-    try:
-        new = write_scratch(scratch, *data)
-        try:
-            if not _exchange(new, path):
-                _rename_over(new, path)
-        finally:
-            _discard(new)
-    except OSError as error:
-        raise disk_failure(path, error) from error
-
-
-def _exchange(new: str, path: str) -> bool:
-    """Exchange two names, so that the old file stands where the new one was; False where the system can't."""
-    call = _renameat2()
-    if call is None:
-        return False
-    sys.audit("os.rename", new, path, -1, -1)
-    return bool(call(_HERE, os.fsencode(new), _HERE, os.fsencode(path), _EXCHANGE) == 0)
-
-
-@cache
-def _renameat2() -> Callable[..., int] | None:
-    """Return the call of the system that exchanges two names, None where there is none."""
-    import ctypes
-
-    return getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
-
-
-def create_folder(path: str, contents: Iterable[tuple[str, bytes]], *, scratch: str) -> int:
-    """Fill a new folder aside with (name, bytes) and give it its name when it is whole; return how many files it holds.
-
-    For derived files. When a folder of that name appeared meanwhile, the files are put into it one by one.
-    """
-    aside = f"{scratch}/{os.path.basename(path)}.{os.getpid()}.{next(_counter)}"
-    names: list[str] = []
-    try:
-        make_folder(aside)
-        for name, data in contents:
-            _write_new(f"{aside}/{name}", data)
-            names.append(name)
-        _move_folder(aside, path, names)
-    except OSError as error:
-        raise disk_failure(path, error) from error
-    return len(names)
-
-
-def _move_folder(aside: str, path: str, names: list[str]) -> None:
-    try:
-        os.rename(aside, path)
-    except OSError as error:
-        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-            raise
-        for name in names:
-            os.rename(f"{aside}/{name}", f"{path}/{name}")
-        os.rmdir(aside)
-
-
-def _rename_over(new: str, path: str) -> None:
+def rename_over(new: str, path: str) -> None:
+    """Give a scratch file a name, in the place of what has it; the folder is made where it is missing. Raises OSError."""
     try:
         os.rename(new, path)
     except FileNotFoundError:
@@ -339,14 +216,7 @@ def _rename_over(new: str, path: str) -> None:
         os.rename(new, path)
 
 
-def _discard(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        return
-
-
-def discard_all(paths: Iterable[str]) -> None:
+def discard(*paths: str) -> None:
     """Remove scratch files, as far as they are there and can be."""
     for path in paths:
         with suppress(OSError):
@@ -399,5 +269,6 @@ def empty_folder(path: str) -> int:
             empty_folder(entry.path)
             os.rmdir(entry.path)
         else:
-            _discard(entry.path)
+            with suppress(FileNotFoundError):
+                os.unlink(entry.path)
     return len(entries)

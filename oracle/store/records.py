@@ -15,6 +15,7 @@ from oracle.domain.values import value
 from oracle.errors import InvalidRecord, OwnershipError, RecordExists
 from oracle.store import files, markdown
 from oracle.store.layout import Root
+from oracle.store.syncing import Syncer
 from oracle.wording import say
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -161,7 +162,7 @@ def create_all(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime])
                 for draft, moment, new in zip(drafts, moments, prepared, strict=True)
             ]
         except BaseException:
-            files.discard_all(new for _, new in prepared)
+            files.discard(*(new for _, new in prepared))
             raise
         for folder in sorted({os.path.dirname(root.join(new.path)) for new in created}):
             files.sync_folder(folder)
@@ -176,7 +177,7 @@ def _prepare(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime]) -
     for folder in {os.path.dirname(path) for path in paths}:
         _require_inside(root, folder)
     prepared = []
-    with files.Syncer(len(drafts)) as syncer:
+    with Syncer(len(drafts)) as syncer:
         for draft, moment, path in zip(drafts, moments, paths, strict=True):
             new = _render_at(path, draft, moment)
             prepared.append((new, syncer.write(root.scratch, new.raw)))

@@ -31,7 +31,6 @@ MOST_BYTES = 64 << 20
 _CHUNK = 1 << 16
 _HIDDEN = ".new-"
 _POLL, _SLOWEST_POLL = 0.002, 0.05
-_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EXDEV, errno.EMLINK, errno.ENOSYS)
 
 
 def create_once(path: str, data: bytes) -> bool:
@@ -45,7 +44,7 @@ def create_once(path: str, data: bytes) -> bool:
         try:
             created = _give_name(new, path)
         finally:
-            _remove(new)
+            files.discard(new)
         files.sync_folder(folder)
     except OSError as error:
         raise files.disk_failure(path, error) from error
@@ -61,7 +60,7 @@ def replace(path: str, data: bytes) -> None:
             _keep_mode(path, new)
             os.rename(new, path)
         except BaseException:
-            _remove(new)
+            files.discard(new)
             raise
         files.sync_folder(folder)
     except OSError as error:
@@ -153,7 +152,7 @@ def _write_hidden(folder: str, data: bytes) -> str:
     try:
         files.sync_file(new)
     except BaseException:
-        _remove(new)
+        files.discard(new)
         raise
     return new
 
@@ -164,7 +163,7 @@ def _give_name(source: str, path: str) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        if error.errno not in _NO_LINKS:
+        if error.errno not in files.NO_LINKS:
             raise
         return _give_name_by_rename(source, path)
     return True
@@ -187,13 +186,6 @@ def _keep_mode(path: str, new: str) -> None:
         return
     if mode != files.FILE_MODE:
         os.chmod(new, mode)
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        return
 
 
 class FileLock:

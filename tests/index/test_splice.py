@@ -16,7 +16,7 @@ from oracle.app.oracle import Oracle
 from oracle.domain.drafts import Draft
 from oracle.index import projections
 from oracle.index.splice import splice
-from oracle.store import files
+from oracle.store import derived
 
 NAMES = st.sampled_from(
     ["a", "a/b", "a-b", "b", 'odd " name', 'odd ","snippet":"', "odd \\", "é", "zz", "中", "\U0001f600"]
@@ -157,10 +157,10 @@ def test_a_file_swapped_for_another_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, can: bool
 ) -> None:
     if not can:
-        monkeypatch.setattr(files, "_exchange", lambda new, path: False)
+        monkeypatch.setattr(derived, "_exchange", lambda new, path: False)
     scratch, path = tmp_path / "scratch", tmp_path / "folder" / "file"
     for text in (b"first", b"second"):
-        files.swap(str(path), text, scratch=str(scratch))
+        derived.swap(str(path), text, scratch=str(scratch))
         assert path.read_bytes() == text
     assert list(scratch.iterdir()) == []
     assert path.stat().st_mode & 0o777 == 0o600

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from oracle.index import db
-from oracle.store import files
+from oracle.store import derived
 from tests.guard import WRITE_FLAGS
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _be_child(number: int, work: Callable[[Callable[[str], None]], None], writer
 def _arm(fuse: _Fuse) -> None:
     for name in CALLS:
         setattr(os, name, _wrap(fuse, getattr(os, name), reads=name == "open"))
-    files._exchange = _wrap(fuse, files._exchange, reads=False)
+    derived._exchange = _wrap(fuse, derived._exchange, reads=False)
     really_connect = sqlite3.connect
 
     def connect(path: str) -> sqlite3.Connection:

@@ -39,11 +39,6 @@ READER_PATIENCE = 10.0
 """Seconds a reader waits for the lock before it answers from the index as it is."""
 
 _TRIES = 4
-_DAMAGE = frozenset({0, 1, 11, 19, 20, 24, 26})
-"""Result codes that a sound database never gives: SQL errors (a table is missing), corrupt, constraint, mismatch, no database."""
-
-_SHORT_READ = 522
-_BUSY, _IOERR, _FULL = 5, 10, 13
 
 
 class Index:
@@ -169,18 +164,9 @@ class Index:
     ) -> sqlite3.Connection:
         self.root.require()
         self._stale, self._was_full, self._was_behind = "", True, False
-        if os.path.islink(self.root.state) and not self._database.in_memory and not self.root.contains(self.root.state):
-            self._go_read_only(say("_state is a symbolic link that leaves the Root"))
-        if (
-            not os.path.isdir(self.root.state)
-            and not os.access(self.root.path, os.W_OK)
-            and not self._database.in_memory
-        ):
-            self._go_read_only()
-        if not self._database.in_memory and not os.path.exists(self.root.database):
-            self.reconcile(patience=None)
-            return self._database.connect()
-        if not self._database.is_ready():
+        self._choose_memory()
+        is_absent = not self._database.in_memory and not os.path.exists(self.root.database)
+        if is_absent or not self._database.is_ready():
             self.reconcile(patience=None)
             return self._database.connect()
         connection = self._database.connect()
@@ -197,6 +183,16 @@ class Index:
         elif look.touched or look.full:
             self._note(look, now_ns, time.monotonic_ns() - began)
         return self._database.connect()
+
+    def _choose_memory(self) -> None:
+        """Keep the index in memory where its folder leads out of the Root, or can't be made."""
+        state = self.root.state
+        if self._database.in_memory:
+            return
+        if os.path.islink(state) and not self.root.contains(state):
+            self._go_read_only(say("_state is a symbolic link that leaves the Root"))
+        elif not os.path.isdir(state) and not os.access(self.root.path, os.W_OK):
+            self._go_read_only()
 
     def _is_full_look_due(self, connection: sqlite3.Connection, now_ns: int) -> bool:
         last, _, cost = get_meta(connection, "full_look").partition(" ")
@@ -259,19 +255,23 @@ class Index:
 
         Raises LockTimeout, TreeEmptied, DiskFailure. On a Root that can't be written the index is kept in memory.
         """
+
+        def work() -> Report:
+            return self.reconcile_held(
+                full=full, accept_removals=accept_removals, rebuild=rebuild, progress=progress, doubted=doubted
+            )
+
         self.root.require()
         if self._database.in_memory:
-            return self.reconcile_held(full=full, accept_removals=accept_removals, rebuild=rebuild, progress=progress)
+            return work()
         try:
             with self.lock(patience):
-                return self.reconcile_held(
-                    full=full, accept_removals=accept_removals, rebuild=rebuild, progress=progress, doubted=doubted
-                )
+                return work()
         except DiskFailure as error:
             if os.access(self.root.path, os.W_OK):
                 raise
             self._go_read_only(error.sentence)
-        return self.reconcile_held(full=full, accept_removals=accept_removals, rebuild=rebuild, progress=progress)
+        return work()
 
     def reconcile_held(
         self,
@@ -315,11 +315,13 @@ class Index:
             return False
 
     def _recover(self, error: sqlite3.DatabaseError) -> None:
-        if _code(error) not in (_BUSY, _FULL) and not os.access(self.root.path, os.W_OK):
+        from oracle.index import trouble
+
+        if not trouble.is_passing(error) and not os.access(self.root.path, os.W_OK):
             self._go_read_only()
             return
-        if not _is_damage(error):
-            raise _as_oracle_error(self.root, error) from error
+        if not trouble.is_damage(error):
+            raise trouble.as_oracle_error(self.root, error) from error
         with self.lock():
             self._heal(error)
 
@@ -341,8 +343,10 @@ class Index:
             rebuild(self._database, now_ns=self._now_ns())
 
     def _discard(self, error: sqlite3.DatabaseError) -> None:
-        if not _is_damage(error):
-            raise _as_oracle_error(self.root, error) from error
+        from oracle.index import trouble
+
+        if not trouble.is_damage(error):
+            raise trouble.as_oracle_error(self.root, error) from error
         self._warn(say("The index was damaged ({error}); it is rebuilt from the files.", error=error))
         self._database.discard()
 
@@ -352,38 +356,3 @@ class Index:
         )
         self._warn(say("{what} ({why})", what=what, why=why) if why else what)
         self._database.use_memory()
-
-
-def _code(error: sqlite3.DatabaseError) -> int:
-    return int(getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
-
-
-def _is_damage(error: sqlite3.DatabaseError) -> bool:
-    """Tell whether an error means that the database is not what it should be, rather than that it can't be reached now."""
-    extended = int(getattr(error, "sqlite_errorcode", 0) or 0)
-    return _code(error) in _DAMAGE or extended == _SHORT_READ
-
-
-def _as_oracle_error(root: Root, error: sqlite3.DatabaseError) -> Exception:
-    if _code(error) == _BUSY:
-        return LockTimeout(
-            say("The index {database} is busy: {error}.", database=root.database, error=error),
-            hint=say("Try again in a moment."),
-        )
-    if _code(error) == _FULL or (_code(error) == _IOERR and _has_no_room(root)):
-        return DiskFailure(
-            say("{database} could not be written: the disk is full.", database=root.database),
-            hint=say("Free some space and run the command again; no record was lost."),
-        )
-    return DiskFailure(
-        say("{database} can't be used: {error}.", database=root.database, error=error),
-        hint=say("Run `oracle doctor`; no record was lost."),
-    )
-
-
-def _has_no_room(root: Root) -> bool:
-    """Tell whether the disk is full, which SQLite calls an I/O error where it makes its shared memory."""
-    try:
-        return os.statvfs(root.path).f_bavail == 0
-    except OSError:
-        return False

@@ -1,0 +1,62 @@
+"""What an error of SQLite's says about the index: that it is damaged, busy, or without room on the disk."""
+
+from __future__ import annotations
+
+import os
+
+from oracle.errors import DiskFailure, LockTimeout
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+
+    from oracle.errors import OracleError
+    from oracle.store.layout import Root
+
+_DAMAGE = frozenset({0, 1, 11, 19, 20, 24, 26})
+"""Result codes that a sound database never gives: SQL errors (a table is missing), corrupt, constraint, mismatch, no database."""
+
+_SHORT_READ = 522
+_BUSY, _IOERR, _FULL = 5, 10, 13
+
+
+def _code(error: sqlite3.DatabaseError) -> int:
+    return int(getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
+
+
+def is_passing(error: sqlite3.DatabaseError) -> bool:
+    """Tell whether others hold the database just now, or the disk is full: nothing is wrong with the Root itself."""
+    return _code(error) in (_BUSY, _FULL)
+
+
+def is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Tell whether an error means that the database is not what it should be, rather than that it can't be reached now."""
+    extended = int(getattr(error, "sqlite_errorcode", 0) or 0)
+    return _code(error) in _DAMAGE or extended == _SHORT_READ
+
+
+def as_oracle_error(root: Root, error: sqlite3.DatabaseError) -> OracleError:
+    """Turn what is no damage into the sentence that a person needs: LockTimeout for a busy index, else DiskFailure."""
+    if _code(error) == _BUSY:
+        return LockTimeout(
+            say("The index {database} is busy: {error}.", database=root.database, error=error),
+            hint=say("Try again in a moment."),
+        )
+    if _code(error) == _FULL or (_code(error) == _IOERR and _has_no_room(root)):
+        return DiskFailure(
+            say("{database} could not be written: the disk is full.", database=root.database),
+            hint=say("Free some space and run the command again; no record was lost."),
+        )
+    return DiskFailure(
+        say("{database} can't be used: {error}.", database=root.database, error=error),
+        hint=say("Run `oracle doctor`; no record was lost."),
+    )
+
+
+def _has_no_room(root: Root) -> bool:
+    """Tell whether the disk is full, which SQLite calls an I/O error where it makes its shared memory."""
+    try:
+        return os.statvfs(root.path).f_bavail == 0
+    except OSError:
+        return False

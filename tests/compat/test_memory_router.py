@@ -39,7 +39,7 @@ def add(team: Team, kind: str, title: str, **more: object) -> str:
 
 
 def test_a_life_of_a_memory(team: Team):
-    assert good(team, "init") == {"root": str(team.root), "made": False, "warnings": []}
+    assert good(team, "init") == {"root": str(team.root), "made": True, "warnings": []}
     old = add(team, "preference", "Use tabs", importance=0.9)
     answer = good(
         team,

@@ -43,8 +43,10 @@ FOREIGN_PREFIXES = (
     "CLAWSEAT_",
     "CLEAR_AUDIT_",
     "FEISHU_",
+    "GIT_",
     "GSTACK_",
     "LARK_CLI_",
+    "LC_",
     "MAR_",
     "OPENCLAW_",
     "ORACLE_",
@@ -56,10 +58,12 @@ FOREIGN = (
     "NO_COLOR",
     "FORCE_COLOR",
     "CLICOLOR_FORCE",
+    "COLUMNS",
+    "LANG",
+    "LANGUAGE",
+    "LINES",
     "PYTHON_BIN",
     "PYTHONPATH",
-    "GIT_DIR",
-    "GIT_WORK_TREE",
 )
 HOME_NUMBERS = itertools.count()
 

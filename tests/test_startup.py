@@ -47,6 +47,7 @@ def settle(root: Path) -> None:
     """Bring the index of a Root with one record up to date, so that a read finds nothing to do but to read."""
     from oracle.app.oracle import Oracle
     from oracle.index.db import immediate, set_meta
+    from oracle.index.fresh import CHEAP_NS
 
     path = root / RECORD
     path.parent.mkdir(parents=True)
@@ -58,7 +59,7 @@ def settle(root: Path) -> None:
         connection = oracle.index.database.connect()
         with immediate(connection):
             connection.execute("UPDATE record SET racy = 0")
-            set_meta(connection, "full_look", f"{time.time_ns()} 1")
+            set_meta(connection, "full_look", f"{time.time_ns()} {CHEAP_NS}")  # it holds longer than a slow start takes
 
 
 def modules(*words: str) -> set[str]:

@@ -109,17 +109,17 @@ def test_not_for_an_answer_that_there_is_none_of(root: Path, oracle: Oracle) -> 
 
 
 @pytest.mark.parametrize(
-    ("script", "why"),
+    ("script", "why", "patience"),
     [
-        ("raise SystemExit(3)", "ended with 3"),
-        ("import time; time.sleep(60)", "took longer"),
-        ("print(b'')", "no sentence"),
+        ("raise SystemExit(3)", "ended with 3", synthesis.PATIENCE),
+        ("import signal; signal.pause()", "took longer", 0.5),
+        ("print(b'')", "no sentence", synthesis.PATIENCE),
     ],
 )
 def test_trouble_leaves_the_quotes(
-    root: Path, oracle: Oracle, monkeypatch: pytest.MonkeyPatch, script: str, why: str
+    root: Path, oracle: Oracle, monkeypatch: pytest.MonkeyPatch, script: str, why: str, patience: float
 ) -> None:
-    monkeypatch.setattr(synthesis, "PATIENCE", 0.5)
+    monkeypatch.setattr(synthesis, "PATIENCE", patience)
     configure(root, script)
     reply = ask(oracle)
     assert len(reply.claims) == 2

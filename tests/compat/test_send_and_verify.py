@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.wake.stage import Stage, until
+from tests.wake.stage import PATIENCE, Stage, until
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 FRONT = CHECKOUT / "scripts" / "send_and_verify.py"
@@ -17,7 +17,11 @@ TEXT = "T-1 is answered."
 
 
 def send(stage: Stage, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    home = {"HOME": str(stage.folder / "home"), "ORACLE_TMUX_SOCKET": stage.socket, "ORACLE_WAKE_PATIENCE": "3"}
+    home = {
+        "HOME": str(stage.folder / "home"),
+        "ORACLE_TMUX_SOCKET": stage.socket,
+        "ORACLE_WAKE_PATIENCE": str(PATIENCE),
+    }
     return subprocess.run(
         [sys.executable, str(FRONT), *words],
         capture_output=True,
@@ -76,7 +80,7 @@ def test_dead_session_is_said(stage: Stage):
 
 def test_busy_agent_is_left_alone_unless_forced(stage: Stage):
     prompts = stage.box("demo-planner", "--work")
-    done = send(stage, "--project", "demo", "planner", TEXT)
+    done = send(stage, "--project", "demo", "planner", TEXT, ORACLE_WAKE_PATIENCE="3")
     assert (done.returncode, done.stdout) == (1, "")
     assert "FAIL_CLOSED" in done.stderr
     assert prompts.read() == []

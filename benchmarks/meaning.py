@@ -14,7 +14,7 @@ from oracle.app.recall import read_page
 from oracle.app.views import Summary
 from oracle.index import query
 from oracle.index.db import immediate
-from oracle.index.vectors import Made, Vectors, file_hashes
+from oracle.index.vectors import Made, Vectors
 from oracle.store import records
 
 _BATCH = 2_000
@@ -32,7 +32,7 @@ def fill(root: Path) -> int:
     generator = numpy.random.default_rng(20260101)
     count = 0
     with Oracle.open(str(root)) as oracle:
-        hashes = oracle.index.read(file_hashes)
+        hashes = oracle.index.read(query.file_hashes)
         rows = oracle.index.read(lambda connection: query.listing(connection, {}, limit=0, newest_first=True))
         vectors = Vectors(oracle.root)
         vectors.begin()

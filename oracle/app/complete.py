@@ -7,6 +7,7 @@ from oracle.app.delivery_steps import REWORK, Delivered, Work
 from oracle.app.teams import Team, open_team
 from oracle.domain import receipts
 from oracle.domain.receipts import Kind, Receipt, ReceiptName
+from oracle.domain.seats import FRONT
 from oracle.domain.values import NOTHING, replace, value
 from oracle.errors import CompletionRefused
 from oracle.store import handoffs
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 VERDICTS = ("APPROVED", "APPROVED_WITH_NITS", "CHANGES_REQUESTED", "BLOCKED", "DECISION_NEEDED")
 DISPOSITIONS = ("AUTO_ADVANCE", "USER_DECISION_NEEDED")
-FRONT = "koder"
 _SAID = ("task_id", "title", "summary", "user_summary", "next_action", "core_ux_gate", "branch", "fields")
 """What a completion says in words of its own."""
 

@@ -12,8 +12,9 @@ from oracle.app import decision_payloads, teams, wakeups
 from oracle.app.teams import Team, open_team
 from oracle.domain import decisions as rules
 from oracle.domain import receipts, timestamps
-from oracle.domain.decisions import ABORT, FRONT, WAIT, Payload
+from oracle.domain.decisions import ABORT, WAIT, Payload
 from oracle.domain.receipts import PAYLOAD, Kind, Receipt, ReceiptName, new_receipt
+from oracle.domain.seats import FRONT
 from oracle.domain.values import fields_of, value
 from oracle.errors import Conflict, NotFound, UsageError
 from oracle.store import handoffs

@@ -19,7 +19,7 @@ from oracle.domain.stretches import Stretch, is_wide, stretches
 from oracle.domain.values import fields_of, value
 from oracle.errors import DiskFailure
 from oracle.index import query
-from oracle.index.vectors import Damaged, Made, Vectors, file_hashes
+from oracle.index.vectors import Damaged, Made, Vectors
 from oracle.store import records
 from oracle.store.files import disk_failure
 from oracle.wording import say
@@ -248,7 +248,7 @@ def embed(
             raise disk_failure(oracle.root.vectors, error) from error
         for model in models:
             made[model.name] = _embed(_Run(oracle, model, vectors, _Pace(deadline), progress), tasks)
-        known = set(oracle.index.read(file_hashes))
+        known = set(oracle.index.read(query.file_hashes))
         vectors.forget(path for model in models for path in vectors.sources(model.name) if path not in known)
         return _count(oracle, vectors, models, made)
     except Damaged as error:
@@ -274,7 +274,7 @@ def embedded(oracle: Oracle) -> Coverage | None:
 
 
 def _tasks(connection: Connection, wanted: dict[str, str]) -> list[_Task]:
-    hashes = file_hashes(connection)
+    hashes = query.file_hashes(connection)
     rows = query.listing(connection, wanted, limit=0, newest_first=True)
     summaries = (Summary.from_row(row) for row in rows)
     return [_Task(summary, hashes[summary.path]) for summary in summaries]
@@ -297,7 +297,7 @@ def _is_read(task: _Task, source: tuple[bytes, bool] | None, *, whole: bool) -> 
 
 
 def _count(oracle: Oracle, vectors: Vectors, models: Sequence[Model], made: Mapping[str, int]) -> Coverage:
-    hashes = oracle.index.read(file_hashes)
+    hashes = oracle.index.read(query.file_hashes)
     found = []
     for model in models:
         sources = vectors.sources(model.name)

@@ -18,13 +18,12 @@ from oracle.domain.documents import Document
 from oracle.domain.records import Record, interpret
 from oracle.domain.seats import MEMORY, role_of
 from oracle.domain.secrets import redact
-from oracle.domain.slugs import check_name, fold_name, slug_of
+from oracle.domain.slugs import SHARED, check_name, fold_name, slug_of
 from oracle.errors import UsageError
 from oracle.store import facts, journal, records
 from oracle.store.layout import Root
 from oracle.wording import say
 
-SHARED = "_shared"
 """The name under which the records of no single project are asked for: `shared/` and `projects/_shared/`."""
 
 MAX_VALUE, MAX_HITS = 200, 50

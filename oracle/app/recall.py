@@ -141,10 +141,8 @@ class Recall:
         """Return the records that hold the passages nearest in meaning, whatever their words."""
         if self._nearness is None:
             return []
-        from oracle.index.vectors import record_ids
-
         paths = self._nearness.nearest(self._within, _NEAR_PATHS)
-        rows = query.summaries(self._connection, record_ids(self._connection, paths), self._condition)
+        rows = query.summaries(self._connection, query.ids_at(self._connection, paths), self._condition)
         return [int(str(row[0])) for row in rows[:_NEAR]]
 
     def _add_meaning(self, ranking: Ranking, scored: list[Scored], limit: int) -> list[Scored]:

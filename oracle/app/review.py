@@ -11,9 +11,11 @@ from enum import StrEnum
 from oracle.app.likeness import ALIKE, Words, candidates, likeness, share, words_in, words_of
 from oracle.app.retrieve import check_filters
 from oracle.app.views import Summary
+from oracle.domain.records import RELATIONS
 from oracle.domain.values import value
 from oracle.index import query
 from oracle.index.alike import MOST_OF_A_WORD
+from oracle.index.db import marks
 from oracle.wording import Said, say
 
 TYPE_CHECKING = False
@@ -29,7 +31,6 @@ SAME_TOPIC = 0.3
 """Share of common words from which two decisions are said to be on one topic; of the words of their titles, 0.5."""
 
 _SAME_TITLE = 0.5
-_RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived-from")
 _RESTS_ON = ("supports", "extends", "derived-from")
 _RARE = 12
 """Rarest words of a record by which others are found."""
@@ -145,17 +146,16 @@ def _may_claim(record: Summary) -> bool:
 
 
 def _related(connection: Connection) -> set[frozenset[str]]:
-    marks = ", ".join("?" * len(_RELATIONS))
     rows = connection.execute(
         "SELECT record.slug, target.name FROM edge JOIN record ON record.id = source_id JOIN target ON target.id = target_id"  # noqa: S608
-        f" WHERE edge.type IN ({marks})",
-        _RELATIONS,
+        f" WHERE edge.type IN ({marks(RELATIONS)})",
+        RELATIONS,
     )
     return {frozenset(pair) for pair in rows}
 
 
 def _neighbours(connection: Connection, slug: str) -> set[str]:
-    edges = [*query.outgoing(connection, [slug], _RELATIONS), *query.incoming(connection, [slug], _RELATIONS)]
+    edges = [*query.outgoing(connection, [slug], RELATIONS), *query.incoming(connection, [slug], RELATIONS)]
     return {end for source, _, target, _ in edges for end in (source, target)}
 
 

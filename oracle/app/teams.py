@@ -6,7 +6,7 @@ App room. Reads the profile; writes to the journal, where trouble is a warning a
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from oracle.domain import timestamps
 from oracle.domain.receipts import ReceiptName, receipt_name
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 OPERATOR = "operator"
 """Who stands behind the team: may ask, has no queue and no pane."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @value
@@ -131,7 +129,7 @@ def require_memory(team: Team, seat: str) -> None:
 
 def now(oracle: Oracle) -> datetime:
     """Return the time of the Root's clock, in UTC."""
-    return _EPOCH + timedelta(microseconds=oracle.clock.now_ns() // 1000)
+    return timestamps.from_ns(oracle.clock.now_ns())
 
 
 def stamp(oracle: Oracle) -> str:

@@ -8,14 +8,14 @@ the next command finds the file and does the rest.
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from oracle.app import cleaning, naming, privacy
 from oracle.app.oracle import Oracle
 from oracle.app.views import Written
 from oracle.domain import timestamps
 from oracle.domain.drafts import Draft, retirement_of
-from oracle.domain.records import RETIRING
+from oracle.domain.records import RELATIONS, RETIRING
 from oracle.domain.slugs import SHARED, is_entity, project_of, slug_of
 from oracle.domain.values import fields_of, replace
 from oracle.errors import NotInMemory, OracleError, PrivacyBlocked, SecretFound, UsageError
@@ -30,17 +30,18 @@ from oracle.wording import joined, say
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
     from typing import Any
 
     from oracle.app.views import Summary
     from oracle.domain.documents import Document
     from oracle.store.records import Created
 
-_RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived_from")
+_RELATIONS = tuple(name.replace("-", "_") for name in RELATIONS)
+"""The fields of a draft that name other records."""
+
 _MOST_NAMED = 3
 """Remarks on a new record that are made in full."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def write_all(oracle: Oracle, drafts: Sequence[Draft], *, secrets: str, dry_run: bool = False) -> list[Written]:
@@ -49,10 +50,11 @@ def write_all(oracle: Oracle, drafts: Sequence[Draft], *, secrets: str, dry_run:
     first = {draft.project: draft for draft in reversed(drafts)}
     checked = [_check(oracle, draft, secrets, is_first=first[draft.project] is draft) for draft in drafts]
     if dry_run:
-        moment = _now(oracle)
+        moment = timestamps.from_ns(oracle.clock.now_ns())
         return [_rehearse(oracle, draft, redacted, warnings, moment) for draft, redacted, warnings in checked]
     with oracle.index.lock():
-        moments = [_now(oracle) + timedelta(microseconds=number) for number in range(len(checked))]
+        now = timestamps.from_ns(oracle.clock.now_ns())
+        moments = [now + timedelta(microseconds=number) for number in range(len(checked))]
         created = records.create_all(oracle.root, [draft for draft, *_ in checked], moments)
         trouble = _index(oracle, created)
         trouble += _note(
@@ -114,7 +116,7 @@ def _check(
     Of the project it is said with the `is_first` draft of it alone.
     """
     cleaning.require_policy(secrets)
-    records.place(oracle.root, draft, _now(oracle))
+    records.place(oracle.root, draft, timestamps.from_ns(oracle.clock.now_ns()))
     draft, redacted = _guard(oracle, draft, secrets)
     draft, warnings = _settle_relations(oracle, draft)
     stated = {name: item for name in fields_of(draft) if (item := getattr(draft, name))}
@@ -254,10 +256,6 @@ def _index_held(oracle: Oracle, created: Sequence[Created]) -> None:
             expect_folder(connection, folder)
         writer.settle()
     projections.print_dirty(connection, oracle.root, writer.changed)
-
-
-def _now(oracle: Oracle) -> datetime:
-    return _EPOCH + timedelta(microseconds=oracle.clock.now_ns() // 1000)
 
 
 def _event(draft: Draft, path: str) -> dict[str, object]:

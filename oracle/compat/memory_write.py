@@ -6,8 +6,9 @@ Both modes write the same Markdown record through the same use case; they differ
 from __future__ import annotations
 
 import argparse
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
+from oracle.app.cleaning import POLICIES
 from oracle.app.oracle import Oracle
 from oracle.compat.door import careful, complain, emit, make_root, report, serve, warn, without_secrets
 from oracle.domain import timestamps
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
 
 USAGE = 2
 SOURCES = ("scanner", "write_api", "reflection", "event_derived", "research")
-POLICIES = ("refuse", "redact", "allow")
 _MAX_TITLE = 200
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class _Moment:
@@ -40,7 +39,7 @@ class _Moment:
 
     def as_datetime(self) -> datetime:
         """Return the moment in UTC, to the microsecond."""
-        return _EPOCH + timedelta(microseconds=self._ns // 1000)
+        return timestamps.from_ns(self._ns)
 
 
 def run() -> int:
@@ -114,7 +113,7 @@ def _choose_moment(text: str | None, now_ns: int) -> int:
     moment = timestamps.parse(text)
     if moment is None:
         raise UsageError(f"--iso {text!r} is not an ISO 8601 moment.", hint="Write it as 2026-04-27T18:30:00Z.")
-    return (moment - _EPOCH) // timedelta(microseconds=1) * 1000
+    return timestamps.to_ns(moment)
 
 
 def _record_draft(args: argparse.Namespace) -> Draft:

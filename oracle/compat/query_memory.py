@@ -238,8 +238,9 @@ def _find(oracle: Oracle, target: str) -> str:
 
 
 def _list(oracle: Oracle, args: argparse.Namespace) -> int:
-    from oracle.app.federation import SHARED, list_whole
+    from oracle.app.federation import list_whole
     from oracle.compat.rendering import print_json
+    from oracle.domain.slugs import SHARED
 
     filters = {name: getattr(args, name) or "" for name in FILTERS}
     try:

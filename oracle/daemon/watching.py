@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from oracle.app import resume, teams
 from oracle.app.doctor.machine import file_system_of, is_remote
+from oracle.domain.slugs import RECORD_SUFFIXES
 from oracle.errors import OracleError
 from oracle.store.daemon import PROBE
 from oracle.store.layout import RECORD_TREES
@@ -24,7 +25,6 @@ STEP_MS, DEBOUNCE_MS = 100, 200
 """Milliseconds without a change after which, and at the latest after which, changes are told."""
 
 _WAKE_MS = 5_000
-_RECORDS = (".md", ".json")
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class Changes:
         name = path.rpartition("/")[2]
         if inside.startswith(tuple(f"{tree}/" for tree in RECORD_TREES)) or inside in RECORD_TREES:
             self.records = True
-            if is_edit and name.endswith(_RECORDS) and name[0] != ".":
+            if is_edit and name.endswith(RECORD_SUFFIXES) and name[0] != ".":
                 self.edited.add(inside.rpartition("/")[0])
         elif path.startswith(root.probe):
             self.probe = self.probe or name == PROBE

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from shlex import quote
 
 from oracle.domain import timestamps
+from oracle.domain.seats import FRONT
 from oracle.domain.values import value
 from oracle.wording import Said, say
 
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
 WAIT, ABORT = "wait", "abort"
 """Defaults that are no option: nothing is decided, or what was asked about is given up."""
-
-FRONT = "koder"
-"""The seat that people are reached by."""
 
 ROLES = ("memory", "planner", "builder", "designer", FRONT)
 

@@ -7,6 +7,9 @@ from oracle.errors import OwnershipError
 from oracle.wording import say
 
 MEMORY = "memory"
+FRONT = "koder"
+"""The seat that people are reached by."""
+
 ROLES = ("memory", "planner", "builder", "reviewer", "patrol")
 ORPHAN_KINDS = ("decision", "finding", "task", "plan")
 """The kinds that no single seat owns; Memory writes these and nothing else under `projects/`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SHORTEST = len("2026-01-01")
 _SHORTEST_SPELLED, _LONGEST_SPELLED = len("2026/1/5"), 64
 _MONTHS = (
@@ -117,9 +118,19 @@ def from_name(name: str) -> str:
     return to_utc(day)
 
 
+def from_ns(nanoseconds: int) -> datetime:
+    """Return the moment so many nanoseconds after 1970-01-01, in UTC, cut to the microsecond."""
+    return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
+
+
+def to_ns(moment: datetime) -> int:
+    """Return how many nanoseconds after 1970-01-01 a moment is."""
+    return (moment - _EPOCH) // timedelta(microseconds=1) * 1000
+
+
 def from_mtime(nanoseconds: int) -> str:
     """Return a file's modification time as a sortable UTC timestamp with microseconds."""
-    return to_utc((_EPOCH + timedelta(microseconds=nanoseconds // 1000)).isoformat())
+    return to_utc(from_ns(nanoseconds).isoformat())
 
 
 def print_moment(moment: datetime) -> str:
@@ -130,6 +141,3 @@ def print_moment(moment: datetime) -> str:
 def print_stamp(moment: datetime) -> str:
     """Print the timestamp that begins a record's file name: `2026-04-27T18-30-00-123456Z`."""
     return print_moment(moment).replace(":", "-").replace(".", "-")
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

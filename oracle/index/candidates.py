@@ -9,6 +9,10 @@ from __future__ import annotations
 import sqlite3
 from functools import cache
 
+from oracle.index.db import chunks, marks
+from oracle.index.fold import quote
+from oracle.index.query import MOST_ROWS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,15 +20,12 @@ if TYPE_CHECKING:
 ROWS = 40_000
 """Rows that are scored for a search; a word with more of them is looked for beside others."""
 
-_CHUNK = 400
 _ALL_OF = 5
 _ALIKE = 2
 _OF_ENTITIES = (
     "'references-task', 'references-commit', 'references-file', 'references-url', 'references-key', 'references-project',"
     " 'references-component'"
 )
-_MOST_ROWS = 1 << 31
-"""Rows asked for at most: SQLite takes no number beyond 64 bits."""
 
 
 class Stemmer:
@@ -125,7 +126,7 @@ def _matches(
             f" WHERE passage MATCH ? AND {where}"
         )
     return connection.execute(
-        f"{statement} ORDER BY bm25(passage, 3.0, 1.0) LIMIT ?", (expression, *values, min(limit, _MOST_ROWS))
+        f"{statement} ORDER BY bm25(passage, 3.0, 1.0) LIMIT ?", (expression, *values, min(limit, MOST_ROWS))
     ).fetchall()
 
 
@@ -137,11 +138,9 @@ def size(connection: sqlite3.Connection) -> int:
 def named(connection: sqlite3.Connection, keys: Sequence[str], rare: Sequence[str]) -> list[tuple[int, str, str]]:
     """Return (id, slug, title) of records that a question may name: by the key of the slug, or a rare word in the title."""
     found: dict[int, tuple[int, str, str]] = {}
-    for start in range(0, len(keys), _CHUNK):
-        chunk = keys[start : start + _CHUNK]
-        marks = ", ".join("?" * len(chunk))
+    for chunk in chunks(keys):
         rows = connection.execute(
-            f"SELECT id, slug, title FROM record WHERE key IN ({marks}) LIMIT 100",  # noqa: S608
+            f"SELECT id, slug, title FROM record WHERE key IN ({marks(chunk)}) LIMIT 100",  # noqa: S608
             chunk,
         )
         found.update((row[0], row) for row in rows)
@@ -158,9 +157,8 @@ def named(connection: sqlite3.Connection, keys: Sequence[str], rare: Sequence[st
 
 def entity_sources(connection: sqlite3.Connection, names: Sequence[str], limit: int) -> list[int]:
     """Return records that mention any of these entities, those that the index took last first."""
-    marks = ", ".join("?" * len(names))
     rows = connection.execute(
-        f"SELECT DISTINCT source_id FROM target CROSS JOIN edge ON target_id = target.id WHERE name IN ({marks})"  # noqa: S608
+        f"SELECT DISTINCT source_id FROM target CROSS JOIN edge ON target_id = target.id WHERE name IN ({marks(names)})"  # noqa: S608
         " ORDER BY source_id DESC LIMIT ?",
         (*names, limit),
     )
@@ -184,7 +182,7 @@ def neighbours(
         " ORDER BY source_id DESC LIMIT 400",
         (slug,),
     ).fetchall()
-    phrases = " OR ".join(_phrase(name) for name in dict.fromkeys(names) if " " in name)
+    phrases = " OR ".join(quote(name) for name in dict.fromkeys(names) if " " in name)
     if phrases:
         rows += connection.execute(
             "SELECT rowid, '', '', 1 FROM passage WHERE passage MATCH ? ORDER BY rowid DESC LIMIT 100",
@@ -198,7 +196,7 @@ def titled(connection: sqlite3.Connection, names: Iterable[str]) -> list[tuple[i
     found: list[tuple[int, str]] = []
     for name in names:
         others = connection.execute(
-            "SELECT rowid, title FROM passage WHERE passage MATCH ? LIMIT 20", (f"title : ^ {_phrase(name)}",)
+            "SELECT rowid, title FROM passage WHERE passage MATCH ? LIMIT 20", (f"title : ^ {quote(name)}",)
         ).fetchall()
         found += [(int(other), name) for other, title in others if len(title.split()) == len(name.split())]
     return found
@@ -206,16 +204,11 @@ def titled(connection: sqlite3.Connection, names: Iterable[str]) -> list[tuple[i
 
 def keyed(connection: sqlite3.Connection, keys: Sequence[str]) -> list[int]:
     """Return the records whose slugs have one of these keys; many of one key are none, as an index or a readme in each folder."""
-    marks = ", ".join("?" * len(keys))
     rows = connection.execute(
-        f"SELECT min(id), max(id) FROM record WHERE key IN ({marks}) AND key != '' GROUP BY key HAVING count(*) <= {_ALIKE}",  # noqa: S608
+        f"SELECT min(id), max(id) FROM record WHERE key IN ({marks(keys)}) AND key != '' GROUP BY key HAVING count(*) <= {_ALIKE}",  # noqa: S608
         keys,
     )
     return [int(number) for row in rows for number in dict.fromkeys(row)]
-
-
-def _phrase(text: str) -> str:
-    return '"' + text.replace('"', " ") + '"'
 
 
 def relations(connection: sqlite3.Connection, records: Sequence[int]) -> list[tuple[int, str, int, str]]:
@@ -223,18 +216,17 @@ def relations(connection: sqlite3.Connection, records: Sequence[int]) -> list[tu
 
     Those of `supports` and `contradicts` that reach them from anywhere come again, with the source's time.
     """
-    marks = ", ".join("?" * len(records))
     inside = connection.execute(
         "SELECT source_id, edge.type, other.id, '' FROM edge CROSS JOIN target ON target.id = target_id"  # noqa: S608
         " CROSS JOIN record AS other ON other.slug = target.name"
-        f" WHERE source_id IN ({marks}) AND edge.type NOT IN ({_OF_ENTITIES})",
+        f" WHERE source_id IN ({marks(records)}) AND edge.type NOT IN ({_OF_ENTITIES})",
         records,
     ).fetchall()
     outside = connection.execute(
         "SELECT source_id, edge.type, other.id, source.sort_ts FROM record AS other"  # noqa: S608
         " CROSS JOIN target ON target.name = other.slug CROSS JOIN edge ON target_id = target.id"
         " CROSS JOIN record AS source ON source.id = source_id"
-        f" WHERE other.id IN ({marks}) AND edge.type IN ('supports', 'contradicts') AND source.retired_by IS NULL",
+        f" WHERE other.id IN ({marks(records)}) AND edge.type IN ('supports', 'contradicts') AND source.retired_by IS NULL",
         records,
     ).fetchall()
     known = set(records)

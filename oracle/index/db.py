@@ -14,7 +14,10 @@ from oracle.store.layout import Root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence, Sized
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 Connection = sqlite3.Connection
 Corrupt = sqlite3.DatabaseError
@@ -22,6 +25,7 @@ Corrupt = sqlite3.DatabaseError
 
 BUSY_TIMEOUT = 30.0
 _CACHE_KIB = 16_384
+_CHUNK = 400
 
 
 class Database:
@@ -161,6 +165,17 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+
+
+def marks(values: Sized) -> str:
+    """Return the marks that stand for values in a statement: `?, ?`."""
+    return ", ".join("?" * len(values))
+
+
+def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Yield values in order, as many at a time as one statement may have marks for."""
+    for start in range(0, len(values), _CHUNK):
+        yield values[start : start + _CHUNK]
 
 
 def get_meta(connection: sqlite3.Connection, key: str) -> str:

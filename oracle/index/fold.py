@@ -22,7 +22,7 @@ _CJK = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 )
 RUN = f"([{_CJK}]+)"  # milliseconds to compile: text and queries in ASCII don't ask for it
-_WORD = r"[^\W_]+"
+WORD = r"[^\W_]+"
 _EMOJI = "[\u231a-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
 _MARKED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"
 _UNSEEN = (  # soft hyphens, joiners and directions; vowel points of Hebrew and Arabic
@@ -144,7 +144,7 @@ def terms_of(query: str) -> list[str]:
 
 def words_of(text: str) -> list[str]:
     """Return the runs of CJK characters and the words of letters and digits between them."""
-    find = compiled(_WORD).findall
+    find = compiled(WORD).findall
     if text.isascii():
         return find(text)
     pieces = compiled(RUN).split(text)  # between, run, between, …

@@ -7,6 +7,7 @@ import re
 from oracle.domain.asked import COMMIT, FILE
 from oracle.domain.links import reference_key
 from oracle.index import fold
+from oracle.index.db import marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,10 +49,9 @@ def naming(connection: sqlite3.Connection, slugs: Collection[str], names: Collec
     The full-text index knows no signs, so that what it finds for a name with some (`C++`) is read again.
     """
     expression = " OR ".join(f"{fold.quote(fold.fold(name))}*" for name in names)
-    marks = ", ".join("?" * len(slugs))
     rows = connection.execute(
         "SELECT slug, passage.title, passage.body FROM passage JOIN record ON record.id = passage.rowid"  # noqa: S608
-        f" WHERE passage MATCH ? AND slug IN ({marks})",
+        f" WHERE passage MATCH ? AND slug IN ({marks(slugs)})",
         (expression, *slugs),
     ).fetchall()
     small = [name.lower() for name in names]
@@ -67,8 +67,7 @@ def naming(connection: sqlite3.Connection, slugs: Collection[str], names: Collec
 def _linked(
     connection: sqlite3.Connection, asked: Asked, condition: tuple[str, Sequence[str]], most: int
 ) -> list[tuple[int, bool]]:
-    marks = ", ".join("?" * len(asked.targets))
-    names, values = f"name IN ({marks})", list(asked.targets)
+    names, values = f"name IN ({marks(asked.targets)})", list(asked.targets)
     if asked.beginning:
         names, values = f"({names} OR (name >= ? AND name < ?))", [*values, asked.beginning, f"{asked.beginning}g"]
     rows = connection.execute(

@@ -5,6 +5,8 @@ Rows come back as plain tuples, which keeps this module cheap to import; `app` g
 
 from __future__ import annotations
 
+from oracle.index.db import chunks, marks
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
@@ -18,8 +20,7 @@ SUMMARY = (
 """The columns of a record in listings, in the order of `app.views.Summary`."""
 
 _QUALIFIED = ", ".join(f"record.{column.strip()}" for column in SUMMARY.split(","))
-_CHUNK = 400
-_MOST_ROWS = 1 << 31
+MOST_ROWS = 1 << 31
 """Rows asked for at most: SQLite takes no number beyond 64 bits."""
 
 
@@ -27,7 +28,7 @@ def backlinks(
     connection: sqlite3.Connection, target: str, kinds: Sequence[str] = ()
 ) -> list[tuple[str, str, str, int, int, str, str, str]]:
     """Return the edges into `target`: (source slug, type, snippet, line, source mtime ns, path, retired by, retired how)."""
-    wanted = f" AND edge.type IN ({_marks(kinds)})" if kinds else ""
+    wanted = f" AND edge.type IN ({marks(kinds)})" if kinds else ""
     return connection.execute(
         "SELECT slug, edge.type, snippet, line, mtime_ns, path, coalesce(retired_by, ''), coalesce(retired_how, '')"  # noqa: S608
         " FROM edge JOIN record ON record.id = source_id WHERE target_id = (SELECT id FROM target WHERE name = ?)"
@@ -54,7 +55,7 @@ def backlink_lines(
 
 def links(connection: sqlite3.Connection, slug: str, kinds: Sequence[str] = ()) -> list[tuple[str, str, str, int, int]]:
     """Return the edges out of a record: (type, target, snippet, line, whether a record or entity stands there)."""
-    wanted = f" AND edge.type IN ({_marks(kinds)})" if kinds else ""
+    wanted = f" AND edge.type IN ({marks(kinds)})" if kinds else ""
     return connection.execute(
         "SELECT edge.type, target.name, snippet, edge.line,"  # noqa: S608
         " target.name LIKE 'entity:%' OR EXISTS (SELECT 1 FROM record AS other WHERE other.slug = target.name)"
@@ -81,12 +82,11 @@ def incoming(
 def _neighbours(
     connection: sqlite3.Connection, column: str, nodes: Sequence[str], kinds: Sequence[str]
 ) -> Iterator[tuple[str, str, str, str]]:
-    wanted = f" AND edge.type IN ({_marks(kinds)})" if kinds else ""
-    for start in range(0, len(nodes), _CHUNK):
-        chunk = nodes[start : start + _CHUNK]
+    wanted = f" AND edge.type IN ({marks(kinds)})" if kinds else ""
+    for chunk in chunks(nodes):
         yield from connection.execute(
             "SELECT record.slug, edge.type, target.name, snippet FROM record JOIN edge ON source_id = record.id"  # noqa: S608
-            f" JOIN target ON target.id = target_id WHERE {column} IN ({_marks(chunk)}){wanted}"
+            f" JOIN target ON target.id = target_id WHERE {column} IN ({marks(chunk)}){wanted}"
             " ORDER BY record.slug, edge.line, edge.type, target.name",
             (*chunk, *kinds),
         )
@@ -98,7 +98,7 @@ def entities(connection: sqlite3.Connection, namespace: str, top: int) -> list[t
     return connection.execute(
         "SELECT name, count(DISTINCT source_id) AS times FROM target JOIN edge ON target_id = id"
         " WHERE substr(name, 1, ?) = ? GROUP BY id ORDER BY times DESC, name LIMIT ?",
-        (len(pattern), pattern, min(top, _MOST_ROWS)),
+        (len(pattern), pattern, min(top, MOST_ROWS)),
     ).fetchall()
 
 
@@ -131,7 +131,7 @@ def listing(connection: sqlite3.Connection, filters: Mapping[str, str], *, limit
     order = "DESC" if newest_first else "ASC"
     return connection.execute(
         f"SELECT {SUMMARY} FROM record WHERE {condition} ORDER BY sort_ts {order}, slug {order} LIMIT ?",  # noqa: S608
-        (*values, min(limit, _MOST_ROWS) if limit > 0 else -1),
+        (*values, min(limit, MOST_ROWS) if limit > 0 else -1),
     ).fetchall()
 
 
@@ -140,7 +140,7 @@ def search(connection: sqlite3.Connection, expression: str, filters: Mapping[str
 
     The score is BM25 with the title weighted three times, higher is better; `expression` is FTS5's own language.
     """
-    limit = min(limit, _MOST_ROWS)
+    limit = min(limit, MOST_ROWS)
     condition, values = conditions({f"record.{name}": value for name, value in filters.items()})
     inner = "SELECT rowid AS id, -bm25(passage, 3.0, 1.0) AS score FROM passage WHERE passage MATCH ?"
     if not values:
@@ -164,10 +164,9 @@ def summaries(
     """Return (id, summary …) of the records with these numbers that meet a condition of `conditions`, in their order."""
     where, values = condition
     found: dict[object, Row] = {}
-    for start in range(0, len(identifiers), _CHUNK):
-        chunk = identifiers[start : start + _CHUNK]
+    for chunk in chunks(identifiers):
         rows = connection.execute(
-            f"SELECT id, {SUMMARY} FROM record WHERE id IN ({_marks(chunk)}) AND {where}",  # noqa: S608
+            f"SELECT id, {SUMMARY} FROM record WHERE id IN ({marks(chunk)}) AND {where}",  # noqa: S608
             (*chunk, *values),
         )
         found.update((row[0], row) for row in rows)
@@ -177,19 +176,30 @@ def summaries(
 def ids_of(connection: sqlite3.Connection, slugs: Sequence[str]) -> list[int]:
     """Return the numbers of the records with these slugs, in their order; one that is gone is left out."""
     found: dict[str, int] = {}
-    for start in range(0, len(slugs), _CHUNK):
-        chunk = slugs[start : start + _CHUNK]
-        found.update(connection.execute(f"SELECT slug, id FROM record WHERE slug IN ({_marks(chunk)})", chunk))  # noqa: S608
+    for chunk in chunks(slugs):
+        found.update(connection.execute(f"SELECT slug, id FROM record WHERE slug IN ({marks(chunk)})", chunk))  # noqa: S608
     return [found[slug] for slug in slugs if slug in found]
 
 
 def slugs_of(connection: sqlite3.Connection, identifiers: Sequence[int]) -> dict[int, str]:
     """Return the slugs of the records with these numbers."""
     found: dict[int, str] = {}
-    for start in range(0, len(identifiers), _CHUNK):
-        chunk = identifiers[start : start + _CHUNK]
-        found.update(connection.execute(f"SELECT id, slug FROM record WHERE id IN ({_marks(chunk)})", chunk))  # noqa: S608
+    for chunk in chunks(identifiers):
+        found.update(connection.execute(f"SELECT id, slug FROM record WHERE id IN ({marks(chunk)})", chunk))  # noqa: S608
     return found
+
+
+def ids_at(connection: sqlite3.Connection, paths: Sequence[str]) -> list[int]:
+    """Return the numbers of the records at these paths, in their order; one that is gone is left out."""
+    found: dict[str, int] = {}
+    for chunk in chunks(paths):
+        found.update(connection.execute(f"SELECT path, id FROM record WHERE path IN ({marks(chunk)})", chunk))  # noqa: S608
+    return [found[path] for path in paths if path in found]
+
+
+def file_hashes(connection: sqlite3.Connection) -> dict[str, bytes]:
+    """Return the hash of every record's file as the index read it, newest records first."""
+    return dict(connection.execute("SELECT path, hash FROM record ORDER BY sort_ts DESC, slug"))
 
 
 def among(condition: tuple[str, list[str]], identifiers: Iterable[int]) -> tuple[str, list[str]]:
@@ -299,7 +309,3 @@ def conditions(filters: Mapping[str, str]) -> tuple[str, list[str]]:
             parts.append(f"{name} = ?")
         values.append(value)
     return " AND ".join(parts), values
-
-
-def _marks(values: Iterable[object]) -> str:
-    return ", ".join("?" for _ in values)

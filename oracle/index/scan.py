@@ -10,6 +10,7 @@ import os
 import stat
 from collections import namedtuple
 
+from oracle.domain.slugs import RECORD_SUFFIXES
 from oracle.index.db import get_meta
 from oracle.store.layout import RECORD_TREES, SKIPPED_FOLDERS, Root
 from oracle.wording import say
@@ -64,7 +65,6 @@ DANGLING = say("A symbolic link that points at no record.")
 ABSENT, NOT_A_FOLDER, UNREADABLE = -_LARGEST - 1, -_LARGEST, -_LARGEST + 1
 """What stands for the mtime of a folder's name under which there is nothing, something else, or what can't be listed."""
 
-_SUFFIXES = (".md", ".json")
 _LOOKS = 4
 """How often a folder is listed at most while its files move."""
 
@@ -122,7 +122,7 @@ def _sort_in(
     name = entry.name
     if name[0] == ".":
         return
-    if name.endswith(_SUFFIXES) and _is_record(root, entry):
+    if name.endswith(RECORD_SUFFIXES) and _is_record(root, entry):
         files[name] = _stat_of(entry)
     elif entry.is_dir(follow_symlinks=False):
         if name in SKIPPED_FOLDERS:
@@ -131,9 +131,9 @@ def _sort_in(
             odd[printable(name)] = say("The folder's name is not UTF-8.")
             return
         folders.append(name)
-        if name.endswith(_SUFFIXES):
+        if name.endswith(RECORD_SUFFIXES):
             odd[printable(name)] = NAMED_LIKE_A_RECORD
-    elif entry.is_symlink() or name.endswith(_SUFFIXES):
+    elif entry.is_symlink() or name.endswith(RECORD_SUFFIXES):
         odd[printable(name)] = _why_odd(root, entry)
 
 
@@ -213,7 +213,8 @@ def _digest_folder(root: Root, path: str, subfolders: set[str]) -> tuple[int, in
     with os.scandir(root.join(path)) as entries:
         for entry in entries:
             name = entry.name
-            if name.endswith(_SUFFIXES) and name.isascii() and name[0] != "." and entry.is_file(follow_symlinks=False):
+            is_plain = name.endswith(RECORD_SUFFIXES) and name.isascii() and name[0] != "."
+            if is_plain and entry.is_file(follow_symlinks=False):
                 status = entry.stat(follow_symlinks=False)
                 key = (status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns)
                 total += hash(key if max(key) < _LARGEST and key[0] >= 0 else stat_of(status))

@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 
-_WORD = r"[^\W_]+"
 _MARKS = "[\u0300-\u036f]"
 _NO_CYRILLIC = "[^\u0400-\u04ff]+"
 
@@ -32,10 +31,10 @@ def tokens(text: str) -> list[str]:
     """Return the words of a text in order; of a run without blanks its pairs of characters, then its characters."""
     text = lower(text)
     if text.isascii():
-        return compiled(_WORD).findall(text)
+        return compiled(fold.WORD).findall(text)
     found: list[str] = []
     for at, piece in enumerate(compiled(fold.RUN).split(text)):
-        found += [*pairs(piece), *piece] if at % 2 else compiled(_WORD).findall(piece)
+        found += [*pairs(piece), *piece] if at % 2 else compiled(fold.WORD).findall(piece)
     return found
 
 

@@ -10,7 +10,7 @@ import os
 import sqlite3
 
 from oracle.domain.values import value
-from oracle.index.db import BUSY_TIMEOUT, immediate
+from oracle.index.db import BUSY_TIMEOUT, chunks, immediate, marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ _TABLES = (
         model TEXT NOT NULL, path TEXT NOT NULL, hash BLOB NOT NULL, is_whole INTEGER NOT NULL,
         PRIMARY KEY(model, path)) WITHOUT ROWID""",
 )
-_CHUNK = 400
 
 
 @value
@@ -113,11 +112,10 @@ class Vectors:
     def known(self, model: str, hashes: Sequence[bytes]) -> set[bytes]:
         """Return those of the hashes whose texts a model has read."""
         found: set[bytes] = set()
-        for start in range(0, len(hashes), _CHUNK):
-            chunk = hashes[start : start + _CHUNK]
+        for chunk in chunks(hashes):
             rows = self._connect().execute(
                 "SELECT hash FROM text JOIN vector ON text = id AND model = ?"  # noqa: S608
-                f" WHERE hash IN ({', '.join('?' * len(chunk))})",
+                f" WHERE hash IN ({marks(chunk)})",
                 (model, *chunk),
             )
             found.update(row[0] for row in rows)
@@ -225,22 +223,7 @@ class Vectors:
             connection.execute("DELETE FROM vector WHERE text NOT IN (SELECT id FROM text)")
 
 
-def record_ids(connection: sqlite3.Connection, paths: Sequence[str]) -> list[int]:
-    """Return the numbers of the records at these paths, in their order; those that are gone are left out."""
-    found: dict[str, int] = {}
-    for start in range(0, len(paths), _CHUNK):
-        chunk = paths[start : start + _CHUNK]
-        marks = ", ".join("?" * len(chunk))
-        found.update(connection.execute(f"SELECT path, id FROM record WHERE path IN ({marks})", chunk))  # noqa: S608
-    return [found[path] for path in paths if path in found]
-
-
 def _note(connection: sqlite3.Connection, model: str, about: Mapping[str, bytes]) -> None:
     connection.executemany(
         "INSERT OR REPLACE INTO meta VALUES (?, ?)", [(f"{model} {key}", about[key]) for key in about]
     )
-
-
-def file_hashes(connection: sqlite3.Connection) -> dict[str, bytes]:
-    """Return the hash of every record's file as the index read it, newest records first."""
-    return dict(connection.execute("SELECT path, hash FROM record ORDER BY sort_ts DESC, slug"))

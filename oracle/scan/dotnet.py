@@ -25,7 +25,7 @@ def read_msbuild(path: str, text: str, tree: Tree | None = None) -> Manifest | N
     values = _properties(root)
     central = _central(tree)
     needs = wanted(
-        (name, _written(item.get("Version") or _inner(item, "Version")) or central.get(name, ""))
+        (name, _written(item.get("Version") or formats.text_of(item, "Version")) or central.get(name, ""))
         for item, name in _included(root, "PackageReference")
     )
     needs |= {name.partition(",")[0]: "" for item, name in _included(root, "Reference") if _lies_here(item)}
@@ -119,14 +119,10 @@ def _included(root: Element, kind: str) -> list[tuple[Element, str]]:
 
 def _lies_here(reference: Element) -> bool:
     """Tell whether a library that is referred to by its file lies in the repository; packages.config names those of NuGet."""
-    hint = _inner(reference, "HintPath").replace("\\", "/")
+    hint = formats.text_of(reference, "HintPath").replace("\\", "/")
     return bool(hint) and "packages/" not in hint
 
 
 def _written(stated: str) -> str:
     """Return a value, "" where it is one that only a build knows."""
     return "" if "$(" in stated else stated
-
-
-def _inner(root: Element, name: str) -> str:
-    return next(((item.text or "").strip() for item in root if formats.tag(item) == name), "")

@@ -93,6 +93,11 @@ def tag(element: Element) -> str:
     return str(element.tag).rpartition("}")[2]
 
 
+def text_of(element: Element, name: str) -> str:
+    """Return the text of the first child of this name, "" where there is none."""
+    return next(((child.text or "").strip() for child in element if tag(child) == name), "")
+
+
 def ini(text: str | None) -> ConfigParser:
     """Return the sections of an INI text, none where it is none; values stand as written."""
     import configparser

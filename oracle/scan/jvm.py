@@ -56,13 +56,13 @@ def read_pom(path: str, text: str, tree: Tree | None = None) -> Manifest | None:
     return Manifest(
         path,
         "java",
-        name=":".join(filter(None, (known.get("project.groupId", ""), _inner(root, "artifactId")))),
+        name=":".join(filter(None, (known.get("project.groupId", ""), formats.text_of(root, "artifactId")))),
         version=_settled(known.get("project.version", ""), known),
         runtimes={"java": java} if java else {},
         dependencies=wanted((name, version) for name, version, scope in needs if scope != "test"),
         dev_dependencies=wanted((name, version) for name, version, scope in needs if scope == "test"),
         members=tuple((item.text or "").strip() for item in _children(root, "modules")),
-        tools=tuple(_inner(item, "artifactId") for item in root.iter() if formats.tag(item) == "plugin"),
+        tools=tuple(formats.text_of(item, "artifactId") for item in root.iter() if formats.tag(item) == "plugin"),
         build="maven",
     )
 
@@ -78,7 +78,7 @@ def _inherited(path: str, root: Element, tree: Tree | None) -> tuple[dict[str, s
     for one in poms:
         parent = next((item for item in one if formats.tag(item) == "parent"), None)
         for key in ("groupId", "version", "artifactId"):
-            stated = _inner(one, key) or (_inner(parent, key) if parent is not None else "")
+            stated = formats.text_of(one, key) or (formats.text_of(parent, key) if parent is not None else "")
             known.setdefault(f"project.{key}", stated)
         for item in _children(one, "properties"):
             known.setdefault(formats.tag(item), (item.text or "").strip())
@@ -94,9 +94,11 @@ def _inherited(path: str, root: Element, tree: Tree | None) -> tuple[dict[str, s
 
 def _dependencies(items: list[Element], known: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     for item in items:
-        group, name, version = (_settled(_inner(item, key), known) for key in ("groupId", "artifactId", "version"))
+        group, name, version = (
+            _settled(formats.text_of(item, key), known) for key in ("groupId", "artifactId", "version")
+        )
         if group and name:
-            yield f"{group}:{name}", version, _inner(item, "scope")
+            yield f"{group}:{name}", version, formats.text_of(item, "scope")
 
 
 def _java(root: Element) -> str:
@@ -106,7 +108,7 @@ def _java(root: Element) -> str:
         if stated.get(key):
             return stated[key]
     for plugin in root.iter():
-        if formats.tag(plugin) == "plugin" and _inner(plugin, "artifactId") == "maven-compiler-plugin":
+        if formats.tag(plugin) == "plugin" and formats.text_of(plugin, "artifactId") == "maven-compiler-plugin":
             settings = {formats.tag(item): (item.text or "").strip() for item in _children(plugin, "configuration")}
             found = settings.get("release") or settings.get("source")
             if found:
@@ -116,10 +118,6 @@ def _java(root: Element) -> str:
 
 def _children(root: Element, name: str) -> list[Element]:
     return [child for item in root if formats.tag(item) == name for child in item]
-
-
-def _inner(root: Element, name: str) -> str:
-    return next(((item.text or "").strip() for item in root if formats.tag(item) == name), "")
 
 
 # -- Gradle ----------------------------------------------------------------------------------------------------------------

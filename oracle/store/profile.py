@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from oracle.domain.seats import role_of
+from oracle.domain.seats import FRONT, role_of
 from oracle.domain.slugs import check_name
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, InvalidProfile, NoProfile, UsageError
@@ -45,7 +45,7 @@ class Profile:
     workspace_root: str
     name: str = ""
     template: str = ""
-    heartbeat_owner: str = "koder"
+    heartbeat_owner: str = FRONT
     heartbeat_transport: str = "tmux"
     active_loop_owner: str = "memory"
     default_notify_target: str = "memory"
@@ -191,7 +191,7 @@ class _Reader:
             workspace_root=self._expand("workspace_root"),
             name=str(self._table["profile_name"]),
             template=str(self._table["template_name"]),
-            heartbeat_owner=self._optional("heartbeat_owner", "koder"),
+            heartbeat_owner=self._optional("heartbeat_owner", FRONT),
             heartbeat_transport=transport,
             active_loop_owner=self._optional("active_loop_owner", "memory"),
             default_notify_target=self._optional("default_notify_target", "memory"),
@@ -269,7 +269,7 @@ class _Reader:
             seats += self._texts(team.get("seats"), "seats of a team") if isinstance(team, dict) else []
         roster = self._table.get("dynamic_roster")
         if isinstance(roster, dict) and roster.get("enabled") is True:
-            owner = self._optional("heartbeat_owner", "koder")
+            owner = self._optional("heartbeat_owner", FRONT)
             seats = [self._name("heartbeat_owner", owner), *seats] if owner else seats
             seats += self._texts(roster.get("materialized_seats"), "materialized_seats")
             seats += self._running(project, roster)

@@ -11,14 +11,13 @@ from oracle.app.doctor.checks import Check, capped, first_few, note, quoted, war
 from oracle.app.doctor.patient import Patient
 from oracle.app.doctor.tree import Entry
 from oracle.domain.seats import ORPHAN_KINDS, PATROL_FOLDERS, role_of
-from oracle.domain.slugs import check_name, slug_of
+from oracle.domain.slugs import RECORD_SUFFIXES, check_name, slug_of
 from oracle.errors import InvalidName, OracleError
 from oracle.store import profile
 from oracle.store.layout import LEGACY_PLURALS, RECORD_TREES
 from oracle.wording import say
 
 _KNOWN_FOLDERS = frozenset({*ORPHAN_KINDS, *LEGACY_PLURALS, *LEGACY_PLURALS.values(), "spec"})
-_SUFFIXES = (".md", ".json")
 _NEAR_SUFFIXES = (".markdown", ".mdown", ".mkd", ".mkdn", ".mdwn", ".mdx", ".md.txt")
 
 
@@ -189,11 +188,11 @@ def _is_near_miss(name: str) -> bool:
     folded = name.casefold()
     if folded.endswith(_NEAR_SUFFIXES):
         return True
-    return folded.endswith(_SUFFIXES) and not name.endswith(_SUFFIXES)
+    return folded.endswith(RECORD_SUFFIXES) and not name.endswith(RECORD_SUFFIXES)
 
 
 def _stem(path: str) -> str:
-    lengths = [len(suffix) for suffix in (*_NEAR_SUFFIXES, *_SUFFIXES) if path.casefold().endswith(suffix)]
+    lengths = [len(suffix) for suffix in (*_NEAR_SUFFIXES, *RECORD_SUFFIXES) if path.casefold().endswith(suffix)]
     return path[: -max(lengths)]
 
 

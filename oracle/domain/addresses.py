@@ -69,7 +69,7 @@ def _url_rest(page: Page, prose: str, *, start: int, found: re.Match[str]) -> st
     if before in _BEFORE_DEFINED and prose[max(start - 8, 0) : start].rstrip(" \t\n").endswith("]:"):
         defined = compiled(_DEFINED, re.MULTILINE).match(prose, found.start(1))
         return defined.group(1) if defined else found.group(1).rstrip(_URL_TAIL)
-    rest = found.group(1).rstrip(_URL_TAIL)
+    rest = (found.group(1).partition("'")[0] if before == "'" else found.group(1)).rstrip(_URL_TAIL)
     return rest.rstrip("_") if before == "_" else rest
 
 
@@ -112,6 +112,24 @@ def _url_stop(prose: str, at: int) -> int:
         if bisect_right(_URL_STOPS, found.group()) % 2:
             return found.start()
     return len(prose)
+
+
+# Mail -----------------------------------------------------------------------------------------------------------------
+
+_MAIL_HOST = r"@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,}+"
+_MAIL_BACKWARDS = re.compile(r"[A-Za-z0-9_.+%-]{1,64}")
+
+
+def hide_mail(prose: str) -> str:
+    """Return the text without its mail addresses: what stands in one is no task and no component."""
+    if "@" not in prose:
+        return prose
+    spans: list[tuple[int, int]] = []
+    for found in compiled(_MAIL_HOST).finditer(prose):
+        at, end = found.span()
+        if box := _MAIL_BACKWARDS.match(prose[max(0, at - 64) : at][::-1]):
+            spans.append((at - box.end(), end))
+    return blank(prose, spans, filler=HIDDEN)
 
 
 # Files ----------------------------------------------------------------------------------------------------------------

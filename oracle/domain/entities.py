@@ -65,7 +65,7 @@ def _character(found: re.Match[str]) -> str:
 
 # Tasks ----------------------------------------------------------------------------------------------------------------
 
-_ID_END = r"(?![A-Za-z0-9_]|-[A-Za-z0-9_]|\.[0-9a-z])"
+_ID_END = r"(?![A-Za-z0-9_]|-[A-Z0-9_]|\.[0-9a-z])"  # a branch goes on in small letters: `ARENA-228-fix`
 TASK_ID = r"[A-Z][A-Z0-9]{0,31}+-[0-9]{1,12}+"
 _NUMBER = re.compile(r"-[0-9]{1,12}+" + _ID_END)  # a literal first, which is what makes the search fast
 _PREFIX_BACKWARDS = re.compile(r"[A-Z0-9]{0,31}[A-Z](?![A-Za-z0-9_])")

@@ -42,6 +42,7 @@ def read(text: str, patterns: Patterns) -> Extraction:
     if "_" in prose and (spans := entities.find_emphasis(prose)):
         page.beside = blank(page.beside, spans, filler="*")
         prose, named = blank(prose, spans, filler="*"), blank(named, spans, filler="*")
+    prose, named = addresses.hide_mail(prose), addresses.hide_mail(named)
     entities.read_tasks(page, prose, prefixes=patterns.task_prefixes)
     entities.read_commits(page, prose)
     entities.read_components(page, named, suffixes=patterns.component_suffixes)

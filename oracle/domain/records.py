@@ -55,6 +55,8 @@ _ANCHOR = r"(?<=\S)#(?=[^\s#-]).*"  # and not `C# for tools`, a title
 _TASK_WORD = r"[A-Z][A-Z0-9]*-[0-9]+|(?:GH)?#[0-9]+"
 _SEPARATORS = str.maketrans(dict.fromkeys(";，、；", ","))
 _MAX_TITLE = 300
+_FENCES = ("```", "~~~")
+_AHEAD = r"(?sm)(?:\s*(?:<!--.*?-->|^(`{3,}+(?=[^`\n]*$)|~{3,}+).*?^ {0,3}\1[`~]*[ \t]*$))+"  # comments and fences
 
 
 @value
@@ -221,16 +223,16 @@ def _title(document: Document, name: str) -> str:
 
 
 def _headline(body: str) -> str:
-    """Return the first line that holds a letter or digit, behind the comments that a text may begin with.
+    """Return the first line that holds a letter or digit, behind the comments and fences that a text may begin with.
 
     Under a delimiter that opens nothing the first heading counts first; a heading loses the signs around its words.
     """
-    comments = compiled(r"(?s)(?:\s*<!--.*?-->)+").match(body) if "<!--" in body else None
-    lines = body[comments.end() if comments else 0 :].splitlines()
+    ahead = compiled(_AHEAD).match(body) if body.lstrip().startswith(("<!--", *_FENCES)) else None
+    lines = body[ahead.end() if ahead else 0 :].splitlines()
     first = next((line for line in lines if line.strip(" \t#")), "")
     if first.strip() in ("---", "+++"):
         lines = [line for line in lines if line.startswith("#") and line.lstrip("#")[:1] in (" ", "\t")] + lines
-    text = next((line for line in lines if any(map(str.isalnum, line))), "").strip()
+    text = next((line for line in lines if any(map(str.isalnum, line)) and not line.startswith(_FENCES)), "").strip()
     if not text.startswith("#"):
         return text
     words = text.rstrip("#")

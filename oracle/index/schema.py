@@ -1,6 +1,6 @@
 """The tables of the index and their version. Derived data is never migrated: any difference drops and rebuilds."""
 
-SCHEMA_VERSION = "9"
+SCHEMA_VERSION = "10"
 """Raise it with every change of tables, extraction or folding; an index of another version is rebuilt."""
 
 TABLES = (

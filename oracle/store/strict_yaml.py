@@ -141,7 +141,9 @@ class _StrictLoader:
         return items
 
     def _mapping(self, depth: int) -> dict[str, Value]:
+        """Read a map; maps under the merge key `<<` give what it does not say itself, the first of them first."""
         fields: dict[str, Value] = {}
+        merged: list[dict[str, Value]] = []
         while not isinstance(event := self._parser.get_event(), self._yaml.MappingEndEvent):
             is_scalar = isinstance(event, self._yaml.ScalarEvent) and not event.anchor
             key = self._text(event) if is_scalar else self._value(event, depth + 1)
@@ -153,7 +155,16 @@ class _StrictLoader:
                 self._found.report_repeated(key, line)
             if depth == 0:
                 self._found.key_lines[key] = line
-            fields[key] = self._value(self._parser.get_event(), depth + 1)
+            value = self._value(self._parser.get_event(), depth + 1)
+            parts = value if isinstance(value, list) else [value]
+            maps = [part for part in parts if isinstance(part, dict)]
+            if key == "<<" and is_scalar and event.implicit[0] and len(maps) == len(parts):
+                merged += maps
+            else:
+                fields[key] = value
+        for part in merged:
+            for name, value in part.items():
+                fields.setdefault(name, value)
         return fields
 
     def _alias(self, event: _Event) -> Value:

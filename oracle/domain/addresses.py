@@ -262,6 +262,8 @@ def _file_path(token: str) -> str | None:
     if not slash:
         return None if _is_word(base, stem, extension) else token
     head = token.partition("/")[0]
+    if is_product(head) and all(map(is_product, token.split("/"))):  # `React.js/Vue.js`
+        return None
     return None if "." in head and compiled(_HOST).fullmatch(head) else token
 
 

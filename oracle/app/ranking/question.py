@@ -104,13 +104,21 @@ def _terms(text: str) -> list[Term]:
     for chunk in fold.compose(compiled(_POSSESSIVE).sub("", text)).split():
         words = fold.words_of(chunk)
         groups = [[word] for word in words] if compiled(_COMPOUND).fullmatch(chunk.strip(".,;:!?()")) else None
-        for part in groups or fold.split_scripts(words):
-            for term in _read(part):
+        parts = groups or fold.split_scripts(words)
+        for at, part in enumerate(parts):
+            is_unit = _is_unit(part, parts[max(at - 1, 0) : at] + parts[at + 1 : at + 2])
+            for term in [Term((part[0],), "", 1.0)] if is_unit else _read(part):
                 is_filler = len(term.tokens) == 1 and term.tokens[0] in _ALL_FILLERS
                 bucket = fillers if is_filler else wanted
                 if term.tokens not in bucket or bucket[term.tokens].weight < term.weight:
                     bucket[term.tokens] = term
     return list((wanted or fillers).values())
+
+
+def _is_unit(part: list[str], beside: list[list[str]]) -> bool:
+    """Tell whether a part is one character beside a number (`第3章`, `10秒`): alone it would find every other number's."""
+    is_one = len(part[0]) == 1 and fold.is_run(part[0])
+    return is_one and any(char.isdigit() for other in beside for word in other for char in word)
 
 
 _ALL_FILLERS = fold.STOP_WORDS | _FILLERS

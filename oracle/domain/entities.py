@@ -23,7 +23,7 @@ MAX_KEY = 200  # characters
 
 # Emphasis -------------------------------------------------------------------------------------------------------------
 
-_EMPHASIS = r"_(?<!\w_)_*+(?=\w)|_(?<=[^\W_]_)_*+(?!\w)"  # a literal first, which is what makes the search fast
+_EMPHASIS = r"_(?<!\w_)_*+(?=[\w#])|_(?<=[^\W_]_)_*+(?!\w)"  # a literal first, which is what makes the search fast
 
 
 def find_emphasis(prose: str) -> list[tuple[int, int]]:

@@ -33,6 +33,10 @@ _INLINE = (
     r"(?s)\\.|`+|<!--|<[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>"
     rf"|<(?:/[A-Za-z][A-Za-z0-9-]*+|[A-Za-z][A-Za-z0-9-]*+(?:{_ATTRIBUTE})*+)\s*+/?>"
 )
+_DELIMITERS = (
+    r"(?m)^[ \t>]*+\|?+[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?+[ \t]*+$"  # the second row of a table
+)
+_CELL_END = r"(?<!\\)\||\n"
 _SPECIAL_FIRST = frozenset(" \t>-+*_#`~<=0123456789")
 
 
@@ -282,9 +286,26 @@ class _Blocks:
         return True
 
     def _end_paragraph(self, end: int) -> None:
-        if self._paragraph >= 0:
-            self._read_inline(self._paragraph, end)
-            self._paragraph = -1
+        if self._paragraph < 0:
+            return
+        start, self._paragraph = self._paragraph, -1
+        at = self._find_table(start, end)
+        self._read_inline(start, at)
+        if at < end:
+            for cell in compiled(_CELL_END).finditer(self._text, at, end):
+                self._read_inline(at, cell.start())
+                at = cell.end()
+            self._read_inline(at, end)
+
+    def _find_table(self, start: int, end: int) -> int:
+        """Return where the table in a paragraph begins, whose cells are texts of their own, or `end`."""
+        text = self._text
+        if text.find("`", start, end) < 0 or text.find("|", start, end) < 0:
+            return end
+        for row in compiled(_DELIMITERS).finditer(text, start, end):
+            if row.start() > start and "|" in row.group():
+                return max(start, text.rfind("\n", start, row.start() - 1) + 1)
+        return end
 
     def _read_inline(self, start: int, end: int) -> None:
         text = self._text

@@ -138,7 +138,17 @@ def _interrupts(line: _Line) -> bool:
 class _Blocks:
     """A walk over the lines that keeps the open containers, the open fence and the open paragraph."""
 
-    __slots__ = ("_comment_end", "_fence", "_is_bare", "_last_closer", "_paragraph", "_spans", "_stack", "_text")
+    __slots__ = (
+        "_comment_end",
+        "_fence",
+        "_has_bars",
+        "_is_bare",
+        "_last_closer",
+        "_paragraph",
+        "_spans",
+        "_stack",
+        "_text",
+    )
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -149,6 +159,7 @@ class _Blocks:
         self._is_bare = False  # the last line opened a list item without text; a blank line ends that item
         self._comment_end = 0  # offset up to which the text is one comment
         self._last_closer = _LastClosers(text)
+        self._has_bars = "|" in text and "`" in text
 
     def read(self) -> list[tuple[int, int]]:
         text = self._text
@@ -289,7 +300,7 @@ class _Blocks:
         if self._paragraph < 0:
             return
         start, self._paragraph = self._paragraph, -1
-        at = self._find_table(start, end)
+        at = self._find_table(start, end) if self._has_bars else end
         self._read_inline(start, at)
         if at < end:
             for cell in compiled(_CELL_END).finditer(self._text, at, end):

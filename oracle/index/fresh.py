@@ -122,7 +122,7 @@ class Index:
             return False
         return self._was_behind
 
-    def follow(self, *, full: bool, doubted: Collection[str] = (), patience: float = READER_PATIENCE) -> bool:
+    def follow(self, *, full: bool, doubted: Collection[str] = (), patience: float) -> bool:
         """Bring the index up to date for who is told of changes; tell whether it is, or others held the lock for all of `patience`.
 
         Every file is stat'ed with `full` alone; in the folders that are `doubted` one may have changed in place. Unlike a reader it
@@ -160,7 +160,7 @@ class Index:
         fresh: bool,
         is_told: bool = False,
         doubted: Collection[str] = (),
-        patience: float = READER_PATIENCE,
+        patience: float | None = None,
     ) -> sqlite3.Connection:
         self.root.require()
         self._stale, self._was_full, self._was_behind = "", True, False
@@ -177,7 +177,7 @@ class Index:
         self._was_full = full
         self._was_behind = bool(look.changed or look.gone or look.configuration)
         if self._was_behind:
-            self._catch_up(look, doubted, patience)
+            self._catch_up(look, doubted, READER_PATIENCE if patience is None else patience)
             if self._stale and not is_told:
                 self._warn(say("{reason} The answer is from the index as it was.", reason=self._stale))
         elif look.touched or look.full:

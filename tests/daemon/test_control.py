@@ -36,7 +36,9 @@ def test_a_daemon_in_the_background_serves_until_it_is_stopped(known: Root, caps
     assert control.stop(known) == pid
     assert control.stop(known) == 0
     assert control.status(known)["running"] is False
-    assert [entry["event"] for entry in control.logs(known, 0)] == ["started", "stopped"]
+    events = [entry["event"] for entry in control.logs(known, 0)]
+    assert (events[0], events[-1]) == ("started", "stopped")
+    assert set(events) <= {"started", "polling", "stopped"}  # a busy machine may be late to tell of a probe
 
 
 def test_one_that_can_not_start_says_why(known: Root) -> None:

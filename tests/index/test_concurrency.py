@@ -12,6 +12,8 @@ import pytest
 
 from oracle.app.oracle import Oracle
 from oracle.domain.drafts import Draft
+from oracle.index import fresh
+from oracle.store import lock
 from tests.laws.ledger import assert_like_rebuilt
 
 if TYPE_CHECKING:
@@ -24,6 +26,13 @@ PATIENCE = 300
 """Seconds after which what another process is to do was never done."""
 
 FORK = multiprocessing.get_context("fork")
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let everybody wait for the lock until it is theirs: what they do when they don't is asked elsewhere."""
+    monkeypatch.setattr(fresh, "READER_PATIENCE", PATIENCE)
+    monkeypatch.setattr(lock, "DEFAULT_TIMEOUT", PATIENCE)
 
 
 def write(root: str, number: int, slugs: Queue[str], go: Event) -> None:

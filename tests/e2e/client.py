@@ -74,7 +74,7 @@ class Client:
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
-                timeout=90,
+                timeout=300,
                 check=True,
             )
         return done.stdout

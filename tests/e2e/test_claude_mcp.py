@@ -20,6 +20,9 @@ pytestmark = [
 ]
 
 QUESTION = "Which retry policy does the upload use?"
+PATIENT = {"MCP_CONNECTION_NONBLOCKING": "0", "MCP_CONNECT_TIMEOUT_MS": "240000", "MCP_TIMEOUT": "240000"}
+"""The client begins its turn when it knows the tools, however long the server takes to start."""
+
 TOOLS = {"permissions": {"allow": ["mcp__oracle"]}, "enableAllProjectMcpServers": True}
 
 
@@ -29,7 +32,8 @@ def use(tool: str, **given: Any) -> dict[str, Any]:
 
 
 def serve(client: Client, root: Path, *words: str) -> None:
-    """Let the client start a server of this checkout."""
+    """Let the client start a server of this checkout, and wait for it."""
+    client.extra = PATIENT
     start = "import sys; sys.path.insert(0, sys.argv.pop(1)); from oracle.cli.main import run; sys.exit(run())"
     command = ["-c", start, str(CHECKOUT), "mcp", "--memory-dir", str(root), *words]
     servers = {"mcpServers": {"oracle": {"command": sys.executable, "args": command}}}

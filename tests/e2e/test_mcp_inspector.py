@@ -32,7 +32,11 @@ def arena(root: Path) -> Path:
 def inspect(target: list[str], *words: str) -> dict[str, Any]:
     """Let the inspector start a server, or go to one, and do one thing; return what it prints."""
     done = subprocess.run(
-        [str(PROGRAM), "--cli", *target, *words], capture_output=True, text=True, timeout=300, check=False
+        [str(PROGRAM), "--cli", *target, "--connect-timeout", "240000", *words],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)

@@ -40,7 +40,7 @@ def acknowledge(
     changes = {
         "consumed_at": teams.stamp(oracle),
         "consumed_ack": line,
-        "todo_path": team.profile.todo_file(name.target),
+        "todo_path": team.tree.todo_file(name.target),
     }
     outcome = handoffs.acknowledge(team.folder, name, changes)
     if outcome is Outcome.CREATED:

@@ -93,7 +93,7 @@ def _pane(oracle: Oracle, team: Team, task_id: str, seat: str) -> Sign:
 
 
 def _delivery(team: Team, task_id: str, seat: str) -> Sign:
-    path = team.profile.delivery_file(seat)
+    path = team.tree.delivery_file(seat)
     if task_tree.read_delivery(team.tree, seat).get("task_id") == task_id:
         return Sign("delivery", held=True, detail=path)
     for receipt, suffix in handoffs.receipts_of(team.folder, task_id):

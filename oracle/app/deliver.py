@@ -138,8 +138,8 @@ def prepare(oracle: Oracle, delivery: Delivery) -> tuple[Team, Work, evidence.Ve
         "sweep_count": delivery.sweep,
         "correlation_id": receipts.correlation_id(team.project, name.task_id),
         "delivered_at": moment,
-        "delivery_path": team.profile.delivery_file(name.source),
-        "source_todo_path": team.profile.todo_file(name.source),
+        "delivery_path": team.tree.delivery_file(name.source),
+        "source_todo_path": team.tree.todo_file(name.source),
         "all_verified": verified.all_verified,
     }
     receipt = delivery_steps.completion(name, fields, asked=answered.dispatch_answered(team.folder, name))

@@ -235,7 +235,7 @@ def _delivered(team: Team, receipt: Receipt, response_path: str) -> Delivered:
         receipt.name,
         is_new=False,
         receipt_path=path if os.path.exists(path) else path + CONSUMED,
-        delivery_path=team.profile.delivery_file(receipt.name.source),
+        delivery_path=team.tree.delivery_file(receipt.name.source),
         response_path=response_path,
         lineage=receipt.text("lineage_status"),
     )

@@ -100,7 +100,7 @@ def carry_on(oracle: Oracle, fields: Mapping[str, object]) -> str:
 def _carry_out(oracle: Oracle, team: Team, order: Order) -> Dispatched:
     name = team.receipt(order.task_id, order.source, order.target)
     moment = teams.stamp(oracle)
-    todo = team.profile.todo_file(name.target)
+    todo = team.tree.todo_file(name.target)
     outcome = handoffs.publish(team.folder, _receipt(team, order, name, moment))
     _queue(team, order, moment, undo=name if outcome is Outcome.CREATED else None)
     cells = {"Title": order.headline, "Owner": name.target, "Status": PENDING, "Notes": order.notes}
@@ -156,7 +156,7 @@ def _receipt(team: Team, order: Order, name: ReceiptName, moment: str) -> receip
         "reply_to": order.reply_to or order.source,
         "test_policy": order.test_policy,
         "title": order.headline,
-        "todo_path": team.profile.todo_file(name.target),
+        "todo_path": team.tree.todo_file(name.target),
         "user_summary": order.user_summary,
         "task_kind": order.kind,
         "objective": order.objective,

@@ -124,6 +124,6 @@ def refuse_second(team: Team, name: ReceiptName) -> None:
     """Raise TaskAlreadyQueued when this task was dispatched to this seat before, in whatever way."""
     queued = next((task for task in task_tree.read_queue(team.tree, name.target) if task.task_id == name.task_id), None)
     if queued is not None and (queued.state in ("pending", "queued") or handoffs.read(team.folder, name) is not None):
-        raise task_tree.already_queued(queued, team.profile.todo_file(name.target))
+        raise task_tree.already_queued(queued, team.tree.todo_file(name.target))
     if handoffs.read(team.folder, name.answered_by()) is not None:
         raise _already_answered(name.task_id, name.target)

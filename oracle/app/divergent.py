@@ -50,7 +50,7 @@ def owe_memory(oracle: Oracle, team: Team, receipt: Receipt, seat: str) -> Entry
         "reported_commit": commit if is_commit(commit) else "?",  # a receipt may say anything
         "source": name.source,
         "target": name.target,
-        "delivery_path": team.profile.delivery_file(name.source),
+        "delivery_path": team.tree.delivery_file(name.source),
     }
     text = f"{PASS_NEEDS_INTEGRATION}: " + " ".join(f"{key}={word}" for key, word in words.items())
     return wakeups.owe(oracle, team, name, seat=seat, text=text, topic=f"{PASS_NEEDS_INTEGRATION} {commit}")

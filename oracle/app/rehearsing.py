@@ -148,7 +148,7 @@ def _consumed(found: list[tuple[Receipt, str]], seat: str) -> Sign:
 
 
 def _planner_delivery(team: Team, found: list[tuple[Receipt, str]], task_id: str, planner: str) -> Sign:
-    path = team.profile.delivery_file(planner)
+    path = team.tree.delivery_file(planner)
     verdicts = {
         receipt.text("verdict")
         for receipt, _ in found

@@ -44,8 +44,8 @@ def verify(
         "target": name.target,
         **facts,
         "receipt_path": _path_of(team, name),
-        "todo_path": team.profile.todo_file(name.target),
-        "delivery_path": team.profile.delivery_file(name.source),
+        "todo_path": team.tree.todo_file(name.target),
+        "delivery_path": team.tree.delivery_file(name.source),
         "consumed_ack": ack or None,
         "healthy": all(facts[key] for key in ("assigned", "notified", "consumed", "verdict_valid")),
         "problems": list(receipt.problems) if receipt else [],
@@ -95,5 +95,5 @@ def audit_closeout(oracle: Oracle, project: str, task_id: str, *, path: str = ""
         absent.append(f"missing closeout receipt: {names[0].file_name}")
     absent += [f"unreadable closeout receipt: {text}" for receipt in found for text in receipt.problems]
     if not any(task_tree.read_delivery(team.tree, seat).get("task_id") == task_id for seat in planners):
-        absent.append(f"missing delivery: {team.profile.delivery_file(planners[0])} does not tell of {task_id}")
+        absent.append(f"missing delivery: {team.tree.delivery_file(planners[0])} does not tell of {task_id}")
     return tuple(absent)

@@ -207,22 +207,21 @@ class Writer:
         return known
 
     def _forget_links(self, source: int, slug: str) -> None:
-        old = self._connection.execute(
-            "SELECT name, type FROM edge JOIN target ON id = target_id WHERE source_id = ?", (source,)
-        ).fetchall()
+        self._soil_all(source, slug)
         self._connection.execute("DELETE FROM edge WHERE source_id = ?", (source,))
         self._connection.execute("DELETE FROM reference WHERE source_id = ?", (source,))
-        self._touched_slugs.update(name for name, kind in old if kind in RETIRING)
-        if old:
-            self._soil(slug, [name for name, _ in old])
 
-    def _soil_all(self, source: int, slug: str) -> None:
-        rows = self._connection.execute(
+    def _edges_of(self, source: int) -> list[tuple[str, str]]:
+        """Return (target, type) of the edges that leave a record."""
+        return self._connection.execute(
             "SELECT name, type FROM edge JOIN target ON id = target_id WHERE source_id = ?", (source,)
         ).fetchall()
-        self._touched_slugs.update(name for name, kind in rows if kind in RETIRING)
-        if rows:
-            self._soil(slug, [name for name, _ in rows])
+
+    def _soil_all(self, source: int, slug: str) -> None:
+        edges = self._edges_of(source)
+        self._touched_slugs.update(name for name, kind in edges if kind in RETIRING)
+        if edges:
+            self._soil(slug, [name for name, _ in edges])
 
     def _soil(self, slug: str, targets: list[str]) -> None:
         """Note that the projections of a source and of its targets are out of date."""
@@ -302,13 +301,7 @@ class Writer:
         return known
 
     def _replace_record_edges(self, source: int, slug: str, edges: dict[tuple[str, str], tuple[str, int]]) -> None:
-        old = (
-            []
-            if self._bulk
-            else self._connection.execute(
-                "SELECT name, type FROM edge JOIN target ON id = target_id WHERE source_id = ?", (source,)
-            ).fetchall()
-        )
+        old = [] if self._bulk else self._edges_of(source)
         gone = [(name, kind) for name, kind in old if kind in _REFERENCE_TYPES and not is_entity(name)]
         for name, kind in gone:
             self._connection.execute(

@@ -123,7 +123,7 @@ def _sort_in(
     if name[0] == ".":
         return
     if name.endswith(RECORD_SUFFIXES) and _is_record(root, entry):
-        files[name] = _stat_of(entry)
+        files[name] = stat_of(entry.stat())
     elif entry.is_dir(follow_symlinks=False):
         if name in SKIPPED_FOLDERS:
             return
@@ -161,10 +161,6 @@ def _why_odd(root: Root, entry: os.DirEntry[str]) -> str:
     if os.path.isdir(entry.path):
         return LINKED_FOLDER
     return DANGLING
-
-
-def _stat_of(entry: os.DirEntry[str]) -> Stat:
-    return stat_of(entry.stat())
 
 
 def stat_of(status: os.stat_result) -> Stat:
@@ -251,8 +247,8 @@ def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool,
         is_trusted = current == mtime_ns and settled and path not in doubted
         if is_trusted and not full:
             continue
-        same = _same if is_trusted else _is_just
-        if mtime_ns <= UNREADABLE or not same(connection, root, path, children.get(path, set()), (count, digest)):
+        agrees = _has_digest if is_trusted else _has_rows
+        if mtime_ns <= UNREADABLE or not agrees(connection, root, path, children.get(path, set()), (count, digest)):
             changed.append(path)
         elif current != mtime_ns or (not settled and now_ns - current >= SETTLE_NS):
             touched.append(path)
@@ -268,10 +264,10 @@ def is_same(connection: sqlite3.Connection, root: Root, path: str) -> bool:
     row = connection.execute("SELECT files, digest FROM folder WHERE path = ?", (path,)).fetchone()
     below = connection.execute("SELECT path FROM folder WHERE path > ? AND path < ?", (path + "/", path + "0"))
     subfolders = {name[len(path) + 1 :] for (name,) in below if "/" not in name[len(path) + 1 :]}
-    return row is not None and _is_just(connection, root, path, subfolders, (row[0], row[1]))
+    return row is not None and _has_rows(connection, root, path, subfolders, (row[0], row[1]))
 
 
-def _is_just(
+def _has_rows(
     connection: sqlite3.Connection, root: Root, path: str, subfolders: set[str], known: tuple[int, int]
 ) -> bool:
     """Compare a folder with the rows of its records, name by name.
@@ -288,7 +284,7 @@ def _is_just(
     }
 
 
-def _same(_: sqlite3.Connection, root: Root, path: str, subfolders: set[str], known: tuple[int, int]) -> bool:
+def _has_digest(_: sqlite3.Connection, root: Root, path: str, subfolders: set[str], known: tuple[int, int]) -> bool:
     try:
         count, digest, folders_match = _digest_folder(root, path, subfolders)
     except OSError:

@@ -71,7 +71,7 @@ class Instance(steps.FileLock):
     @property
     def is_current(self) -> bool:
         """Tell whether the lock that is held is the one that others look at: `_state` may have been deleted."""
-        return self._handle >= 0 and self._is_current(self._handle)
+        return self._handle >= 0 and files.is_named(self._path, self._handle)
 
 
 def is_running(root: Root) -> bool:

@@ -140,6 +140,16 @@ def sync_folder(path: str) -> None:
         os.close(handle)
 
 
+def is_named(path: str, handle: int) -> bool:
+    """Tell whether a path still names the file that a handle is open on: it may have been deleted and made anew."""
+    try:
+        named = os.stat(path)
+    except FileNotFoundError:
+        return False
+    held = os.fstat(handle)
+    return (held.st_dev, held.st_ino) == (named.st_dev, named.st_ino)
+
+
 def publish(scratch_file: str, path: str) -> None:
     """Give a finished, fsynced scratch file its name, exclusively. Raises RecordExists; the caller holds the lock.
 

@@ -95,21 +95,11 @@ class WriteLock:
                 ),
                 hint=say("Keep the Root on a local file system."),
             ) from error
-        if self._is_current(handle):
+        if files.is_named(self._root.lock, handle):  # else `_state` was deleted between open and flock
             self._handle = handle
             return True
         os.close(handle)
         return False
-
-    def _is_current(self, handle: int) -> bool:
-        """Look again: `_state` may have been deleted and made anew between open and flock."""
-        try:
-            named = os.stat(self._root.lock)
-        except FileNotFoundError:
-            ensure_state(self._root)
-            return False
-        held = os.fstat(handle)
-        return (held.st_dev, held.st_ino) == (named.st_dev, named.st_ino)
 
     def _name_holder(self) -> None:
         command = os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] else "python"

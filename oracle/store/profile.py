@@ -66,14 +66,6 @@ class Profile:
         """The seats that plan and dispatch."""
         return self.seats_of(*PLANNER_ROLES)
 
-    def todo_file(self, seat: str) -> str:
-        """Return the path of a seat's queue."""
-        return f"{self.tasks_root}/{check_name(seat, 'seat')}/TODO.md"
-
-    def delivery_file(self, seat: str) -> str:
-        """Return the path of a seat's last delivery."""
-        return f"{self.tasks_root}/{check_name(seat, 'seat')}/DELIVERY.md"
-
     def require_seat(self, seat: str) -> str:
         """Return the seat's checked name. Raises UsageError for one that the project does not have."""
         name = check_name(seat, "seat")

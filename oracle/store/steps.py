@@ -224,7 +224,7 @@ class FileLock:
             handle = self._open()
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if self._is_current(handle):
+                if files.is_named(self._path, handle):  # else it was deleted between open and flock
                     self._handle = handle
                     return True
             except BlockingIOError:
@@ -244,12 +244,3 @@ class FileLock:
         except FileNotFoundError:
             files.make_folder(os.path.dirname(self._path))
             return os.open(self._path, flags, files.FILE_MODE)
-
-    def _is_current(self, handle: int) -> bool:
-        """Look again: somebody may have deleted the lock file between open and flock."""
-        try:
-            named = os.stat(self._path)
-        except FileNotFoundError:
-            return False
-        held = os.fstat(handle)
-        return (held.st_dev, held.st_ino) == (named.st_dev, named.st_ino)

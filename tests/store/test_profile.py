@@ -49,7 +49,6 @@ def test_what_init_writes_is_read_back(place: Root, home: Path) -> None:
     assert found.repo_root == f"{home}/demo"
     assert found.planners == ("planner",)
     assert found.role("builder-1") == "builder"
-    assert found.todo_file("planner") == f"{home}/.agents/tasks/demo/planner/TODO.md"
     assert (found.notes, found.is_multi_team) == ((), False)
     assert profile.projects(place) == ["demo"]
     with pytest.raises(RecordExists, match="left as it is"):

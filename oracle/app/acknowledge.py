@@ -6,10 +6,8 @@ from oracle.app import answered, delivery_steps, resume, teams
 from oracle.app.teams import Team, open_team
 from oracle.domain.receipts import Kind, Receipt, ReceiptName
 from oracle.domain.values import value
-from oracle.errors import NotFound
 from oracle.store import handoffs, task_tree
 from oracle.store.handoffs import Outcome
-from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +53,5 @@ def acknowledge(
 def _require_completion(team: Team, name: ReceiptName) -> Receipt:
     found = handoffs.find(team.folder, name)
     if found is None or found.kind not in (Kind.COMPLETION, Kind.UNKNOWN):
-        raise NotFound(
-            say("There is no completion receipt {file_name} to acknowledge.", file_name=name.file_name),
-            hint=say("See what there is with `oracle handoffs show {task_id}`.", task_id=name.task_id),
-        )
+        raise handoffs.no_completion(name)
     return found

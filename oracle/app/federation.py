@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from oracle.app.oracle import Oracle
+from oracle.app.retrieve import read_moment
 from oracle.app.views import Summary
 from oracle.domain import timestamps
 from oracle.domain.documents import Document
@@ -19,12 +20,8 @@ from oracle.domain.records import Record, interpret
 from oracle.domain.seats import MEMORY, role_of
 from oracle.domain.secrets import redact
 from oracle.domain.slugs import SHARED, check_name, fold_name, slug_of
-from oracle.errors import UsageError
 from oracle.store import facts, journal, records
 from oracle.store.layout import Root
-from oracle.wording import say
-
-"""The name under which the records of no single project are asked for: `shared/` and `projects/_shared/`."""
 
 MAX_VALUE, MAX_HITS = 200, 50
 EVENT, REFLECTION = "event", "reflection"
@@ -45,7 +42,7 @@ def list_whole(oracle: Oracle, filters: Mapping[str, str], *, fresh: bool = Fals
     project or seat without a folder, UsageError for a bad name or date.
     """
     wanted = {name: _checked(name, value) for name, value in filters.items() if value}
-    since = _moment(wanted.get("since", ""))
+    since = read_moment(wanted["since"], "since") if wanted.get("since") else ""
     if wanted.get("kind") == EVENT:
         found = list(_events(oracle.root, wanted))
     else:
@@ -57,16 +54,6 @@ def _checked(name: str, value: str) -> str:
     if name in ("project", "seat") and value != SHARED:
         value = check_name(value, name)
     return fold_name(value) if name in ("seat", "kind") else value
-
-
-def _moment(text: str) -> str:
-    moment = timestamps.to_utc(text)
-    if text and not moment:
-        raise UsageError(
-            say("--since {text!r} is not a date.", text=text),
-            hint=say("Write it as 2026-04-27 or 2026-04-27T18:30:00Z."),
-        )
-    return moment
 
 
 # -- records -----------------------------------------------------------------------------------------------------------

@@ -100,13 +100,14 @@ def check_filters(filters: Mapping[str, str]) -> dict[str, str]:
             wanted[name] = fold_name(wanted[name])
     for name in ("since", "until"):
         if name in wanted:
-            wanted[name] = _moment(wanted[name], name)
+            wanted[name] = read_moment(wanted[name], name)
     if "task" in wanted:
         wanted["task"] = wanted["task"].removeprefix("entity:taskid:")
     return wanted
 
 
-def _moment(text: str, name: str) -> str:
+def read_moment(text: str, name: str) -> str:
+    """Return the sortable timestamp that `since` or `until` is; a day is until its end. Raises UsageError for what is no date."""
     moment = timestamps.to_utc(text)
     if not moment:
         raise UsageError(

@@ -148,6 +148,13 @@ def careful(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     return parser
 
 
+def narrow_help(prog: str) -> argparse.HelpFormatter:
+    """Format help without asking shutil for the terminal's width, which argparse does at every argument added."""
+    import argparse
+
+    return argparse.HelpFormatter(prog, width=78)
+
+
 def word(given: str) -> str:
     """Return the value of a filter; one that is empty, as of a variable that is not set, would filter nothing and is refused."""
     if not given:

@@ -12,7 +12,7 @@ import os
 from oracle.app.oracle import Oracle
 from oracle.app.routing import Lesson
 from oracle.compat import given
-from oracle.compat.door import emit, serve, without_secrets
+from oracle.compat.door import emit, narrow_help, serve, without_secrets
 from oracle.compat.given import Fields
 from oracle.domain.memories import Given
 from oracle.domain.packets import Request
@@ -79,15 +79,11 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message[:1].upper()}{message[1:]}.", hint=f"See `{self.prog} --help`.")
 
 
-def _formatter(prog: str) -> argparse.HelpFormatter:
-    return argparse.HelpFormatter(prog, width=78)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="memory_router",
         description="Give an agent the memories for its next step, and keep what it learns.",
-        formatter_class=_formatter,
+        formatter_class=narrow_help,
     )
     add = parser.add_argument
     add("command", choices=tuple(_COMMANDS), metavar="COMMAND", help=", ".join(_COMMANDS))

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from oracle.app.cleaning import POLICIES
 from oracle.app.oracle import Oracle
-from oracle.compat.door import careful, complain, emit, make_root, report, serve, warn, without_secrets
+from oracle.compat.door import careful, complain, emit, make_root, narrow_help, report, serve, warn, without_secrets
 from oracle.domain import timestamps
 from oracle.domain.drafts import CONFIDENCES, Draft, Evidence
 from oracle.domain.values import replace
@@ -68,16 +68,11 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _formatter(prog: str) -> argparse.HelpFormatter:
-    """Format help without asking shutil for the terminal's width, which argparse does at every argument added."""
-    return argparse.HelpFormatter(prog, width=78)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="memory_write",
         description="Write one record: decision, finding, task or plan.",
-        formatter_class=_formatter,
+        formatter_class=narrow_help,
     )
     add = parser.add_argument
     add("--kind", required=True, help="decision, finding, task or plan")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from oracle.daemon.serve import LAST_STEP
 from oracle.domain import timestamps
-from oracle.errors import AlreadyRunning, DaemonFailed, LockTimeout
+from oracle.errors import DaemonFailed, LockTimeout
 from oracle.store import daemon as store
 from oracle.store import daemon_log
 from oracle.wording import say
@@ -38,14 +38,7 @@ def start(root: Root, *, hold: bool) -> int:
     """Start the daemon in the background and return its process id once it serves. Raises AlreadyRunning, DaemonFailed."""
     root.require()
     if store.is_running(root):
-        raise AlreadyRunning(
-            say(
-                "A daemon serves {path} already (process {holder}).",
-                path=root.path,
-                holder=store.holder(root) or say("unknown"),
-            ),
-            hint=say("See `oracle daemon status`; end it with `oracle daemon stop`."),
-        )
+        raise store.already_running(root)
     with tempfile.TemporaryFile() as said:
         child = subprocess.Popen(
             command(root, hold=hold),

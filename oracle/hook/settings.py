@@ -98,13 +98,18 @@ def settings_file(workspace: str, given: str = "") -> str:
     """Return the settings file of a workspace, or the one that was given, as an absolute path. Raises NotFound."""
     if given:
         return os.path.abspath(os.path.expanduser(given))
+    return f"{workspace_folder(workspace)}/.claude/settings.json"
+
+
+def workspace_folder(workspace: str) -> str:
+    """Return the absolute path of a workspace. Raises NotFound where there is no folder."""
     folder = os.path.abspath(os.path.expanduser(workspace))
     if not os.path.isdir(folder):
         raise NotFound(
             say("The workspace {folder} is no folder.", folder=folder),
             hint=say("Name the folder that the agent is started in."),
         )
-    return f"{folder}/.claude/settings.json"
+    return folder
 
 
 def default_script() -> str:

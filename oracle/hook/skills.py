@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from oracle.domain import owned
 from oracle.domain.seats import ROLES, role_of
-from oracle.errors import Conflict, DiskFailure, NotFound, UsageError
+from oracle.errors import Conflict, DiskFailure, UsageError
 from oracle.hook import settings
 from oracle.store import steps
 from oracle.wording import say
@@ -138,12 +138,7 @@ def _place(workspace: str, tool: str, role: str) -> str:
     """Return the file that a tool reads. Raises UsageError for one that a link leads out of the workspace, or that is no file."""
     if tool not in TOOLS:
         raise UsageError(say("There is no tool {tool!r}.", tool=tool), hint=say("There are {choices}.", choices=TOOLS))
-    folder = os.path.abspath(os.path.expanduser(workspace))
-    if not os.path.isdir(folder):
-        raise NotFound(
-            say("The workspace {folder} is no folder.", folder=folder),
-            hint=say("Name the folder that the agent is started in."),
-        )
+    folder = settings.workspace_folder(workspace)
     path = f"{folder.rstrip('/')}/{TOOLS[tool].format(name=NAMES[role])}"
     real = os.path.realpath(path)
     if not real.startswith(f"{os.path.realpath(folder).rstrip('/')}/"):

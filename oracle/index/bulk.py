@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 
 from oracle.index.reading import Reading
-from oracle.index.rows import INSERT_RECORD, Writer
+from oracle.index.rows import INSERT_EDGE, INSERT_PASSAGE, INSERT_RECORD, INSERT_REFERENCE, Writer
 
 _RECORDS = 500
 
@@ -47,10 +47,7 @@ class Filler:
         """Insert what was gathered."""
         insert = self._connection.executemany
         insert(INSERT_RECORD, self._records)
-        insert("INSERT INTO passage(rowid, title, body) VALUES (?, ?, ?)", self._passages)
-        insert("INSERT OR IGNORE INTO edge VALUES (?, ?, ?, ?, ?)", sorted(self._edges))
-        insert(
-            "INSERT INTO reference(source_id, type, ref, key, snippet, line) VALUES (?, ?, ?, ?, ?, ?)",
-            self._references,
-        )
+        insert(INSERT_PASSAGE, self._passages)
+        insert(INSERT_EDGE, sorted(self._edges))
+        insert(INSERT_REFERENCE, self._references)
         self._forget()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ROWS = 40_000
 """Rows that are scored for a search; a word with more of them is looked for beside others."""
 
+_VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, passage, row)"
 _ALL_OF = 5
 _ALIKE = 2
 _OF_ENTITIES = (
@@ -64,7 +65,7 @@ def stemmer() -> Stemmer:
 
 def document_frequencies(connection: sqlite3.Connection, stems: Iterable[str]) -> dict[str, tuple[int, int]]:
     """Return of each stem (records that hold it, how often it stands in them); milliseconds for a very common one."""
-    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, passage, row)")
+    connection.execute(_VOCABULARY)
     found: dict[str, tuple[int, int]] = {}
     for stem in dict.fromkeys(stems):
         row = connection.execute("SELECT doc, cnt FROM temp.vocabulary WHERE term = ?", (stem,)).fetchone()
@@ -74,7 +75,7 @@ def document_frequencies(connection: sqlite3.Connection, stems: Iterable[str]) -
 
 def beginning_frequencies(connection: sqlite3.Connection, characters: Iterable[str]) -> dict[str, tuple[int, int]]:
     """Return of each character what `document_frequencies` says of the words that begin with it, a record once a word."""
-    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, passage, row)")
+    connection.execute(_VOCABULARY)
     found: dict[str, tuple[int, int]] = {}
     for char in dict.fromkeys(characters):
         statement = (

@@ -10,13 +10,12 @@ import time
 from collections.abc import Iterator
 
 from oracle.domain.slugs import slug_in
-from oracle.errors import TreeEmptied
 from oracle.index import projections, scan
 from oracle.index.bulk import Filler
 from oracle.index.crew import Batch, Crew, Item, print_everything, read_batch
 from oracle.index.db import Database, immediate, set_meta
 from oracle.index.folders import add_folder, list_folder
-from oracle.index.reports import SMALLEST_TREE, Progress, Report
+from oracle.index.reports import SMALLEST_TREE, Progress, Report, emptied
 from oracle.index.rows import Writer
 from oracle.index.schema import INDICES, SCHEMA_VERSION
 from oracle.store.layout import RECORD_TREES, Root
@@ -133,14 +132,10 @@ def _refuse_nothing(database: Database) -> None:
         found += len(folder.files)
         queue += [f"{path}/{name}" for name in folder.folders]
     if found * 2 < published:
-        raise TreeEmptied(
+        raise emptied(
             say(
                 "The tree holds {found} records where {published} were known; the index was left as it is.",
                 found=found,
                 published=published,
-            ),
-            hint=say(
-                "Mount the disk or name the right Root; if they were really removed, run `oracle reconcile "
-                "--accept-removals`."
-            ),
+            )
         )

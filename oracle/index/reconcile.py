@@ -11,11 +11,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from oracle.domain.slugs import slug_in
-from oracle.errors import TreeEmptied
 from oracle.index import folders, projections, scan
 from oracle.index.db import Database, get_meta, immediate
 from oracle.index.rebuild import rebuild
-from oracle.index.reports import SMALLEST_TREE, Progress, Report
+from oracle.index.reports import SMALLEST_TREE, Progress, Report, emptied
 from oracle.index.rows import Writer
 from oracle.index.scan import Folder, Look, Stat
 from oracle.store.layout import Root
@@ -124,16 +123,12 @@ def _moved(connection: sqlite3.Connection, changes: _Changes) -> int:
 def _refuse_emptied(connection: sqlite3.Connection, gone: int) -> None:
     known = connection.execute("SELECT count(*) FROM record").fetchone()[0]
     if known >= SMALLEST_TREE and gone * 2 > known:
-        raise TreeEmptied(
+        raise emptied(
             say(
                 "{gone} of {known} known records are gone from the tree; the index was left as it is.",
                 gone=gone,
                 known=known,
-            ),
-            hint=say(
-                "Mount the disk or name the right Root; if they were really removed, run `oracle reconcile "
-                "--accept-removals`."
-            ),
+            )
         )
 
 

@@ -1,9 +1,12 @@
-"""What a reconcile says of itself, and how it tells of its progress. Values only."""
+"""What a reconcile says of itself, how it tells of its progress, and its refusal to drop what was known."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from oracle.errors import TreeEmptied
+from oracle.wording import Said, say
 
 Progress = Callable[[int, str], None]
 """Called now and then with a count and what is being counted."""
@@ -20,3 +23,14 @@ class Report:
     dropped: int
     printed: int
     rebuilt: bool
+
+
+def emptied(what: Said) -> TreeEmptied:
+    """Return the refusal to drop most of what was known, with the ways out."""
+    return TreeEmptied(
+        what,
+        hint=say(
+            "Mount the disk or name the right Root; if they were really removed, run `oracle reconcile "
+            "--accept-removals`."
+        ),
+    )

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _REFERENCE_TYPES = ("references-record", *(name for name in links.RELATIONS if name != "related-task"))
 _COLUMNS = [*RECORD_COLUMNS, "racy"]
 INSERT_RECORD = f"INSERT INTO record({', '.join(_COLUMNS)}, id) VALUES ({', '.join('?' * len(_COLUMNS))}, ?)"  # noqa: S608
+INSERT_PASSAGE = "INSERT INTO passage(rowid, title, body) VALUES (?, ?, ?)"
+INSERT_EDGE = "INSERT OR IGNORE INTO edge VALUES (?, ?, ?, ?, ?)"
+INSERT_REFERENCE = "INSERT INTO reference(source_id, type, ref, key, snippet, line) VALUES (?, ?, ?, ?, ?, ?)"
 _UPDATE = f"UPDATE record SET {', '.join(f'{name} = ?' for name in _COLUMNS)} WHERE id = ?"  # noqa: S608
 _NEWEST_RETIRER = (
     "SELECT source.slug, edge.type FROM target JOIN edge ON target_id = target.id JOIN record AS source ON source.id = source_id"
@@ -106,17 +109,12 @@ class Writer:
         self._put_contents(source, found)
 
     def _put_contents(self, source: int, found: Reading) -> None:
-        self._connection.execute(
-            "INSERT INTO passage(rowid, title, body) VALUES (?, ?, ?)", (source, found.title, found.body)
-        )
+        self._connection.execute(INSERT_PASSAGE, (source, found.title, found.body))
         if found.problems:
             self.report(str(found.row[1]), found.problems)
         self._put_edges(source, found.slug, found.edges)
         if found.references:
-            self._connection.executemany(
-                "INSERT INTO reference(source_id, type, ref, key, snippet, line) VALUES (?, ?, ?, ?, ?, ?)",
-                [(source, *reference) for reference in found.references],
-            )
+            self._connection.executemany(INSERT_REFERENCE, [(source, *reference) for reference in found.references])
             self._pending.add(source)
 
     def _refresh(self, source: int, path: str, stat: Stat, *, slug: str, old_mtime_ns: int, raw: bytes) -> None:
@@ -168,7 +166,7 @@ class Writer:
     def _put_edges(self, source: int, slug: str, edges: Iterable[tuple[str, str, str, int]]) -> None:
         rows = [(self.target_id(name), source, kind, snippet, line) for kind, name, snippet, line in edges]
         if rows:
-            self._connection.executemany("INSERT OR IGNORE INTO edge VALUES (?, ?, ?, ?, ?)", rows)
+            self._connection.executemany(INSERT_EDGE, rows)
             if not self._bulk:
                 self._soil(slug, [name for _, name, *_ in edges])
 

@@ -42,14 +42,7 @@ class Instance(steps.FileLock):
         try:
             super().__enter__()
         except LockTimeout as error:
-            raise AlreadyRunning(
-                say(
-                    "A daemon serves {path} already (process {holder}).",
-                    path=self._root.path,
-                    holder=holder(self._root) or say("unknown"),
-                ),
-                hint=say("See `oracle daemon status`; end it with `oracle daemon stop`."),
-            ) from error
+            raise already_running(self._root) from error
         try:
             os.pwrite(self._handle, b"%-20d\n" % os.getpid(), 0)
         except OSError as error:
@@ -72,6 +65,18 @@ class Instance(steps.FileLock):
     def is_current(self) -> bool:
         """Tell whether the lock that is held is the one that others look at: `_state` may have been deleted."""
         return self._handle >= 0 and files.is_named(self._path, self._handle)
+
+
+def already_running(root: Root) -> AlreadyRunning:
+    """Return the failure that another daemon serves the Root."""
+    return AlreadyRunning(
+        say(
+            "A daemon serves {path} already (process {holder}).",
+            path=root.path,
+            holder=holder(root) or say("unknown"),
+        ),
+        hint=say("See `oracle daemon status`; end it with `oracle daemon stop`."),
+    )
 
 
 def is_running(root: Root) -> bool:

@@ -225,15 +225,20 @@ def acknowledge(folder: str, name: ReceiptName, changes: Mapping[str, object]) -
             return Outcome.ALREADY
         found = read(folder, name)
         if found is None:
-            raise NotFound(
-                say("There is no completion receipt {file_name} to acknowledge.", file_name=name.file_name),
-                hint=say("See what there is with `oracle handoffs show {task_id}`.", task_id=name.task_id),
-            )
+            raise no_completion(name)
         if not found.text("consumed_at"):
             found = found.with_fields(changes)
             _rewrite(folder, found)
         steps.create_once(path_of(folder, name, CONSUMED), receipts.render_receipt(found))
     return Outcome.CREATED
+
+
+def no_completion(name: ReceiptName) -> NotFound:
+    """Return the failure that there is nothing to acknowledge."""
+    return NotFound(
+        say("There is no completion receipt {file_name} to acknowledge.", file_name=name.file_name),
+        hint=say("See what there is with `oracle handoffs show {task_id}`.", task_id=name.task_id),
+    )
 
 
 def amend(folder: str, name: ReceiptName, changes: Mapping[str, object]) -> bool:

@@ -102,7 +102,6 @@ def check_file_system(patient: Patient) -> Iterator[Check]:
     """Tell of space, inodes, a read-only mount, and of what the file system can't do."""
     path = patient.root.path
     seen = os.statvfs(path)
-    free = seen.f_bavail * seen.f_frsize
     if seen.f_flag & os.ST_RDONLY:
         yield warning(
             "disk",
@@ -112,23 +111,7 @@ def check_file_system(patient: Patient) -> Iterator[Check]:
             ),
             say("mount -o remount,rw, or copy {path}", path=quoted(path)),
         )
-    if free < _LEAST_BYTES or seen.f_bavail * 100 < seen.f_blocks:
-        yield warning(
-            "disk",
-            say("{free} MiB are free where {path} is", free=free // 1024 // 1024, path=path),
-            say("Free some space; _state may be deleted: rm -r {state}", state=quoted(patient.root.state)),
-        )
-    if seen.f_files and seen.f_favail * 100 < seen.f_files:
-        yield warning(
-            "disk",
-            say(
-                "{free} of {all} inodes are free where {path} is",
-                free=seen.f_favail,
-                all=seen.f_files,
-                path=path,
-            ),
-            say("Remove small files elsewhere on this disk"),
-        )
+    yield from _check_room(patient, seen)
     if file_system_of(path).startswith(_LINKLESS):
         yield note(
             "disk",
@@ -145,6 +128,28 @@ def check_file_system(patient: Patient) -> Iterator[Check]:
                 "{path} is on a file system that takes a.md and A.md for one file; such slugs can't both exist",
                 path=path,
             ),
+        )
+
+
+def _check_room(patient: Patient, seen: os.statvfs_result) -> Iterator[Check]:
+    path = patient.root.path
+    free = seen.f_bavail * seen.f_frsize
+    if free < _LEAST_BYTES or seen.f_bavail * 100 < seen.f_blocks:
+        yield warning(
+            "disk",
+            say("{free} MiB are free where {path} is", free=free // 1024 // 1024, path=path),
+            say("Free some space; _state may be deleted: rm -r {state}", state=quoted(patient.root.state)),
+        )
+    if seen.f_files and seen.f_favail * 100 < seen.f_files:
+        yield warning(
+            "disk",
+            say(
+                "{free} of {all} inodes are free where {path} is",
+                free=seen.f_favail,
+                all=seen.f_files,
+                path=path,
+            ),
+            say("Remove small files elsewhere on this disk"),
         )
 
 

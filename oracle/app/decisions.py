@@ -15,7 +15,7 @@ from oracle.domain import receipts, timestamps
 from oracle.domain.decisions import ABORT, WAIT, Payload
 from oracle.domain.receipts import PAYLOAD, Kind, Receipt, ReceiptName, new_receipt
 from oracle.domain.seats import FRONT
-from oracle.domain.values import fields_of, value
+from oracle.domain.values import contents_of, value
 from oracle.errors import Conflict, NotFound, UsageError
 from oracle.store import handoffs
 from oracle.store.handoffs import Outcome
@@ -63,7 +63,7 @@ class Resolution:
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
-        whole = {name: getattr(self, name) for name in fields_of(self)}
+        whole = contents_of(self)
         return {**whole, "record": self.record or None, "receipt_path": self.receipt_path or None}
 
 

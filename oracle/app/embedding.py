@@ -16,7 +16,7 @@ from oracle.app.recall import read_page
 from oracle.app.retrieve import check_filters, require_present
 from oracle.app.views import Summary
 from oracle.domain.stretches import Stretch, is_wide, stretches
-from oracle.domain.values import fields_of, value
+from oracle.domain.values import contents_of, value
 from oracle.errors import DiskFailure
 from oracle.index import query
 from oracle.index.vectors import Damaged, Made, Vectors
@@ -64,7 +64,7 @@ class Coverage:
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
-        models = [{name: getattr(one, name) for name in fields_of(one)} for one in self.models]
+        models = [contents_of(one) for one in self.models]
         return {"records": self.records, "complete": self.is_complete, "models": models}
 
 

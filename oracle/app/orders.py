@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from oracle.app import cleaning
-from oracle.domain.values import NOTHING, fields_of, value
+from oracle.domain.values import NOTHING, contents_of, fields_of, value
 from oracle.errors import UsageError
 from oracle.wording import say
 
@@ -51,7 +51,7 @@ class Order:
 
     def as_fields(self) -> dict[str, object]:
         """Return the object that an intent keeps."""
-        whole = {name: getattr(self, name) for name in fields_of(self)}
+        whole = contents_of(self)
         return {**whole, "skill_refs": list(self.skill_refs), "queue": dict(self.queue), "receipt": dict(self.receipt)}
 
 

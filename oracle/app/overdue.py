@@ -11,7 +11,7 @@ import re
 from oracle.domain import receipts, timestamps
 from oracle.domain.decisions import Payload
 from oracle.domain.receipts import PAYLOAD
-from oracle.domain.values import fields_of, value
+from oracle.domain.values import contents_of, value
 from oracle.errors import OracleError
 from oracle.store import handoffs, profile
 from oracle.wording import Said, say
@@ -55,7 +55,7 @@ class Overdue:
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
-        return {name: getattr(self, name) for name in fields_of(self)}
+        return contents_of(self)
 
 
 def find_overdue(root: Root, now: datetime) -> list[Overdue]:

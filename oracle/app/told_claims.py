@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.domain.values import value
+from oracle.domain.values import contents_of, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,9 +33,7 @@ class ToldClaim:
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
-        names: tuple[str, ...] = self._fields_  # type: ignore[attr-defined]
-        whole = {name: getattr(self, name) for name in names}
-        return {**whole, "places": list(self.places), "reasons": list(self.reasons)}
+        return {**contents_of(self), "places": list(self.places), "reasons": list(self.reasons)}
 
 
 def read(response: Mapping[str, object]) -> tuple[ToldClaim, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.domain.values import fields_of, value
+from oracle.domain.values import contents_of, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Summary:
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form; `status` is the effective one."""
-        values: dict[str, object] = {name: getattr(self, name) for name in fields_of(self)}
+        values: dict[str, object] = contents_of(self)
         values["ts"] = values.pop("sort_ts")
         values["status"] = self.effective_status
         for name in ("retired_by", "retired_how"):

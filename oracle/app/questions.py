@@ -10,6 +10,7 @@ import re
 import unicodedata
 
 from oracle.app.ranking.question import Term, understand
+from oracle.app.ranking.scoring import SMALL
 from oracle.app.subjects import Subject, read_subject
 from oracle.app.views import Summary
 from oracle.domain.asked import without
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from oracle.index.db import Connection
 
 _STEM = 4
-_SMALL = 50
-"""Records of a Root in which the absence of a word says half of what it says in a large one."""
 _QUOTED = re.compile(r"[\"“”「」『』《》«»]")
 _LATIN = re.compile(r"[A-Za-z0-9\u00c0-\u024f][A-Za-z0-9\u00c0-\u024f+#]*")
 _ID = re.compile(r"[0-9]+[A-Za-z]+[0-9]")
@@ -122,7 +121,7 @@ def _held(connection: Connection, terms: Sequence[Term]) -> list[Term]:
 def _absent(connection: Connection, held: int, terms: int) -> float:
     """Return the share of a question's terms that no record holds; in a small Root, where many a word is missing, less."""
     records = candidates.size(connection)
-    return (terms - held) / terms * records / (records + _SMALL) if terms else 0.0
+    return (terms - held) / terms * records / (records + SMALL) if terms else 0.0
 
 
 def names_in(text: str) -> list[str]:

@@ -291,6 +291,7 @@ class Recall:
             parts=tuple(one.parts.items()),
             known=ranking.known,
             nearness=self._nearness.share(one.parts.get("meaning", 0.0), ranking) if self._nearness else 0.0,
+            missing=tuple(ranking.missing(terms)) if self._nearness else (),
         )
 
     def _why(self, ranking: Ranking, one: Scored, terms: Iterable[int], record: Summary) -> str:

@@ -73,6 +73,8 @@ class Hit:
 
     `coverage` is the share of the words which say what the question is about that the passage, its headings and its title hold,
     rare words weighing more: 0 to 1; `known` is the share that any record holds, `nearness` that in meaning, in usual deviations.
+    `missing` are those words that it does not hold, each with its share of them; `held` is the share that it holds, or holds words
+    alike for, 0 where that was not looked at.
     `why` says in a few words what speaks for the hit, `parts` what each signal gave. `instead_of` is the retired record that would
     have come first by its words; the first hit alone has it.
     """
@@ -89,6 +91,8 @@ class Hit:
     instead_of: str = ""
     known: float = 1.0
     nearness: float = 0.0
+    missing: tuple[tuple[str, float], ...] = ()
+    held: float = 0.0
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form with `lines` as "A:B"."""

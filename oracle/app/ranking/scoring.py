@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from oracle.app.ranking import signals, turns
 from oracle.app.ranking.pages import Page
@@ -29,6 +29,8 @@ _NAME = 0.4
 """Weight of the name of one who speaks: others say it too, and what its bearer says is lifted by itself."""
 _NAMED_FROM = 0.5
 """Share of the question's words from which a title that holds them gives what it holds beyond: whoever types it wants it."""
+SMALL = 50
+"""Records of a Root in which the absence of a word says half of what it says in a large one."""
 _CLOSE_LOOK = 240
 """Passages that are looked at closely for what costs more than counting words."""
 
@@ -245,6 +247,20 @@ class Ranking:
         whole = sum(self.weights[number] for number in self._about)
         held = sum(self.weights[number] for number in terms if number in self._about)
         return min(1.0, held / whole) if whole else 0.0
+
+    def missing(self, terms: Container[int]) -> Iterable[tuple[str, float]]:
+        """Yield the whole words that say what the question is about and are none of `terms`, each with its share of them all."""
+        held = set(self._held())
+        rarely = self._statistics.records / (self._statistics.records + SMALL)
+        weights = {
+            number: self.weights[number] * (1.0 if number in held else rarely)
+            for number in sorted(self._about)
+            if self.question.terms[number].weight == 1
+        }
+        whole = sum(weights.values()) or 1.0
+        for number, weight in weights.items():
+            if number not in terms:
+                yield " ".join(self.question.terms[number].tokens), weight / whole
 
 
 def _rareness(count: float, total: float) -> float:

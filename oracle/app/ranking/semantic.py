@@ -87,6 +87,10 @@ class Meaning:
         """Have the models read a question; they may still be at it when this returns."""
         return Nearness(self, [self._worker.submit(reader.question, text) for reader in self.readers])
 
+    def reader_of_words(self) -> Model | None:
+        """Return the model that reads single words, hundreds for an answer; None when it is not there."""
+        return next((reader.model for reader in self.readers if reader.model.reads_words), None)
+
     def candidates(self, asked: Asked, within: str) -> Places:
         """Return the numbers of the texts that may be nearest, of records whose paths begin with `within`."""
         inside = self._within(within)

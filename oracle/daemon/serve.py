@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.app.ports import Clock
+    from oracle.daemon.watching import Changes
     from oracle.store.layout import Root
     from oracle.wake.outcomes import Waker
 
@@ -103,8 +104,7 @@ class Daemon:
             self._attempts.run("configuration", self._read_again)
         if self._attempts.rests("root"):
             return self._attempts.rest_of("root")
-        if self._attempts.run("root", ground.stand) is not None:
-            self._leave(listener)
+        if not self._stands(ground, listener):
             return self._attempts.rest_of("root")
         if self._was_ill or ground.is_new:
             if ground.is_new:
@@ -112,6 +112,13 @@ class Daemon:
             self._was_ill = ground.is_new = False
             self._begin_anew()
         return self._follow(ground, listener)
+
+    def _stands(self, ground: Ground, listener: Listener) -> bool:
+        """Tell whether the Root can be used; let go of everything on it where it can't."""
+        if self._attempts.run("root", ground.stand) is None:
+            return True
+        self._leave(listener)
+        return False
 
     def _follow(self, ground: Ground, listener: Listener) -> float:
         if not self._attempts.rests("watcher") and self._attempts.run(
@@ -123,14 +130,20 @@ class Daemon:
             if changes.records:
                 self._keeper.forget()
         else:
-            self._attempts.run(
-                "index",
-                lambda: self._keeper.turn(changes.edited, is_told=changes.records, is_watched=listener.hears),
-            )
+            self._attempts.run("index", lambda: self._look(changes, ground, listener))
+        if self._was_ill:
+            return self._attempts.rest_of("root")
         if changes.desk:
             self._clerk.ring()
         rest = min(listener.rest(), ground.rest(), self._keeper.rest(is_watched=listener.hears))
         return max(_QUICKEST, rest, self._attempts.rest_of("index") if rest <= 0 else 0.0)
+
+    def _look(self, changes: Changes, ground: Ground, listener: Listener) -> None:
+        try:
+            self._keeper.turn(changes.edited, is_told=changes.records, is_watched=listener.hears)
+        except Exception:
+            if self._stands(ground, listener):
+                raise  # else the Root went away meanwhile, which is told once, as its own fault
 
     def _listen(self, ground: Ground, listener: Listener) -> None:
         try:

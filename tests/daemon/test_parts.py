@@ -20,7 +20,7 @@ from oracle.daemon.metrics import render
 from oracle.daemon.numbers import Numbers
 from oracle.daemon.serve import Daemon
 from oracle.daemon.watching import Changes
-from oracle.errors import AlreadyRunning, DiskFailure, LockTimeout
+from oracle.errors import AlreadyRunning, DiskFailure, LockTimeout, TreeEmptied
 from oracle.index.db import Corrupt
 from oracle.store import daemon as store
 from oracle.store import daemon_log, inbox
@@ -202,6 +202,23 @@ def test_a_full_disk_is_the_fault_of_the_root_whoever_meets_it(
     monkeypatch.setattr(listener, "keep", Failing(full))
     daemon._follow(ground, listener)
     assert [item for item in ("root", "watcher") if daemon._attempts.rests(item)] == [told]
+
+
+def test_a_root_that_goes_away_while_it_is_looked_at_is_the_fault_of_the_root(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    daemon = Daemon(Root(str(root)))
+    ground = Ground(daemon.root, None, daemon.numbers, daemon.log)  # type: ignore[arg-type]
+    listener = Listening(daemon.root, daemon._open, daemon.numbers, daemon.log, lambda: None)
+    monkeypatch.setattr(listener, "keep", lambda: False)
+
+    def lose(*_: object, **__: object) -> None:
+        root.rename(root.with_name("aside"))
+        raise TreeEmptied("Known records are gone.")
+
+    monkeypatch.setattr(daemon._keeper, "turn", lose)
+    daemon._follow(ground, listener)
+    assert [item for item in ("root", "index") if daemon._attempts.rests(item)] == ["root"]
 
 
 def test_a_probe_that_could_not_be_moved_is_moved_next(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

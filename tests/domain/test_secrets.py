@@ -411,7 +411,9 @@ DRAWS = [  # frame, alphabet, length, the share that may be missed
     *(("SECRET_KEY: {}", BASE62 + "+/", n, 0.01) for n in (24, 40)),
     *(('password = "{}"', BASE62 + SYMBOLS, n, limit) for n, limit in ((8, 0.08), (12, 0.025), (16, 0.01))),
     *(("PASSWORD={}", BASE62 + SYMBOLS, n, limit) for n, limit in ((8, 0.16), (12, 0.04), (16, 0.015))),
-    *(("API_KEY={}", BASE62, n, limit) for n, limit in ((8, 0.16), (12, 0.06))),
+    *(("API_KEY={}", BASE62, n, limit) for n, limit in ((8, 0.11), (12, 0.02))),
+    *(("DB_PASSWORD={}", LOWER + DIGITS, n, limit) for n, limit in ((8, 0.26), (10, 0.23), (12, 0.13), (15, 0.07))),
+    *(("DB_PASSWORD={}", LOWER, n, limit) for n, limit in ((8, 0.32), (12, 0.25), (15, 0.3))),
     ("AKIA{}", UPPER + "234567", 16, 0),
     *(("glpat-{}", URLSAFE, n, 0) for n in (20, 27)),
     ("sk-{}", BASE62, 48, 0),
@@ -560,6 +562,20 @@ def test_redaction_holds_for_any_text(text: str) -> None:
         "password,\n",
         "password,a\nb,c\n",
         "|password|\n|a1|\n",
+        "token%3Dx%21",
+        "token(\n'",
+        "'a'\n",
+        "a\\\n",
+        "password 1 ",
+        "password <b>",
+        "password:</b> ",
+        "password a be ",
+        "a1B2c3D4e5 is the password ",
+        "password a:\n",
+        "密码，换成",
+        "pat\n|sk|\n",
+        "API key " + HEX[:32] + " ",
+        "getconnection(a, 'b', ",
         "Qwen2.5-",
         "echo aaaaaa ",
         "auth=('a','",
@@ -609,6 +625,12 @@ def test_time_grows_with_the_text_and_no_faster(fragment: str) -> None:
     assert grows_linearly(find_secrets, fragment * (50_000 // len(fragment)), to=fragment * (400_000 // len(fragment)))
 
 
+@pytest.mark.parametrize("fragment", ["token%3D", "token%3Dx%21", "password=", "token:", "key/", "%3D"])
+def test_a_value_is_not_judged_again_from_each_name_within_it(fragment: str) -> None:
+    """A value has at most 4,096 characters: beyond that any growth looks linear."""
+    assert grows_linearly(find_secrets, fragment * (250 // len(fragment)), to=fragment * (4000 // len(fragment)))
+
+
 def test_prose_costs_little() -> None:
     prose = (
         "We keep the index in one file because a rebuild is cheap; the file can be deleted at any time. Each seat "
@@ -630,7 +652,20 @@ def test_prose_costs_little() -> None:
     [
         *("password", "db_password", "dbPassword", "DB_PASS", "pass", "passwd", "passphrase", "password2", "db_pwd"),
         *("secret", "client-secret", "token", "tokens", "auth.token", "api_key", "apiKey", "APIKey", "private_key"),
-        *("credential", "credentials", "MINIMAX_API_KEY", "ssh_key", "_auth", "密码", "数据库口令"),
+        *(
+            "credential",
+            "credentials",
+            "creds",
+            "aws_sk",
+            "AK",
+            "GITHUB_PAT",
+            "密 码",
+            "MINIMAX_API_KEY",
+            "ssh_key",
+            "_auth",
+            "密码",
+            "数据库口令",
+        ),
     ],
 )
 def test_a_name_that_is_that_of_a_credential(name: str) -> None:
@@ -642,6 +677,17 @@ def test_a_name_that_is_that_of_a_credential(name: str) -> None:
     [
         *("pass_rate", "passed", "bypass", "passport", "pwd", "OLDPWD", "max_tokens", "token_count", "tokenizer"),
         *("secretary", "key", "keys", "keyboard", "public_key", "sort_key", "private_key_path", "credential_file"),
+        *(
+            "task",
+            "disk",
+            "break",
+            "path",
+            "pattern",
+            "TOKEN_ALGO",
+            "secret_encoding",
+            "publicKeyToken",
+            "nextForwardToken",
+        ),
         *("author", "token_type", "next_page_token", "password_policy", "", "key_figures"),
         *("密钥路径", "密码策略", "令牌有效期", "密钥的指纹"),
     ],

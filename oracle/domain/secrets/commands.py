@@ -29,6 +29,11 @@ _COMMANDS = (  # the option in small letters, the command, and the pattern of bo
     (" -p", "sqlcmd", _given("sqlcmd", r"-P[ \t]*")),
     (" -p", "zip", _given("zip", r"-P[ \t]*")),
     (" -p", "7z", _given("7za?", "-p")),
+    (" -p", "mosquitto_", _given("mosquitto_[a-z]{2,4}", r"-P[ \t]+")),
+    (" -p", "cqlsh", _given("cqlsh", r"-p[ \t]+")),
+    ("", "cargo login", r"(?i:cargo login)[ \t]+(?!-)" + _ARGUMENT),
+    ("", "http-basic", r"(?i:http-basic)\.[\w.-]{1,60}[ \t]+\S{1,60}[ \t]+" + _ARGUMENT),
+    ("", "add-mask", r"(?i:add-mask)::" + _ARGUMENT),
     (" -a", "redis-cli", _given("redis-cli", r"-a[ \t]+")),
     (" -w", "ldap", _given("ldap[a-z]{3,9}", r"-w[ \t]*")),
     (" -k", "openssl", _given("openssl", r"-k[ \t]+")),
@@ -67,7 +72,7 @@ _CHPASSWD = (
     r"(?i:echo)[ \t]+(?:-\w{1,3}[ \t]+)?[\"']?[\w.-]{1,60}:(?P<v>[!#-&(-{}~]{6,200}+)[\"']?[ \t]*"
     r"\|[ \t]*(?:sudo[ \t]+)?chpasswd"
 )
-_CURL_USER = r"(?:-u|--user)[ =]?[\"']?[^\s:\"'@/]{1,60}:(?P<v>[!#-&(-;=?-_a-~]{4,200})"
+_CURL_USER = r"(?<![\w-])(?:-u|--user)[ =]?[\"']?[^\s:\"'@/]{1,60}:(?P<v>[!#-&(-;=?-_a-~]{4,200})"
 
 _CURL_COOKIE = (
     r" -b[ \t]?[\"'](?:[\w.-]{1,64}=[^;\"'\n\0]{0,200};[ ]?){0,8}?[\w.-]{1,64}+=(?P<v>[\w.~+/%:|!-]{20,2000}+={0,2})"

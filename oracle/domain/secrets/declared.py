@@ -1,9 +1,9 @@
-"""Values whose name stands apart from them: a default inside of a declaration, a pair turned round, SQL. Domain room: pure."""
+"""Values whose name stands apart from them: in the declaration around, behind them, in the columns of SQL. Domain room: pure."""
 
 from __future__ import annotations
 
 from oracle.domain.secrets.assignments import names_secret
-from oracle.domain.secrets.opaque import UUID, Secret, compiled, is_random
+from oracle.domain.secrets.opaque import UUID, Secret, compiled, is_random, is_scattered
 from oracle.domain.secrets.shapes import starts, values_at
 
 TYPE_CHECKING = False
@@ -33,6 +33,9 @@ _INSERT = (
 _ROW = r"\((?P<row>(?:'[^'\n\0]{0,2000}'|[^()'\n\0]){1,4000}+)\)\s{0,9},?\s{0,9}"
 _CELL = r"(?:'[^'\n\0]{0,2000}'|[^,'\0]){1,2000}+"
 
+_SAID = (" as the ", " is the ", "作为")  # `use … as the root password`, 用…作为密码
+_NAMED = r"(?: [ai]s the |作为)(?P<name>\w{1,15}(?: \w{1,15}){0,2}|[\u4e00-\u9fff]{2,8})"
+
 
 def find_declared(text: str, lower: str) -> Iterator[Secret]:
     """Find random-looking defaults and values in the declaration of a secret's name, and what SQL identifies users by."""
@@ -49,6 +52,20 @@ def find_declared(text: str, lower: str) -> Iterator[Secret]:
         yield from values_at("assignment", text, starts(lower, "identified"), _SQL, is_random)
     for at in starts(lower, "insert") if "values" in lower else ():
         yield from _find_inserted(text, at)
+    for said in _SAID:
+        for at in starts(text, said):
+            yield from _find_before(text, at)
+
+
+def _find_before(text: str, at: int) -> Iterator[Secret]:
+    """Find a scattered value that is said to be a secret behind it."""
+    named = compiled(_NAMED).match(text, at)
+    if named is None:
+        return
+    words = named["name"].split()
+    found = compiled(r"(?P<v>[!#-&(-~]{10,100})[`\"'”」]?[ \t]?$").search(text, max(0, at - 104), at)
+    if found and is_scattered(found["v"]) and any(names_secret(" ".join(words[:end])) for end in (1, 2, 3)):
+        yield Secret("assignment", *found.span("v"))
 
 
 def _find_inserted(text: str, at: int) -> Iterator[Secret]:

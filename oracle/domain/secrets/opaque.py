@@ -23,7 +23,7 @@ _STOPGAP = (
     r"(?i:example|change.?me|placeholder|dummy|sample|redacted|replace|insert|fixme|x{6}|\*\*\*|\.\.\.|opensesame"
     r"|process\.env|import\.meta|os\.environ|getenv|secrets\.|vars\.)"
     r"|(?i:(?:^|[-_.<{\[ ])your|your[-_ ]|here$|(?:^|[-_.])x{4}|x{4}(?:[-_.]|$))"
-    r"|^[$%]?[{(<\[].*[})>\]]$|^\$(?:env:)?(?:[A-Z_][A-Z0-9_]*|[a-z][a-z0-9_]*|[A-Za-z_]+\d?)(?:$|[/.\-])|^%\w+%$|%\(\w+\)|[$#]\{|\$\(|\{\{|<%|\{[a-z_]\w*\}"
+    r"|^[$%]?[{(<\[].*[})>\]]$|^\$(?:env:)?(?:[A-Z_][A-Z0-9_]*|[a-z][a-z0-9_]*|[A-Za-z_]+\d?)(?:$|[/.;,)\-])|^%\w+%$|%\(\w+\)|[$#]\{|\$\(|\{\{|<%|\{[a-z_]\w*\}"
     r"|(?:^|[-_.])(?i:fake|test|demo|mock|foo|bar|todo|none|null)(?:[-_.]|$)"
     # widely printed in documentation: two UUIDs of RFC texts, the payload "John Doe" of a well-known JWT
     r"|^123e4567-e89b|^550e8400-e29b-41d4|IkpvaG4gRG9l"
@@ -31,9 +31,9 @@ _STOPGAP = (
 _NOT_VALUES = (
     r"://|^(?:data|sha\d+|md5|urn|arn|file|vault|op|ssm|secretsmanager|kms|env|ref)[:\-/]"  # addresses and hashes
     r"|^v?\d+(?:[.,:]\d+)+(?:[-+/_a-z][\w.+/-]*)?$|^\d+$|^[./~]+$"  # versions, network addresses, numbers
-    r"|^[A-Z]{2,10}-\d{1,6}[a-z]?$|^[a-z]+(?:_[a-z]+)+=[A-Za-z_.]+$"  # tickets, arguments of calls by their names
+    r"|^[A-Z]{2,10}-\d{1,6}[a-z]?$|^[a-z]+(?:_[a-z]+)*=[A-Za-z_.]+$"  # tickets, arguments of calls by their names
     r"|^[A-Z][A-Za-z]+\d?(?:\.\d)?-\d{1,3}(?:x\d{1,3})?[BM]$|^[A-Z][a-z]{2,}\d{1,2}\.\d{1,2}$"  # models, products
-    r"|^Ag[A-Za-z0-9+/]{300,}={0,2}$|^&(?:#x3[Cc]|#60|lt);"  # encrypted for a cluster, a SealedSecret; a stand-in of HTML
+    r"|^Ag[A-D][A-Za-z0-9+/]{80,}={0,2}$|&(?:#x3[Cc]|#60|lt);"  # encrypted for a cluster, a SealedSecret; a stand-in of HTML
     r"|^\d{4}-\d\d(?:-\d\d|$)|^[a-z][A-Za-z_]*(?:\.[A-Za-z_]+)+$|^[&*][a-z][\w-]{0,20}$"  # times, references
     r"|^~/[\w./@-]+$|^//[a-z]|^(?:\.{1,2}|~)?/(?:[\w.@-]+/)+[\w.@-]*$|^[A-Za-z]:[\\/]|^[\w./~@:\\-]+\.[a-z]{2,5}$"  # paths
     r"|^[A-Za-z_$][\w.$]*(?:\(|\[|->|::)|=>|^[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,8}$"  # code, mail addresses
@@ -41,6 +41,7 @@ _NOT_VALUES = (
     r"|\[\^?(?:A-Z|a-z|0-9|\\)|\\[dwsb]|\{\d+,?\d*\}|\(\?|^--[a-z]"  # regular expressions, options
 )
 _PIECE = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+"
+_RUN = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])"
 UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 
 
@@ -114,7 +115,7 @@ _VERSIONED = (  # `Qwen2.5-72B-Instruct`: a name, and beside it versions, sizes,
 _PART = r"[A-Za-z]*\d{0,5}|\d{6}|\d{8}|(?:[A-Za-z]{2,}|[A-Z])\d{1,5}(?:[A-Z][a-z]{2,})+"
 _TERM = (  # what is written with digits or capitals inside of it, and is a word all the same: `OAuth2`, `K8s`, `V2`
     r"(?<![A-Z0-9])(?:OAuth2?|IPv[46]|[Kk][38]s|[Ii]18n|[Ll]10n|[Aa]11y|[Ee]2[Ee]|[BCMP]2[BCMP]|[23]FA|3DSecure|1Password"
-    r"|Argon2(?:id?|d)|PBKDF2|X?ChaCha20|Poly1305|(?:Ed|X)25519|X509|PKCS\d{1,2}|SHA\d{1,3}|Log4j2?|Neo4j|GPT\d[a-z]?"
+    r"|Argon2(?:id?|d)|PBKDF2|X?ChaCha20|Poly1305|(?:Ed|X)25519|X509|PKCS\d{1,2}|(?:SHA\d{1,3}|[EHPR]S(?:256|384|512))(?:with[A-Z]{2,5})?|UTF(?:8|16|32)|Latin1|Log4j2?|Neo4j|GPT\d[a-z]?"
     r"|H26[45]|Win(?:32|64)|SOC2|[CS]3|EC2|MP[34]|V\d{1,2}|v\d{1,2}$|(?:20\d\d)?Q[1-4])(?![a-z])"
 )
 _PLACED = (  # `db-main-eu1-rw`: short words and numbers between marks, as machines and what they keep are named
@@ -136,7 +137,7 @@ def is_worded(value: str) -> bool:
     parts = [part for part in compiled(r"%[0-9A-F]{2}|[-_./:,@+&#*]").split(value) if part]
     if not all(map(compiled(_PART if len(parts) == 1 else _MARKED_PART).fullmatch, parts)):
         return False
-    words = [word for part in parts for word in compiled(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])").findall(part)]
+    words = [word for part in parts for word in compiled(_RUN).findall(part)]
     letters = sum(map(len, words))
     if letters < 0.5 * len(value) or max(map(len, words)) > 40:
         return False
@@ -145,17 +146,29 @@ def is_worded(value: str) -> bool:
         return value.islower() and len(parts) >= 3
     marked = len(parts) > 1 and one_case and max(map(len, words)) <= 14
     humped = len(words) >= 3 and not one_case and letters >= 4 * len(words)
-    pairs = [first + second for word in words for first, second in pairwise(word.lower())]
-    return sum(pair in _PAIRS for pair in pairs) >= (0.6 if marked or humped else 0.75) * len(pairs)
+    usual, pairs = _count_pairs(words)
+    return usual >= (0.6 if marked or humped else 0.75) * pairs
 
 
 def _is_versioned(value: str) -> bool:
     """Say whether a value names a product and a version of it: short parts, and words of usual pairs of letters."""
     if not compiled(_VERSIONED).fullmatch(value):
         return False
-    words = [word for word in compiled(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])").findall(value) if not word.isupper()]
+    words = [word for word in compiled(_RUN).findall(value) if not word.isupper()]
+    usual, pairs = _count_pairs(words)
+    return max(map(len, words), default=0) >= 4 and usual >= 0.75 * pairs
+
+
+def _count_pairs(words: list[str]) -> tuple[int, int]:
+    """Count the usual ones among the pairs of letters that follow one another in words, and all of them."""
     pairs = [first + second for word in words for first, second in pairwise(word.lower())]
-    return max(map(len, words), default=0) >= 4 and sum(pair in _PAIRS for pair in pairs) >= 0.75 * len(pairs)
+    return sum(pair in _PAIRS for pair in pairs), len(pairs)
+
+
+def _is_unspeakable(value: str) -> bool:
+    """Say whether most pairs of letters are unusual: one name in 400 of documentation is so, and three random texts in four."""
+    usual, pairs = _count_pairs(compiled(_RUN).findall(value))
+    return pairs >= 3 and usual < 0.5 * pairs
 
 
 def _count_classes(value: str) -> int:
@@ -186,13 +199,15 @@ def _is_mixed(value: str) -> bool:
         return False
     pieces = compiled(_PIECE).findall(value)
     average = sum(map(len, pieces)) / len(pieces)
+    if value.isalnum() and _is_unspeakable(value):
+        return True
     if value.isalpha():
         return average < (2.5 if len(value) >= 12 else 2.2)
     if _count_classes(value) >= 3:
         return _has_symbols(value) or not is_worded(value)
     if _has_symbols(value):
         return average < 4.5
-    return any(map(str.isdigit, value)) and average < (2.5 if len(value) >= 12 else 2.2)
+    return any(map(str.isdigit, value)) and (len(pieces) >= 5 or average < 2.2)
 
 
 def is_scattered(value: str) -> bool:
@@ -201,7 +216,7 @@ def is_scattered(value: str) -> bool:
         return False
     pieces = compiled(_PIECE).findall(value)
     mixed = all(compiled(kind).search(value) for kind in ("[a-z]", "[A-Z]", "[0-9]"))
-    return mixed and sum(map(len, pieces)) < 2.2 * len(pieces)
+    return mixed and (sum(map(len, pieces)) < 2.2 * len(pieces) or _is_unspeakable(value))
 
 
 def _has_symbols(value: str) -> bool:

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-_BEGIN = r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
-_END = r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+_LABEL = r"(?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1) ?-{4,5}"
+_BEGIN = rf"-{{4,5}} ?BEGIN {_LABEL}"
+_END = rf"-{{4,5}} ?END {_LABEL}"
 _GAP = r"(?:\s|\\[nr]|[>|\"'+,#*\\])*+"  # line ends as they are, escaped, quoted, in a comment or concatenated
 _KEY_LINES = (
     rf"(?:{_GAP}(?:(?:Proc-Type|DEK-Info|Comment|Version|Hash|Charset):[^\n\\\0]{{1,100}}(?=\n|\\)))*+"
@@ -30,7 +31,7 @@ def find_private_keys(text: str) -> Iterator[Secret]:
     if '"kty"' in text:  # a JSON Web Key (RFC 7517) and what of it is private
         for found in each(text, ('"d"', '"k"'), r'"[dk]"[ \t]{0,9}:[ \t]{0,9}"(?P<v>[A-Za-z0-9_-]{20,2000}+)"'):
             yield Secret("private-key", *found.span("v"))
-    if "PRIVATE KEY" not in text:
+    if "PRIVATE KEY" not in text and "Static key" not in text:
         return
     marks = list(compiled(rf"(?P<begin>{_BEGIN})|{_END}").finditer(text))
     for at, mark in enumerate(marks):
@@ -68,15 +69,16 @@ def _is_basic(value: str) -> bool:
 
 _BASE64 = r"[A-Za-z0-9+/=_-]"
 _OPAQUE = r"[A-Za-z0-9._~+/-]{8,2000}+={0,2}"
-_BEARER = rf"(?i:bearer)[ \t]+[\"'`]?(?P<v>{_OPAQUE})"
+_BEARER = rf"(?i:bearer)[ \t]+(?:[\"'][ \t]{{0,9}}[+.][ \t]{{0,9}})?[\"'`]?(?P<v>{_OPAQUE})"
 _BASIC = rf"(?i:basic)[ \t]+[\"'`]?(?P<v>{_BASE64}{{8,2000}}+)"
 _DOCKER_AUTH = rf'"auth"[ \t]*:[ \t]*"(?P<v>{_BASE64}{{8,2000}}+)"'  # of a registry, in Docker's config.json
 _AUTHORIZATION = (
     r"(?i:authorization)\\?[\"'`]?[ \t]*[:=][ \t]*\\?[\"'`]?(?:(?!(?i:basic|bearer)\b)[A-Za-z][\w-]{0,20}[ \t]+)?"
     rf"(?P<v>{_OPAQUE})"
 )
-_PAIR = (  # a user and a password, given to `auth`, `HTTPBasicAuth` or `Credentials`
-    r"(?i:auth\w{0,20}|credentials?)[ \t]{0,3}[=(][ \t]{0,3}\(?[ \t]{0,3}[\"'][^\"'\n\0]{1,60}[\"'][ \t]{0,3},[ \t]{0,3}"
+_PAIR = (  # a user and a password, given to `auth`, `HTTPBasicAuth` or `Credentials`, or behind an address to JDBC
+    r"(?i:auth\w{0,20}|credentials?|getconnection)[ \t]{0,3}[=(][ \t]{0,3}\(?[ \t]{0,3}"
+    r"(?:(?:[\w.]{1,60}|\"[^\"\n\0]{1,300}\"),[ \t]{0,3})?[\"'][^\"'\n\0]{1,60}[\"'][ \t]{0,3},[ \t]{0,3}"
     r"[\"'](?P<v>[!#-&(-~]{4,200})[\"']"
 )
 _HEADERS = (  # a word that is looked for, what the pattern begins with, and what judges the value
@@ -86,6 +88,7 @@ _HEADERS = (  # a word that is looked for, what the pattern begins with, and wha
     ("auth", "authorization", _AUTHORIZATION, is_credential),
     ("auth", "auth", _PAIR, is_random),
     ("credential", "credential", _PAIR, is_random),
+    ("getconnection", "getconnection", _PAIR, is_random),
 )
 _COOKIE = (  # a header, an assignment, an option of curl
     r"cookie2?\\?[\"'`]?(?:[ \t]*[:=|][ \t]*\\?[\"'`]?|[ \t]+[\"'])(?P<pairs>(?:=\"[!#-~]{8,2000}\"|[^\n\0\"'`]){10,4096}+)"
@@ -148,8 +151,9 @@ def _opens_session(name: str, value: str) -> bool:
 
 _LOGIN = r" / [\"'`*]{0,2}(?P<v>[!#-&+-_a-~]{6,64})"  # behind a user's name
 _USER_NAMED = (
-    r"(?:(?:(?i:log[ -]?in|sign[ -]?in|user|username|account|creds?|credentials?)|账号|帐号|账户|用户名?|登[录陆])"
-    r"(?:[*_`\"']{0,2}[ \t]*[:：=][*_]{0,2}[ \t]*|[ \t]+(?:is|as|with)[ \t]+|(?<=[nN])[ \t]+|[ \t]*(?:是|为)[ \t]*)"
+    r"(?:(?:(?i:log[ -]?in|sign[ -]?in|user|username|account|creds?|credentials?)|账号|帐号|账户|账密|用户名?|登[录陆])"
+    r"(?:[*_`\"']{0,2}[ \t]*[:：=][*_]{0,2}[ \t]*|[ \t]+(?:is|as|with)[ \t]+|(?<=[nN])[ \t]+"
+    r"|[ \t]*(?:是|为)[ \t]*|(?<=[号户密名])[ \t]+)"
     r"[`\"']?[\w.@-]{1,40}"
     r"|(?<![\w./-])(?:root|admin|administrator|postgres|ubuntu|deploy|sa))[`\"'*]{0,2}$"
 )

@@ -12,8 +12,11 @@ if TYPE_CHECKING:
 
 _UNUSUAL = "[^\x00-\x7f\u3000-\u9fff\uac00-\ud7a3\uff01-\uff0a\uff0c\uff1a-\uff1c]"  # Chinese, Korean and their marks
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
-_DROPPED = (  # what a reader doesn't see, the escapes of Markdown, and references to characters
-    rf"[{_INVISIBLE}]|\\(?=[_*~#=-])"
+_PARTED = (  # a literal in two lines
+    r"(?P<quote>[\"'])[ \t]{0,20}[+\\]?[ \t]{0,20}\r?\n[ \t]{0,80}+[+.]?[ \t]{0,9}(?P=quote)"
+)
+_DROPPED = (  # what a reader doesn't see, the escapes of Markdown and of line ends, and references to characters
+    rf"[{_INVISIBLE}]|\\(?:(?=[_*~#=-])|\r?\n)|{_PARTED}"
     r"|&(?:#0{0,4}(?P<decimal>[3-9]\d|1[01]\d|12[0-6])|#[xX]0{0,4}(?P<hex>[2-6][0-9A-Fa-f]|7[0-9A-Ea-e])|lowbar|hyphen);"
 )
 
@@ -70,7 +73,9 @@ class Joined:
 
 
 def _may_differ(text: str) -> bool:
-    if "\\" in text and compiled(r"\\[_*~#=-]").search(text):
+    if "\n" in text and compiled(_PARTED).search(text):
+        return True
+    if "\\" in text and compiled(r"\\[_*~#=\r\n-]").search(text):
         return True
     if "&" in text and any(reference in text for reference in ("&#", "&lowbar;", "&hyphen;")):
         return True

@@ -60,7 +60,12 @@ class Daemon:
         self._clerk = Clerk(self._open, self._attempts, self.numbers, self.log, terms=self._terms())
 
     def _open(self) -> Oracle:
-        return Oracle.open(self.root.path, clock=self._clock, waker=self._waker, warn=self._attempts.warn)
+        return Oracle.open(self.root.path, clock=self._clock, waker=self._waker, warn=self._warn)
+
+    def _warn(self, line: str) -> None:
+        """Log a warning of a use case, unless `_state` went away under it: that is told once, as a fault of its own."""
+        if os.path.isdir(self.root.state):
+            self._attempts.warn(line)
 
     def _terms(self) -> Terms:
         terms = attend.read_terms(self._open())

@@ -214,11 +214,15 @@ def test_a_root_that_goes_away_while_it_is_looked_at_is_the_fault_of_the_root(
 
     def lose(*_: object, **__: object) -> None:
         root.rename(root.with_name("aside"))
+        daemon._open().warn("The Root can't be written.")
         raise TreeEmptied("Known records are gone.")
 
+    heard: list[logging.LogRecord] = []
+    monkeypatch.setattr(daemon.log, "handle", heard.append)
     monkeypatch.setattr(daemon._keeper, "turn", lose)
     daemon._follow(ground, listener)
     assert [item for item in ("root", "index") if daemon._attempts.rests(item)] == ["root"]
+    assert [record.levelname for record in heard] == ["ERROR"]
 
 
 def test_a_probe_that_could_not_be_moved_is_moved_next(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

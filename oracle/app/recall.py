@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from oracle.app.oracle import Oracle
+from oracle.app.ranking.anchors import Anchor, find_anchors
 from oracle.app.ranking.links import (
-    Anchor,
     Neighbour,
     Relations,
     entities_named,
-    find_anchors,
     find_neighbours,
     find_unfollowed,
     weigh_links,

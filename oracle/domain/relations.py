@@ -7,6 +7,9 @@ the link counts before the rest of its sentence; what it denies, or says is over
 
 from __future__ import annotations
 
+from oracle.domain import chinese, directions
+from oracle.domain.chinese import MEETING, ORGANISATION, PERSON
+from oracle.domain.clauses import CLAUSE, clause, holds, said, says, taken_back
 from oracle.domain.compiling import compiled
 from oracle.domain.families import (
     ANY,
@@ -14,12 +17,10 @@ from oracle.domain.families import (
     DENIED,
     FAMILIES,
     KIND_OF,
+    KIND_OF_FOLDER,
     LEFT,
-    MEETING,
-    ORGANISATION,
     OVER,
     PEOPLE,
-    PERSON,
     STAYED,
     WORK,
 )
@@ -29,9 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-NAMED = "\x01"
-"""Stands in a question for the name of the record, and in a sentence for a link."""
-
+NAMED = directions.NAMED
 
 _OPENING = (
     r"(?:(?:please|and|so|tell me|show me|give me|remind me|(?:can|could) you(?: tell me)?|do (?:you|we) know|find|find me"
@@ -40,7 +39,8 @@ _OPENING = (
 _WHO = r"(?i)\b(?:who|whom|whose)\b|谁"
 _ASKS = (
     rf"(?i)^\W*{_OPENING}(?:(?:in|at|by|for|with|from|to|on|of) )?(?:who|whom|whose|what|which|where)\b"
-    r"|^\W*(?:please )?(?:list|name)\b|\b(?:everyone|everybody|anyone|names of|list of)\b|谁|哪"
+    r"|^\W*(?:please )?(?:list|name)\b|\b(?:everyone|everybody|anyone|names of|list of)\b"
+    rf"|{chinese.ASKS}"
 )
 _DOER = (
     r"(?:(?:co-?)?founders|investors|advis[oe]rs|employees|staff|attendees|participants|customers|clients|directors|members|backers"
@@ -53,6 +53,11 @@ _BARE = (
     r"|\b(?:(?:co-?)?founders?|investors?|advis[oe]rs?|employees|employer|staff|attendees|participants|customers|clients"
     r"|board members|directors|backers|portfolio|investments|acquisitions|team)(?: companies| members)?\W*$"
 )
+_LISTED = r"\s*(?:[-*+|]|\d+[.)])"
+_LIGHT_HEADING = (
+    r"\b(?:the|of|by|on|in|at|for|to|our|its|their|and|with|key|current|all|list|who|customers|services|people)\b"
+    r"|[的中过人者与和]"
+)
 _LIGHT = frozenset("came come take took make made get got put give gave has have go went part write wrote".split())
 _PAST = frozenset(
     "used longer former formerly previous previously left leave past before alumni departed quit resign resigned".split()
@@ -60,11 +65,15 @@ _PAST = frozenset(
 _MOST_BARE = 9
 """Words of a question that is put without a verb."""
 _ROSTER = rf"(?:(?:key|current|our|the) )?(?:{_DOER}|present|board|portfolio|team|acquisitions|investments)"
-_DOERS = rf"\b{_DOER}\b"
+_DOERS = rf"\b{_DOER}\b|{NAMED}的?(?:有哪些|有什么|有谁)?(?:{chinese.DOER})|(?:{chinese.DOER})(?:有|是|都|为)*(?:哪|谁)"
 _THING_OF = (
     rf"\b(?:did|does|do|has|have|had) {NAMED}|\bby {NAMED}|{NAMED}.*\b(?:an?|the) (?:\w+ ){{0,2}}(?:(?:co-)?founder|investor"
     r"|advis[oe]r|employee|attendee|participant|customer|client|director|member|backer)\b"
     r"|\b(?:employer|portfolio|investments|acquisitions|boards|mentees|prot[eé]g[eé]s?)\b"
+)
+_WIDE_THING_OF = rf"{NAMED}(?!的?(?:被|由|让|受|遭|是谁))[^谁被由]*(?:哪|什么)(?!家?公司的)"
+_DONE_BY = (
+    rf"\b(?:is|are|was|were|been|be|being)\b.* (?:by|waiting (?:for|on)|stuck on)[^\w{NAMED}]*$|(?:被|由|受)(?:谁|哪)"
 )
 _IS_NAMED = rf"\b(?:is|was|are|were) {NAMED}"
 _ITSELF = (
@@ -75,13 +84,6 @@ _ASKS_PAST = (
     r"\bused to\b|\bno longer\b|\bformer(?:ly)?\b|\bprevious(?:ly)?\b"
     r"|\bleft\b|\bleave\b|\bpast\b|\bex-|\bbefore\b|\balum\w*|\bdeparted\b|\bquit\b|\bresign(?:ed)?\b"
 )
-_CLAUSE = (
-    r"[,;:()—–]|\b(?:but|while|whereas|before|after|though|although)\b"
-    rf"|\band (?=[^{NAMED}]*{NAMED})(?=(?:\w+ly )?(?:has|have|had|is|was|later|then|also|now|since|sits|\w+ed|\w+[^s]s)\b)"
-    r"|\bto (?=(?:start|found|launch|join|build|create)\b)"
-)
-_NOUN = r"(?:mentor|customer|client|investor|backer|owner|acquirer|subscriber|member|partner|competitor)s?"
-_THING_NOUN = r"portfolio|mentees?|prot[eé]g[eé]s?"
 _ASIDE = r"see also|(?:further )?reading|related(?: \w+)?|links|references|backlinks"
 """Headings of lists that say nothing of their links."""
 _ANGEL_NOUN = r"\bangel (?=(?:portfolio|investment|position|bet|che(?:ck|que))s?\b)"
@@ -122,6 +124,8 @@ class Asked:
         placed = self._placed(sentence, start, place) if place >= 0 else 0.0
         if rest > fit or fit <= placed:
             fit, near = max(fit, rest, placed), sentence
+        elif taken_back(sentence[end:]):
+            return fit * _IN_VAIN
         return self._judge(fit, near)
 
     def _beside(self, sentence: str, near: tuple[int, int], words: Collection[str]) -> float:
@@ -129,17 +133,30 @@ class Asked:
         own = sentence[slice(*near)]
         if near == (0, len(sentence)) or not compiled(r"\b(?!and\b|or\b)\w{2,}").search(own):
             return self._spoken(sentence, words)
-        free = [part for part in compiled(_CLAUSE).split(sentence) if part and NAMED not in part]
+        free = [part for part in compiled(CLAUSE).split(sentence) if part and NAMED not in part]
         return self._spoken(" ".join(free), None) if free else 0.0
 
-    def heads(self, heading: str) -> float:
-        """Return how well what stands under a heading, in small letters, has the relation: `Attendees`, `Key investors`."""
+    def heads(self, heading: str, sentence: str) -> float:
+        """Return how well a sentence under a heading, in small letters both, has the relation: `Attendees`, `Key investors`."""
         fit = self._spoken(heading, None)
-        return fit if compiled(_ROSTER).fullmatch(heading.strip()) else _HEADING * fit
+        if not fit or compiled(_ROSTER).fullmatch(heading.strip()):
+            return fit
+        if compiled(_LISTED).match(sentence) and self._says_no_more(heading):
+            return self._judge(fit, sentence)
+        return _HEADING * fit
+
+    def _says_no_more(self, heading: str) -> bool:
+        """Tell whether a heading is of nothing but words of the relation."""
+        for number in self.families:
+            family = FAMILIES[number]
+            heading = compiled(rf"\b(?:{family.plain}|{family.weak})\b").sub("", heading)
+            wide = "|".join(filter(None, (family.wide, family.wide_weak)))
+            heading = compiled(wide).sub("", heading) if wide and not heading.isascii() else heading
+        return not compiled(_LIGHT_HEADING).sub("", heading).strip(" :*")
 
     def _placed(self, sentence: str, start: int, place: int) -> float:
         """Return what the place of a link says: who is the subject of a sentence about a meeting, or `at` it, was there."""
-        at = sentence[:place].endswith(("at ", "into "))
+        at = sentence[:place].endswith(("at ", "into ", "在"))
         if ATTEND in self.families:
             first = not compiled(r"\w").search(sentence[start:place])
             return FAMILY * (_SURELY if at else _THERE if first else _NAMED)
@@ -149,12 +166,14 @@ class Asked:
         words = words if words is not None else compiled(r"\w+").findall(text)
         if any(_alike(cue, word) for cue in self.cues for word in words):
             return 1.0
+        if not text.isascii() and any(cue in text for cue in self.cues if not cue.isascii()):
+            return 1.0
         best = 0.0
         for number in self.families:
             family = FAMILIES[number]
-            if _says(family.plain, text):
+            if says(family.plain, family.wide, text):
                 return FAMILY
-            if _says(family.weak, text):
+            if says(family.weak, family.wide_weak, text):
                 best = FAMILY * _WEAK
         return best
 
@@ -162,73 +181,40 @@ class Asked:
         """Lower what the words that speak of a relation deny, say is over, or say of another one."""
         families = [FAMILIES[number] for number in self.families]
         near = compiled(STAYED).sub("stayed", near)
-        if compiled(DENIED).search(near):
+        near = near if near.isascii() else compiled(chinese.STAYED).sub("", near)
+        if holds(DENIED, chinese.DENIED, near):
             return fit * _IN_VAIN
-        if any(family.other and _says(family.other, near) for family in families):
+        if any(says(family.other, family.wide_other, near) for family in families):
             fit *= _OTHERWISE
         if not self.past and not any(family.lasts for family in families):
             return fit
-        left = compiled(LEFT).search(near) is not None
-        over = left or compiled(OVER).search(near) is not None
+        left = holds(LEFT, chinese.LEFT, near)
+        over = left or holds(OVER, chinese.OVER, near)
         if self.past:
             return max(fit, FAMILY) if left or (over and fit) else fit * _AFTERWARDS
         return fit * _AFTERWARDS if over else fit
 
+    @property
+    def goes_either_way(self) -> bool:
+        """Tell whether the same kinds of things can stand at both ends, so that the words alone say which is which."""
+        return bool(self.families) and not any(FAMILIES[n].doers or FAMILIES[n].things for n in self.families)
+
     def suits(self, sentence: str, place: int, *, asked_is_link: bool) -> bool:
         """Tell whether the link at `place` is at the right end of the relation; `asked_is_link` when it is what is asked for."""
         families = [FAMILIES[number] for number in self.families]
-        for words in (*(family.plain for family in families), *(family.weak for family in families)):
-            cues = sorted(
-                compiled(rf"\b(?:{words})\b").finditer(sentence), key=lambda match: abs(match.start() - place)
-            )
+        for cues in (
+            [cue for family in families for cue in said(family.plain, family.wide, sentence)],
+            [cue for family in families for cue in said(family.weak, family.wide_weak, sentence)],
+        ):
             if cues:
-                did = _is_doer(sentence, cues[0].span(), place)
+                did = directions.is_doer(sentence, min(cues, key=lambda cue: abs(cue[0] - place)), place)
                 return did != (self.thing if asked_is_link else not self.thing)
         return True
-
-
-def _says(words: str, text: str) -> bool:
-    return compiled(rf"\b(?:{words})\b").search(text) is not None
-
-
-def _is_doer(sentence: str, cue: tuple[int, int], place: int) -> bool:
-    """Tell whether the link at `place` does what the word at `cue` says, rather than that it is done to it."""
-    if compiled(_THING_NOUN).fullmatch(sentence[slice(*cue)]):
-        return not _owns(sentence, cue, place, noun=True)
-    return _owns(sentence, cue, place, noun=compiled(_NOUN).fullmatch(sentence[slice(*cue)]) is not None)
-
-
-def _owns(sentence: str, cue: tuple[int, int], place: int, *, noun: bool) -> bool:
-    """Tell whether the link at `place` is what a `noun` calls it, or does what a verb says."""
-    if place < cue[0]:
-        if sentence.startswith(("'s", "’s"), place + 1) or compiled(r"\b(?:in|into|of|at|for|on|took|takes) $").search(
-            sentence[:place]
-        ):
-            return False
-        return noun or not compiled(r"\b(?:was|were|is|been|being) $").search(sentence[place : cue[0]])
-    between = sentence[cue[1] : place]
-    if noun:
-        return compiled(r"^ (?:of|in|to) ").search(between) is None
-    return compiled(r"\b(?:by|from)\b").search(between) is not None
 
 
 def is_aside(heading: str) -> bool:
     """Tell whether a heading, in small letters, is of a list that says nothing of its links."""
     return compiled(_ASIDE).fullmatch(heading.strip(" :*")) is not None
-
-
-def clause(sentence: str, place: int) -> tuple[int, int]:
-    """Return where the clause of a sentence that holds `place` begins and ends; all of it for -1."""
-    if place < 0:
-        return 0, len(sentence)
-    start, end = 0, len(sentence)
-    for match in compiled(_CLAUSE).finditer(sentence):
-        if match.end() <= place:
-            start = match.start() if match[0].isalpha() else match.end()
-        elif match.start() > place:
-            end = match.start()
-            break
-    return start, end
 
 
 def asks_for_links(text: str) -> bool:
@@ -265,7 +251,7 @@ def asked(text: str, cues: Iterable[str], about: str = "") -> Asked:
         kinds = frozenset().union(*sides) if all(sides) else ANY
     if who and not kinds:
         kinds = PEOPLE
-    past = compiled(_ASKS_PAST).search(small) is not None
+    past = holds(_ASKS_PAST, chinese.ASKS_PAST, small)
     own = frozenset(cue for cue in cues if cue not in KIND_OF and cue not in _LIGHT and not (past and cue in _PAST))
     return Asked(own, families, kinds, who, past, thing)
 
@@ -277,18 +263,18 @@ def _families(small: str, kinds: frozenset[str], about: str) -> tuple[int, ...]:
         for number, family in enumerate(FAMILIES)
         if not about or not (family.doers and family.things) or about in family.doers | family.things
     ]
-    plain = tuple(number for number, family in can if _says(family.plain, small))
+    plain = tuple(number for number, family in can if says(family.plain, family.wide, small))
     if plain:
         return plain
-    times = {number: len(compiled(rf"\b(?:{family.weak})\b").findall(small)) for number, family in can}
+    times = {number: len(said(family.weak, family.wide_weak, small)) for number, family in can}
     most = max(times.values(), default=0)
     return tuple(number for number, n in times.items() if n == most) if most else _unsaid(kinds, about)
 
 
 def _asks_for_thing(small: str, *, who: bool) -> bool:
-    if compiled(_DOERS).search(small):
+    if compiled(_DOERS).search(small) or compiled(_DONE_BY).search(small):
         return False
-    if compiled(_THING_OF).search(small):
+    if compiled(_WIDE_THING_OF).search(small) or compiled(_THING_OF).search(small):
         return True
     return not who and compiled(_IS_NAMED).search(small) is not None
 
@@ -297,7 +283,10 @@ def _stated_kinds(small: str) -> frozenset[str]:
     """Return the kinds of things that a question names before the record: `Which companies did …`."""
     before, _, after = compiled(_ANGEL_NOUN).sub("", small).partition(NAMED)
     words = compiled(r"\w+").findall(f"{before} {after}" if after.startswith(("'s ", "’s ")) else before)[:6]
-    return frozenset(KIND_OF[word] for word in words if word in KIND_OF and word not in ("who", "members", "staff"))
+    wide = chinese.stated_kinds(small) if not small.isascii() else ANY
+    return wide or frozenset(
+        KIND_OF[word] for word in words if word in KIND_OF and word not in ("who", "members", "staff")
+    )
 
 
 def _unsaid(kinds: frozenset[str], about: str) -> tuple[int, ...]:
@@ -310,12 +299,12 @@ def _unsaid(kinds: frozenset[str], about: str) -> tuple[int, ...]:
 
 def kind_of(classes: Collection[str]) -> str:
     """Tell by the words of a record's folder, seat and kind what it is about: one of four kinds, or ""."""
-    return next((KIND_OF[word] for word in sorted(classes) if word in KIND_OF), "")
+    return next((KIND_OF_FOLDER[word] for word in sorted(classes) if word in KIND_OF_FOLDER), "")
 
 
 def looks_like_a_person(title: str) -> bool:
     """Tell whether a title is two to four capitalised words: a name, when nothing else says what it is."""
-    return compiled(_PERSON_NAME).fullmatch(title) is not None
+    return compiled(_PERSON_NAME).fullmatch(title) is not None or chinese.is_person_name(title)
 
 
 def _alike(one: str, other: str) -> bool:

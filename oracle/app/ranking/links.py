@@ -6,17 +6,17 @@ whose linking sentence speaks of the relation asked for, of the kind of thing th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
+from oracle.app.ranking.anchors import Anchor, unnamed
 from oracle.app.ranking.pages import Page
 from oracle.app.ranking.question import Question
-from oracle.app.ranking.sayings import LINK, Names, Saying, is_run, sayings, speaks_of, spoken_of
+from oracle.app.ranking.sayings import LINK, Names, Saying, sayings, speaks_of, spoken_of
 from oracle.app.views import Summary
-from oracle.domain import relations
+from oracle.domain import chinese, relations
+from oracle.domain.chinese import PERSON
 from oracle.domain.compiling import compiled
-from oracle.domain.families import PERSON
 from oracle.domain.links import reference_key
 from oracle.domain.slugs import entity
 from oracle.domain.values import value
@@ -25,15 +25,12 @@ from oracle.index.db import Connection
 from oracle.index.fold import fold
 from oracle.index.tokens import lower, tokens
 
-_LONGEST_NAME = 8
-"""Words of a name that are looked for in a question."""
 _CUT, _BELOW = 0.55, 0.8
 """Share of the best score below which a neighbour is no answer, and how far it then stands below."""
 _GOES_ON, _WRONG_END = 0.8, 0.3
 """What counts of a relation that a sentence goes on about, or that goes the other way."""
 _IN_A_LIST, _OF_NO_KIND = -0.1, 0.8
 """What a list of links beside the text says, and what is left to a record of no kind where others are of the one asked for."""
-_RARE = 6
 _FROM_ENTITY = 30
 _SUPPORTED, _CONTRADICTED, _NEAR_STRONG = 0.1, 1.2, 0.1
 """What an edge gives or takes, in shares of the weight of the question's heaviest word."""
@@ -49,16 +46,6 @@ _NO_CUES = frozenset(
 
 
 @value
-class Anchor:
-    """A record that a question names, and the words by which it does."""
-
-    record: int
-    slug: str
-    title: str
-    words: tuple[str, ...]
-
-
-@value
 class Neighbour:
     """A record at the other end of an anchor's link; `snippet` is the link's, `incoming` tells where it stands."""
 
@@ -67,49 +54,6 @@ class Neighbour:
     kind: str
     snippet: str
     incoming: bool
-
-
-def find_anchors(connection: Connection, question: Question, rare: Sequence[str]) -> list[Anchor]:
-    """Return the records whose title or name stands in the question, the longest names first; none inside another."""
-    words = tokens(question.text)
-    runs = {
-        reference_key("-".join(words[at : at + size]))
-        for size in range(1, _LONGEST_NAME + 1)
-        for at in range(len(words) - size + 1)
-    }
-    found: list[Anchor] = []
-    for record, slug, title in candidates.named(connection, sorted(runs - {""}), rare[:_RARE]):
-        names = (tokens(title), tokens(slug.rpartition("/")[2]))
-        name = max((tuple(name) for name in names if _stands_in(name, words)), key=len, default=())
-        if is_run(title) and title in question.text:
-            found.append(Anchor(record, slug, title, (title,)))
-        elif name and (len(name) > 1 or _is_name(name[0], question)):
-            found.append(Anchor(record, slug, title, name))
-    found.sort(key=lambda anchor: (-len(anchor.words), anchor.slug))
-    kept: list[Anchor] = []
-    for anchor in found:
-        if not any(len(other.words) > len(anchor.words) and _stands_in(anchor.words, other.words) for other in kept):
-            kept.append(anchor)
-    return kept[:4]
-
-
-def _stands_in(name: Sequence[str], words: Sequence[str]) -> bool:
-    size = len(name)
-    return size > 0 and any(list(words[at : at + size]) == list(name) for at in range(len(words) - size + 1))
-
-
-def _is_name(word: str, question: Question) -> bool:
-    """Tell whether a word alone may name a record: it has a capital in the question, or digits.
-
-    At its head every word has one, but the first word of a question without a verb names what it is about.
-    """
-    if word not in question.words:
-        return False
-    head = -1 if relations.is_bare(question.text) else 0
-    return any(
-        lower(match[0]) == word and match.start() > head and not match[0].islower()
-        for match in compiled(r"[^\W_]+").finditer(question.text)
-    )
 
 
 def entities_named(connection: Connection, question: Question) -> list[int]:
@@ -190,8 +134,12 @@ class Relations:
         self._names |= {record: Names.of(summary.title, summary.slug) for record, summary in summaries.items()}
         self._kind = self._find_kinds()
         named = {word for anchor in anchors for word in anchor.words}
-        text = _unnamed(question.text, anchors)
-        beside = {word for word in tokens(text) if len(word) > 1 or word.isascii()} - named - _NO_CUES
+        text = unnamed(question.text, anchors)
+        beside = (
+            {word for word in tokens(chinese.without_asking(text)) if len(word) > 1 or word.isascii()}
+            - named
+            - _NO_CUES
+        )
         words = [word for word in question.words if word in beside]
         about = self._kind.get(anchors[0].record, "") if anchors else ""
         self._by_words = relations.asks_for_itself(text)
@@ -271,13 +219,13 @@ class Relations:
             return _IN_A_LIST
         fit = self._asked.fits(text, tokens(text), at)
         if saying.headings and fit < relations.FAMILY:
-            fit = max(fit, self._asked.heads(saying.headings))
+            fit = max(fit, self._asked.heads(saying.headings, text))
         if at < 0:
             return fit * _GOES_ON
-        if self._kind[home] == self._kind[target] != "" and not self._asked.suits(
-            text, at, asked_is_link=target != anchor
-        ):
-            return fit * _WRONG_END
+        if self._asked.goes_either_way or self._kind[home] == self._kind[target] != "":
+            head = f"{saying.headings}: " if saying.headings else ""
+            if not self._asked.suits(head + text, len(head) + at, asked_is_link=target != anchor):
+                return fit * _WRONG_END
         return fit
 
     def _of_kind(self, records: Iterable[int]) -> list[int]:
@@ -322,15 +270,6 @@ def weigh_links(
     for target, number in supported.items():
         points[target] = points.get(target, 0.0) + min(3, number) * _SUPPORTED
     return points
-
-
-def _unnamed(text: str, anchors: Sequence[Anchor]) -> str:
-    """Return a question with a sign in the place of the names of what it asks about."""
-    for anchor in anchors:
-        words = r"[\W_]+".join(compiled(r"\W").sub(r"\\\g<0>", word) for word in anchor.words)
-        pattern = words if is_run(anchor.words[0]) else rf"(?i)(?<!\w){words}(?!\w)"
-        text = re.sub(pattern, relations.NAMED, text)  # `compiled` keeps each pattern for good
-    return text
 
 
 def _classes_of(record: Summary) -> frozenset[str]:

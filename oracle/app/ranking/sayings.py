@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 LINK = r"\[\[(?P<wiki>[^\[\]|\n]+)(?:\|(?P<alias>[^\[\]\n]+))?\]\]|\[(?P<text>[^\[\]\n]+)\]\((?P<place>[^()\s]+)\)"
-_SENTENCE = r"(?<=[.!?。！？；])\s+|(?<=;)\s+(?=[A-Z\[])|\n\s*\n|\n(?=\s*(?:[-*+|>#]|\d+[.)]|\**[A-Z][\w ]{0,20}:))"
-_GOES_ON = r"(?i)^\W*(?:she|he|they|her|his|their)\b"
+_SENTENCE = (
+    r"(?<=[.!?。！？；])\s+|(?<=[。！？；])(?=[^\s”’」』）])|(?<=;)\s+(?=[A-Z\[])|\n\s*\n"
+    r"|\n(?=\s*(?:[-*+|>#]|\d+[.)]|\**[A-Z][\w ]{0,20}:))"
+)
+_GOES_ON = r"(?i)^\W*(?:(?:she|he|they|her|his|their)\b|[他她它其])"
 _MOST_SAYINGS, _MOST_FOLLOW = 100, 10
 """Sentences of a page that are weighed for what they say of one record, and those that may go on about it."""
 _SINGLE = r"(?<![\w-])(?<![A-Z]\w\w )%s(?![\w-])(?! [A-Z])"
@@ -64,8 +67,8 @@ class Names:
 
 
 def is_run(name: str) -> bool:
-    """Tell whether a name is written without blanks around it, as in Chinese."""
-    return not name.isascii() and len(name) > 1 and compiled(RUN).fullmatch(name) is not None
+    """Tell whether a name is written without blanks around it, as in Chinese; figures and Latin letters may stand in it."""
+    return not name.isascii() and len(name) > 1 and compiled(RUN).search(name) is not None
 
 
 def key_of(name: str) -> str:

@@ -339,7 +339,7 @@ def _cite(oracle: Oracle, kept: Sequence[_Candidate], pairs: set[frozenset[str]]
 def _nearest(asked: Question, hits: Sequence[Hit]) -> tuple[Near, ...]:
     near: dict[str, Near] = {}
     for hit in hits:
-        if hit.coverage > 0 or hit.record.slug in asked.subject.held:
+        if hit.coverage > 0 or hit.nearness > 0 or hit.record.slug in asked.subject.held:
             near.setdefault(hit.record.slug, Near(hit.record, (hit.first_line, hit.last_line), hit.coverage))
     return tuple(near.values())[:_NEAREST]
 

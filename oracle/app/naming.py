@@ -13,7 +13,7 @@ from oracle.wording import Said, say, say_many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from oracle.app.oracle import Oracle
     from oracle.index.db import Connection
@@ -33,6 +33,14 @@ def find_namesakes(connection: Connection, name: str) -> list[str]:
     for form in dict.fromkeys((name, name.replace("/", " "))):  # a title may hold a slash
         found = found or namesakes(form, names.slugs_named(connection, reference_key(form), limit=_MANY))
     return found or ([] if names.entities_alike(connection, name) else _titled(connection, name))
+
+
+def find_with_words(oracle: Oracle, text: str, filters: Mapping[str, str]) -> list[str]:
+    """Return up to five slugs of records whose file's name has these words, which their texts need not have; the newest first."""
+    from oracle.app.retrieve import check_filters
+
+    key, wanted = reference_key(text.replace("/", " ")), check_filters(filters)
+    return oracle.index.read(lambda connection: names.with_words(connection, key, wanted, limit=_NEAR)) if key else []
 
 
 def _titled(connection: Connection, title: str) -> list[str]:

@@ -14,9 +14,11 @@ from oracle.app.ranking.scoring import SMALL
 from oracle.app.subjects import Subject, read_subject
 from oracle.app.views import Summary
 from oracle.domain.asked import without
+from oracle.domain.links import reference_key
 from oracle.domain.stretches import is_wide
 from oracle.domain.values import value
 from oracle.index import candidates, fold, holders, query
+from oracle.index.names import with_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,9 +105,10 @@ def read_question(oracle: Oracle, text: str, filters: Mapping[str, str], *, fres
 
 
 def _is_known(connection: Connection, name: str, filters: Mapping[str, str]) -> bool:
-    """Tell whether a record that passes `filters` holds a name."""
+    """Tell whether a record that passes `filters` holds a name, in its text or in the name of its file."""
     if not holders.SIGNED.fullmatch(name):
-        return bool(query.search(connection, _expression(name), filters, limit=1))
+        is_said = query.search(connection, _expression(name), filters, limit=1)
+        return bool(is_said or with_words(connection, reference_key(name), filters, limit=1))
     rows = query.search(connection, _expression(name), filters, limit=holders.MOST)
     return bool(holders.naming(connection, {Summary.from_row(row[2:]).slug for row in rows}, [name]))
 

@@ -41,6 +41,14 @@ def init(oracle: Oracle) -> bool:
     files.make_folder(path)
     for folder in _FOLDERS:
         files.make_folder(oracle.root.join(folder))
+    if is_new and os.stat(path).st_mode & 0o077:
+        oracle.warn(
+            say(
+                "{path} was there and is open to others; for its owner alone: chmod 700 {quoted}",
+                path=path,
+                quoted=shlex.quote(path),
+            )
+        )
     oracle.reconcile()
     return is_new
 

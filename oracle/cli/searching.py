@@ -93,8 +93,10 @@ def search(
     with call.oracle("records") as oracle:
         hits = oracle.search(words, filters, limit=limit, fresh=fresh, strict=strict, lexical=lexical)
         if not hits:
-            hint = known_words(oracle, filters) or _in_facts(oracle, words, filters)
-            hint = hint or say("Try fewer words, or fewer filters.")
+            hint = (
+                known_words(oracle, filters) or _in_names(oracle, words, filters) or _in_facts(oracle, words, filters)
+            )
+            hint = hint or _is_empty(oracle) or say("Try fewer words, or fewer filters.")
             raise NotInMemory(say("not_in_memory_db: nothing is found for {words!r}.", words=_cut(words)), hint=hint)
         standing, root = oracle.standing() if call.as_json else {}, oracle.root
     if hits[0].instead_of:
@@ -103,6 +105,21 @@ def search(
         call.print_json({"records": [{**hit.as_json(), **_signals(hit, explain)} for hit in hits], **standing})
     else:
         write_out("\n".join(_hit_text(hit, explain, root.join(hit.record.path)) for hit in hits))
+
+
+def _is_empty(oracle: Oracle) -> str:
+    """Return that there are no records at all, "" when there are some."""
+    if oracle.records({}, limit=1):
+        return ""
+    return say("The Root {path} holds no records: is it the one that you mean?", path=oracle.root.path)
+
+
+def _in_names(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:
+    """Return which records have the words in the name of their file alone, "" when none has."""
+    from oracle.app.naming import find_with_words
+
+    named = find_with_words(oracle, words, filters)
+    return say("It stands in the names of {names}.", names=named) if named else ""
 
 
 def _in_facts(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 def slug_meant(connection: sqlite3.Connection, name: str, suffix: str) -> str:
@@ -36,6 +36,18 @@ def slug_meant(connection: sqlite3.Connection, name: str, suffix: str) -> str:
 def slugs_named(connection: sqlite3.Connection, key: str, *, limit: int) -> list[str]:
     """Return at most `limit` slugs whose last part folds to `key`, shortest first."""
     rows = connection.execute("SELECT slug FROM record WHERE key = ? ORDER BY length(slug), slug LIMIT ?", (key, limit))
+    return [slug for (slug,) in rows]
+
+
+def with_words(connection: sqlite3.Connection, key: str, filters: Mapping[str, str], *, limit: int) -> list[str]:
+    """Return at most `limit` slugs of records that pass `filters` and have the words of `key`, in this order, in their names."""
+    from oracle.index.query import conditions
+
+    condition, values = conditions(filters)
+    rows = connection.execute(
+        f"SELECT slug FROM record WHERE instr('-' || key || '-', ?) AND {condition} ORDER BY sort_ts DESC, slug LIMIT ?",  # noqa: S608
+        (f"-{key}-", *values, limit),
+    )
     return [slug for (slug,) in rows]
 
 

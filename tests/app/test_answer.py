@@ -370,6 +370,15 @@ def test_a_name_that_no_record_holds_is_not_answered(root: Path, oracle: Oracle)
     assert "8 records and the facts were searched" in reply.reason
 
 
+def test_the_name_of_a_file_is_no_name_that_no_record_holds(root: Path, oracle: Oracle) -> None:
+    put(root, f"{BUILDER}/Snorkel Policy.md", "# Another\n\nWe pay for retries.\n")
+    reply = oracle.answer("Who wrote the Snorkel Policy?", fresh=True)
+    assert reply.status == "not_in_memory_db"
+    assert reply.unknown == ()
+    assert oracle.answer("Who wrote the Snorkel Rules?").unknown == ("Rules",)
+    assert oracle.answer("Who wrote the Snork Policy?").unknown == ("Snork",)
+
+
 def test_what_is_true_of_another_name_is_not_quoted(tmp_path: Path) -> None:
     put(
         tmp_path,

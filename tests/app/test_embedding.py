@@ -406,6 +406,13 @@ def test_a_question_of_another_language_is_answered_in_the_records_words(oracle)
     assert oracle.answer("今天的天气如何").status == "not_in_memory_db"
 
 
+def test_what_is_near_in_meaning_alone_is_named_where_there_is_no_answer(oracle):
+    assert oracle.answer("数据库在哪里", seat="qa").nearest == ()
+    oracle.embed()
+    (near,) = oracle.answer("数据库在哪里", seat="qa").nearest
+    assert (near.record.slug, near.coverage) == (f"{FOLDER}/store", 0.0)
+
+
 def test_what_words_alone_do_not_bear_they_bear_beside_meaning(oracle):
     painted, planted = "Is everything here painted in a colour?", "Is everything here planted in a garden?"
     assert oracle.answer(painted).status == "not_in_memory_db"

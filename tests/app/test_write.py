@@ -310,9 +310,12 @@ def test_init_is_private_and_repeatable(tmp_path: Path) -> None:
 
 def test_init_says_what_it_made_in_a_folder_that_was_there(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with Oracle.open(str(tmp_path)) as oracle:
+    tmp_path.chmod(0o755)
+    warnings: list[str] = []
+    with Oracle.open(str(tmp_path), warn=warnings.append) as oracle:
         assert oracle.init()
         assert not oracle.init()
+    assert warnings == [f"{tmp_path} was there and is open to others; for its owner alone: chmod 700 {tmp_path}"]
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 

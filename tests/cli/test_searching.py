@@ -120,3 +120,17 @@ def test_where_no_record_is_found_a_fact_that_holds_the_words_is_named(
     (filled / "machine/credentials.json").write_text(json.dumps({"keys": {"NAME": {"value": "secret-9x"}}}))
     assert run(["search", *words, "--memory-dir", str(filled)]) == 4
     assert capsys.readouterr().err.splitlines()[1] == f"hint: {hint}"
+
+
+def test_words_that_stand_in_the_name_of_a_file_alone_are_told(filled, capsys) -> None:
+    path = filled / "projects/zoo/builder/Snorkel Policy.md"
+    path.write_text("# Another\n\nWe pay for retries.\n")
+    assert run(["search", "Snorkel", "--fresh", "--memory-dir", str(filled)]) == 4
+    assert capsys.readouterr().err.endswith("hint: It stands in the names of projects/zoo/builder/Snorkel Policy.\n")
+    assert run(["search", "Snork", "--memory-dir", str(filled)]) == 4
+    assert "names of" not in capsys.readouterr().err
+
+
+def test_a_root_without_records_is_told(root, capsys) -> None:
+    assert run(["search", "anything", "--memory-dir", str(root)]) == 4
+    assert "holds no records" in capsys.readouterr().err

@@ -125,13 +125,14 @@ class Clerk:
     def _go_through(self, dues: list[float]) -> None:
         with self._open() as oracle:
             self._finish_intents(oracle)
+            known = {entry.file_name for entry in inbox.read(oracle.root, teams.now_seconds(oracle), Kind.WAKE).waiting}
             subjects: set[tuple[str, ...]] = set()
             waiting: set[str] = set()
             for project in resume.projects(oracle):
                 if not self._stopping and not self._attempts.rests(project):
                     self._attempts.run(project, partial(self._serve_project, oracle, project, subjects, waiting, dues))
             self._due = {subject: due for subject, due in self._due.items() if subject in subjects}
-            self._send_wakeups(oracle, subjects, dues)
+            self._send_wakeups(oracle, subjects, known, dues)
             packets.forget_questions(oracle.root, waiting)
 
     def _finish_intents(self, oracle: Oracle) -> None:
@@ -203,9 +204,10 @@ class Clerk:
 
     # -- wake-ups --------------------------------------------------------------------------------------------------
 
-    def _send_wakeups(self, oracle: Oracle, subjects: set[tuple[str, ...]], dues: list[float]) -> None:
+    def _send_wakeups(self, oracle: Oracle, subjects: set[tuple[str, ...]], known: set[str], dues: list[float]) -> None:
         """Send what is due; word of a question or of its packet is left to who attends to it as long as it is open.
 
+        What was not `known` before the questions were looked at may be of one that nobody has looked at: the next round knows.
         What was never put off comes first: a process may have died over it, and its text stand in the pane. A seat that did not
         take one is left alone for a moment, and something new on the desk comes before the rest, though one is sent each round.
         """
@@ -215,7 +217,10 @@ class Clerk:
         has_tried = False
         for entry in sorted(owed, key=lambda one: (one.tries > 0, one.due_at)):
             seat = (entry.fields.get("project"), entry.fields.get("seat"))
-            if wakeups.is_of_question(entry) and entry.subject[:4] in subjects and wakeups.is_owed(entry):
+            is_new = entry.file_name not in known
+            if wakeups.is_of_question(entry) and (is_new or entry.subject[:4] in subjects) and wakeups.is_owed(entry):
+                if is_new:
+                    dues.append(time.time())
                 continue
             if self._stopping or not attend.is_due(entry, teams.now_seconds(oracle)):
                 dues.append(entry.due_at)

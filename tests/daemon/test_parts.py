@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from oracle.app import attend
+from oracle.app.oracle import Oracle
+from oracle.app.teams import open_team
+from oracle.app.wakeups import owe_question
 from oracle.daemon import service
 from oracle.daemon.attempts import FIRST_REST, LONGEST_REST, Attempts
 from oracle.daemon.ground import Ground
@@ -20,6 +24,7 @@ from oracle.daemon.metrics import render
 from oracle.daemon.numbers import Numbers
 from oracle.daemon.serve import Daemon
 from oracle.daemon.watching import Changes
+from oracle.domain.receipts import ReceiptName
 from oracle.errors import AlreadyRunning, DiskFailure, LockTimeout, TreeEmptied
 from oracle.index.db import Corrupt
 from oracle.store import daemon as store
@@ -345,6 +350,28 @@ def test_a_wake_up_that_a_process_died_over_comes_before_those_put_off(squad: Sq
     clerk._has_work = False
     clerk.round()
     assert squad.recorder.woken() == [("reviewer", "T-2"), ("reviewer", "T-1")]
+
+
+def test_word_of_a_question_that_came_while_others_were_looked_at_waits_for_its_packet(
+    squad: Squad, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    squad.oracle.init()
+    look = attend.open_questions
+
+    def look_a_moment_too_early(oracle: Oracle, project: str) -> list[attend.Asked]:
+        monkeypatch.setattr(attend, "open_questions", look)
+        found = look(oracle, project)
+        squad.ask("Q-1", objective=UNKNOWN, kind="query", notifies=False)
+        owe_question(oracle, open_team(oracle, project), ReceiptName("Q-1", "planner", "memory"), text="Q-1 waits.")
+        return found
+
+    clerk = Daemon(squad.oracle.root, waker=squad.recorder)._clerk
+    monkeypatch.setattr(attend, "open_questions", look_a_moment_too_early)
+    assert clerk.round() <= 1
+    assert squad.recorder.woken() == []
+    clerk.round()
+    clerk.round()
+    assert squad.recorder.woken() == [("memory", "Q-1")]
 
 
 def test_a_seat_in_a_real_pane_is_told_where_its_packet_is(

@@ -93,10 +93,7 @@ def search(
     with call.oracle("records") as oracle:
         hits = oracle.search(words, filters, limit=limit, fresh=fresh, strict=strict, lexical=lexical)
         if not hits:
-            hint = (
-                known_words(oracle, filters) or _in_names(oracle, words, filters) or _in_facts(oracle, words, filters)
-            )
-            hint = hint or _is_empty(oracle) or say("Try fewer words, or fewer filters.")
+            hint = known_words(oracle, filters) or _way_out(oracle, words, filters)
             raise NotInMemory(say("not_in_memory_db: nothing is found for {words!r}.", words=_cut(words)), hint=hint)
         standing, root = oracle.standing() if call.as_json else {}, oracle.root
     if hits[0].instead_of:
@@ -107,11 +104,12 @@ def search(
         write_out("\n".join(_hit_text(hit, explain, root.join(hit.record.path)) for hit in hits))
 
 
-def _is_empty(oracle: Oracle) -> str:
-    """Return that there are no records at all, "" when there are some."""
-    if oracle.records({}, limit=1):
-        return ""
-    return say("The Root {path} holds no records: is it the one that you mean?", path=oracle.root.path)
+def _way_out(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:
+    """Return where words stand that no text holds, else what else to try."""
+    if not oracle.records({}, limit=1):
+        return say("The Root {path} holds no records: is it the one that you mean?", path=oracle.root.path)
+    found = _in_names(oracle, words, filters) or _in_facts(oracle, words, filters)
+    return found or say("Try fewer words, or fewer filters.")
 
 
 def _in_names(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:

@@ -124,8 +124,9 @@ class Clerk:
 
     def _go_through(self, dues: list[float]) -> None:
         with self._open() as oracle:
-            self._finish_intents(oracle)
-            known = {entry.file_name for entry in inbox.read(oracle.root, teams.now_seconds(oracle), Kind.WAKE).waiting}
+            found = inbox.read(oracle.root, teams.now_seconds(oracle))
+            known = {entry.file_name for entry in found.waiting}
+            self._finish_intents(oracle, found)
             subjects: set[tuple[str, ...]] = set()
             waiting: set[str] = set()
             for project in resume.projects(oracle):
@@ -135,8 +136,7 @@ class Clerk:
             self._send_wakeups(oracle, subjects, known, dues)
             packets.forget_questions(oracle.root, waiting)
 
-    def _finish_intents(self, oracle: Oracle) -> None:
-        found = inbox.read(oracle.root, teams.now_seconds(oracle))
+    def _finish_intents(self, oracle: Oracle, found: inbox.Inbox) -> None:
         self._tally["intents"] = sum(one.kind is Kind.INTENT for one in (*found.waiting, *found.taken))
         self._tally["set_aside"] = len(found.poisoned)
         for sentence in found.problems:

@@ -33,6 +33,7 @@ def test_what_it_says_and_how_it_ends() -> None:
 )
 def test_a_child_that_it_leaves_behind_holds_nobody_up(script: str, tmp_path: Path) -> None:
     child = outlast(script, tmp_path / "pid")
+    assert bool(child) == ("{pid}" in script)
     until(lambda: not child or not _lives(child), "it is killed")
 
 
@@ -56,7 +57,9 @@ def _lives(pid: int) -> bool:
 
 
 def test_one_that_hides_in_a_session_of_its_own_holds_nobody_up_either(tmp_path: Path) -> None:
-    os.kill(outlast("setsid sh -c 'echo $$ > {pid}; exec tail -f /dev/null' & wait", tmp_path / "pid"), 9)
+    child = outlast("setsid sh -c 'echo $$ > {pid}; exec tail -f /dev/null' & wait", tmp_path / "pid")
+    assert _lives(child)
+    os.kill(child, 9)
 
 
 def test_what_is_no_program_is_an_error_of_the_system() -> None:

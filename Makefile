@@ -22,7 +22,7 @@ help:
 	@echo 'make demo      run the main job on the knowledge base of the project (CORPUS=DIR: on a folder of yours)'
 	@echo 'make test      run all tests'
 	@echo 'make check     formatting, lint, types, import rules'
-	@echo 'make catalogues  renew the catalogues of messages; name what has no translation (references/translating.md)'
+	@echo 'make catalogues  renew the Chinese catalogue; list what has no translation (references/translating.md)'
 	@echo 'make bench     measure speed and memory'
 	@echo 'make soak      serve a Root under load for SOAK_SECONDS (600), killing the daemon at random; nothing may be lost'
 	@echo 'make clean     remove what these made, .venv included'

@@ -1,7 +1,7 @@
-"""The catalogues of messages: what there is to translate, and how they are renewed.
+"""Renew the Chinese catalogue from the sources: `python -m tests.catalogues`.
 
-`python -m tests.catalogues` writes both catalogues anew from the sources: translations are kept, sentences that are gone are
-dropped, new ones are added without a translation and named, for a person to fill in.
+It keeps the translations, drops the entries of sentences that are gone, and adds new sentences without a translation. It prints
+what it dropped and what has no translation.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import ast
 import string
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -19,20 +18,15 @@ import typer
 
 from oracle.cli.application import build
 from oracle.cli.helping import help_texts
-from oracle.cli.speaking import HELP
+from oracle.cli.i18n.translate import HELP
 from oracle.wording import LIST
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 SOURCES = CHECKOUT / "oracle"
-LANGUAGES = ("en", "zh")
-FORMS = {"en": "nplurals=2; plural=(n != 1);", "zh": "nplurals=1; plural=0;"}
+PATH = SOURCES / "cli" / "i18n" / "zh.po"
 WORDING = "oracle/wording.py"
 SAYERS = {"say": 1, "say_many": 2, "joined": 1, "say_each": None, "templates": None}
 """The functions of `oracle.wording` and how many of their first words are templates; None is all of them."""
-
-
-def path_of(language: str) -> Path:
-    return SOURCES / "locale" / language / "LC_MESSAGES" / "oracle.po"
 
 
 @cache
@@ -54,36 +48,19 @@ def constant(node: ast.expr) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-@dataclass
-class Text:
-    """Something to translate, in English: its form for many, and where it stands."""
-
-    many: str = ""
-    places: list[str] = field(default_factory=list)
-
-
 @cache
-def texts() -> dict[tuple[str, str], Text]:
-    """Return every text there is to translate by its context and its English, in the order of their places."""
-    found: dict[tuple[str, str], Text] = {("", LIST): Text(places=[WORDING])}
+def texts() -> dict[tuple[str, str], str]:
+    """Return every text to translate: (context, English) and its English plural, "" without one."""
+    found: dict[tuple[str, str], str] = {("", LIST): ""}
     for path, tree in modules():
-        for call, given in sorted(sayings(tree), key=lambda item: (item[0].lineno, item[0].col_offset)):
+        for call, given in sayings(tree) if path != WORDING else ():
             known = [text for text in map(constant, given) if text]
-            if path != WORDING and known and call.func.id == "say_many":
-                _add(found, ("", known[0]), path, many=known[1])
-            elif path != WORDING:
-                for text in known:
-                    _add(found, ("", text), path)
-    for text in help_texts(typer.main.get_command(build())):
-        _add(found, (HELP, text), "oracle/cli")
+            if call.func.id == "say_many" and len(known) == 2:
+                found[("", known[0])] = known[1]
+            else:
+                found.update({("", text): found.get(("", text), "") for text in known})
+    found.update({(HELP, text): "" for text in help_texts(typer.main.get_command(build()))})
     return found
-
-
-def _add(found: dict[tuple[str, str], Text], key: tuple[str, str], place: str, many: str = "") -> None:
-    text = found.setdefault(key, Text())
-    text.many = text.many or many
-    if place not in text.places:
-        text.places.append(place)
 
 
 def placeholders(template: str) -> list[str]:
@@ -92,36 +69,33 @@ def placeholders(template: str) -> list[str]:
     return sorted({f"{name}!{how or ''}:{spec}" for _, name, spec, how in parts if name is not None})
 
 
-def renew(language: str) -> list[str]:
-    """Write a catalogue anew and return what has no translation yet."""
-    path = path_of(language)
-    old = polib.pofile(str(path)) if path.exists() else polib.POFile()
-    known = {(entry.msgctxt or "", entry.msgid): entry.msgstr or entry.msgstr_plural.get(0, "") for entry in old}
+def renew() -> tuple[list[str], list[str]]:
+    """Write the catalogue and return the sentences without a translation and the stale ones that were dropped."""
+    old = {(entry.msgctxt or "", entry.msgid): entry for entry in polib.pofile(str(PATH))}
     new = polib.POFile(wrapwidth=120)
-    new.header = old.header
     new.metadata = {
         "Project-Id-Version": "memory-oracle",
-        "Language": language,
+        "Language": "zh",
         "MIME-Version": "1.0",
         "Content-Type": "text/plain; charset=UTF-8",
         "Content-Transfer-Encoding": "8bit",
-        "Plural-Forms": FORMS[language],
+        "Plural-Forms": "nplurals=1; plural=0;",
     }
-    for (context, english), text in texts().items():
-        told = english if language == "en" else known.get((context, english), "")
-        places = [(place, "") for place in text.places]
-        entry = polib.POEntry(msgctxt=context or None, msgid=english, msgid_plural=text.many, occurrences=places)
-        if not text.many:
-            entry.msgstr = told
+    for (context, english), many in sorted(texts().items(), key=lambda item: (item[0][1].casefold(), item[0])):
+        known = old.pop((context, english), None)
+        chinese = (known.msgstr or known.msgstr_plural.get(0, "")) if known else ""
+        entry = polib.POEntry(msgctxt=context or None, msgid=english, msgid_plural=many)
+        if many:
+            entry.msgstr_plural = {0: chinese}
         else:
-            entry.msgstr_plural = {0: english, 1: text.many} if language == "en" else {0: told}
+            entry.msgstr = chinese
         new.append(entry)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(str(new) + "\n", encoding="utf-8")
-    return [entry.msgid for entry in new.untranslated_entries()]
+    PATH.write_text(f"{new}\n", encoding="utf-8")
+    return [entry.msgid for entry in new.untranslated_entries()], [english for _, english in old]
 
 
 if __name__ == "__main__":
-    for name in LANGUAGES:
-        for text in renew(name):
-            sys.stdout.write(f"{name}: {text}\n")
+    missing, stale = renew()
+    sys.stdout.writelines(
+        [*(f"not translated: {text}\n" for text in missing), *(f"dropped: {text}\n" for text in stale)]
+    )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from oracle.cli.i18n.translate import translate, translate_help
 from oracle.cli.printing import cells
-from oracle.cli.speaking import explain, speak
 from oracle.wording import retold, templates
 
 if TYPE_CHECKING:
@@ -38,20 +38,20 @@ _ATOMS = re.compile(
 )
 
 
-def translate_help(command: Any) -> None:  # noqa: ANN401 -- the parser's classes have no public names
+def translate_command(command: Any) -> None:  # noqa: ANN401 -- the parser's classes have no public names
     """Put the texts of a command and of those below it into the chosen language, for `--help` alone."""
     command.context_class = _Context
-    command.help = explain(command.help)
+    command.help = translate_help(command.help)
     command.short_help = (command.help or "").partition("\n\n")[0].removesuffix("。")
-    command.epilog = explain(command.epilog)
+    command.epilog = translate_help(command.epilog)
     for parameter in command.params:
-        parameter.help = explain(getattr(parameter, "help", None) or "")
+        parameter.help = translate_help(getattr(parameter, "help", None) or "")
     for below in getattr(command, "commands", {}).values():
-        translate_help(below)
+        translate_command(below)
 
 
 def help_texts(command: Any) -> Iterator[str]:  # noqa: ANN401
-    """Yield what `translate_help` looks up."""
+    """Yield what `translate_command` looks up."""
     yield from filter(None, (command.help, command.epilog))
     yield from filter(None, (getattr(parameter, "help", None) for parameter in command.params))
     for below in getattr(command, "commands", {}).values():
@@ -75,12 +75,12 @@ class _Formatter(typer.Context.formatter_class):  # type: ignore[valid-type,misc
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """Write the line that says how a command is called."""
         for word in ("[OPTIONS]", "COMMAND [ARGS]..."):
-            args = args.replace(word, explain(word))
-        super().write_usage(prog, args, prefix or explain("Usage: "))
+            args = args.replace(word, translate_help(word))
+        super().write_usage(prog, args, prefix or translate_help("Usage: "))
 
     def write_heading(self, heading: str) -> None:
         """Write the heading of a part."""
-        self.write(f"{'':>{self.current_indent}}{explain(heading)}：\n")
+        self.write(f"{'':>{self.current_indent}}{translate_help(heading)}：\n")
 
     def write_text(self, text: str) -> None:
         """Write paragraphs."""
@@ -106,13 +106,15 @@ class _Formatter(typer.Context.formatter_class):  # type: ignore[valid-type,misc
 def _translated(meaning: str) -> str:
     found = _NOTES.fullmatch(meaning)
     if found is None:
-        return explain(meaning)
+        return translate_help(meaning)
     notes = (
-        "；".join(explain(note) if " " not in note else speak(retold(note)) for note in found["notes"].split("; "))
+        "；".join(
+            translate_help(note) if " " not in note else translate(retold(note)) for note in found["notes"].split("; ")
+        )
         if found["notes"]
         else ""
     )
-    return explain(found["text"]) + (f" [{notes}]" if notes else "")
+    return translate_help(found["text"]) + (f" [{notes}]" if notes else "")
 
 
 class _Context(typer.Context):

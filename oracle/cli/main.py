@@ -92,22 +92,22 @@ def _run(call: Call, words: list[str]) -> int:
 
 def _agree_on_language(words: list[str]) -> list[str]:
     """Choose the language of this call and return the words that do not speak of it."""
-    from oracle.cli.language import choose_language, take_language
-    from oracle.cli.speaking import ENGLISH, speak_in
+    from oracle.cli.i18n.language import choose_language, take_language
+    from oracle.cli.i18n.translate import ENGLISH, set_language
 
-    speak_in(ENGLISH)
+    set_language(ENGLISH)
     words, asked = take_language(words)
-    speak_in(choose_language(asked, words, os.environ))
+    set_language(choose_language(asked, words, os.environ))
     return words
 
 
 def _translate(command: object) -> None:
-    from oracle.cli.speaking import is_english
+    from oracle.cli.i18n.translate import is_english
 
     if not is_english():
-        from oracle.cli.helping import translate_help
+        from oracle.cli.helping import translate_command
 
-        translate_help(command)
+        translate_command(command)
 
 
 def _as_typed() -> AbstractContextManager[None]:

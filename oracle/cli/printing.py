@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from oracle.cli.speaking import speak
+from oracle.cli.i18n.translate import translate
 from oracle.errors import DiskFailure
 from oracle.wording import say
 
@@ -46,12 +46,12 @@ class ReaderGone(Exception):
 
 def visible(text: str) -> str:
     r"""Return `text` in the operator's language, on one line, what steers a terminal spelled out (`\x1b`, `\n`, `\u202e`)."""
-    return _UNSAFE.sub(_spell, speak(text))
+    return _UNSAFE.sub(_spell, translate(text))
 
 
 def visible_lines(text: str) -> str:
     """Return text of several lines in the operator's language, its line ends and tabs kept, what else steers spelled out."""
-    return _UNSAFE_IN_LINES.sub(_spell, speak(text))
+    return _UNSAFE_IN_LINES.sub(_spell, translate(text))
 
 
 def _spell(match: re.Match[str]) -> str:
@@ -102,7 +102,7 @@ def _draw(table: Table, rows: list[list[str]]) -> str:
     ]
     drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
     for index in beside:
-        drawn.add_column(Text(speak(table.headings[index])), overflow="fold")
+        drawn.add_column(Text(translate(table.headings[index])), overflow="fold")
     if table.stacked:
         drawn.add_column(Text(_stacked_heading(table, rows)), overflow="fold", ratio=1)
     for number, row in enumerate(rows):
@@ -121,7 +121,7 @@ def _draw(table: Table, rows: list[list[str]]) -> str:
 
 def _stacked_heading(table: Table, rows: list[list[str]]) -> str:
     """Return what the lines of a stacked cell are, in their order, as in `as written / source / target`."""
-    return " / ".join(speak(table.headings[index]) for index in table.stacked if any(row[index] for row in rows))
+    return " / ".join(translate(table.headings[index]) for index in table.stacked if any(row[index] for row in rows))
 
 
 def cells(text: str) -> int:

@@ -7,8 +7,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from oracle.cli.i18n.translate import translate
 from oracle.cli.printing import OutputLost, ReaderGone, as_json, tell, visible, write_out
-from oracle.cli.speaking import speak
 from oracle.cli.waiting import Waiting
 from oracle.errors import NotFound, OracleError
 from oracle.wording import joined, say
@@ -68,7 +68,7 @@ class Call:
                 with suppress(ReaderGone):
                     self.print_json({**beside, **_without_secrets(error).as_json()})
                 return error.exit_code
-        error.sentence, error.hint = speak(error.sentence), speak(error.hint)
+        error.sentence, error.hint = translate(error.sentence), translate(error.hint)
         error = _without_secrets(error)
         tell(map(visible, [error.sentence, *([say("hint: {hint}", hint=error.hint)] if error.hint else [])]))
         return error.exit_code

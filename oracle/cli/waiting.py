@@ -6,8 +6,8 @@ import sys
 from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
+from oracle.cli.i18n.translate import translate
 from oracle.cli.printing import is_terminal, wants_colour
-from oracle.cli.speaking import speak
 from oracle.wording import say
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Waiting:
         """Take a count from the work and the name of what is counted."""
         self._text = say("{count:,} {what} …", count=count, what=what)
         if self._status is not None:
-            self._status.update(speak(self._text))
+            self._status.update(translate(self._text))
 
     def _begin(self) -> None:
         from rich.console import Console
@@ -63,5 +63,5 @@ class Waiting:
                 markup=False,
                 emoji=False,
             )
-            self._status = console.status(speak(self._text))
+            self._status = console.status(translate(self._text))
             self._status.start()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from glob import glob
 
-from oracle.cli.speaking import CHINESE, ENGLISH
+from oracle.cli.i18n.translate import CHINESE, ENGLISH
 from oracle.errors import OracleError, UsageError
 from oracle.store.preferences import LANGUAGES, SETTINGS, no_language
 from oracle.wording import Said, say

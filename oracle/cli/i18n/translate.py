@@ -1,7 +1,7 @@
-"""Say what the program says in the operator's language: the one place that translates.
+"""Translate sentences into the operator's language, as they are printed.
 
-Sentences are English until they are printed. English costs nothing here; another language loads its catalogue,
-`oracle/locale/LANGUAGE/LC_MESSAGES/oracle.po`, when the first sentence is to be said in it.
+Sentences are English until then. English needs no catalogue; another language loads `LANGUAGE.po` of this folder when the first
+sentence is printed in it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from oracle.wording import LIST, Joined, Retold, Said, render, templates
 
 ENGLISH, CHINESE = "en", "zh"
-LOCALE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "locale")  # noqa: PTH118, PTH120, PTH100
+CATALOGUES = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 -- pathlib is not loaded here
 HELP = "help"
 """The context, in a catalogue, of texts that are printed as they stand, braces and all."""
 
@@ -49,7 +49,7 @@ _LONGEST = 2_000
 _language = ENGLISH
 
 
-def speak_in(language: str) -> None:
+def set_language(language: str) -> None:
     """Choose the language of everything that is printed from now on: `en` or `zh`."""
     global _language
     _language = language
@@ -60,16 +60,16 @@ def is_english() -> bool:
     return _language == ENGLISH
 
 
-def speak(text: str) -> str:
+def translate(text: str) -> str:
     """Return a sentence in the chosen language; text that is no sentence of the program's is returned as it is."""
     if _language == ENGLISH or not isinstance(text, Said):
         return text
-    return load(_language).say(text)
+    return load(_language).translate(text)
 
 
-def explain(text: str) -> str:
+def translate_help(text: str) -> str:
     """Return in the chosen language a text of a help, which has no values: that of a command or of an option."""
-    return text if _language == ENGLISH or not text else load(_language).explain(text)
+    return text if _language == ENGLISH or not text else load(_language).translate_help(text)
 
 
 @lru_cache
@@ -79,7 +79,7 @@ def load(language: str) -> Catalogue:
 
     helps: dict[str, str] = {}
     sentences: dict[str, str] = {}
-    path = os.path.join(LOCALE, language, "LC_MESSAGES", "oracle.po")  # noqa: PTH118 -- pathlib is not loaded here
+    path = f"{CATALOGUES}/{language}.po"
     try:
         entries = list(polib.pofile(path))
     except (OSError, ValueError):
@@ -98,7 +98,7 @@ class Catalogue:
         self._templates = templates
         self._helps = helps
 
-    def explain(self, text: str) -> str:
+    def translate_help(self, text: str) -> str:
         """Return a text of a help in the other language, as it is when the catalogue does not know it."""
         return self._helps.get(text) or self.look_up(text)
 
@@ -106,7 +106,7 @@ class Catalogue:
         """Return a template in the other language, as it is when the catalogue does not know it."""
         return self._templates.get(template) or template
 
-    def say(self, said: Said) -> str:
+    def translate(self, said: Said) -> str:
         """Return a sentence, and the sentences among its values, in the other language."""
         if isinstance(said, Retold):
             return self.recognise(str(said))
@@ -123,7 +123,7 @@ class Catalogue:
 
     def _text(self, one: object) -> str:
         if isinstance(one, Said):
-            return self.say(one)
+            return self.translate(one)
         if one in SYSTEMS_WORDS:
             return self.look_up(str(one))
         return self.look_up(LIST).join(map(self._text, one)) if isinstance(one, tuple) else str(one)

@@ -1,3 +1,3 @@
 """The federated knowledge-base oracle for teams of coding agents."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -30,7 +30,6 @@ _UNSEEN = (  # soft hyphens, joiners and directions; vowel points of Hebrew and 
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
 )
 _ACCENTED = "\u0386-\u03ce\u0401\u0451\u1f00-\u1fff"  # Greek, and ё
-PHRASE_CJK = 4
 STOP_WORDS = frozenset(
     [
         "a",
@@ -122,8 +121,8 @@ def _split(run: str) -> list[str]:
 def match_expression(query: str) -> str:
     """Return the FTS5 expression for a person's words, or "" when nothing is left to look for.
 
-    Words are joined with OR; a word with inner punctuation (`ARENA-228`, `src/auth.rs`, `v2.1`, `don't`) is a phrase, and so
-    is a CJK run of up to four characters; longer runs are an OR of their pairs. Operators of FTS5 are plain text here.
+    Words are joined with OR; a word with inner punctuation (`ARENA-228`, `src/auth.rs`, `v2.1`, `don't`) is a phrase.
+    A run of CJK characters is an OR of its pairs. Operators of FTS5 are plain text here.
     English stop words are dropped unless nothing else is there.
     """
     terms: dict[str, None] = {}
@@ -172,10 +171,7 @@ def _expressions(part: list[str]) -> list[str]:
     if not is_run(part[0]):
         return [quote(" ".join(part))]
     run = part[0]
-    if len(run) == 1:
-        return [f"{quote(run)}*"]
-    pairs = _split(run)
-    return [quote(" ".join(pairs))] if len(run) <= PHRASE_CJK else [quote(pair) for pair in pairs]
+    return [quote(pair) for pair in _split(run)] or [f"{quote(run)}*"]
 
 
 def quote(text: str) -> str:

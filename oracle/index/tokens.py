@@ -10,6 +10,7 @@ from oracle.index import fold
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
+    from collections.abc import Sequence
 
 _MARKS = "[\u0300-\u036f]"
 _NO_CYRILLIC = "[^\u0400-\u04ff]+"
@@ -41,6 +42,11 @@ def tokens(text: str) -> list[str]:
 def pairs(run: str) -> list[str]:
     """Return the overlapping pairs of characters of a run; none of a single character."""
     return [run[at : at + 2] for at in range(len(run) - 1)]
+
+
+def count_row(words: Sequence[str], row: tuple[str, ...]) -> int:
+    """Return how often the words of `row` stand one after the other."""
+    return sum(tuple(words[at : at + len(row)]) == row for at in range(len(words)))
 
 
 def is_wide(token: str) -> bool:

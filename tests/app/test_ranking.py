@@ -39,6 +39,8 @@ def first(root: Path, query: str) -> str:
         ("步骤", "步骤"),
         ("为什么节点重启", "节点 点重 重启"),
         ("为什么", "为什 什么"),
+        ("谁是王沈", "王沈"),
+        ("网关在哪里？", "网关"),
         ("", ""),
     ],
 )
@@ -175,3 +177,40 @@ def test_what_changed_after_the_look_is_never_quoted(root: Path, monkeypatch: py
         renamed.rename(renamed.with_name("other.md"))
         snippets = [hit.snippet for hit in oracle.search("needle")]
     assert not any("needle" in snippet for snippet in snippets)
+
+
+ASKED = [
+    ("网关在哪里？", "我们的网关部署在上海机房，端口 8443。"),
+    ("谁是王沈？", "王沈是平台组的负责人。"),
+    ("缓存有什么限制？", "缓存的上限是 512 MB，每个租户限制 64 MB。"),
+    ("怎么回滚？", "发布失败时用上一版镜像回滚。"),
+    ("备份几点？", "每天凌晨三点备份一次。"),
+    ("密码多久换？", "密码每九十天更换一次。"),
+    ("端口是多少？", "监听的端口为 9000。"),
+    ("限流阈值？", "限流的阈值是每秒二百次请求。"),
+    ("什么是灰度？", "灰度发布先放百分之五的流量。"),
+    ("数据库选谁", "数据库我们选用了 PostgreSQL。"),
+]
+
+
+def test_short_chinese_questions_are_answered(root: Path) -> None:
+    for number in range(20):
+        put(root, f"other-{number}", f"# 其他\n\n今天开了第{number}次会，讨论了午饭。\n")
+    for number, (_, text) in enumerate(ASKED):
+        put(root, f"told-{number}", f"# 记录\n\n{text}\n")
+    with Oracle.open(str(root)) as oracle:
+        lost = []
+        for number, (question, text) in enumerate(ASKED):
+            hits = [hit.record.slug for hit in oracle.search(question)]
+            quoted = [claim.quote.text for claim in oracle.answer(question).claims]
+            if f"{BUILDER}/told-{number}" not in hits[:2] or text not in quoted:
+                lost.append((question, hits, quoted))
+    assert not lost
+
+
+@pytest.mark.parametrize(("phrase", "apart"), [("缓存限制", "缓存。限制。存限。"), ("悬浮窗", "悬浮，浮窗，")])
+def test_a_chinese_phrase_comes_before_its_pairs(root: Path, phrase: str, apart: str) -> None:
+    put(root, "whole", f"# 一\n\n这里说{phrase}，还说了许多别的事情，例如天气、午饭和周末的安排。\n")
+    for number in range(3):
+        put(root, f"apart-{number}", f"# 二\n\n{apart * 9}\n")
+    assert first(root, phrase) == "whole"

@@ -19,16 +19,22 @@ _POSSESSIVE = r"(?i)[’'](?:s|t|re|ll|ve|d|m)\b"
 _COMPOUND = r"[a-z]{2,}(?:-[a-z]{2,})+"
 _SINGLE = 0.4
 """Weight of one character of a longer run: it says little, but finds other words for the same."""
+_WHOLE = 1e-6
+"""Weight of a run of characters as a phrase: it changes no share. A signal of the ranking lifts the passages that hold it."""
 _FILLERS = frozenset(
     """any been can could don didn doesn isn wasn aren weren won wouldn couldn shouldn hasn haven hadn he her his him into just
     me my not no our she should so some than us very was would""".split()
 )
 """Words that are looked for when nothing else is there, beside the stop words of the index."""
-_WIDE_FILLERS = (
-    "为什么|为何|什么|怎么样|怎么|怎样|如何|哪个|哪些|哪里|哪种|哪一|多少|多久|几个|是否|能不能|是不是|有没有|可不可以|我们|你们|他们|时候|的话"
-    "|一个|这个|那个|这些|那些|[吗呢吧啊的了着过么]"
+_WIDE_ASKING = (
+    "[是在有]?(?:为什么|为何|什么|怎么样|怎么|怎样|如何|哪个|哪些|哪里|哪儿|哪种|哪一|哪|谁|多少|多久|几个|几点)是?"
+    "|是否|能不能|是不是|有没有|可不可以|[吗呢]$"
 )
-"""What a Chinese question is made with, and what between two words makes pairs that are no words."""
+"""What a Chinese question asks with; it is cut out of any run of characters."""
+_WIDE_FILLERS = f"{_WIDE_ASKING}|我们|你们|他们|时候|的话|一个|这个|那个|这些|那些|[吗呢吧啊的了着过么]"
+"""What else stands between the words of a long run; in a short one its characters may be part of a word."""
+_SHORT = 4
+"""Characters of a run that may be one word, and is looked for as a phrase too."""
 _ASKING = frozenset(
     """know knows known knew tell tells told decide decides decided choose chooses chose chosen pick picks picked select selects
     selected happen happens happened mention mentions mentioned think thinks thought say says said use uses used using
@@ -132,18 +138,19 @@ def _read(part: list[str]) -> list[Term]:
         wanted = " OR ".join(fold.quote(word) for word in (" ".join(part), *also))
         return [Term(words, f"({wanted})" if also else wanted, 1.0, also)] if words else []
     run = lower(part[0])
-    if len(run) > fold.PHRASE_CJK:
-        rest = [piece for piece in compiled(_WIDE_FILLERS).split(run) if piece]
-        if rest and rest != [run]:
-            return [term for piece in rest for term in _read_run(piece)]
-    return _read_run(run)
+    asking = _WIDE_ASKING if len(run) <= _SHORT else _WIDE_FILLERS
+    rest = [piece for piece in compiled(asking).split(run) if piece] or [run]
+    found = [term for piece in rest for term in _read_run(piece)]
+    return found + [_phrase(piece) for piece in (*rest, run) if 2 < len(piece) <= _SHORT]
 
 
 def _read_run(run: str) -> list[Term]:
     if len(run) == 1:
         return [Term((run,), f"{fold.quote(run)}*", 1.0)]
     singles = [Term((char,), "", _SINGLE) for char in dict.fromkeys(run)]
-    if len(run) <= fold.PHRASE_CJK:
-        found = [Term((pair,), "", 1.0) for pair in pairs(run)]
-        return [Term((pairs(run)[0],), fold.quote(" ".join(pairs(run))), 1.0), *found[1:], *singles]
     return [*(Term((pair,), fold.quote(pair), 1.0) for pair in pairs(run)), *singles]
+
+
+def _phrase(run: str) -> Term:
+    """Return the term that finds a whole run; its pairs have the weight."""
+    return Term(tuple(pairs(run)), fold.quote(" ".join(pairs(run))), _WHOLE)

@@ -14,7 +14,7 @@ from oracle.app.ranking import signals, turns
 from oracle.app.ranking.pages import Page
 from oracle.app.ranking.question import Question
 from oracle.domain.values import value
-from oracle.index.tokens import is_wide, tokens
+from oracle.index.tokens import count_row, is_wide, tokens
 
 _K1, _B = 1.2, 0.4
 _TITLE, _HEADING = 0.7, 0.45
@@ -274,7 +274,6 @@ def _count_row(page: Page, row: tuple[str, ...]) -> Iterable[tuple[int, int]]:
     if not all(places):
         return
     for at in set.intersection(*(set(place or ()) for place in places)):
-        words = tokens(page.passages[at].text)
-        times = sum(1 for start in range(len(words)) if tuple(words[start : start + len(row)]) == row)
+        times = count_row(tokens(page.passages[at].text), row)
         if times:
             yield at, times

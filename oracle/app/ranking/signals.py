@@ -10,7 +10,7 @@ from itertools import pairwise
 from oracle.app.ranking import turns
 from oracle.app.ranking.dates import nearness
 from oracle.domain.compiling import compiled
-from oracle.index.tokens import lower
+from oracle.index.tokens import count_row, is_wide, lower
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ _SPEAKER = 0.4
 _DAY = 1.0
 _SHAPE = 0.2
 _PAIR = 0.3
+_PHRASE = 2.0
+"""Times that a whole Chinese word counts beside its pairs: more than repeating the pairs apart can give."""
 _QUESTION = 0.1
 """Share of its score that a passage loses which asks itself."""
 
@@ -44,9 +46,13 @@ def add_cheap(ranking: Ranking, found: Sequence[Scored]) -> None:
     words = set(ranking.question.words)
     days = ranking.question.days
     near: dict[int, float] = {}
+    phrases = _phrases(ranking)
     for scored in found:
         if scored.source not in near:
             near[scored.source] = nearness(days, scored.page.days)
+        for number, phrase, weight in phrases:
+            if number in scored.terms or count_row(scored.page.title, phrase):
+                scored.add("phrase", _PHRASE * weight)
         is_speaker = not words.isdisjoint(scored.page.speakers[scored.at].split())
         if scored.page.is_conversation:
             turns.add_turn(ranking, scored, is_speaker=is_speaker, near=near[scored.source])
@@ -69,6 +75,17 @@ def add_close(ranking: Ranking, found: Sequence[Scored]) -> None:
         if pairs:
             small = lower(text)
             scored.add("pairs", _PAIR * sum(weight for pair, weight in pairs if pair in small))
+
+
+def _phrases(ranking: Ranking) -> list[tuple[int, tuple[str, ...], float]]:
+    """Return the number and the pairs of each Chinese phrase of the question, with the weight of its pairs and characters."""
+    terms = list(enumerate(ranking.question.terms))
+    weights = {term.tokens[0]: ranking.weights[number] for number, term in terms if len(term.tokens) == 1}
+    return [
+        (number, term.tokens, sum(weights.get(word, 0.0) for word in {*term.tokens, *"".join(term.tokens)}))
+        for number, term in terms
+        if len(term.tokens) > 1 and is_wide(term.tokens[0])
+    ]
 
 
 def _pairs(ranking: Ranking) -> list[tuple[str, float]]:

@@ -16,9 +16,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from oracle.app.oracle import Oracle
-from oracle.domain.receipts import Kind, new_receipt, receipt_name
-from oracle.store import handoffs
+from oracle.api import Oracle
+from oracle.domain.delivery.receipts import Kind, new_receipt, receipt_name
+from oracle.store.delivery import handoffs
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 BARE = [sys.executable, "-c", "pass"]

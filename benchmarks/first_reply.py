@@ -21,7 +21,7 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT))
 
-from oracle.app.oracle import Oracle  # noqa: E402
+from oracle.api import Oracle  # noqa: E402
 
 BAR = 1.5
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from oracle.cli.main import run; sys.exit(run())"

@@ -22,8 +22,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import corpus  # noqa: E402
 
-from oracle.app.oracle import Oracle  # noqa: E402
-from oracle.store import daemon as store  # noqa: E402
+from oracle.api import Oracle  # noqa: E402
+from oracle.store.daemon import state as store  # noqa: E402
 
 MOST_SHARE, MOST_MEMORY = 0.005, 60_000_000
 """The bars: of a core, and bytes."""

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from oracle.app.embedding_model import NEUTRAL, find_models, neutral
-from oracle.app.oracle import Oracle
-from oracle.app.ranking.semantic import digest
-from oracle.app.recall import read_page
-from oracle.app.views import Summary
-from oracle.index import query
+from oracle.api import Oracle
+from oracle.app.records.views import Summary
+from oracle.app.search.models import NEUTRAL, find_models, neutral
+from oracle.app.search.ranking.semantic import digest
+from oracle.app.search.recall import read_page
 from oracle.index.db import immediate
+from oracle.index.read import query
 from oracle.index.vectors import Made, Vectors
-from oracle.store import records
+from oracle.store.markdown import records
 
 _BATCH = 2_000
 

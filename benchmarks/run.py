@@ -33,9 +33,9 @@ import delivery  # noqa: E402
 import meaning  # noqa: E402
 import yaml  # noqa: E402
 
-from oracle.app.oracle import Oracle  # noqa: E402
-from oracle.app.views import Written  # noqa: E402
-from oracle.domain.drafts import Draft  # noqa: E402
+from oracle.api import Oracle  # noqa: E402
+from oracle.app.records.views import Written  # noqa: E402
+from oracle.domain.records.drafts import Draft  # noqa: E402
 from oracle.index import fold  # noqa: E402
 
 SCRIPTS = HERE.parent / "scripts"
@@ -305,7 +305,7 @@ def bench_memory(bench: Bench) -> list[Row]:
     root = bench.root(100_000)
     program = (
         "import resource, sys; sys.path.insert(0, sys.argv[1]);"
-        "from oracle.app.oracle import Oracle; Oracle.open(sys.argv[2]).reconcile(rebuild=True);"
+        "from oracle.api import Oracle; Oracle.open(sys.argv[2]).reconcile(rebuild=True);"
         "peak = next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM'));"
         "print(int(peak) / 1024, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)"
     )

@@ -27,9 +27,9 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import soak_judging as judging  # noqa: E402
 from soak_workers import PROJECT, WORKERS, root_of  # noqa: E402
 
-from oracle.app.oracle import Oracle  # noqa: E402
-from oracle.domain.drafts import Draft  # noqa: E402
-from oracle.store import daemon as store  # noqa: E402
+from oracle.api import Oracle  # noqa: E402
+from oracle.domain.records.drafts import Draft  # noqa: E402
+from oracle.store.daemon import state as store  # noqa: E402
 from tests.wake.stage import Stage  # noqa: E402
 
 KILLING = 0.6

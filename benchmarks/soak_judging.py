@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from soak_workers import PROJECT
 
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
 from tests.laws.ledger import assert_like_rebuilt
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from typing import Any
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT))
 
-from oracle.app.oracle import Oracle  # noqa: E402
-from oracle.domain.drafts import Draft  # noqa: E402
+from oracle.api import Oracle  # noqa: E402
+from oracle.domain.records.drafts import Draft  # noqa: E402
 from oracle.errors import NotFound, OracleError  # noqa: E402
 
 PROJECT = "soak"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
 from tests.guard import CHECKOUT
 from tests.laws.ledger import assert_like_rebuilt, read_projections
 

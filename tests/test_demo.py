@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.app.oracle import Oracle
-from oracle.domain.slugs import check_name
+from oracle.api import Oracle
+from oracle.domain.names.slugs import check_name
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 DEMO = CHECKOUT / "scripts" / "demo.py"

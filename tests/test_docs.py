@@ -15,12 +15,15 @@ from pathlib import Path
 import pytest
 
 from oracle import errors
-from oracle.app.cleaning import POLICIES
-from oracle.domain import links, seats, secrets
-from oracle.domain.documents import Document
-from oracle.domain.records import interpret
-from oracle.index import fold, fresh, reconcile, scan
-from oracle.store.layout import LEGACY_PLURALS, RECORD_TREES, SKIPPED_FOLDERS, Root
+from oracle.app.guard.redaction import POLICIES
+from oracle.domain.links import links
+from oracle.domain.markdown.documents import Document
+from oracle.domain.names import seats
+from oracle.domain.records.records import interpret
+from oracle.domain.safety import secrets
+from oracle.index import fold, fresh, scan
+from oracle.index.write import reconcile
+from oracle.store.root.layout import LEGACY_PLURALS, RECORD_TREES, SKIPPED_FOLDERS, Root
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 REFERENCES = CHECKOUT / "references"

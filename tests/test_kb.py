@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.store import markdown
+from oracle.api import Oracle
+from oracle.store.markdown import markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

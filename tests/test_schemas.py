@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.app.oracle import Oracle
-from oracle.domain.drafts import CONFIDENCES, STATUSES, TRUSTS, Draft, Evidence
-from oracle.domain.seats import ORPHAN_KINDS
+from oracle.api import Oracle
+from oracle.domain.names.seats import ORPHAN_KINDS
+from oracle.domain.records.drafts import CONFIDENCES, STATUSES, TRUSTS, Draft, Evidence
 from oracle.errors import InvalidRecord
-from oracle.store import markdown, records
+from oracle.store.markdown import markdown, records
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 SCHEMAS = sorted((CHECKOUT / "schemas").glob("*.schema.json"))

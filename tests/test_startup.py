@@ -45,7 +45,7 @@ COSTLY = frozenset(
 
 def settle(root: Path) -> None:
     """Bring the index of a Root with one record up to date, so that a read finds nothing to do but to read."""
-    from oracle.app.oracle import Oracle
+    from oracle.api import Oracle
     from oracle.index.db import immediate, set_meta
     from oracle.index.fresh import CHEAP_NS
 

@@ -9,11 +9,11 @@ from oracle.errors import NotInFederation, NotInMemory
 from oracle.wording import Said, joined, retold, say, say_many
 
 if TYPE_CHECKING:
-    from oracle.app.liveness import Checked
-    from oracle.app.oracle import Oracle
-    from oracle.app.replies import Cited, CitedFact, Near, Replaced, Reply, Synthesis
+    from oracle.api import Oracle
+    from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply, Synthesis
+    from oracle.app.codebase.stale_names import Checked
     from oracle.cli.session import Call
-    from oracle.store.layout import Root
+    from oracle.store.root.layout import Root
 
 
 def answer_now(call: Call, question: str, *, project: str, seat: str, in_prose: bool) -> None:
@@ -45,10 +45,10 @@ def _not_quoted(item: Replaced) -> Said:
 
 def _absence(oracle: Oracle, project: str, seat: str) -> str:
     """Return what a person may do who named a project or a seat that has no folder, "" when both have one by now."""
-    from oracle.app import retrieve
+    from oracle.app.records import listing
 
     try:
-        retrieve.require_present(oracle, retrieve.check_filters({"project": project, "seat": seat}))
+        listing.require_present(oracle, listing.check_filters({"project": project, "seat": seat}))
     except NotInFederation as error:
         return error.hint
     return ""

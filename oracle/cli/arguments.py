@@ -38,9 +38,9 @@ def read_body(body: str | None, body_file: str | None, dash: str | None) -> str:
 
 
 def _given(name: str) -> bytes:
-    from oracle.store import given
+    from oracle.store.disk import input_file
 
-    return given.read(name, "--body-file")
+    return input_file.read(name, "--body-file")
 
 
 def _decode(raw: bytes, source: str) -> str:

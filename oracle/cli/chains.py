@@ -15,7 +15,7 @@ from oracle.wording import say, say_each
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oracle.app.acks import Sign
+    from oracle.app.delivery.ack_signs import Sign
     from oracle.cli.session import Call
 
 

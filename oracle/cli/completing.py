@@ -69,7 +69,7 @@ def after(argument: str, offers: Mapping[str, Offer]) -> Offer:
 
 def states(_: typer.Context, incomplete: str) -> list[str]:
     """Offer the states of a handoff."""
-    from oracle.app.handoffs import STATES
+    from oracle.app.delivery.handoffs import STATES
 
     return _beginning(STATES, incomplete)
 
@@ -83,14 +83,14 @@ def scanners(_: typer.Context, incomplete: str) -> list[str]:
 
 def roles(_: typer.Context, incomplete: str) -> list[str]:
     """Offer the roles of seats."""
-    from oracle.domain.seats import ROLES
+    from oracle.domain.names.seats import ROLES
 
     return _beginning(ROLES, incomplete)
 
 
 def steps(context: typer.Context, incomplete: str) -> list[str]:
     """Offer what `oracle task` takes next: a task, then one of its steps by number, then a status."""
-    from oracle.domain.workflows import STATUSES
+    from oracle.domain.delivery.workflows import STATUSES
 
     typed = context.params.get("words") or ()
     if not typed:
@@ -100,28 +100,28 @@ def steps(context: typer.Context, incomplete: str) -> list[str]:
 
 def statuses(context: typer.Context, incomplete: str) -> list[str]:
     """Offer every status that Memory writes, and those that records bear."""
-    from oracle.domain.drafts import STATUSES
+    from oracle.domain.records.drafts import STATUSES
 
     return list(dict.fromkeys((*_beginning(STATUSES, incomplete), *_ask(context, "status", incomplete))))
 
 
 def types(_: typer.Context, incomplete: str) -> list[str]:
     """Offer the edge types."""
-    from oracle.domain.links import EDGE_TYPES
+    from oracle.domain.links.links import EDGE_TYPES
 
     return _beginning(EDGE_TYPES, incomplete)
 
 
 def namespaces(_: typer.Context, incomplete: str) -> list[str]:
     """Offer the namespaces of entities."""
-    from oracle.domain.slugs import NAMESPACES
+    from oracle.domain.names.slugs import NAMESPACES
 
     return _beginning(NAMESPACES, incomplete)
 
 
 def own_kinds(_: typer.Context, incomplete: str) -> list[str]:
     """Offer the kinds that Memory writes."""
-    from oracle.domain.seats import ORPHAN_KINDS
+    from oracle.domain.names.seats import ORPHAN_KINDS
 
     return _beginning(ORPHAN_KINDS, incomplete)
 
@@ -139,11 +139,11 @@ def _beginning(choices: Iterable[str], incomplete: str) -> list[str]:
 
 def _ask(context: typer.Context, what: str, incomplete: str) -> list[str]:
     try:
-        from oracle.app import vocabulary
-        from oracle.app.oracle import Oracle
+        from oracle.api import Oracle
+        from oracle.app.overview import completion
 
         with Oracle.open(_memory_dir(context)) as oracle:
-            found = vocabulary.offer(oracle, what, incomplete, project=context.params.get("project") or "")
+            found = completion.offer(oracle, what, incomplete, project=context.params.get("project") or "")
             return [word for word in found if word.isprintable()]
     except Exception:  # noqa: BLE001 -- in the middle of a line that is being typed there is nobody to tell
         return []

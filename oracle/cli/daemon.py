@@ -16,7 +16,7 @@ from oracle.wording import retold, say, say_each
 
 if TYPE_CHECKING:
     from oracle.cli.session import Call
-    from oracle.store.layout import Root
+    from oracle.store.root.layout import Root
 
 Hold = Annotated[bool, typer.Option("--hold", help="Keep questions open that nobody answers.")]
 
@@ -99,7 +99,7 @@ def daemon(
 
 
 def _root(call: Call) -> Root:
-    from oracle.app.oracle import Oracle
+    from oracle.api import Oracle
 
     root = Oracle.open(call.memory_dir).root
     root.require()

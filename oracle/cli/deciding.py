@@ -14,7 +14,7 @@ from oracle.errors import UsageError
 from oracle.wording import say
 
 if TYPE_CHECKING:
-    from oracle.app.decisions import Resolution, Sent
+    from oracle.app.decisions.handover import Resolution, Sent
     from oracle.cli.session import Call
 
 ACTIONS = ("validate", "send", "resolve")
@@ -66,14 +66,14 @@ def decision(
         raise UsageError(
             say("Missing option '--payload-file'."), hint=say("Name the file of the payload; - is standard input.")
         )
-    from oracle.store import given
+    from oracle.store.disk import input_file
 
-    raw = given.read(payload_file, "--payload-file")
+    raw = input_file.read(payload_file, "--payload-file")
     if action == "send":
         with call.oracle() as oracle:
             _print_sent(call, oracle.send_decision(raw, session=session, project=project, notifies=not no_notify))
         return
-    from oracle.app import decision_payloads
+    from oracle.app.decisions import payload as decision_payloads
 
     payload = decision_payloads.validate(raw)
     if call.as_json:

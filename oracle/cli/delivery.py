@@ -15,8 +15,8 @@ from oracle.errors import UsageError
 from oracle.wording import say
 
 if TYPE_CHECKING:
-    from oracle.app.delivery_steps import Delivered
-    from oracle.app.dispatch import Dispatched
+    from oracle.app.delivery.dispatch import Dispatched
+    from oracle.app.delivery.steps import Delivered
     from oracle.cli.session import Call
 
 
@@ -73,7 +73,7 @@ def ask(
         raise UsageError(
             say("--seat and --no-synthesis belong to --now."), hint=say("The seat that is asked is --target.")
         )
-    from oracle.app.orders import QUERY, Order
+    from oracle.app.delivery.order import QUERY, Order
 
     order = Order(
         *(project, task_id, source, target, text),
@@ -134,7 +134,7 @@ def deliver(
     as_json: Json = False,
 ) -> None:
     """Deliver an answer, exactly once."""
-    from oracle.app.deliver import Delivery
+    from oracle.app.delivery.deliver import Delivery
 
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     delivery = Delivery(
@@ -159,10 +159,10 @@ def _response(inline: str | None, file: str | None) -> dict[str, object]:
         raise UsageError(
             say("One response is needed."), hint=say("Give --response-inline or --response-file, not both.")
         )
-    from oracle.domain.responses import parse_response
-    from oracle.store import given
+    from oracle.domain.records.responses import parse_response
+    from oracle.store.disk import input_file
 
-    content = parse_response(given.read(file, "--response-file") if file is not None else str(inline))
+    content = parse_response(input_file.read(file, "--response-file") if file is not None else str(inline))
     if not isinstance(content, dict):
         raise UsageError(say("The response is no JSON object."), hint=say('Give an object, as in {{"answer": "…"}}.'))
     return content

@@ -11,7 +11,7 @@ from oracle.wording import joined, say
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from oracle.domain.graph import Walk
+    from oracle.domain.links.graph import Walk
 
     Chains = Mapping[str, Sequence[str]]
     Marks = Mapping[str, str]

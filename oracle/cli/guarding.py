@@ -14,8 +14,8 @@ from oracle.errors import UsageError
 from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
-    from oracle.app.oracle import Oracle
-    from oracle.domain.privacy import Finding
+    from oracle.api import Oracle
+    from oracle.domain.safety.privacy import Finding
 
 
 def privacy(
@@ -48,10 +48,12 @@ def privacy(
 
 
 def _look(oracle: Oracle, text: str | None, file: str) -> tuple[Finding, ...]:
-    from oracle.app import privacy
+    from oracle.app.guard import privacy
 
     if text is not None:
-        from oracle.store import given
+        from oracle.store.disk import input_file
 
-        return privacy.check_text(oracle, given.read("-", "--file").decode("utf-8", "replace") if text == "-" else text)
+        return privacy.check_text(
+            oracle, input_file.read("-", "--file").decode("utf-8", "replace") if text == "-" else text
+        )
     return privacy.check_file(oracle, file) if file else privacy.check_staged(oracle, str(Path.cwd()))

@@ -14,8 +14,8 @@ from oracle.errors import UsageError
 from oracle.wording import LIST, Said, joined, say, say_each
 
 if TYPE_CHECKING:
-    from oracle.app.handoffs import Listed, Story
-    from oracle.app.told_claims import ToldClaim
+    from oracle.app.claims.stored import ToldClaim
+    from oracle.app.delivery.handoffs import Listed, Story
     from oracle.cli.session import Call
 
 

@@ -40,7 +40,7 @@ def hook(
 ) -> None:
     """Install, remove or look at a seat's Stop hook."""
     from oracle.hook import settings
-    from oracle.store.layout import name_root
+    from oracle.store.root.layout import name_root
 
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     path = settings.settings_file(workspace, settings_path)

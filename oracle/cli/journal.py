@@ -50,7 +50,7 @@ def log(
 
 def _follow(call: Call, project: str, task: str, limit: int) -> None:
     """Print events as they come; no spinner, since waiting is what was asked for."""
-    from oracle.app.oracle import Oracle
+    from oracle.api import Oracle
 
     with Oracle.open(call.memory_dir, warn=call.warn) as oracle:
         oracle.root.require()

@@ -13,7 +13,7 @@ from oracle.errors import OwnershipError, UsageError
 from oracle.wording import Said, say, say_each
 
 if TYPE_CHECKING:
-    from oracle.app.ownership import Judged
+    from oracle.app.codebase.ownership import Judged
     from oracle.cli.session import Call
 
 Check = Annotated[
@@ -111,7 +111,7 @@ def workspace(
     as_json: Json = False,
 ) -> None:
     """Tell whether workspaces are older than the repository."""
-    from oracle.app.workspaces import STALE
+    from oracle.app.teamwork.workspaces import STALE
 
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     _require_check("workspace", action)

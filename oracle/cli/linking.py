@@ -137,7 +137,7 @@ def graph(
     fresh: Fresh = False,
 ) -> None:
     """Walk the graph from a record or an entity."""
-    from oracle.domain.slugs import is_entity
+    from oracle.domain.names.slugs import is_entity
 
     wanted = _check_types(types)
     call = begin(context, memory_dir=memory_dir, as_json=as_json or form == "json")
@@ -180,7 +180,7 @@ def entities(
     fresh: Fresh = False,
 ) -> None:
     """List the entities that most records mention."""
-    from oracle.domain.slugs import NAMESPACES
+    from oracle.domain.names.slugs import NAMESPACES
 
     if namespace and namespace not in NAMESPACES:
         raise UsageError(
@@ -252,7 +252,7 @@ def unresolved(
 
 
 def _check_types(types: Sequence[str] | None) -> tuple[str, ...]:
-    from oracle.domain.links import EDGE_TYPES
+    from oracle.domain.links.links import EDGE_TYPES
 
     for name in types or ():
         if name not in EDGE_TYPES:

@@ -53,7 +53,7 @@ def run(words: Sequence[str] | None = None) -> int:
         from oracle.cli.session import Call
 
         if words is None and sys.getfilesystemencoding() != "utf-8":
-            from oracle.app.surroundings import speak_utf8
+            from oracle.process import speak_utf8
 
             speak_utf8()
         given = list(sys.argv[1:] if words is None else words)
@@ -119,13 +119,13 @@ def _as_typed() -> AbstractContextManager[None]:
 
 
 def _require_text(words: Sequence[str]) -> None:
-    from oracle.app.surroundings import require_text
+    from oracle.process import require_text
 
     require_text(words)
 
 
 def _lost_folder(error: Exception) -> UsageError | None:
-    from oracle.app.surroundings import lost_folder
+    from oracle.process import lost_folder
 
     return lost_folder(error)
 
@@ -156,7 +156,7 @@ def _log(call: Call, error: Exception) -> Unforeseen:
     import contextlib
     import traceback
 
-    from oracle.app.oracle import Oracle
+    from oracle.api import Oracle
 
     path = ""
     with contextlib.suppress(Exception):

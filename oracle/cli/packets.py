@@ -50,7 +50,7 @@ def packet(
     as_json: Json = False,
 ) -> None:
     """Choose the few memories that a role needs next."""
-    from oracle.domain.packets import Request
+    from oracle.domain.records.packets import Request
 
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     request = Request(

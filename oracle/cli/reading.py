@@ -33,8 +33,8 @@ from oracle.wording import joined, retold, say, say_each, say_many
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oracle.app.oracle import Oracle
-    from oracle.app.views import Shown, Summary
+    from oracle.api import Oracle
+    from oracle.app.records.views import Shown, Summary
 
 _HEADINGS = say_each("slug", "when", "kind", "seat", "status", "title", "replaced")
 
@@ -222,7 +222,7 @@ def status(
 
 
 def _print_counts(counts: dict[str, Any]) -> None:
-    from oracle.app.overdue import Overdue
+    from oracle.app.decisions.overdue import Overdue
 
     names = say_each("root", "records", "edges", "targets", "unresolved", "problems")
     lines: list[tuple[str, str]] = [(name, str(counts[name])) for name in names]
@@ -290,11 +290,11 @@ def _require_some(oracle: Oracle, found: Sequence[object], filters: dict[str, st
 
 def known_words(oracle: Oracle, filters: dict[str, str]) -> str:
     """Return what kinds or statuses records have, when one was asked for that none has."""
-    from oracle.app import vocabulary
+    from oracle.app.overview import completion
 
     for name in ("kind", "status"):
         asked = filters.get(name, "").strip().lower()
-        known = vocabulary.names(oracle, name) if asked else []
+        known = completion.names(oracle, name) if asked else []
         if known and asked not in (word.lower() for word in known):
             return (
                 say("Kinds there are: {known}.", known=known)

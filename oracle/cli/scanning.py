@@ -15,7 +15,7 @@ from oracle.errors import UsageError
 from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
-    from oracle.app.projects import Registered
+    from oracle.app.scans.projects import Registered
     from oracle.cli.session import Call
 
 DEPTHS = "shallow|medium|deep"

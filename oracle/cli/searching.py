@@ -31,8 +31,8 @@ from oracle.wording import say
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oracle.app.oracle import Oracle
-    from oracle.app.views import Hit
+    from oracle.api import Oracle
+    from oracle.app.records.views import Hit
 
 
 class _How(TypedDict):
@@ -76,7 +76,7 @@ def search(
     filters = filters_of(
         project=project, seat=seat, kind=kind, status=status, author=author, task=task, since=since, until=until
     )
-    from oracle.app.search import require_words
+    from oracle.app.search.search import require_words
 
     words = " ".join(text or [])
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
@@ -114,7 +114,7 @@ def _way_out(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:
 
 def _in_names(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:
     """Return which records have the words in the name of their file alone, "" when none has."""
-    from oracle.app.naming import find_with_words
+    from oracle.app.records.naming import find_with_words
 
     named = find_with_words(oracle, words, filters)
     return say("It stands in the names of {names}.", names=named) if named else ""
@@ -122,7 +122,7 @@ def _in_names(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:
 
 def _in_facts(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:
     """Return how to see the facts in which the words stand, "" when they stand in none or records alone are asked for."""
-    from oracle.app.federation import keys_of_facts
+    from oracle.app.search.federated import keys_of_facts
 
     keys = [] if filters else keys_of_facts(oracle, words.strip())
     return (

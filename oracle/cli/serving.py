@@ -42,7 +42,7 @@ def mcp(
     if not http and port is not None:
         raise UsageError(say("--port belongs to --http."), hint=say("Add --http, or leave --port out."))
     streams = None if http else wire.take()
-    from oracle.app.oracle import Oracle
+    from oracle.api import Oracle
     from oracle.mcp import serving
     from oracle.mcp.binding import Binding
 
@@ -55,11 +55,11 @@ def mcp(
     if streams is not None:
         serving.serve_stdio(binding, streams)
         return
-    from oracle.store import tokens
+    from oracle.store.daemon import mcp_token
 
-    token, ending = tokens.find_or_make(oracle.root), serving.Ending()
+    token, ending = mcp_token.find_or_make(oracle.root), serving.Ending()
     with serving.listen(PORT if port is None else port) as door:
-        url, kept = serving.address(door), tokens.path_of(oracle.root)
+        url, kept = serving.address(door), mcp_token.path_of(oracle.root)
         if call.as_json:
             call.print_json({"url": url, "token_file": kept})
         else:

@@ -14,9 +14,9 @@ from oracle.errors import NotFound, OracleError
 from oracle.wording import joined, say
 
 if TYPE_CHECKING:
-    from oracle.app.oracle import Oracle
-    from oracle.app.views import Summary
-    from oracle.app.wakeups import WakeUp
+    from oracle.api import Oracle
+    from oracle.app.delivery.wakeups import WakeUp
+    from oracle.app.records.views import Summary
 
 _NEAREST = 3
 """Successors that are named before the last one."""
@@ -34,7 +34,7 @@ class Call:
     @contextmanager
     def oracle(self, listing: str = "") -> Iterator[Oracle]:
         """Open the Root for a block; when nothing is found there, JSON still gets its `listing`, empty."""
-        from oracle.app.oracle import Oracle
+        from oracle.api import Oracle
 
         with self.waiting, Oracle.open(self.memory_dir, warn=self.warn) as oracle:
             try:
@@ -76,7 +76,7 @@ class Call:
 
 def _without_secrets(error: OracleError) -> OracleError:
     """Return the error as it may be printed: its sentence may repeat a value of the caller's, which may be a secret."""
-    from oracle.domain.secrets import redact
+    from oracle.domain.safety.secrets import redact
 
     error.sentence, error.hint = redact(error.sentence)[0], redact(error.hint)[0]
     return error
@@ -112,7 +112,7 @@ def with_chains(oracle: Oracle, records: Sequence[Summary]) -> list[tuple[Summar
 
 def chain_json(chain: Sequence[str]) -> dict[str, object]:
     """Return the chain of a record for its JSON; what makes it is loaded when a command has one to print."""
-    from oracle.app import views
+    from oracle.app.records import views
 
     return views.chain_json(chain)
 

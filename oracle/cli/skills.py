@@ -53,7 +53,7 @@ def skill(
 ) -> None:
     """Teach a workspace what its seat has to know."""
     from oracle.hook import skills
-    from oracle.store.layout import name_root
+    from oracle.store.root.layout import name_root
 
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     if action == "install":

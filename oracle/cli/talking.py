@@ -58,9 +58,9 @@ def _typed(path: str) -> tuple[str, ...]:
 def _given(messages: list[str]) -> list[str]:
     if messages != ["-"]:
         return messages
-    from oracle.store import given
+    from oracle.store.disk import input_file
 
-    return given.read("-", "--transcript").decode("utf-8", "replace").splitlines()
+    return input_file.read("-", "--transcript").decode("utf-8", "replace").splitlines()
 
 
 def push(
@@ -91,7 +91,7 @@ def push(
     as_json: Json = False,
 ) -> None:
     """Tell the people of a project by Feishu."""
-    from oracle.app.push import Message
+    from oracle.app.teamwork.push import Message
 
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     body = read_body(None, None, "-") if text == "-" else text
@@ -119,7 +119,7 @@ def feishu(
     as_json: Json = False,
 ) -> None:
     """Tell whether a robot must be mentioned."""
-    from oracle.app.mentions import ABSENT, OFF
+    from oracle.app.teamwork.mentions import ABSENT, OFF
 
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     if action != "check":

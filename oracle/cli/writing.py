@@ -14,7 +14,7 @@ from oracle.errors import OwnershipError
 from oracle.wording import say
 
 if TYPE_CHECKING:
-    from oracle.app.views import Written
+    from oracle.app.records.views import Written
     from oracle.cli.session import Call
 
 Slugs = list[str] | None
@@ -112,8 +112,8 @@ def write(
     as_json: Json = False,
 ) -> None:
     """Write one of Memory's records and print its path."""
-    from oracle.domain.drafts import Draft
-    from oracle.domain.stated import parse_evidence
+    from oracle.domain.records.drafts import Draft
+    from oracle.domain.records.evidence_args import parse_evidence
 
     call = begin(context, memory_dir=memory_dir, as_json=as_json)
     _require_kind(kind)
@@ -145,7 +145,7 @@ def _require_kind(kind: str) -> None:
     """Raise OwnershipError for a kind that is nearly one of Memory's; what else there is to say of kinds is said later."""
     from difflib import get_close_matches
 
-    from oracle.domain.seats import ORPHAN_KINDS
+    from oracle.domain.names.seats import ORPHAN_KINDS
 
     if kind not in ORPHAN_KINDS and (meant := get_close_matches(kind.lower(), ORPHAN_KINDS, n=1, cutoff=0.7)):
         raise OwnershipError(

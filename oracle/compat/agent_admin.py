@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from oracle.app.oracle import Oracle
+    from oracle.api import Oracle
 
 STATUSES = ("pending", "in_progress", "done", "blocked")
 

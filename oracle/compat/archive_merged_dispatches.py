@@ -22,12 +22,12 @@ def run() -> int:
 def main(argv: Sequence[str]) -> int:
     """Rehearse, or move with `--commit`; prints JSON."""
     args = _parser().parse_args(argv)
-    from oracle.app import compacting
+    from oracle.app.teamwork import compaction
     from oracle.compat.rendering import print_json
 
     try:
         with open_oracle(args) as oracle:
-            done = compacting.archive_merged(oracle, args.memory_path, period=args.default_period, commit=args.commit)
+            done = compaction.archive_merged(oracle, args.memory_path, period=args.default_period, commit=args.commit)
     except OracleError as error:
         report(error)
         return FAILED

@@ -20,12 +20,12 @@ def run() -> int:
 def main(argv: Sequence[str]) -> int:
     """Look for the marker; a file that can't be read holds none."""
     args = _parser().parse_args(argv)
-    from oracle.app import compacting
-    from oracle.domain.compaction import has_marker
+    from oracle.app.teamwork import compaction
+    from oracle.domain.delivery.compaction import has_marker
 
     text = args.text
     try:
-        text += compacting.read_text(args.relay_text_file, "--relay-text-file") if args.relay_text_file else ""
+        text += compaction.read_text(args.relay_text_file, "--relay-text-file") if args.relay_text_file else ""
     except OracleError as error:
         complain(f"warning: {error.sentence}")
     emit(f"marker={'present' if has_marker(text) else 'absent'}")

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from oracle.app.complete import Completion
-    from oracle.app.oracle import Oracle
+    from oracle.api import Oracle
+    from oracle.app.delivery.complete import Completion
 
 
 def run() -> int:
@@ -55,7 +55,7 @@ def _complete(oracle: Oracle, args: argparse.Namespace) -> int:
 
 
 def _completion(args: argparse.Namespace) -> Completion:
-    from oracle.app.complete import Completion
+    from oracle.app.delivery.complete import Completion
 
     fields = {
         "pr_number": args.pr_number,

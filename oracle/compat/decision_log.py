@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from oracle.app.oracle import Oracle
+    from oracle.api import Oracle
 
 
 def run() -> int:
@@ -29,7 +29,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _append(oracle: Oracle, args: argparse.Namespace) -> object:
-    from oracle.app.decision_log import Entry
+    from oracle.app.delivery.decision_log import Entry
 
     entry = Entry(
         args.project,
@@ -51,7 +51,7 @@ def _list(oracle: Oracle, args: argparse.Namespace) -> object:
 def _projects(oracle: Oracle, _args: argparse.Namespace) -> object:
     import os
 
-    from oracle.store import projects
+    from oracle.store.root import projects
 
     return projects.names(oracle.root, os.environ)
 

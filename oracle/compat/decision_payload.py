@@ -25,14 +25,14 @@ def run() -> int:
 def main(argv: Sequence[str]) -> int:
     """Check or send one payload; the codes are in the module's docstring."""
     args = _parser().parse_args(argv)
-    from oracle.app import decision_payloads
+    from oracle.app.decisions import payload
 
     try:
-        from oracle.store import given
+        from oracle.store.disk import input_file
 
-        raw = given.read(args.payload_file, "--payload-file")
+        raw = input_file.read(args.payload_file, "--payload-file")
         if args.command == "validate":
-            decision_payloads.validate(raw)
+            payload.validate(raw)
         else:
             with open_oracle(args) as oracle:
                 sent = oracle.send_decision(raw, session=args.session, project=args.project, profile=args.profile)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from oracle.app.oracle import Oracle
-    from oracle.app.orders import Order
+    from oracle.api import Oracle
+    from oracle.app.delivery.order import Order
 
 POLICIES = ("UPDATE", "FREEZE", "EXTEND", "N/A")
 NO_SEAT = 3
@@ -79,7 +79,7 @@ def _dispatch(oracle: Oracle, args: argparse.Namespace) -> int:
 
 
 def _order(args: argparse.Namespace) -> Order:
-    from oracle.app.orders import Order
+    from oracle.app.delivery.order import Order
 
     queue = {"intent": args.intent, "finding_id": args.finding_id, "core_ux": "true" if args.core_ux else ""}
     receipt = {

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-    from oracle.app.oracle import Oracle
+    from oracle.api import Oracle
 
 INTERRUPTED = 130
 _ROOT_FLAG = "--memory-dir"
@@ -49,11 +49,11 @@ def serve(main: Callable[[list[str]], int]) -> int:
 def _call(main: Callable[[list[str]], int], words: list[str]) -> int:
     """Run a front on words that are text; the parser's own ends, after help or a wrong call, are exit codes like others."""
     if sys.getfilesystemencoding() != "utf-8":
-        from oracle.app.surroundings import speak_utf8
+        from oracle.process import speak_utf8
 
         speak_utf8()
     if not all(map(str.isascii, words)):
-        from oracle.app.surroundings import require_text
+        from oracle.process import require_text
 
         require_text(words)
     try:
@@ -65,7 +65,7 @@ def _call(main: Callable[[list[str]], int], words: list[str]) -> int:
 
 
 def _lost_folder(error: Exception) -> OracleError | None:
-    from oracle.app.surroundings import lost_folder
+    from oracle.process import lost_folder
 
     return lost_folder(error)
 
@@ -87,7 +87,7 @@ def _unforeseen(error: Exception) -> OracleError:
 
     path = ""
     with contextlib.suppress(Exception):
-        from oracle.app.oracle import Oracle
+        from oracle.api import Oracle
 
         path = Oracle.open(_root_named(sys.argv)).note_crash("".join(traceback.format_exception(error)))
     what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
@@ -122,7 +122,7 @@ def report(error: OracleError) -> int:
 
 def without_secrets(sentence: str) -> str:
     """Return a sentence that may repeat a value of the caller's, a secret in it replaced by its kind."""
-    from oracle.domain.secrets import redact
+    from oracle.domain.safety.secrets import redact
 
     return redact(sentence)[0]
 

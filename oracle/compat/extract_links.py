@@ -10,14 +10,15 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
 from oracle.compat.door import careful, complain, emit, serve, warn
 from oracle.compat.rendering import print_json
-from oracle.domain import links
-from oracle.domain.slugs import slug_of
+from oracle.domain.links import links
+from oracle.domain.names.slugs import slug_of
 from oracle.errors import UsageError
-from oracle.store import configuration, markdown
-from oracle.store.layout import RECORD_TREES, SKIPPED_FOLDERS, Root, choose_root
+from oracle.store.markdown import markdown
+from oracle.store.root import configuration
+from oracle.store.root.layout import RECORD_TREES, SKIPPED_FOLDERS, Root, choose_root
 
 USAGE = 2
 

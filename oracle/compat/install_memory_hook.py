@@ -20,7 +20,7 @@ def run() -> int:
 def main(argv: Sequence[str]) -> int:
     """Install, or show what an installation would change; 0, or 2 when it can't be done."""
     from oracle.hook import settings
-    from oracle.store.layout import name_root
+    from oracle.store.root.layout import name_root
 
     args = _parser().parse_args(argv)
     script = args.hook_script or _script_of(args.clawseat_root) or settings.default_script()

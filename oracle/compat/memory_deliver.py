@@ -9,7 +9,7 @@ import shlex
 
 from oracle.compat.door import complain, emit, report, serve
 from oracle.compat.teamwork import add_notify, add_profile, add_secrets, make_parser, notifies, open_oracle
-from oracle.domain.responses import parse_response
+from oracle.domain.records.responses import parse_response
 from oracle.errors import HandoffFailed, UsageError
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ def main(argv: Sequence[str]) -> int:
     """Deliver once; the codes are in the module's docstring."""
     args = _parser().parse_args(argv)
     response = _response(args)
-    from oracle.app.deliver import Delivery
+    from oracle.app.delivery.deliver import Delivery
 
     delivery = Delivery(
         "",
@@ -66,10 +66,12 @@ def main(argv: Sequence[str]) -> int:
 
 def _response(args: argparse.Namespace) -> dict[str, object]:
     """Return the response that was given. Raises UsageError."""
-    from oracle.store import given
+    from oracle.store.disk import input_file
 
     is_inline = args.response_inline is not None
-    content = parse_response(args.response_inline if is_inline else given.read(args.response_file, "--response-file"))
+    content = parse_response(
+        args.response_inline if is_inline else input_file.read(args.response_file, "--response-file")
+    )
     if not isinstance(content, dict):
         raise UsageError("The response is no JSON object.", hint='Give an object, as in {"answer": "…"}.')
     return content

@@ -9,14 +9,14 @@ import argparse
 import json
 import os
 
-from oracle.app.oracle import Oracle
-from oracle.app.routing import Lesson
-from oracle.compat import given
+from oracle.api import Oracle
+from oracle.app.memories.keep import Lesson
+from oracle.compat import json_args
 from oracle.compat.door import emit, narrow_help, serve, without_secrets
-from oracle.compat.given import Fields
-from oracle.domain.memories import Given
-from oracle.domain.packets import Request
-from oracle.domain.slugs import SHARED
+from oracle.compat.json_args import Fields
+from oracle.domain.names.slugs import SHARED
+from oracle.domain.records.memories import Given
+from oracle.domain.records.packets import Request
 from oracle.errors import OracleError, UsageError
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-    from oracle.app.routing import Kept
+    from oracle.app.memories.keep import Kept
 
     Answer = dict[str, object]
 
@@ -54,7 +54,7 @@ def _answer(argv: list[str], warnings: list[str]) -> Answer:
     args = _parser().parse_args(argv)
     if args.input_flag is not None and args.input_word is not None:
         raise UsageError("The input was given twice.", hint="Give it with --input-json alone.")
-    fields = given.read(args.input_flag if args.input_word is None else args.input_word)
+    fields = json_args.read(args.input_flag if args.input_word is None else args.input_word)
     fields.require_times()
     root = args.memory_dir if args.memory_dir is not None else os.environ.get(ROOT_VARIABLE) or None
     with Oracle.open(root, warn=warnings.append) as oracle:

@@ -8,17 +8,17 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime
 
-from oracle.app.cleaning import POLICIES
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
+from oracle.app.guard.redaction import POLICIES
 from oracle.compat.door import careful, complain, emit, make_root, narrow_help, report, serve, warn, without_secrets
 from oracle.domain import timestamps
-from oracle.domain.drafts import CONFIDENCES, Draft, Evidence
+from oracle.domain.records.drafts import CONFIDENCES, Draft, Evidence
 from oracle.domain.values import replace
 from oracle.errors import InvalidRecord, SecretFound, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.app.views import Written
+    from oracle.app.records.views import Written
 
 USAGE = 2
 SOURCES = ("scanner", "write_api", "reflection", "event_derived", "research")
@@ -150,9 +150,9 @@ def _draft(args: argparse.Namespace, *, title: str, body: str, author: str, extr
 def _read_content(args: argparse.Namespace) -> tuple[str, str]:
     """Return the content and where it came from. Raises UsageError for what can't be read as UTF-8 text."""
     name = "stdin" if args.content_stdin else args.content_file
-    from oracle.store import given
+    from oracle.store.disk import input_file
 
-    raw = given.read(given.STANDARD_INPUT if args.content_stdin else args.content_file, "--content-file")
+    raw = input_file.read(input_file.STANDARD_INPUT if args.content_stdin else args.content_file, "--content-file")
     try:
         return raw.decode("utf-8").removeprefix("\ufeff"), name
     except UnicodeDecodeError as error:
@@ -175,7 +175,7 @@ def _read_evidence(words: list[str] | None) -> tuple[Evidence, ...]:
             "--evidence is not a JSON array.",
             hint="""Write it as high:src/app.py:12 or '[{"trust": "high", "source_url": "src/app.py:12"}]'.""",
         )
-    from oracle.domain.stated import NotAnObject, parse_evidence
+    from oracle.domain.records.evidence_args import NotAnObject, parse_evidence
 
     try:
         return parse_evidence(words)
@@ -228,7 +228,7 @@ def _say(oracle: Oracle, args: argparse.Namespace, written: Written, warnings: l
     if is_drop:
         emit(written.path)
     elif args.dry_run:
-        from oracle.app.federation import note_of_text
+        from oracle.app.search.federated import note_of_text
 
         emit(print_json(note_of_text(written.text, written.path, oracle.root)))
     else:

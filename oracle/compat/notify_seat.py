@@ -22,7 +22,7 @@ def run() -> int:
 def main(argv: Sequence[str]) -> int:
     """Send one notice; 0 when it was taken, or when failing is allowed."""
     args = _parser().parse_args(argv)
-    from oracle.app.notices import Notice
+    from oracle.app.delivery.notices import Notice
 
     notice = Notice(
         "",

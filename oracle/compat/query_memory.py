@@ -10,15 +10,15 @@ import gc
 import os
 
 from oracle.compat.door import careful, complain, emit, end, report, serve, warn, word
-from oracle.domain.slugs import check_name
+from oracle.domain.names.slugs import check_name
 from oracle.errors import NotFound, NotInMemory, RootUnusable, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from oracle.app.oracle import Oracle
-    from oracle.store.facts import Fact
+    from oracle.api import Oracle
+    from oracle.store.root.facts import Fact
 
 MODES = ("key", "file", "search", "ask", "status", "backlinks", "graph")
 FILTERS = ("project", "seat", "kind", "since")
@@ -56,7 +56,7 @@ def main(argv: list[str]) -> int:
         parser.print_help()
         complain(f"error: specify one of: {', '.join(f'--{name}' for name in (*MODES, *FILTERS))}")
         return USAGE
-    from oracle.app.oracle import Oracle
+    from oracle.api import Oracle
 
     with Oracle.open(args.memory_dir, warn=warn) as oracle:
         try:
@@ -149,7 +149,7 @@ def _mark_legacy(fact: Fact) -> None:
 
 
 def _search(oracle: Oracle, args: argparse.Namespace) -> int:
-    from oracle.app.federation import search_everything
+    from oracle.app.search.federated import search_everything
     from oracle.compat.rendering import print_json
 
     names = [name.strip().removesuffix(".json") for name in (args.files or "").split(",") if name.strip()]
@@ -174,7 +174,7 @@ def _search(oracle: Oracle, args: argparse.Namespace) -> int:
 
 
 def _status(oracle: Oracle, _: argparse.Namespace) -> int:
-    from oracle.app.inventory import take_inventory
+    from oracle.app.overview.inventory import take_inventory
     from oracle.compat.rendering import print_json
 
     found = take_inventory(oracle.root)
@@ -238,9 +238,9 @@ def _find(oracle: Oracle, target: str) -> str:
 
 
 def _list(oracle: Oracle, args: argparse.Namespace) -> int:
-    from oracle.app.federation import list_whole
+    from oracle.app.search.federated import list_whole
     from oracle.compat.rendering import print_json
-    from oracle.domain.slugs import SHARED
+    from oracle.domain.names.slugs import SHARED
 
     filters = {name: getattr(args, name) or "" for name in FILTERS}
     try:
@@ -270,7 +270,7 @@ _MODES = {
 
 
 def verify_claims(response: Mapping[str, object], memory_dir: str | os.PathLike[str]) -> dict[str, object]:
-    """Check a response's claims against the facts under `memory_dir`: see `oracle.app.claims.verify_claims`."""
-    from oracle.app import claims
+    """Check a response's claims against the facts under `memory_dir`: see `oracle.app.claims.facts.verify_claims`."""
+    from oracle.app.claims import facts
 
-    return claims.verify_claims(response, os.fspath(memory_dir))
+    return facts.verify_claims(response, os.fspath(memory_dir))

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from oracle.app.oracle import BacklinkLine
+    from oracle.api import BacklinkLine
 
 _DEEPEST = 50_000
 """Calls that may be under way at once: two for each level of a value, which the reader of JSON bounds."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from oracle.app.oracle import Oracle
-from oracle.app.scan_machine import choose
+from oracle.api import Oracle
+from oracle.app.scans.machine import choose
 from oracle.compat.door import careful, complain, emit, make_root, serve, warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.app.scan_machine import Scanned
+    from oracle.app.scans.machine import Scanned
 
 
 def run() -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from oracle.app import publish
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
+from oracle.app.records import publish
 from oracle.compat.door import careful, emit, serve, warn, word
 from oracle.compat.rendering import print_line
-from oracle.domain.slugs import check_name, project_of
+from oracle.domain.names.slugs import check_name, project_of
 from oracle.errors import UsageError
 
 

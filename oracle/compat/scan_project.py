@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
 from oracle.compat.door import careful, complain, emit, make_root, serve, warn
 from oracle.compat.rendering import print_json
 from oracle.errors import NotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.app.scan_project import ProjectScan
+    from oracle.app.scans.project import ProjectScan
 
 FAILED = 1
 

@@ -14,7 +14,7 @@ from oracle.errors import InvalidName, PrivacyBlocked, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from oracle.store.layout import Root
+    from oracle.store.root.layout import Root
     from oracle.wake.outcomes import Outcome
 
 USAGE = 'usage: send_and_verify [--project P] [--force] [--] SEAT-OR-SESSION "TEXT"'
@@ -73,7 +73,7 @@ def _read_arguments(argv: Sequence[str]) -> tuple[str, bool, list[str]]:
 
 
 def _send(project: str, seat: str, text: str, *, is_forced: bool, environ: Mapping[str, str]) -> int:
-    from oracle.store.layout import Root, choose_root
+    from oracle.store.root.layout import Root, choose_root
     from oracle.wake.outcomes import check_text
     from oracle.wake.sessions import bound_projects, tmux_socket
     from oracle.wake.tmux import TmuxWaker
@@ -99,8 +99,8 @@ def _send(project: str, seat: str, text: str, *, is_forced: bool, environ: Mappi
 
 
 def _require_clean(root: Root, text: str) -> None:
-    from oracle.app import privacy
-    from oracle.app.oracle import Oracle
+    from oracle.api import Oracle
+    from oracle.app.guard import privacy
 
     privacy.require_clean(Oracle.open(root.path), {"the text": text}, what="The text")
 

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from oracle.app.oracle import Oracle
+    from oracle.api import Oracle
 
 
 def make_parser(name: str, description: str) -> argparse.ArgumentParser:
@@ -57,6 +57,6 @@ def notifies(args: argparse.Namespace) -> bool:
 
 def open_oracle(args: argparse.Namespace) -> Oracle:
     """Open the Root that the call means; warnings go to standard error."""
-    from oracle.app.oracle import Oracle
+    from oracle.api import Oracle
 
     return Oracle.open(args.memory_dir, warn=warn)

@@ -19,10 +19,10 @@ def run() -> int:
 def main(argv: Sequence[str]) -> int:
     """Count; a file that is not there is a wrong call (2)."""
     args = _parser().parse_args(argv)
-    from oracle.app import compacting
-    from oracle.domain.compaction import waves_since
+    from oracle.app.teamwork import compaction
+    from oracle.domain.delivery.compaction import waves_since
 
-    count = waves_since(compacting.read_text(args.status_file, "--status-file"))
+    count = waves_since(compaction.read_text(args.status_file, "--status-file"))
     emit(f"triggered={str(count >= args.threshold).lower()} waves_since={count}")
     return 0
 

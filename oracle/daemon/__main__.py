@@ -6,7 +6,7 @@ import argparse
 import logging
 import sys
 
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
 from oracle.daemon.serve import Daemon
 from oracle.errors import OracleError
 

@@ -8,13 +8,13 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oracle.domain.secrets import redact
+from oracle.domain.safety.secrets import redact
 from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError, RootUnusable, TreeEmptied
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.daemon.numbers import Numbers
+    from oracle.daemon.stats import Numbers
 
 SURROUNDINGS = (DiskFailure, HandoffFailed, LockTimeout, RootUnusable, TreeEmptied, OSError)
 """Failures that say nothing against the item: it is tried again as long as it takes."""

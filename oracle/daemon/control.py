@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from oracle.daemon.serve import LAST_STEP
 from oracle.domain import timestamps
 from oracle.errors import DaemonFailed, LockTimeout
-from oracle.store import daemon as store
-from oracle.store import daemon_log
+from oracle.store.daemon import log
+from oracle.store.daemon import state as store
 from oracle.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import IO
 
-    from oracle.store.layout import Root
+    from oracle.store.root.layout import Root
 
 STARTS_WITHIN = 30.0
 """Seconds that a daemon gets to take its lock and say how it is."""
@@ -115,4 +115,4 @@ def status(root: Root) -> dict[str, object]:
 
 def logs(root: Root, lines: int) -> list[dict[str, object]]:
     """Return the last lines of the log, the oldest first."""
-    return list(daemon_log.read(root))[-lines:] if lines > 0 else list(daemon_log.read(root))
+    return list(log.read(root))[-lines:] if lines > 0 else list(log.read(root))

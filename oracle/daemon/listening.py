@@ -8,14 +8,14 @@ import time
 from typing import TYPE_CHECKING
 
 from oracle.daemon import watching
-from oracle.store import daemon as store
+from oracle.store.daemon import state as store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.app.oracle import Oracle
-    from oracle.daemon.numbers import Numbers
-    from oracle.store.layout import Root
+    from oracle.api import Oracle
+    from oracle.daemon.stats import Numbers
+    from oracle.store.root.layout import Root
 
 POLL_EVERY = 1.0
 """Seconds between two looks where nobody tells what changes."""

@@ -8,27 +8,27 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
-from oracle.app import attend
-from oracle.app.attend import Terms
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
+from oracle.app.queries import attend
+from oracle.app.queries.attend import Terms
 from oracle.daemon.attempts import Attempts
-from oracle.daemon.bell import Bell
-from oracle.daemon.clerk import Clerk
-from oracle.daemon.ground import Ground
-from oracle.daemon.keeper import Keeper
+from oracle.daemon.index_loop import Keeper
 from oracle.daemon.listening import Listener
-from oracle.daemon.numbers import Numbers
+from oracle.daemon.root_guard import Ground
+from oracle.daemon.stats import Numbers
+from oracle.daemon.wakeup_pipe import Bell
+from oracle.daemon.work_loop import Clerk
 from oracle.domain.values import replace
 from oracle.errors import DiskFailure
-from oracle.store.daemon import Instance
-from oracle.store.daemon_log import JsonLines
+from oracle.store.daemon.log import JsonLines
+from oracle.store.daemon.state import Instance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.app.ports import Clock
+    from oracle.app.clock import Clock
     from oracle.daemon.watching import Changes
-    from oracle.store.layout import Root
+    from oracle.store.root.layout import Root
     from oracle.wake.outcomes import Waker
 
 LAST_STEP = 60.0

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from oracle.daemon.control import command
 from oracle.domain.values import value
 from oracle.errors import UsageError
-from oracle.store import steps
-from oracle.store.layout import choose_root
+from oracle.store.disk import steps
+from oracle.store.root.layout import choose_root
 from oracle.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oracle.store.layout import Root
+    from oracle.store.root.layout import Root
 
 SYSTEMD, LAUNCHD = "systemd", "launchd"
 

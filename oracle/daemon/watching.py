@@ -7,19 +7,19 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from oracle.app import resume, teams
+from oracle.app.delivery import resume, team
 from oracle.app.doctor.machine import file_system_of, is_remote
-from oracle.domain.slugs import RECORD_SUFFIXES
+from oracle.domain.names.slugs import RECORD_SUFFIXES
 from oracle.errors import OracleError
-from oracle.store.daemon import PROBE
-from oracle.store.layout import RECORD_TREES
+from oracle.store.daemon.state import PROBE
+from oracle.store.root.layout import RECORD_TREES
 from oracle.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from oracle.app.oracle import Oracle
-    from oracle.store.layout import Root
+    from oracle.api import Oracle
+    from oracle.store.root.layout import Root
 
 STEP_MS, DEBOUNCE_MS = 100, 200
 """Milliseconds without a change after which, and at the latest after which, changes are told."""
@@ -159,7 +159,7 @@ def handoff_folders(oracle: Oracle) -> list[str]:
     found = []
     for project in resume.projects(oracle):
         try:
-            found.append(teams.open_team(oracle, project).folder)
+            found.append(team.open_team(oracle, project).folder)
         except OracleError:  # the desk names it
             continue
     return found

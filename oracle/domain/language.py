@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from oracle.domain.masks import mask_code, unify_line_ends
+from oracle.domain.markdown.masks import mask_code, unify_line_ends
 from oracle.domain.values import value
 
 TYPE_CHECKING = False

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.app import deliver, wakeups
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
+from oracle.app.delivery import deliver, wakeups
 
 if TYPE_CHECKING:
     from oracle.hook.ports import Answer
-    from oracle.store.inbox import Entry
-    from oracle.store.layout import Root
+    from oracle.store.delivery.inbox import Entry
+    from oracle.store.root.layout import Root
 
 
 class OracleDeliver:

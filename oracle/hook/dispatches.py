@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 
-from oracle.domain import receipts
-from oracle.domain.addressing import Waiting
-from oracle.domain.receipts import CONSUMED, Kind, ReceiptName
+from oracle.domain.delivery import receipts
+from oracle.domain.delivery.addressing import Waiting
+from oracle.domain.delivery.receipts import CONSUMED, Kind, ReceiptName
 from oracle.domain.values import value
 from oracle.errors import OracleError
-from oracle.store import handoffs, profile
-from oracle.store.layout import Root
+from oracle.store.delivery import handoffs
+from oracle.store.root import profile
+from oracle.store.root.layout import Root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

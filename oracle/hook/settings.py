@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from oracle.errors import NotFound, UsageError
 from oracle.hook import exact_json
-from oracle.store import steps
+from oracle.store.disk import steps
 from oracle.wording import Said, say
 
 OWN_PATHS = ("/scripts/hooks/stop_hook.py", "/_data/hooks/stop_hook.py")

@@ -11,11 +11,11 @@ import os
 import shlex
 from dataclasses import dataclass
 
-from oracle.domain import owned
-from oracle.domain.seats import ROLES, role_of
+from oracle.domain.markdown import managed_block
+from oracle.domain.names.seats import ROLES, role_of
 from oracle.errors import Conflict, DiskFailure, UsageError
 from oracle.hook import settings
-from oracle.store import steps
+from oracle.store.disk import steps
 from oracle.wording import say
 
 TOOLS = {"claude": ".claude/skills/{name}/SKILL.md", "codex": "AGENTS.md", "gemini": "GEMINI.md"}
@@ -75,12 +75,12 @@ def plan_install(workspace: str, *, tool: str, seat: str, root: str = "") -> Cha
     path = _place(workspace, tool, role)
     before, text = _read(path), _with_root(read_skill(role), root)
     if tool == "claude":
-        if before is not None and before.strip() and not owned.is_signed(before):
+        if before is not None and before.strip() and not managed_block.is_signed(before):
             raise Conflict(
                 say("{path} is not ours; it was left as it is.", path=path), hint=say("Move it away, then try again.")
             )
-        return Change(path, before, owned.sign(text), before is not None and owned.is_edited(before))
-    after = owned.put(before or "", NAMES[role], _without_frontmatter(text))
+        return Change(path, before, managed_block.sign(text), before is not None and managed_block.is_edited(before))
+    after = managed_block.put(before or "", NAMES[role], _without_frontmatter(text))
     return Change(path, before, after, _is_edited(before, NAMES[role]))
 
 
@@ -97,9 +97,9 @@ def plan_uninstall(workspace: str, *, tool: str, seat: str = "") -> list[Change]
 
 def _file_out(path: str) -> Change:
     before = _read(path)
-    if before is None or not owned.is_signed(before):
+    if before is None or not managed_block.is_signed(before):
         return Change(path, before, before)
-    return Change(path, before, None, owned.is_edited(before))
+    return Change(path, before, None, managed_block.is_edited(before))
 
 
 def _sections_out(path: str, names: list[str]) -> Change:
@@ -109,7 +109,7 @@ def _sections_out(path: str, names: list[str]) -> Change:
         return Change(path, before, before)
     after = before
     for name in names:
-        after = owned.take(after, name)
+        after = managed_block.take(after, name)
     return Change(path, before, after or None, any(_is_edited(before, name) for name in names))
 
 
@@ -169,7 +169,7 @@ def _read(path: str) -> str | None:
 
 
 def _is_edited(text: str | None, name: str) -> bool:
-    return any(section.is_edited for section in owned.find(text or "") if section.name == name)
+    return any(section.is_edited for section in managed_block.find(text or "") if section.name == name)
 
 
 def _with_root(text: str, root: str) -> str:

@@ -11,15 +11,15 @@ import sys
 import time
 from contextlib import contextmanager
 
-from oracle.domain import addressing, markers
-from oracle.domain.addressing import Address
-from oracle.domain.markers import Fault, Marker
-from oracle.domain.slugs import check_name
+from oracle.domain.delivery import addressing, markers
+from oracle.domain.delivery.addressing import Address
+from oracle.domain.delivery.markers import Fault, Marker
+from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
 from oracle.hook.payload import Payload, parse_payload, read_transcript
 from oracle.hook.ports import Answer
-from oracle.store.layout import Root, choose_root
+from oracle.store.root.layout import Root, choose_root
 from oracle.wording import joined, say
 
 TYPE_CHECKING = False
@@ -123,7 +123,7 @@ def _intent(root: Root, answer: Answer) -> Iterator[None]:
 
     What the disk or a lock refuses is tried again later; what will never work is not kept.
     """
-    from oracle.store import inbox, responses
+    from oracle.store.delivery import inbox, responses
 
     now = time.time()
     subject = (answer.project, answer.task_id, answer.seat, responses.digest_of({"answer": answer.text}))
@@ -223,7 +223,7 @@ def _log(root: Root, what: str, sentence: str, session_id: str) -> None:
     import json
 
     from oracle.domain import timestamps
-    from oracle.store import files
+    from oracle.store.disk import files
 
     if not os.path.isdir(root.path):
         return

@@ -10,7 +10,7 @@ import sqlite3
 from contextlib import contextmanager
 
 from oracle.index.schema import INDICES, SCHEMA_VERSION, TABLES
-from oracle.store.layout import Root
+from oracle.store.root.layout import Root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import sqlite3
 from oracle.index import scan
 from oracle.index.db import set_meta
 from oracle.index.scan import Folder, Look
-from oracle.store.layout import RECORD_TREES, Root
+from oracle.store.root.layout import RECORD_TREES, Root
 from oracle.wording import say
 
 

@@ -13,7 +13,7 @@ import time
 from oracle.errors import DiskFailure, LockTimeout, NotInMemory
 from oracle.index import scan
 from oracle.index.db import Database, get_meta, immediate, snapshot
-from oracle.store.layout import Root
+from oracle.store.root.layout import Root
 from oracle.wording import retold, say
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from oracle.index.reports import Progress, Report
-    from oracle.store.lock import WriteLock
+    from oracle.store.root.lock import WriteLock
 
     T = TypeVar("T")
 
@@ -209,7 +209,7 @@ class Index:
 
     def _note(self, look: scan.Look, now_ns: int, cost_ns: int) -> None:
         """Write down that all was well, if nobody is writing just now; a reader never waits for that."""
-        from oracle.store.lock import WriteLock
+        from oracle.store.root.lock import WriteLock
 
         if self._database.in_memory:
             self._note_held(look, now_ns, cost_ns)
@@ -237,7 +237,7 @@ class Index:
 
     def lock(self, timeout: float | None = None) -> WriteLock:
         """Return the write lock of the Root, not yet taken."""
-        from oracle.store.lock import DEFAULT_TIMEOUT, WriteLock
+        from oracle.store.root.lock import DEFAULT_TIMEOUT, WriteLock
 
         return WriteLock(self.root, DEFAULT_TIMEOUT if timeout is None else timeout)
 
@@ -283,8 +283,8 @@ class Index:
         doubted: Collection[str] = (),
     ) -> Report:
         """Bring the index up to date and print what became dirty. The caller holds the write lock."""
-        from oracle.index.rebuild import rebuild as build
-        from oracle.index.reconcile import reconcile
+        from oracle.index.write.rebuild import rebuild as build
+        from oracle.index.write.reconcile import reconcile
 
         now_ns = self._now_ns()
         try:
@@ -327,7 +327,7 @@ class Index:
 
     def _heal(self, error: sqlite3.DatabaseError) -> None:
         """Look again under the lock: another process may have healed it; then rebuild."""
-        from oracle.index.rebuild import rebuild
+        from oracle.index.write.rebuild import rebuild
 
         self._database.close()
         try:

@@ -10,9 +10,9 @@ import os
 import stat
 from collections import namedtuple
 
-from oracle.domain.slugs import RECORD_SUFFIXES
+from oracle.domain.names.slugs import RECORD_SUFFIXES
 from oracle.index.db import get_meta
-from oracle.store.layout import RECORD_TREES, SKIPPED_FOLDERS, Root
+from oracle.store.root.layout import RECORD_TREES, SKIPPED_FOLDERS, Root
 from oracle.wording import say
 
 TYPE_CHECKING = False

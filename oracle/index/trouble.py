@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from oracle.errors import OracleError
-    from oracle.store.layout import Root
+    from oracle.store.root.layout import Root
 
 _DAMAGE = frozenset({0, 1, 11, 19, 20, 24, 26})
 """Result codes that a sound database never gives: SQL errors (a table is missing), corrupt, constraint, mismatch, no database."""

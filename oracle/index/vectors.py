@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from oracle.store.layout import Root
+    from oracle.store.root.layout import Root
 
 VERSION = "3"
 """Raise it when tables, stretches or the form of a vector change; vectors of another version are made again."""

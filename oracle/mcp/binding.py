@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oracle.domain.seats import MEMORY
-from oracle.domain.slugs import check_name
+from oracle.domain.names.seats import MEMORY
+from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidProfile, NoProfile, OwnershipError, UsageError
 from oracle.wording import say
 
 if TYPE_CHECKING:
-    from oracle.app.oracle import Oracle
+    from oracle.api import Oracle
 
 
 @value
@@ -37,7 +37,7 @@ class Binding:
             ]
         if not self.project:
             return []
-        from oracle.app.teams import open_team
+        from oracle.app.delivery.team import open_team
 
         try:
             open_team(oracle, self.project).profile.require_seat(self.seat)

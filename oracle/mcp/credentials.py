@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from oracle.domain.secrets import find_secrets
-from oracle.store.facts import HIDDEN, hides
+from oracle.domain.safety.secrets import find_secrets
+from oracle.store.root.facts import HIDDEN, hides
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oracle.app.replies import CitedFact
-    from oracle.store.facts import Fact
+    from oracle.app.answers.reply import CitedFact
+    from oracle.store.root.facts import Fact
 
 _ABOUT_SECRETS = frozenset(("fingerprint", "sources", "oauth_sources", "problems", "reason"))
 """Keys of a scan of credentials whose values say something about them; there are more in `store.facts`."""

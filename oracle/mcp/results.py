@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from oracle.domain.secrets import redact
+from oracle.domain.safety.secrets import redact
 from oracle.domain.values import NOTHING, value
 from oracle.errors import OracleError
 

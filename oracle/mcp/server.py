@@ -10,16 +10,16 @@ from mcp.shared.exceptions import MCPError
 
 from oracle import __version__
 from oracle.errors import NotFound, OracleError
-from oracle.mcp import offering
+from oracle.mcp import resources
 from oracle.mcp.results import NOTICE, cleaned, for_tools
 from oracle.mcp.tools import TOOLS, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.app.oracle import Oracle
+    from oracle.api import Oracle
     from oracle.mcp.binding import Binding
-    from oracle.mcp.calling import Desk
+    from oracle.mcp.tool_runner import Desk
 
 _NOT_FOUND = -32002
 """What a client is told when a resource is not there: the specification's own number."""
@@ -68,11 +68,11 @@ class Handlers:
 
     async def list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         """List the seats and the newest records."""
-        found = await self._read(lambda oracle: offering.places(oracle, self._desk.binding))
+        found = await self._read(lambda oracle: resources.places(oracle, self._desk.binding))
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
-                    uri=item.uri, name=cleaned(item.name), description=item.about, mime_type=offering.MARKDOWN
+                    uri=item.uri, name=cleaned(item.name), description=item.about, mime_type=resources.MARKDOWN
                 )
                 for item in found
             ]
@@ -84,27 +84,27 @@ class Handlers:
         """List what addresses look like."""
         templates = [
             types.ResourceTemplate(
-                uri_template=item.uri, name=item.name, description=item.about, mime_type=offering.MARKDOWN
+                uri_template=item.uri, name=item.name, description=item.about, mime_type=resources.MARKDOWN
             )
-            for item in offering.TEMPLATES
+            for item in resources.TEMPLATES
         ]
         return types.ListResourceTemplatesResult(resource_templates=templates)
 
     async def read_resource(self, _: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         """Return what stands at an address."""
-        text = await self._read(lambda oracle: offering.read(oracle, self._desk.binding, params.uri))
-        contents = types.TextResourceContents(uri=params.uri, mime_type=offering.MARKDOWN, text=cleaned(text))
+        text = await self._read(lambda oracle: resources.read(oracle, self._desk.binding, params.uri))
+        contents = types.TextResourceContents(uri=params.uri, mime_type=resources.MARKDOWN, text=cleaned(text))
         return types.ReadResourceResult(contents=[contents])
 
     async def list_prompts(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         """List every prompt."""
-        return types.ListPromptsResult(prompts=[describe_prompt(prompt) for prompt in offering.PROMPTS])
+        return types.ListPromptsResult(prompts=[describe_prompt(prompt) for prompt in resources.PROMPTS])
 
     async def get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """Return the text of a prompt."""
         try:
-            prompt = offering.find_prompt(params.name)
-            text = offering.fill(prompt, params.arguments or {}, self._desk.binding)
+            prompt = resources.find_prompt(params.name)
+            text = resources.fill(prompt, params.arguments or {}, self._desk.binding)
         except OracleError as error:
             raise _as_mcp_error(error) from error
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
@@ -135,7 +135,7 @@ def describe(tool: Tool) -> types.Tool:
     )
 
 
-def describe_prompt(prompt: offering.Prompt) -> types.Prompt:
+def describe_prompt(prompt: resources.Prompt) -> types.Prompt:
     """Return a prompt as clients list it."""
     arguments = [
         types.PromptArgument(name=name, description=description, required=is_needed)

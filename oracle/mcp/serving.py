@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import uvicorn
     from mcp.server.lowlevel import Server
 
-    from oracle.mcp.calling import Desk
+    from oracle.mcp.tool_runner import Desk
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
@@ -152,8 +152,8 @@ def _prepare(binding: Binding) -> tuple[Desk, Server[dict[str, object]]]:
 def _load(binding: Binding) -> tuple[Desk, Server[dict[str, object]]]:
     is_bare = sdk.stand_bare()
     try:
-        from oracle.mcp.calling import Desk
         from oracle.mcp.server import make_server
+        from oracle.mcp.tool_runner import Desk
     except ImportError:
         if not is_bare:
             raise

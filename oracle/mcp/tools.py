@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from oracle.domain.attention import READS
-from oracle.domain.seats import ORPHAN_KINDS
+from oracle.domain.names.seats import ORPHAN_KINDS
+from oracle.domain.records.attention import READS
 from oracle.domain.values import value
-from oracle.mcp import handing_over, outputs, reading, recalling, writing
+from oracle.mcp import delivery_tools, outputs, read_tools, recall_tools, write_tools
 from oracle.mcp.results import Answer
 from oracle.mcp.schemas import (
     FILTERS,
@@ -96,7 +96,7 @@ TOOLS = (
             "limit": number("At most this many hits.", least=1, most=50, default=5),
             "strict": flag("Leave out superseded and retired records.", default=False),
         },
-        reading.search,
+        read_tools.search,
         outputs.SEARCH,
         required=("query",),
     ),
@@ -109,7 +109,7 @@ TOOLS = (
             "first_line": number("From this line, counted from 1.", least=1, most=10_000_000, default=1),
             "last_line": number("To this line; 0 is the end.", least=0, most=10_000_000, default=0),
         },
-        reading.show,
+        read_tools.show,
         outputs.SHOW,
         required=("record",),
     ),
@@ -123,7 +123,7 @@ TOOLS = (
             "project": FILTERS["project"],
             "seat": FILTERS["seat"],
         },
-        recalling.ask,
+        recall_tools.ask,
         outputs.ASK,
         required=("question",),
     ),
@@ -136,7 +136,7 @@ TOOLS = (
             "types": TYPES,
             "limit": number("At most this many.", least=1, most=500, default=50),
         },
-        reading.backlinks,
+        read_tools.backlinks,
         outputs.BACKLINKS,
         required=("target",),
     ),
@@ -152,7 +152,7 @@ TOOLS = (
             ),
             "types": TYPES,
         },
-        reading.graph,
+        read_tools.graph,
         outputs.GRAPH,
         required=("target",),
     ),
@@ -161,7 +161,7 @@ TOOLS = (
         "List records",
         "List records by project, seat, kind, status, author, task or time, the newest first.",
         {**FILTERS, "limit": number("At most this many.", least=1, most=500, default=20)},
-        reading.list_records,
+        read_tools.list_records,
         outputs.LIST_RECORDS,
     ),
     Tool(
@@ -173,7 +173,7 @@ TOOLS = (
             "key": words("The name of a fact, FILE.KEY; numbers index lists.", "network.endpoints.0"),
             "project": words("Look among the facts of this project first; that of the server when left out.", "arena"),
         },
-        recalling.get_fact,
+        recall_tools.get_fact,
         outputs.GET_FACT,
         required=("key",),
     ),
@@ -191,7 +191,7 @@ TOOLS = (
             "failures": several("What went wrong lately.", "The upload timed out."),
             "questions": several("What is still open.", "Is the upload idempotent?"),
         },
-        recalling.packet,
+        recall_tools.packet,
         outputs.PACKET,
         required=("role", "goal"),
     ),
@@ -225,7 +225,7 @@ TOOLS = (
             "secrets": choice("What to do with a credential in it; refuse when left out.", "refuse", "redact"),
             "dry_run": flag("Write nothing and return what would be written.", default=False),
         },
-        writing.write_record,
+        write_tools.write_record,
         outputs.WRITTEN,
         required=("kind", "title", "body"),
         reads=False,
@@ -241,7 +241,7 @@ TOOLS = (
             "reason": words("Why it no longer holds, in a sentence.", "The upload is gone."),
             "dry_run": flag("Write nothing and return what would be written.", default=False),
         },
-        writing.retire_record,
+        write_tools.retire_record,
         outputs.WRITTEN,
         required=("record", "reason"),
         reads=False,
@@ -262,7 +262,7 @@ TOOLS = (
             "reply_to": words("The seat that gets the answer, when it is another.", "reviewer"),
             "notify": flag("Wake the seat.", default=True),
         },
-        handing_over.dispatch,
+        delivery_tools.dispatch,
         outputs.DISPATCHED,
         required=("target", "objective"),
         reads=False,
@@ -283,7 +283,7 @@ TOOLS = (
             "supersede": flag("Replace the answer that stands, which is kept aside.", default=False),
             "notify": flag("Wake the seat.", default=True),
         },
-        handing_over.deliver,
+        delivery_tools.deliver,
         outputs.DELIVERED,
         required=("task_id", "target", "response"),
         reads=False,
@@ -298,7 +298,7 @@ TOOLS = (
             "state": words("Only those in this state, as open or consumed.", "open"),
             "task_id": words("Tell the story of this task.", "Q-17"),
         },
-        handing_over.handoffs,
+        delivery_tools.handoffs,
         outputs.HANDOFFS,
     ),
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from oracle.domain.secrets import redact
-from oracle.domain.secrets.assignments import names_secret
+from oracle.domain.safety.secrets import redact
+from oracle.domain.safety.secrets.assignments import names_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

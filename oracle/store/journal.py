@@ -6,8 +6,8 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
-from oracle.store import files
-from oracle.store.layout import Root
+from oracle.store.disk import files
+from oracle.store.root.layout import Root
 
 LONGEST = 16 << 20
 """Bytes of a line that are read at once: what is longer is no event."""

@@ -6,14 +6,14 @@ import os
 import tomllib
 from typing import TYPE_CHECKING
 
-from oracle.domain.slugs import check_name
+from oracle.domain.names.slugs import check_name
 from oracle.errors import InvalidName
-from oracle.store import projects
+from oracle.store.root import projects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oracle.store.layout import Root
+    from oracle.store.root.layout import Root
 
 TOOLS = ("claude", "codex", "gemini", "opencode", "qwen")
 """The agents whose name launchers put behind the seat's."""

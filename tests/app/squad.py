@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from oracle.app.complete import Completion
-from oracle.app.deliver import Delivery
-from oracle.app.oracle import Oracle
-from oracle.app.orders import Order
-from oracle.store import inbox
+from oracle.api import Oracle
+from oracle.app.delivery.complete import Completion
+from oracle.app.delivery.deliver import Delivery
+from oracle.app.delivery.order import Order
+from oracle.store.delivery import inbox
 from oracle.wake.outcomes import NoSession, Outcome, Woken, check_text
 
 if TYPE_CHECKING:

@@ -12,11 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oracle.app import answer, evidence, liveness, quotes
-from oracle.app.oracle import Oracle
-from oracle.app.questions import names_in
-from oracle.app.replies import Reply
-from oracle.domain.drafts import Draft
+from oracle.api import Oracle
+from oracle.app.answers import answer, quotes
+from oracle.app.answers.question import names_in
+from oracle.app.answers.reply import Reply
+from oracle.app.claims import verify
+from oracle.app.codebase import stale_names
+from oracle.domain.records.drafts import Draft
 from oracle.errors import InvalidName, UsageError
 from tests.app.gitbox import GitBox
 from tests.test_corpora import SHARED, lay_out
@@ -101,7 +103,7 @@ def test_an_answer_can_be_delivered(root: Path, oracle: Oracle) -> None:
     )
     assert len(reply.facts) == 1
     assert {item.record.path.rpartition(".")[2] for item in reply.claims} == {"md", "json"}
-    checked = evidence.verify(oracle.root, "", json.loads(json.dumps(reply.as_json())))
+    checked = verify.verify(oracle.root, "", json.loads(json.dumps(reply.as_json())))
     assert checked.all_verified is True
     assert checked.count == len(reply.claims) + 1
 
@@ -258,7 +260,7 @@ def test_facts_are_answered_by_key(machine: Path, question: str, key: str, value
         assert (fact.key, fact.value) == (key, value)
         (item,) = fact.as_json()["evidence"]
         assert item["file"] == ("projects/arena/dev_env.json" if key.startswith("dev") else "machine/network.json")
-        assert evidence.verify(oracle.root, "", {"claims": [fact.as_json()]}).all_verified is True
+        assert verify.verify(oracle.root, "", {"claims": [fact.as_json()]}).all_verified is True
 
 
 @pytest.mark.parametrize(
@@ -303,9 +305,7 @@ def test_facts_of_all_projects_stand_side_by_side(machine: Path, question: str) 
             ("f2", "blog", "projects/blog/dev_env.json", "3.11"),
         ]
         assert [fact.value for fact in oracle.answer(question, project="blog").facts] == ["3.11"]
-        assert (
-            evidence.verify(oracle.root, "", {"claims": [fact.as_json() for fact in reply.facts]}).all_verified is True
-        )
+        assert verify.verify(oracle.root, "", {"claims": [fact.as_json() for fact in reply.facts]}).all_verified is True
 
 
 @pytest.mark.parametrize("question", ["python version", "项目用哪个 Python 版本？", "which versions of Python"])
@@ -518,21 +518,21 @@ def test_what_changes_meanwhile_is_never_quoted_as_it_was(
             done.append(change)
             CHANGES[change](path)
 
-    search, check = Oracle.search, liveness.Checker.check
+    search, check = Oracle.search, stale_names.Checker.check
 
     def searching(self: Oracle, *words: Any, **more: Any) -> Any:
         hits = search(self, *words, **more)
         meddle()
         return hits
 
-    def checking(self: liveness.Checker, *words: Any) -> Any:
+    def checking(self: stale_names.Checker, *words: Any) -> Any:
         meddle()
         return check(self, *words)
 
     if moment == "searched":
         monkeypatch.setattr(Oracle, "search", searching)
     else:
-        monkeypatch.setattr(liveness.Checker, "check", checking)
+        monkeypatch.setattr(stale_names.Checker, "check", checking)
     reply = oracle.answer("How often are webhooks retried?")
     assert done
     assert RETRY not in reply.answer or change == "renamed"

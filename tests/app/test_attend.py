@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app import attend, resume
-from oracle.app.attend import Terms
-from oracle.app.question_packet import fenced
-from oracle.domain.receipts import receipt_name
+from oracle.app.delivery import resume
+from oracle.app.queries import attend
+from oracle.app.queries.attend import Terms
+from oracle.app.queries.packet import fenced
+from oracle.domain.delivery.receipts import receipt_name
 from oracle.errors import UsageError
-from oracle.store import configuration, leases, packets
+from oracle.store.delivery import leases, packets
+from oracle.store.root import configuration
 
 if TYPE_CHECKING:
     from tests.app.squad import Squad

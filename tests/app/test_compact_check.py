@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.compact_check import NOT_YET, RECOMMENDED
-from oracle.domain.drafts import Draft, Evidence
+from oracle.app.teamwork.compaction_check import NOT_YET, RECOMMENDED
+from oracle.domain.records.drafts import Draft, Evidence
 from oracle.errors import UsageError
 
 if TYPE_CHECKING:

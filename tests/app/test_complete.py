@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from oracle.app import lineage
-from oracle.app.notices import Notice
+from oracle.app.codebase import ancestry
+from oracle.app.delivery.notices import Notice
 from oracle.errors import CompletionRefused, Conflict, DiskFailure, HandoffFailed, NotFound, UsageError
-from oracle.store import steps
+from oracle.store.disk import steps
 from tests.app.squad import Squad
 
 
@@ -287,15 +287,15 @@ def test_plain_planner_means_the_one_there_is(tmp_path: Path):
 
 def test_lineage_is_told_from_git(repo: dict[str, str]):
     path = repo["path"]
-    assert lineage.lineage_of(path, repo["first"]) == "in-lineage"
-    assert lineage.lineage_of(path, repo["first"][:9]) == "in-lineage"
-    assert lineage.lineage_of(path, repo["branch"]) == "divergent"
+    assert ancestry.lineage_of(path, repo["first"]) == "in-lineage"
+    assert ancestry.lineage_of(path, repo["first"][:9]) == "in-lineage"
+    assert ancestry.lineage_of(path, repo["branch"]) == "divergent"
     for commit in ("f" * 40, "HEAD", "--help", "", "main", "../x"):
-        assert lineage.lineage_of(path, commit) == "unknown"
-    assert lineage.lineage_of(f"{path}/nowhere", repo["first"]) == "unknown"
-    assert lineage.tip_of(path, "feat/T1") == repo["branch"]
-    assert lineage.tip_of(path, "--all") == ""
-    assert lineage.base_of(path, "feat/T1") == repo["first"]
+        assert ancestry.lineage_of(path, commit) == "unknown"
+    assert ancestry.lineage_of(f"{path}/nowhere", repo["first"]) == "unknown"
+    assert ancestry.tip_of(path, "feat/T1") == repo["branch"]
+    assert ancestry.tip_of(path, "--all") == ""
+    assert ancestry.base_of(path, "feat/T1") == repo["first"]
 
 
 def test_git_is_not_led_astray_by_the_environment(
@@ -303,7 +303,7 @@ def test_git_is_not_led_astray_by_the_environment(
 ):
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", "false")
-    assert lineage.lineage_of(repo["path"], repo["first"]) == "in-lineage"
+    assert ancestry.lineage_of(repo["path"], repo["first"]) == "in-lineage"
 
 
 def test_divergent_commit_is_written_down_once_and_memory_is_told(squad: Squad, repo: dict[str, str]):

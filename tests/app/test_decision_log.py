@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.decision_log import Entry
+from oracle.app.delivery.decision_log import Entry
 from oracle.errors import InvalidName, SecretFound, UsageError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.app import decision_payloads
+from oracle.app.decisions import payload as decision_payloads
 from oracle.errors import (
     CompletionRefused,
     Conflict,

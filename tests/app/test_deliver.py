@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from oracle.app.deliver import Delivery
-from oracle.app.delivery_steps import Delivered
+from oracle.app.delivery.deliver import Delivery
+from oracle.app.delivery.steps import Delivered
 from oracle.errors import (
     ClaimsFailed,
     Conflict,
@@ -21,7 +21,7 @@ from oracle.errors import (
     OwnershipError,
     UsageError,
 )
-from oracle.store import steps
+from oracle.store.disk import steps
 from tests.app.squad import Squad
 from tests.store.crash import each_crash, run_at_once
 
@@ -362,7 +362,7 @@ def test_no_notify_wakes_nobody_also_later(squad: Squad):
 
 
 def test_answer_whose_intent_was_lost_is_finished_from_the_response(squad: Squad):
-    from oracle.store import responses
+    from oracle.store.delivery import responses
 
     squad.ask(notifies=False)
     responses.put(squad.oracle.root, "Q-1", {"answer": "B.", "claims": [], "sources": [], "confidence": "unverified"})
@@ -388,7 +388,7 @@ def test_a_response_written_for_another_reader_completes_no_other_question(squad
 
 @pytest.mark.parametrize("moment", ["", "2026-04-27T18:30:00+00:00"])
 def test_a_response_that_was_there_before_the_question_does_not_complete_it(squad: Squad, moment: str):
-    from oracle.store import responses
+    from oracle.store.delivery import responses
 
     stored = responses.put(squad.oracle.root, "Q-1", {"answer": "B.", "delivered_at": moment})
     os.utime(stored.path, (1_700_000_000, 1_700_000_000) if not moment else None)
@@ -399,7 +399,7 @@ def test_a_response_that_was_there_before_the_question_does_not_complete_it(squa
 
 
 def test_response_of_a_task_of_two_projects_is_finished_for_none(squad: Squad, tmp_path: Path):
-    from oracle.store import responses
+    from oracle.store.delivery import responses
 
     squad.ask(notifies=False)
     Squad(tmp_path, project="other").ask(notifies=False)
@@ -410,8 +410,8 @@ def test_response_of_a_task_of_two_projects_is_finished_for_none(squad: Squad, t
 
 def test_hook_that_died_is_finished_by_the_next_command(squad: Squad):
     """Its intent is taken and names no process; it is left alone as long as a hook may live."""
-    from oracle.store import inbox
-    from oracle.store.inbox import Entry, Kind
+    from oracle.store.delivery import inbox
+    from oracle.store.delivery.inbox import Entry, Kind
 
     squad.ask(notifies=False)
     answer = {"project": "demo", "task_id": "Q-1", "source": "memory", "seat": "planner", "text": "B."}
@@ -444,7 +444,7 @@ def test_foreign_receipts_are_read_or_reported(squad: Squad, content: bytes):
 
 
 def test_receipt_of_another_tool_for_the_same_answer_is_the_delivery(squad: Squad):
-    from oracle.store import responses
+    from oracle.store.delivery import responses
 
     squad.ask(notifies=False)
     responses.put(squad.oracle.root, "Q-1", {"answer": "B.", "claims": [], "sources": [], "confidence": "unverified"})

@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from oracle.app.notices import Notice
+from oracle.app.delivery.notices import Notice
 from tests.app.squad import Squad
 from tests.laws.recorder import recording
 

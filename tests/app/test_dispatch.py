@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app import intents
-from oracle.app.orders import QUERY
+from oracle.app.delivery import intents
+from oracle.app.delivery.order import QUERY
 from oracle.errors import Blocked, InvalidName, OracleError, TaskAlreadyQueued, UsageError
-from oracle.store import daemon, handoffs, task_tree
+from oracle.store.daemon import state as daemon
+from oracle.store.delivery import handoffs, task_tree
 from tests.app.squad import Squad
 from tests.store.crash import each_crash, run_at_once
 

@@ -16,14 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracle.api import Oracle
 from oracle.app import doctor
-from oracle.app.doctor import content, ground, machine, snapshot
+from oracle.app.doctor import machine, records, root_checks, snapshot
 from oracle.app.doctor.checks import CAP, FIX, Check, capped, in_order, one_line, warning
 from oracle.app.doctor.diagnosis import diagnose
-from oracle.app.oracle import Oracle
-from oracle.domain.drafts import Draft
+from oracle.domain.records.drafts import Draft
 from oracle.errors import RootUnusable
-from oracle.store.layout import Root
+from oracle.store.root.layout import Root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -245,7 +245,7 @@ def faults_unread(oracle: Oracle) -> list[Check]:
 def held_elsewhere(oracle: Oracle) -> Iterator[int]:
     """Hold the write lock in another process, until the block ends."""
     program = (
-        "import sys; from oracle.store.layout import Root; from oracle.store.lock import WriteLock\n"
+        "import sys; from oracle.store.root.layout import Root; from oracle.store.root.lock import WriteLock\n"
         "with WriteLock(Root(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
@@ -265,7 +265,7 @@ def test_the_holder_of_the_lock_is_named_and_a_long_one_is_a_fault(oracle: Oracl
     with held_elsewhere(oracle) as pid:
         assert faults(oracle) == []
         assert f"held by process {pid}" in said(oracle, "lock")
-        oracle.clock = Clock(shift_ns=(ground.LONG_HELD + 5) * 1_000_000_000)
+        oracle.clock = Clock(shift_ns=(root_checks.LONG_HELD + 5) * 1_000_000_000)
         late = faults(oracle, "lock")[0]
         assert f"kill {pid}" in late.fix
         (line,) = doctor.repair(oracle, patience=0)
@@ -497,7 +497,7 @@ def test_published_files_that_are_torn(oracle: Oracle, path: str) -> None:
 
 
 def test_torn_published_files_are_published_anew(oracle: Oracle) -> None:
-    pytest.importorskip("oracle.app.publish")
+    pytest.importorskip("oracle.app.records.publish")
     put(Path(oracle.root.path), "projects/arena/_index/files.json", '{"a": ')
     assert any("published" in line for line in doctor.repair(oracle, patience=0))
     assert faults(oracle, "published") == []
@@ -709,7 +709,7 @@ def test_a_circle_is_found_exactly_when_there_is_one(after: dict[str, list[str]]
                 waiting += after.get(node, [])
         return False
 
-    cycles = content.find_cycles(after)
+    cycles = records.find_cycles(after)
     assert bool(cycles) == any(map(reaches, after))
     for cycle in cycles:
         assert all(following in after[node] for node, following in zip(cycle, [*cycle[1:], cycle[0]], strict=True))

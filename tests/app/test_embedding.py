@@ -17,10 +17,11 @@ from zlib import crc32
 
 import pytest
 
-from oracle.app import embedding, embedding_model
-from oracle.app.oracle import Oracle
-from oracle.app.ranking import semantic
-from oracle.app.ranking.scoring import Scored
+from oracle.api import Oracle
+from oracle.app.search import embedding
+from oracle.app.search import models as embedding_model
+from oracle.app.search.ranking import semantic
+from oracle.app.search.ranking.scoring import Scored
 from oracle.errors import DiskFailure, NotInFederation, UsageError
 
 numpy = pytest.importorskip("numpy", reason="the semantic extra is not installed: it needs numpy")
@@ -387,7 +388,7 @@ def test_without_the_extra_a_search_goes_by_words_and_embedding_says_what_to_ins
 
 
 def test_a_search_without_vectors_imports_none_of_it(oracle, monkeypatch):
-    for name in ("oracle.app.ranking.semantic", "oracle.app.embedding_model"):
+    for name in ("oracle.app.search.ranking.semantic", "oracle.app.search.models"):
         monkeypatch.setitem(sys.modules, name, None)
     assert tails(oracle.search("postgres"))[0] == "store"
 

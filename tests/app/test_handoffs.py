@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app.deliver import Delivery
-from oracle.domain.receipts import Kind, new_receipt, receipt_name, render_receipt
+from oracle.app.delivery.deliver import Delivery
+from oracle.domain.delivery.receipts import Kind, new_receipt, receipt_name, render_receipt
 from oracle.errors import Conflict, DiskFailure, NoProfile, NotFound, UsageError
 from oracle.store import journal
 from tests.app.squad import Squad

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app import repository
-from oracle.app.liveness import Checker, Liveness
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
+from oracle.app import git
+from oracle.app.codebase.stale_names import Checker, Liveness
 from oracle.errors import NotInFederation
-from oracle.store import records
+from oracle.store.markdown import records
 from tests.app.gitbox import GitBox
 
 LONG = "def retry_all():\n" + "".join(f"    step_{number}()\n" for number in range(30))
@@ -194,7 +194,7 @@ def test_git_that_is_silent_leaves_names_unchecked(
     (slow / "git").write_text("#!/bin/sh\nexec tail -f /dev/null\n")
     (slow / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow}:/usr/bin:/bin")
-    monkeypatch.setattr(repository, "PATIENCE", 0.05)
+    monkeypatch.setattr(git, "PATIENCE", 0.05)
     found = look(root, "`b_c` commit abc1234 src/a.py")
     assert {state for state, _ in found.values()} == {"unchecked"}  # where it is waited for, this comes never
 

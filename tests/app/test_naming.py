@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.domain.drafts import Draft
+from oracle.api import Oracle
+from oracle.domain.records.drafts import Draft
 from oracle.errors import NotInMemory, UsageError
 from tests.laws.ledger import assert_like_rebuilt
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.app.packets import Routed
-from oracle.app.routing import Lesson
-from oracle.domain.drafts import Draft
-from oracle.domain.memories import KINDS, Given
-from oracle.domain.packets import CAPS, MOST_SELECTED, Request
+from oracle.api import Oracle
+from oracle.app.memories.keep import Lesson
+from oracle.app.memories.packets import Routed
+from oracle.domain.records.drafts import Draft
+from oracle.domain.records.memories import KINDS, Given
+from oracle.domain.records.packets import CAPS, MOST_SELECTED, Request
 from oracle.errors import InvalidName, NotInFederation, NotInMemory, OwnershipError, SecretFound, UsageError
-from oracle.store import markdown
-from oracle.store import packets as store
+from oracle.store.delivery import packets as store
+from oracle.store.markdown import markdown
 from tests.laws.ledger import Clock, assert_like_rebuilt
 from tests.laws.recorder import judge, recording
 

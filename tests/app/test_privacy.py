@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app import privacy
-from oracle.app.notices import Notice
-from oracle.app.oracle import Oracle
-from oracle.domain.drafts import Draft, Evidence
+from oracle.api import Oracle
+from oracle.app.delivery.notices import Notice
+from oracle.app.guard import privacy
+from oracle.domain.records.drafts import Draft, Evidence
 from oracle.errors import NotFound, PrivacyBlocked, RulesUnusable, SecretFound, UsageError
 from tests.app.gitbox import GitBox
 from tests.app.squad import Squad

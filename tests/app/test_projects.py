@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
 from oracle.errors import DiskFailure, InvalidName, InvalidRecord, NewerVersion, NotFound, UsageError
-from oracle.store import registry
+from oracle.store.root import registry
 from tests.scan.made_up import Fakes
 
 ENTRY = {"name": "demo", "repo_path": "/nowhere", "seats": {"memory": "demo-memory"}, "color": "red"}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.app.push import Message
-from oracle.domain import push
+from oracle.api import Oracle
+from oracle.app.teamwork.push import Message
+from oracle.domain.delivery import push
 from oracle.errors import InvalidName, NotFound, PrivacyBlocked, PushFailed, UsageError
 
 SAYS = """#!/bin/sh
@@ -145,7 +145,7 @@ def test_program_that_is_not_done_in_time_is_said_and_ended(
     bound: Oracle, program: Path, monkeypatch: pytest.MonkeyPatch, script: str
 ):
     program.write_text(f"#!/bin/sh\n{script}\n")
-    monkeypatch.setattr("oracle.app.push.PATIENCE", 0.5)
+    monkeypatch.setattr("oracle.app.teamwork.push.PATIENCE", 0.5)
     with pytest.raises(PushFailed, match=r"lark-cli gave no answer in 0\.5 s\.") as caught:
         bound.push(MESSAGE)
     assert caught.value.hint == "Whether it was sent is not known."

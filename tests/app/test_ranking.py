@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.app.oracle import Oracle
-from oracle.app.ranking.dates import Day, days_in, nearness
-from oracle.app.ranking.question import understand
-from oracle.domain.drafts import Draft
+from oracle.api import Oracle
+from oracle.app.search.ranking.dates import Day, days_in, nearness
+from oracle.app.search.ranking.query import understand
+from oracle.domain.records.drafts import Draft
 
 BUILDER = "projects/arena/builder"
 

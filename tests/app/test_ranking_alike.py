@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from oracle.app.ranking.alike import read_words
-from oracle.app.views import Hit, Summary
+from oracle.app.records.views import Hit, Summary
+from oracle.app.search.ranking.word_match import read_words
 
 pytest.importorskip("numpy")
 import numpy

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.app.ranking.links import weigh_links
-from oracle.domain import relations
+from oracle.api import Oracle
+from oracle.app.search.ranking.links import weigh_links
 from oracle.domain.compiling import compiled
+from oracle.domain.relations import relations
 from tests.app.world import World
 
 

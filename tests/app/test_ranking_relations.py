@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.app.ranking.pages import Page
-from oracle.app.ranking.sayings import Names, spoken_of
+from oracle.api import Oracle
+from oracle.app.search.ranking.pages import Page
+from oracle.app.search.ranking.sentences import Names, spoken_of
 
 PAGES = {
     "people/ann-reed-1": (

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.app.ranking.anchors import find_anchors
-from oracle.app.ranking.pages import Page
-from oracle.app.ranking.question import understand
-from oracle.app.ranking.sayings import sayings
-from oracle.domain import relations
-from oracle.domain.clauses import taken_back
+from oracle.api import Oracle
+from oracle.app.search.ranking.anchors import find_anchors
+from oracle.app.search.ranking.pages import Page
+from oracle.app.search.ranking.query import understand
+from oracle.app.search.ranking.sentences import sayings
+from oracle.domain.relations import relations
+from oracle.domain.relations.clauses import taken_back
 
 TEAM = {
     "people/ann-reed": (

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.app.ranking.pages import Page
-from oracle.app.ranking.question import said_by
-from oracle.app.ranking.scoring import Scored
-from oracle.app.ranking.turns import join_turns
+from oracle.api import Oracle
+from oracle.app.search.ranking.pages import Page
+from oracle.app.search.ranking.query import said_by
+from oracle.app.search.ranking.scoring import Scored
+from oracle.app.search.ranking.turns import join_turns
 
 BUILDER = "projects/arena/builder"
 FILLER = "**Cid:** {}\n\n**Dan:** {}"

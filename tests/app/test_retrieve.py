@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oracle.app.oracle import Oracle
-from oracle.domain.drafts import Draft
-from oracle.domain.passages import MAX_CHARACTERS
+from oracle.api import Oracle
+from oracle.domain.markdown.passages import MAX_CHARACTERS
+from oracle.domain.records.drafts import Draft
 from oracle.errors import NotInFederation, NotInMemory, UsageError
 from tests.laws.ledger import assert_like_rebuilt
 

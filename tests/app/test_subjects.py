@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
 
 SHOP = "projects/shop"
 RECORDS = {

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app import synthesis
-from oracle.app.oracle import Oracle
-from oracle.store.configuration import load_synthesizer
+from oracle.api import Oracle
+from oracle.app.answers import synthesis
+from oracle.store.root.configuration import load_synthesizer
 
 BUILDER = "projects/arena/builder"
 QUESTION = "Are webhooks retried, and parked?"

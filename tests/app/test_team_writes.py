@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.decision_log import Entry
+from oracle.app.delivery.decision_log import Entry
 from tests.app.gitbox import GitBox
 from tests.app.test_decisions import ID, payload
 from tests.laws.recorder import judge, recording
@@ -96,7 +96,7 @@ def test_decision_that_died_before_its_record_is_finished_by_the_same_call(
 ):
     squad.oracle.send_decision(payload())
     with monkeypatch.context() as patch:
-        patch.setattr("oracle.app.once.write_once", die)
+        patch.setattr("oracle.app.records.once.write_once", die)
         with pytest.raises(Died):
             squad.oracle.resolve_decision("demo", ID, choice="A")
     done = squad.oracle.resolve_decision("demo", ID, choice="A")

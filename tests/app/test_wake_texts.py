@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from oracle.app import attend, divergent
-from oracle.app.attend import Terms
-from oracle.app.teams import open_team
-from oracle.domain.receipts import Kind, new_receipt, receipt_name
-from oracle.domain.workflows import Step
+from oracle.app.delivery import divergent
+from oracle.app.delivery.team import open_team
+from oracle.app.queries import attend
+from oracle.app.queries.attend import Terms
+from oracle.domain.delivery.receipts import Kind, new_receipt, receipt_name
+from oracle.domain.delivery.workflows import Step
 from tests.app.test_decisions import ID, payload
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.domain.workflows import Step
+from oracle.api import Oracle
+from oracle.domain.delivery.workflows import Step
 from oracle.errors import InvalidName, NotFound, UsageError
 
 if TYPE_CHECKING:

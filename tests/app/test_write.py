@@ -11,11 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oracle.app.oracle import Oracle
-from oracle.domain.drafts import Draft, Evidence
+from oracle.api import Oracle
+from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.values import fields_of
 from oracle.errors import DiskFailure, InvalidRecord, NotInMemory, OracleError, OwnershipError, SecretFound, UsageError
-from oracle.store import files, journal, markdown
+from oracle.store import journal
+from oracle.store.disk import files
+from oracle.store.markdown import markdown
 from tests.laws.ledger import Clock, assert_like_rebuilt
 
 TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0" * 2

@@ -11,13 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from oracle.app import vocabulary
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
+from oracle.app.overview import completion
 from oracle.cli import completing
 from oracle.cli.main import run
 from oracle.cli.wordbreaks import read
-from oracle.domain.drafts import Draft
-from oracle.domain.memories import Given
+from oracle.domain.records.drafts import Draft
+from oracle.domain.records.memories import Given
 from tests.app.squad import Squad
 
 CHECKOUT = Path(__file__).parents[2]
@@ -261,14 +261,14 @@ def facts(root: Path) -> Path:
 )
 def test_keys_of_facts_are_offered_level_by_level(facts: Path, beginning: str, project: str, words: list[str]):
     with Oracle.open(str(facts)) as oracle:
-        assert vocabulary.offer(oracle, "fact", beginning, project=project) == words
+        assert completion.offer(oracle, "fact", beginning, project=project) == words
 
 
 def test_of_many_keys_some_are_offered_and_of_a_huge_file_none(facts: Path, monkeypatch: pytest.MonkeyPatch):
     with Oracle.open(str(facts)) as oracle:
-        assert len(vocabulary.offer(oracle, "fact", "many.k")) == vocabulary.MAX_OFFERED
-        monkeypatch.setattr(vocabulary, "_MOST_BYTES", 100)
-        assert vocabulary.offer(oracle, "fact", "many.k") == []
+        assert len(completion.offer(oracle, "fact", "many.k")) == completion.MAX_OFFERED
+        monkeypatch.setattr(completion, "_MOST_BYTES", 100)
+        assert completion.offer(oracle, "fact", "many.k") == []
 
 
 def test_a_profile_that_can_not_be_read_hides_no_other(team: Path):

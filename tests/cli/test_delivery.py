@@ -13,7 +13,7 @@ import pytest
 
 from oracle.cli.journal import details_of
 from oracle.store import journal
-from oracle.store.layout import Root
+from oracle.store.root.layout import Root
 from tests.wake.stage import Stage
 
 CHECKOUT = Path(__file__).resolve().parents[2]

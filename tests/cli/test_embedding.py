@@ -9,14 +9,14 @@ import sys
 import tomllib
 from pathlib import Path
 
-from oracle.app import embedding_model
+from oracle.app.search import models
 from oracle.cli.main import run
 
 PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def test_hint_is_a_command_for_this_python(root, monkeypatch, capsys):
-    monkeypatch.setattr(embedding_model, "find_spec", lambda name: None)
+    monkeypatch.setattr(models, "find_spec", lambda name: None)
     assert run(["embed", "--memory-dir", str(root)]) == 2
     hint = capsys.readouterr().err.splitlines()[1].removeprefix("hint: Install it with `").removesuffix("`.")
     here = (sys.platform, platform.machine()) == ("linux", "x86_64")

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oracle.cli import graphs
-from oracle.domain.graph import Step, Walk
+from oracle.domain.links.graph import Step, Walk
 
 NAMES = st.text(min_size=1, max_size=30)
 NASTY = 'a"]; end %%{init}%% `x` #quot; &lt; <b> \\N \n 决定 |"|'

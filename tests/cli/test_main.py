@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
 from oracle.cli.application import EPILOG
 from oracle.errors import Conflict, LockTimeout, OracleError, RecordExists, TreeEmptied
 from tests.cli.transcript import call
@@ -132,8 +132,8 @@ def test_a_tree_that_is_suddenly_empty_is_refused(oracle, root):
 
 
 def test_a_lock_that_is_held_is_waited_for_only_so_long(oracle, root, monkeypatch):
-    from oracle.store import lock
-    from oracle.store.layout import Root
+    from oracle.store.root import lock
+    from oracle.store.root.layout import Root
 
     oracle("reconcile")
     monkeypatch.setattr(lock, "DEFAULT_TIMEOUT", 0.01)
@@ -329,7 +329,7 @@ def test_help_reaches_for_neither_index_nor_rich():
     check = (
         "import sys; from oracle.cli.main import run; run(['--help']);"
         "heavy = ('sqlite3', 'rich', 'yaml', 'tomllib', 'polib', 'oracle.index', 'oracle.app', 'oracle.store.');"
-        "light = ('oracle.store.layout', 'oracle.store.preferences');"  # they say which language is spoken
+        "light = ('oracle.store.root.layout', 'oracle.store.root.preferences');"  # they say which language is spoken
         "sys.exit(' '.join(name for name in sys.modules if name.startswith(heavy) and name not in light) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", check], cwd=CHECKOUT, capture_output=True, text=True, check=False)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from oracle.cli.application import COMMANDS
-from oracle.index import rows, scan
+from oracle.index import scan
+from oracle.index.write import rows
 from tests.cli import transcript
 
 FOLDER = Path(__file__).parent / "transcripts"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.domain.workflows import steps_of
+from oracle.domain.delivery.workflows import steps_of
 from tests.compat.team import SCRIPTS, Done
 
 EIGHT = "# Workflow: T1\n" + "".join(

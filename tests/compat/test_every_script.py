@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from oracle.store import new_profile
-from oracle.store.layout import Root
+from oracle.store.root import new_profile
+from oracle.store.root.layout import Root
 from tests.app.test_decisions import ID, payload
 from tests.compat.team import SCRIPTS, Done
 

@@ -104,7 +104,7 @@ def test_what_is_printed_and_what_is_kept_are_as_the_schema_says(team: Team):
     assert len(kept) == 4
     assert [error.message for content in kept for error in packet.iter_errors(content)] == []
     assert not packet.is_valid({**kept[0], "packet": {**kept[0]["packet"], "hard_constraints": list("abcde")}})
-    from oracle.store import markdown
+    from oracle.store.markdown import markdown
 
     fields = [markdown.parse(path.read_bytes()).fields for path in team.root.rglob("*.md")]
     assert len(fields) == 9

@@ -477,14 +477,14 @@ def test_reading_makes_nothing_but_what_is_derived(team: Team, words: tuple[str,
 HEAVY = {"typing", "dataclasses", "pathlib", "inspect", "yaml", "frontmatter", "typer", "rich", "jsonschema", "tomllib",
          "hashlib", "tempfile", "shutil", "locale", "subprocess", "logging", "asyncio"}  # fmt: skip
 OURS = {
-    "_bootstrap", "oracle", "oracle.app", "oracle.app.oracle", "oracle.app.ports", "oracle.compat", "oracle.compat.door",
-    "oracle.compat.query_memory", "oracle.compat.rendering", "oracle.domain", "oracle.domain.flat", "oracle.domain.instants",
-    "oracle.domain.slugs", "oracle.errors", "oracle.index", "oracle.index.db", "oracle.index.fresh", "oracle.index.query",
-    "oracle.index.scan", "oracle.index.schema", "oracle.store", "oracle.store.layout", "oracle.wording",
+    "_bootstrap", "oracle", "oracle.app", "oracle.api", "oracle.app.clock", "oracle.compat", "oracle.compat.door",
+    "oracle.compat.query_memory", "oracle.compat.rendering", "oracle.domain", "oracle.domain.names.flat", "oracle.domain.instants",
+    "oracle.domain.names.slugs", "oracle.errors", "oracle.index", "oracle.index.db", "oracle.index.fresh", "oracle.index.read.query",
+    "oracle.index.scan", "oracle.index.schema", "oracle.store", "oracle.store.root.layout", "oracle.wording",
 }  # fmt: skip
 
 
-LOOKED = {"oracle.index.folders", "oracle.store.files", "oracle.store.lock"}
+LOOKED = {"oracle.index.folders", "oracle.store.disk.files", "oracle.store.root.lock"}
 """What a query needs besides when it was due to look at every file."""
 
 
@@ -493,10 +493,10 @@ LOOKED = {"oracle.index.folders", "oracle.store.files", "oracle.store.lock"}
     ("words", "more"),
     [
         (("--backlinks", "entity:taskid:ARENA-228"), set()),
-        (("--graph", "projects/q/decision/a"), {"oracle.app.walking", "oracle.domain.graph"}),
-        (("--key", "net.a"), {"oracle.store.facts"}),
-        (("--file", "net"), {"oracle.store.facts"}),
-        (("--status",), {"oracle.store.facts", "oracle.app.inventory"}),
+        (("--graph", "projects/q/decision/a"), {"oracle.app.records.graph", "oracle.domain.links.graph"}),
+        (("--key", "net.a"), {"oracle.store.root.facts"}),
+        (("--file", "net"), {"oracle.store.root.facts"}),
+        (("--status",), {"oracle.store.root.facts", "oracle.app.overview.inventory"}),
     ],
 )
 def test_reads_import_only_what_they_need(team: Team, words: tuple[str, ...], more: set[str], looked: str):
@@ -524,7 +524,7 @@ def test_reads_import_only_what_they_need(team: Team, words: tuple[str, ...], mo
 
 def settle(team: Team, *, at_ns: int) -> None:
     """Bring the index up to date and make it believe that all files were looked at then, and at some cost."""
-    from oracle.app.oracle import Oracle
+    from oracle.api import Oracle
     from oracle.index.db import immediate, set_meta
 
     for folder in ("projects/q/decision/a.md", "projects/q/decision", "projects/q", "projects"):

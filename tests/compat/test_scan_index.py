@@ -157,9 +157,9 @@ def test_wrong_calls_make_nothing(team: Team, words: tuple[str, ...], code: int)
 
 def test_tokens_cost_no_more_for_records_that_are_alike(team: Team):
     """A token that every record has is looked up once a record, not once for each that came before."""
-    from oracle.app.publish import Filed, _tokens
-    from oracle.domain.records import interpret
-    from oracle.store import records
+    from oracle.app.records.publish import Filed, _tokens
+    from oracle.domain.records.records import interpret
+    from oracle.store.markdown import records
 
     looks = count()
 

@@ -14,11 +14,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from oracle.app import attend, deliver, delivery_steps
-from oracle.app.oracle import Oracle
-from oracle.daemon import attempts, clerk, ground, keeper, listening, watching
+from oracle.api import Oracle
+from oracle.app.delivery import deliver, steps
+from oracle.app.queries import attend
+from oracle.daemon import attempts, index_loop, listening, root_guard, watching, work_loop
 from oracle.daemon.serve import Daemon
-from oracle.store import files, handoffs, inbox, leases, packets, responses
+from oracle.store.delivery import handoffs, inbox, leases, packets, responses
+from oracle.store.disk import files
 from oracle.wake.outcomes import Busy
 from tests.app.squad import Recorder
 
@@ -29,7 +31,7 @@ POINTS: dict[str, tuple[Any, str]] = {
     "response": (responses, "put"),
     "receipt": (handoffs, "complete"),
     "consumed": (handoffs, "consume"),
-    "told": (delivery_steps, "_tell"),
+    "told": (steps, "_tell"),
     "delivered": (deliver, "deliver_and_owe"),
     "woken": (handoffs, "amend"),
     "passed-on": (leases, "pass_on"),
@@ -39,11 +41,11 @@ QUICK = {
     (listening, "PROBE_WITHIN"): 0.4,
     (listening, "POLL_EVERY"): 0.1,
     (listening, "LISTEN_AGAIN"): 1.0,
-    (ground, "STATUS_EVERY"): 0.3,
-    (ground, "SOON"): 0.1,
-    (keeper, "LOOK_EVERY"): 0.5,
-    (clerk, "LOOK_EVERY"): 0.5,
-    (clerk, "MEND_EVERY"): 0.2,
+    (root_guard, "STATUS_EVERY"): 0.3,
+    (root_guard, "SOON"): 0.1,
+    (index_loop, "LOOK_EVERY"): 0.5,
+    (work_loop, "LOOK_EVERY"): 0.5,
+    (work_loop, "MEND_EVERY"): 0.2,
     (attempts, "FIRST_REST"): 0.1,
     (attempts, "LONGEST_REST"): 0.3,
     (inbox, "FIRST_DELAY"): 0.05,

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from oracle.app import handoffs
-from oracle.store import daemon as store
-from oracle.store import daemon_log
+from oracle.app.delivery import handoffs
+from oracle.store.daemon import log
+from oracle.store.daemon import state as store
 from tests.app.squad import Squad
 from tests.wake.stage import PATIENCE, until
 
@@ -85,7 +85,7 @@ class Served:
         return store.read_status(self.root)
 
     def lines(self) -> list[dict[str, Any]]:
-        return list(daemon_log.read(self.root))
+        return list(log.read(self.root))
 
     def said_of(self, *words: str) -> list[str]:
         """Return the messages of the log in which all of these words stand."""

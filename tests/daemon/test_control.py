@@ -9,7 +9,7 @@ import pytest
 from oracle.cli.main import run
 from oracle.daemon import control
 from oracle.errors import AlreadyRunning, DaemonFailed
-from oracle.store.layout import Root
+from oracle.store.root.layout import Root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

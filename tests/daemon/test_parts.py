@@ -11,25 +11,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app import attend
-from oracle.app.oracle import Oracle
-from oracle.app.teams import open_team
-from oracle.app.wakeups import owe_question
+from oracle.api import Oracle
+from oracle.app.delivery.team import open_team
+from oracle.app.delivery.wakeups import owe_question
+from oracle.app.queries import attend
 from oracle.daemon import service
 from oracle.daemon.attempts import FIRST_REST, LONGEST_REST, Attempts
-from oracle.daemon.ground import Ground
-from oracle.daemon.keeper import LONGEST, LOOK_EVERY, SHARE, Keeper
+from oracle.daemon.index_loop import LONGEST, LOOK_EVERY, SHARE, Keeper
 from oracle.daemon.listening import Listener as Listening
 from oracle.daemon.metrics import render
-from oracle.daemon.numbers import Numbers
+from oracle.daemon.root_guard import Ground
 from oracle.daemon.serve import Daemon
+from oracle.daemon.stats import Numbers
 from oracle.daemon.watching import Changes
-from oracle.domain.receipts import ReceiptName
+from oracle.domain.delivery.receipts import ReceiptName
 from oracle.errors import AlreadyRunning, DiskFailure, LockTimeout, TreeEmptied
 from oracle.index.db import Corrupt
-from oracle.store import daemon as store
-from oracle.store import daemon_log, inbox
-from oracle.store.layout import Root
+from oracle.store.daemon import log as daemon_log
+from oracle.store.daemon import state as store
+from oracle.store.delivery import inbox
+from oracle.store.root.layout import Root
 from tests.app.test_delivery_writes import ALLOWED
 from tests.daemon.running import ASKED, KNOWN, UNKNOWN
 from tests.laws.recorder import recording

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app import teams
-from oracle.app.oracle import Oracle
-from oracle.domain.receipts import receipt_name
-from oracle.store import leases
+from oracle.api import Oracle
+from oracle.app.delivery import team
+from oracle.domain.delivery.receipts import receipt_name
+from oracle.store.delivery import leases
 from tests.daemon.boxed import POINTS
 from tests.daemon.running import ASKED, UNKNOWN, Served
 from tests.disks import Disk
@@ -178,7 +178,7 @@ def test_sighup_reads_the_configuration_again_and_a_wrong_one_changes_nothing(se
 
 def test_a_lease_that_runs_out_is_taken_over(served: Served) -> None:
     served.ask("Q-1", ASKED)
-    now = teams.now(served.squad.oracle)
+    now = team.now(served.squad.oracle)
     leases.claim(str(served.squad.folder), NAME, holder="somebody", now=now, lease=timedelta(minutes=9))
     served.start()
     served.until(lambda: served.status()["counts"].get("questions_held"), "the lease is respected")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.domain.addressing import Address, Context, Waiting, address, read_context
-from oracle.domain.markers import Fault, Marker
+from oracle.domain.delivery.addressing import Address, Context, Waiting, address, read_context
+from oracle.domain.delivery.markers import Fault, Marker
 
 ROSTERS = {"install": ("memory", "planner", "builder", "reviewer")}
 

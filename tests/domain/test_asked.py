@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.domain.asked import Asked, entities_in, without
-from oracle.domain.links import Patterns
+from oracle.domain.links.entity_query import Asked, entities_in, without
+from oracle.domain.links.links import Patterns
 
 UUID = "550e8400-e29b-41d4-a716-446655440000"
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.claims import Claim, Expected, Quote, confidence_of, paths_of, read_claims
-from oracle.domain.places import NOWHERE, equals, look_up, parse_place
-from oracle.domain.verdicts import Source, Verdict, check, check_quote, fold
+from oracle.domain.records.claims import Claim, Expected, Quote, confidence_of, paths_of, read_claims
+from oracle.domain.records.json_paths import NOWHERE, equals, look_up, parse_place
+from oracle.domain.records.verdicts import Source, Verdict, check, check_quote, fold
 from oracle.errors import UsageError
 from tests.growth import costs_at_most, grows_linearly
 

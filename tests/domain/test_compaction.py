@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain import compaction
+from oracle.domain.delivery import compaction
 
 INDEX = """# Memory
 

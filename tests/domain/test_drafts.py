@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.domain.drafts import Draft, Evidence, name_of
+from oracle.domain.records.drafts import Draft, Evidence, name_of
 from oracle.errors import InvalidName, InvalidRecord, OracleError, OwnershipError
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.graph import MAX_DEPTH, Walk, walk
+from oracle.domain.links.graph import MAX_DEPTH, Walk, walk
 from oracle.errors import UsageError
 
 edges_of = st.lists(st.tuples(*[st.sampled_from("abcdef")] * 2), max_size=14)

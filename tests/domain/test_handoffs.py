@@ -7,7 +7,7 @@ from itertools import chain, combinations
 
 import pytest
 
-from oracle.domain.handoffs import Handoff, Party, Piece, Step, is_stale, state
+from oracle.domain.delivery.handoffs import Handoff, Party, Piece, Step, is_stale, state
 
 # One row a state: the files that must be there (upper case) and those that must not (lower case); the rest is free.
 # d/D dispatch, k/K claim, e/E expired claim, s/S claim of the memory seat, x/X consumed, r/R response, c/C completion, a/A acked,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.domain import kindred as families
-from oracle.domain.kindred import kindred
-from oracle.index.candidates import stemmer
+from oracle.domain.relations import synonyms as families
+from oracle.domain.relations.synonyms import kindred
+from oracle.index.read.candidates import stemmer
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.drafts import name_of
-from oracle.domain.links import (
+from oracle.domain.links.links import (
     EDGE_TYPES,
     RELATIONS,
     Namesakes,
@@ -22,6 +21,7 @@ from oracle.domain.links import (
     stamp_of,
     unresolved_target,
 )
+from oracle.domain.records.drafts import name_of
 from oracle.errors import UsageError
 from tests.growth import grows_linearly
 

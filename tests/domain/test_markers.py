@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.addressing import Address, Waiting, address, read_context
-from oracle.domain.markers import Fault, Marker, mask_talk, read, strip
+from oracle.domain.delivery.addressing import Address, Waiting, address, read_context
+from oracle.domain.delivery.markers import Fault, Marker, mask_talk, read, strip
 from tests.growth import grows_linearly
 
 ROSTERS = {"install": ("memory", "planner", "builder", "reviewer")}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.masks import blank, mask_code, unify_line_ends
+from oracle.domain.markdown.masks import blank, mask_code, unify_line_ends
 from tests.growth import grows_linearly
 
 MARKDOWN = st.text(alphabet=st.sampled_from("`~>-+*1.)# \t\n\rab<!\\:修"), max_size=120)

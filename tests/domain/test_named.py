@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.documents import Document, Value
-from oracle.domain.links import DEFAULT_PATTERNS
-from oracle.domain.named import names_in
+from oracle.domain.links.code_names import names_in
+from oracle.domain.links.links import DEFAULT_PATTERNS
+from oracle.domain.markdown.documents import Document, Value
 
 
 def names(body: str) -> list[tuple[str, str]]:

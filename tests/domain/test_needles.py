@@ -9,7 +9,7 @@ import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle.domain.needles import needles_of
+from oracle.domain.safety.required_literals import needles_of
 
 
 @pytest.mark.parametrize(

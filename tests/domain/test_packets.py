@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.attention import BLOCKS, READS, Candidate, Edge, rank
-from oracle.domain.memories import KINDS, SCOPES, Memory
-from oracle.domain.packets import CAPS, MOST_SELECTED, SECTIONS, Request, compose
+from oracle.domain.records.attention import BLOCKS, READS, Candidate, Edge, rank
+from oracle.domain.records.memories import KINDS, SCOPES, Memory
+from oracle.domain.records.packets import CAPS, MOST_SELECTED, SECTIONS, Request, compose
 from oracle.domain.values import replace
 from oracle.errors import UsageError
 

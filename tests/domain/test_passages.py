@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.passages import MAX_CHARACTERS, Passage, cut, join, spans, widen
+from oracle.domain.markdown.passages import MAX_CHARACTERS, Passage, cut, join, spans, widen
 
 LINES = st.sampled_from(["", "# One", "## Two", "a line", "- item", "```", "~~~", "x" * 200, "y" * 900, "中文一行"])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.domain.privacy import PERSONAL_RULES, Guard, find_personal, read_rules
+from oracle.domain.safety.privacy import PERSONAL_RULES, Guard, find_personal, read_rules
 from tests.growth import grows_linearly
 
 PERSONAL = [

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain import prose
-from oracle.domain.prose import Sort
-from oracle.domain.territory import may_write_task
+from oracle.domain.delivery.task_tree_ownership import may_write_task
+from oracle.domain.markdown import prose
+from oracle.domain.markdown.prose import Sort
 
 
 def sorts(before: str, after: str, path: str = "SKILL.md") -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.receipts import (
+from oracle.domain.delivery.receipts import (
     Kind,
     ReceiptName,
     correlation_id,

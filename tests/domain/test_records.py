@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from oracle.domain.documents import Document, Problem
-from oracle.domain.records import Record, interpret, understand
+from oracle.domain.markdown.documents import Document, Problem
+from oracle.domain.records.records import Record, interpret, understand
 
 
 def read(path: str, fields: dict[str, Any] | None = None, body: str = "") -> Record:

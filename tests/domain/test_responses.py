@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.responses import parse_response, require_answer, require_json
+from oracle.domain.records.responses import parse_response, require_answer, require_json
 from oracle.errors import UsageError
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()

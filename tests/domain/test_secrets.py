@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle.domain.secrets import find_secrets, names_secret, redact
+from oracle.domain.safety.secrets import find_secrets, names_secret, redact
 from tests.growth import costs_at_most, grows_linearly
 
 if TYPE_CHECKING:

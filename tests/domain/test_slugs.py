@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.slugs import check_name, entity, is_entity, parse_target, project_of, slug_of, split_entity
+from oracle.domain.names.slugs import (
+    check_name,
+    entity,
+    is_entity,
+    parse_target,
+    project_of,
+    slug_of,
+    split_entity,
+)
 from oracle.errors import InvalidName, UsageError
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.drafts import Evidence
-from oracle.domain.stated import parse_evidence
+from oracle.domain.records.drafts import Evidence
+from oracle.domain.records.evidence_args import parse_evidence
 from oracle.errors import UsageError
 
 

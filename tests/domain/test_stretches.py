@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.passages import MAX_CHARACTERS, cut
-from oracle.domain.stretches import is_wide, stretches
+from oracle.domain.markdown.embedding_chunks import is_wide, stretches
+from oracle.domain.markdown.passages import MAX_CHARACTERS, cut
 
 TEXT = "# Retries\n\nFive times.\n\nThen never.\n\n## Why\n\nThe peer is slow.\n"
 

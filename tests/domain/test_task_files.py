@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain import task_files, task_queue
-from oracle.domain.task_files import LOG_HEADER
-from oracle.domain.task_queue import Task
+from oracle.domain.delivery import task_files, task_queue
+from oracle.domain.delivery.task_files import LOG_HEADER
+from oracle.domain.delivery.task_queue import Task
 
 STRUCTURE = ["## [pending] EVIL", "# Completed", "---", "|", "\\", "task_id: EVIL", "### Objective", "```", "===", "x"]
 BREAKS = ["\n", "\r\n", "\r", "\u2028", "\x0b", "\x85", "\x1c", " ", "\t", "\ud800", "项"]

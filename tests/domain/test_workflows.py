@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from oracle.domain import workflows
+from oracle.domain.delivery import workflows
+from oracle.domain.delivery.workflows import Step
 from oracle.domain.values import replace
-from oracle.domain.workflows import Step
 from oracle.errors import UsageError
 
 TWO = """# Workflow: T1

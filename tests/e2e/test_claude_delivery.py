@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.app.orders import QUERY, Order
+from oracle.api import Oracle
+from oracle.app.delivery.order import QUERY, Order
 from tests.e2e import client as real
 from tests.e2e.client import Client
 from tests.hook.seat import Seat

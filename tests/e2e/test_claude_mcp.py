@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.domain.drafts import Draft
+from oracle.api import Oracle
+from oracle.domain.records.drafts import Draft
 from tests.e2e import client as real
 from tests.e2e.client import CHECKOUT, Client
 

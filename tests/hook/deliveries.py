@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(CHECKOUT))
 
-from oracle.domain.receipts import Kind, new_receipt, receipt_name  # noqa: E402
+from oracle.domain.delivery.receipts import Kind, new_receipt, receipt_name  # noqa: E402
 from oracle.hook.stop import Surroundings, handle  # noqa: E402
-from oracle.store import handoffs, profile, responses  # noqa: E402
-from oracle.store.handoffs import Outcome  # noqa: E402
+from oracle.store.delivery import handoffs, responses
+from oracle.store.delivery.handoffs import Outcome  # noqa: E402
+from oracle.store.root import profile  # noqa: E402
 
 if TYPE_CHECKING:
     from oracle.hook.ports import Answer
-    from oracle.store.layout import Root
+    from oracle.store.root.layout import Root
 
 
 class StoreDeliver:

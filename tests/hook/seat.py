@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from oracle.domain.receipts import Kind, new_receipt, receipt_name
-from oracle.store import handoffs, new_profile, profile, responses
-from oracle.store.layout import Root
+from oracle.domain.delivery.receipts import Kind, new_receipt, receipt_name
+from oracle.store.delivery import handoffs, responses
+from oracle.store.root import new_profile, profile
+from oracle.store.root.layout import Root
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 HOOK = CHECKOUT / "scripts" / "hooks" / "stop_hook.py"

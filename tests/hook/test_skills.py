@@ -16,10 +16,10 @@ import typer
 
 from oracle.cli.application import build
 from oracle.cli.main import run
-from oracle.domain.seats import ROLES
+from oracle.domain.names.seats import ROLES
 from oracle.errors import Conflict, NotFound, UsageError
 from oracle.hook import skills
-from oracle.store.markdown import parse
+from oracle.store.markdown.markdown import parse
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 CLI = (CHECKOUT / "references" / "cli.md").read_text(encoding="utf-8")

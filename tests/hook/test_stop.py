@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from oracle.domain.receipts import Kind, new_receipt, receipt_name
-from oracle.store import handoffs as receipts
-from oracle.store import inbox
+from oracle.domain.delivery.receipts import Kind, new_receipt, receipt_name
+from oracle.store.delivery import handoffs as receipts
+from oracle.store.delivery import inbox
 from tests.growth import costs_at_most
 from tests.hook.seat import HOOK, STORE_HOOK, Seat
 from tests.wake.stage import Stage

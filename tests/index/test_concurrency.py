@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.domain.drafts import Draft
+from oracle.api import Oracle
+from oracle.domain.records.drafts import Draft
 from oracle.index import fresh
-from oracle.store import lock
+from oracle.store.root import lock
 from tests.laws.ledger import assert_like_rebuilt
 
 if TYPE_CHECKING:

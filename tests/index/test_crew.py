@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.domain.links import DEFAULT_PATTERNS
-from oracle.index import crew, rebuild
-from oracle.index.crew import Crew, read_batch
+from oracle.api import Oracle
+from oracle.domain.links.links import DEFAULT_PATTERNS
 from oracle.index.scan import stat_of
-from oracle.store.layout import Root
+from oracle.index.write import reader_process, rebuild
+from oracle.index.write.reader_process import Crew, read_batch
+from oracle.store.root.layout import Root
 
 
 def lay_out(root: Path, count: int, *, name_length: int = 60) -> list[tuple[str, str, object]]:
@@ -104,7 +104,7 @@ def test_a_rebuild_in_two_processes_prints_what_one_prints(
 def test_a_printer_that_fails_is_made_up_for(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lay_out(root, 60)
     monkeypatch.setattr(rebuild, "_MANY", 10)
-    monkeypatch.setattr(crew, "_PRINT", "import sys; sys.exit(3)")
+    monkeypatch.setattr(reader_process, "_PRINT", "import sys; sys.exit(3)")
     with Oracle.open(str(root)) as oracle:
         report = oracle.reconcile(rebuild=True)
         assert report.printed == len(snapshot(root))

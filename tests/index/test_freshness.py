@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.domain.drafts import Draft
+from oracle.api import Oracle
+from oracle.domain.records.drafts import Draft
 from oracle.errors import DiskFailure, LockTimeout, NotInMemory, RootUnusable, TreeEmptied
 from oracle.index import fresh
 from oracle.index.fresh import Index
-from oracle.store import records
-from oracle.store.layout import Root
-from oracle.store.lock import WriteLock
+from oracle.store.markdown import records
+from oracle.store.root.layout import Root
+from oracle.store.root.lock import WriteLock
 from tests.laws.ledger import Clock, assert_like_rebuilt, pass_a_tick, read_projections
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ def test_two_edits_within_one_tick_are_both_seen(oracle: Oracle, root: Path, clo
 
 def test_a_deleted_record_is_never_served(oracle: Oracle, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even when the file goes between the look and the answer."""
-    from oracle.app import search
+    from oracle.app.search import search
 
     really_parse = search.records.read
 
@@ -390,7 +390,7 @@ def test_a_held_lock_makes_a_reader_answer_from_what_it_has(
 
 
 def test_a_writer_says_who_holds_the_lock(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
-    from oracle.store import lock
+    from oracle.store.root import lock
 
     monkeypatch.setattr(lock, "DEFAULT_TIMEOUT", 0.01)
     with WriteLock(oracle.root), pytest.raises(LockTimeout, match=f"process {os.getpid()}"):

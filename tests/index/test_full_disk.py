@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
 from oracle.cli.main import run
-from oracle.domain.drafts import Draft
+from oracle.domain.records.drafts import Draft
 from oracle.errors import DiskFailure
 from oracle.index.db import Database
 from tests.disks import Disk

@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from oracle.app.oracle import Oracle
-from oracle.domain.drafts import Draft
+from oracle.api import Oracle
+from oracle.domain.records.drafts import Draft
 from oracle.errors import NotInMemory, UsageError
-from oracle.index import projections
+from oracle.index.write import projections
 from tests.laws.ledger import Clock, assert_like_rebuilt, pass_a_tick, slugs_on_disk
 
 FOLDERS = ("projects/a/builder", "projects/a/decision", "projects/b/builder", "projects/b/builder/sub", "learnings")

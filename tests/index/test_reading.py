@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from oracle.domain.links import DEFAULT_PATTERNS
-from oracle.index.reading import Reading, read_bytes
+from oracle.domain.links.links import DEFAULT_PATTERNS
 from oracle.index.scan import Stat
+from oracle.index.write.reading import Reading, read_bytes
 
 
 def read(frontmatter: str, body: str = "", path: str = "projects/a/builder/x.md") -> Reading:

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.app.oracle import Oracle
-from oracle.domain.drafts import Draft
-from oracle.index import projections
-from oracle.index.splice import splice
-from oracle.store import derived
+from oracle.api import Oracle
+from oracle.domain.records.drafts import Draft
+from oracle.index.write import projections
+from oracle.index.write.splice import splice
+from oracle.store.disk import derived
 
 NAMES = st.sampled_from(
     ["a", "a/b", "a-b", "b", 'odd " name', 'odd ","snippet":"', "odd \\", "é", "zz", "中", "\U0001f600"]

@@ -8,7 +8,7 @@ import stat
 import pytest
 
 from oracle.index.vectors import Damaged, Made, Vectors
-from oracle.store.layout import Root
+from oracle.store.root.layout import Root
 
 M = "careful"
 PATH = "projects/p/decision/a.md"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from oracle.index import db
-from oracle.store import derived
+from oracle.store.disk import derived
 from tests.guard import WRITE_FLAGS
 
 if TYPE_CHECKING:

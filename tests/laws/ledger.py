@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oracle.app.oracle import Oracle
-from oracle.index import projections
+from oracle.api import Oracle
+from oracle.index.write import projections
 
 if TYPE_CHECKING:
     import sqlite3

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.domain.drafts import Draft, Evidence
+from oracle.api import Oracle
+from oracle.domain.records.drafts import Draft, Evidence
 from tests.laws.ledger import assert_like_rebuilt, read_projections
 
 

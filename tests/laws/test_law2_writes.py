@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.app.routing import Lesson
-from oracle.domain.drafts import Draft, Evidence
-from oracle.domain.memories import Given
-from oracle.domain.packets import Request
+from oracle.api import Oracle
+from oracle.app.memories.keep import Lesson
+from oracle.domain.records.drafts import Draft, Evidence
+from oracle.domain.records.memories import Given
+from oracle.domain.records.packets import Request
 from oracle.errors import OracleError, OwnershipError
 from tests.laws.recorder import OPEN, PUT, Act, judge, recording
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.oracle import Oracle
-from oracle.domain.drafts import Draft
-from oracle.index import projections
+from oracle.api import Oracle
+from oracle.domain.records.drafts import Draft
+from oracle.index.write import projections
 from tests.laws.failpoints import Outcome, run_until
 from tests.laws.ledger import assert_like_rebuilt, read_projections
 

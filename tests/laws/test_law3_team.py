@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.decision_log import Entry
-from oracle.app.oracle import Oracle
-from oracle.domain.drafts import Draft, Evidence
-from oracle.domain.workflows import Step
+from oracle.api import Oracle
+from oracle.app.delivery.decision_log import Entry
+from oracle.domain.delivery.workflows import Step
+from oracle.domain.records.drafts import Draft, Evidence
 from tests.app.squad import Later, Recorder, Squad
 from tests.app.test_decisions import ID, payload
 from tests.laws.failpoints import run_until
@@ -53,9 +53,9 @@ def rehearse(oracle: Oracle) -> None:
 
 
 def archive(oracle: Oracle) -> None:
-    from oracle.app import compacting
+    from oracle.app.teamwork import compaction
 
-    compacting.archive_merged(oracle, str(Path(oracle.root.home) / "MEMORY.md"), commit=True)
+    compaction.archive_merged(oracle, str(Path(oracle.root.home) / "MEMORY.md"), commit=True)
 
 
 def peer(oracle: Oracle) -> None:

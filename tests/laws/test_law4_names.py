@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.app.oracle import Oracle
-from oracle.domain.drafts import Draft, name_of
-from oracle.domain.slugs import MAX_NAME_BYTES, check_name
+from oracle.api import Oracle
+from oracle.domain.names.slugs import MAX_NAME_BYTES, check_name
+from oracle.domain.records.drafts import Draft, name_of
 from oracle.errors import InvalidName, InvalidRecord, OracleError, UsageError
 from tests.conftest import CASES
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
 from tests.conftest import read_cases
 from tests.laws.ledger import assert_like_rebuilt
 
@@ -190,7 +190,7 @@ def test_inodes_of_64_bits(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_files_that_can_not_be_read(root: Path, monkeypatch: pytest.MonkeyPatch, error: OSError) -> None:
     folder = surround(root)
     (folder / "bad.md").write_text("x")
-    from oracle.store import records
+    from oracle.store.markdown import records
 
     really_read = records.read
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from oracle.app.decision_log import Entry
-from oracle.app.notices import Notice
-from oracle.app.push import Message
-from oracle.domain.drafts import Draft, Evidence
+from oracle.app.delivery.decision_log import Entry
+from oracle.app.delivery.notices import Notice
+from oracle.app.teamwork.push import Message
+from oracle.domain.records.drafts import Draft, Evidence
 from oracle.errors import OracleError
 from tests.app.squad import Squad
 from tests.app.test_decisions import payload

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
 from tests.app.squad import Squad
 from tests.cli import transcript
 from tests.daemon.running import ASKED, UNKNOWN, Served

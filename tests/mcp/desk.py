@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 from mcp.client.stdio import StdioServerParameters
 
 from oracle.mcp.binding import Binding
-from oracle.mcp.calling import Desk
 from oracle.mcp.server import make_server
+from oracle.mcp.tool_runner import Desk
 from oracle.mcp.tools import BY_NAME
 
 if TYPE_CHECKING:

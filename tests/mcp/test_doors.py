@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 import mcp
 import pytest
 
-from oracle.app.deliver import Delivery
-from oracle.app.oracle import Oracle
-from oracle.app.orders import QUERY, TASK, Order
-from oracle.app.ports import SystemClock
+from oracle.api import Oracle
+from oracle.app.clock import SystemClock
+from oracle.app.delivery.deliver import Delivery
+from oracle.app.delivery.order import QUERY, TASK, Order
 from oracle.cli.main import run
 from oracle.compat import dispatch_task, memory_deliver, memory_router, memory_write
 from oracle.daemon.serve import Daemon
-from oracle.domain.drafts import Draft, Evidence
-from oracle.domain.packets import Request
+from oracle.domain.records.drafts import Draft, Evidence
+from oracle.domain.records.packets import Request
 from oracle.mcp.binding import Binding
-from oracle.mcp.calling import Desk
 from oracle.mcp.server import make_server
+from oracle.mcp.tool_runner import Desk
 from tests.mcp.desk import put
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from oracle.mcp import offering
-from oracle.mcp.reading import LONGEST_SHOWN
+from oracle.mcp import resources
+from oracle.mcp.read_tools import LONGEST_SHOWN
 from oracle.mcp.server import describe
 from oracle.mcp.tools import TOOLS, Tool
 from oracle.scan.credentials import LEAST_TELLING
@@ -51,9 +51,9 @@ def test_the_table_says_what_clients_are_told():
 
 def test_resources_and_prompts_are_documented():
     addresses = re.findall(r"^- `(oracle://[^`]+)`", PAGE, re.MULTILINE)
-    assert addresses == [item.uri for item in offering.TEMPLATES]
+    assert addresses == [item.uri for item in resources.TEMPLATES]
     prompts = re.findall(r"^- `(\w+)` \(([^)]+)\): ", PAGE.split("\n## Prompts\n")[1], re.MULTILINE)
-    told = [(prompt.name, [name for name, *_ in prompt.arguments]) for prompt in offering.PROMPTS]
+    told = [(prompt.name, [name for name, *_ in prompt.arguments]) for prompt in resources.PROMPTS]
     assert [(name, re.findall(r"`(\w+)`", arguments)) for name, arguments in prompts] == told
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import mcp
 import pytest
 
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
 from tests.growth import costs_at_most
 from tests.mcp.desk import CHECKOUT, Result, command, parameters, put
 
@@ -104,7 +104,7 @@ NOISE = """
 import sys, os, builtins
 class Loud:
     def find_spec(self, name, path=None, target=None):
-        if name in ("mcp", "anyio", "jsonschema", "oracle.app.search"):
+        if name in ("mcp", "anyio", "jsonschema", "oracle.app.search.search"):
             print("loud", name); os.write(1, b"raw noise\\n"); os.system("echo from a child")
 sys.meta_path.insert(0, Loud())
 """
@@ -118,7 +118,7 @@ def test_nothing_but_messages_reaches_standard_output(arena: Path):
     assert "five times" in server.call(2, "search", query="upload retries")["content"][0]["text"]
     out, err, code = server.end()
     assert (out, code) == (b"", 0)
-    for line in (b"loud mcp", b"loud oracle.app.search", b"raw noise", b"from a child"):
+    for line in (b"loud mcp", b"loud oracle.app.search.search", b"raw noise", b"from a child"):
         assert line in err
 
 
@@ -211,7 +211,7 @@ def test_a_server_imports_nothing_heavy_beside_the_sdk():
         return set(done.stdout.split())
 
     sdk = loaded("import mcp.server.lowlevel, mcp.server.stdio")
-    ours = loaded("import oracle.mcp.calling, oracle.mcp.server, oracle.mcp.serving, oracle.mcp.wire")
+    ours = loaded("import oracle.mcp.tool_runner, oracle.mcp.server, oracle.mcp.serving, oracle.mcp.wire")
     heavy = {"jsonschema", "rich", "typer", "libtmux", "frontmatter", "yaml", "hypothesis", "sqlite3"}
     assert not (ours - sdk) & heavy
 

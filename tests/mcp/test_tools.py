@@ -12,8 +12,8 @@ import mcp
 import pytest
 from jsonschema import Draft202012Validator
 
-from oracle.app.oracle import Oracle
-from oracle.domain.drafts import Draft
+from oracle.api import Oracle
+from oracle.domain.records.drafts import Draft
 from oracle.errors import OracleError
 from oracle.mcp import results
 from oracle.mcp.results import fenced, refusal, unfenced

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
 from oracle.compat import query_memory, scan_environment, scan_project
 from oracle.scan.machine import SCANNERS
 from tests.app.squad import Squad

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
 from oracle.compat import query_memory, scan_environment
 from oracle.scan import machine as machines
 from oracle.scan.machine import DEFAULT, SCANNERS

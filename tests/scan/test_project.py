@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from oracle.app.oracle import Oracle
+from oracle.api import Oracle
 from oracle.compat import query_memory, scan_project
 from oracle.errors import InvalidName, NotFound, UsageError
 from oracle.scan.project import DEPTHS, scan

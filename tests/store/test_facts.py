@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from oracle.errors import InvalidName, InvalidRecord, NotInMemory
-from oracle.store import facts
-from oracle.store.layout import Root
+from oracle.store.root import facts
+from oracle.store.root.layout import Root
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from oracle.errors import DiskFailure, RecordExists
-from oracle.store import derived, files
+from oracle.store.disk import derived, files
 
 
 @pytest.fixture

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.domain.handoffs import Piece, Step
-from oracle.domain.receipts import Kind, ReceiptName, new_receipt, receipt_name
+from oracle.domain.delivery.handoffs import Piece, Step
+from oracle.domain.delivery.receipts import Kind, ReceiptName, new_receipt, receipt_name
 from oracle.errors import Conflict, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
-from oracle.store import files, handoffs, leases
-from oracle.store.handoff_list import Around, list_handoffs, tell_story
-from oracle.store.handoffs import Outcome
-from oracle.store.leases import Held, Lease
+from oracle.store.delivery import handoffs, leases
+from oracle.store.delivery.handoff_list import Around, list_handoffs, tell_story
+from oracle.store.delivery.handoffs import Outcome
+from oracle.store.delivery.leases import Held, Lease
+from oracle.store.disk import files
 from tests.growth import grows_linearly
 from tests.store.crash import each_crash, run_at_once
 

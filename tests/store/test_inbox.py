@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from oracle.store import inbox
-from oracle.store.inbox import Entry, Kind
-from oracle.store.layout import Root
+from oracle.store.delivery import inbox
+from oracle.store.delivery.inbox import Entry, Kind
+from oracle.store.root.layout import Root
 from tests.store.crash import each_crash, run_at_once
 
 NOW = 1_800_000_000.0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from oracle.errors import DiskFailure
 from oracle.store import journal
-from oracle.store.layout import Root
+from oracle.store.root.layout import Root
 
 FORK = multiprocessing.get_context("fork")
 

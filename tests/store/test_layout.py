@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from oracle.errors import InvalidName, RootUnusable, UsageError
-from oracle.store.layout import Root, choose_root
+from oracle.store.root.layout import Root, choose_root
 
 SANDBOX = "/home/x/.agents/runtime/identities/builder/home"
 PASSWD = f"{pwd.getpwuid(os.getuid()).pw_dir}/.agents/memory"

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.errors import LockTimeout, RootUnusable
-from oracle.store import lock
-from oracle.store.layout import Root
-from oracle.store.lock import WriteLock, describe_holder, ensure_state, is_held
+from oracle.store.root import lock
+from oracle.store.root.layout import Root
+from oracle.store.root.lock import WriteLock, describe_holder, ensure_state, is_held
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -14,9 +14,9 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from oracle.domain.documents import Document, Value, as_list, as_text
+from oracle.domain.markdown.documents import Document, Value, as_list, as_text
 from oracle.errors import InvalidRecord
-from oracle.store import markdown, strict_yaml, yaml_subset
+from oracle.store.markdown import markdown, strict_yaml, yaml_subset
 from tests.growth import costs_at_most
 
 

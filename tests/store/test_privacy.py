@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from oracle.domain.privacy import Guard
+from oracle.domain.safety.privacy import Guard
 from oracle.errors import RulesUnusable
-from oracle.store import privacy
-from oracle.store.layout import Root
+from oracle.store.root import privacy
+from oracle.store.root.layout import Root
 from tests.growth import grows_linearly
 
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.errors import InvalidName, InvalidProfile, NoProfile, RecordExists, UsageError
-from oracle.store import new_profile, profile
-from oracle.store.layout import Root
-from oracle.store.profile import REQUIRED
+from oracle.store.root import new_profile, profile
+from oracle.store.root.layout import Root
+from oracle.store.root.profile import REQUIRED
 
 SEATS = ["memory", "planner", "builder-1", "reviewer"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.store import programs
+from oracle.store.disk import programs
 from tests.wake.stage import until
 
 ENVIRON = {"PATH": "/usr/bin:/bin"}

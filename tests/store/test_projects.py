@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from oracle.store import new_profile, projects
-from oracle.store.layout import Root
+from oracle.store.root import new_profile, projects
+from oracle.store.root.layout import Root
 
 
 @pytest.fixture

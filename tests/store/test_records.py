@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.drafts import Draft
-from oracle.domain.records import interpret
+from oracle.domain.records.drafts import Draft
+from oracle.domain.records.records import interpret
 from oracle.errors import DiskFailure, InvalidRecord, OwnershipError
-from oracle.store import files, records
-from oracle.store.layout import Root
+from oracle.store.disk import files
+from oracle.store.markdown import records
+from oracle.store.root.layout import Root
 
 MOMENT = datetime(2026, 4, 27, 18, 30, 0, 123456, tzinfo=UTC)
 

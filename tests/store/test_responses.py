@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from oracle.errors import Conflict, InvalidName, InvalidRecord, NewerVersion
-from oracle.store import responses
-from oracle.store.handoffs import Outcome
-from oracle.store.layout import Root
+from oracle.store.delivery import responses
+from oracle.store.delivery.handoffs import Outcome
+from oracle.store.root.layout import Root
 from tests.store.crash import each_crash, run_at_once
 
 FIRST = {"answer": "Option B.", "claims": [], "delivered_at": "1", "zzz": {"unknown": [1]}}

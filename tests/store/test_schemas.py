@@ -9,10 +9,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from oracle.domain import claims, verdicts
-from oracle.domain.receipts import Kind, ReceiptName, new_receipt
-from oracle.store import responses
-from oracle.store.layout import Root
+from oracle.domain.delivery.receipts import Kind, ReceiptName, new_receipt
+from oracle.domain.records import claims, verdicts
+from oracle.store.delivery import responses
+from oracle.store.root.layout import Root
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 NAME = ReceiptName("T-1", "planner", "memory")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from oracle.errors import DiskFailure, LockTimeout
-from oracle.store import steps
+from oracle.store.disk import steps
 from tests.store.crash import run_at_once
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from oracle.domain import task_queue
-from oracle.domain.task_queue import Task
+from oracle.domain.delivery import task_queue
+from oracle.domain.delivery.task_queue import Task
 from oracle.errors import InvalidName, TaskAlreadyQueued
-from oracle.store import task_tree
-from oracle.store.task_tree import TaskTree
+from oracle.store.delivery import task_tree
+from oracle.store.delivery.task_tree import TaskTree
 from tests.store.crash import each_crash, run_at_once
 
 NOW = datetime(2026, 11, 27, 23, 37, 34, 5, tzinfo=timezone(timedelta(hours=2)))

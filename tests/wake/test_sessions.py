@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from oracle.errors import InvalidName
-from oracle.store.layout import Root
+from oracle.store.root.layout import Root
 from oracle.wake.sessions import find_session_names, own_socket, session_names, tmux_socket
 
 

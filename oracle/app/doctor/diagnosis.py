@@ -16,12 +16,12 @@ from operator import itemgetter
 from oracle.app.doctor import snapshot
 from oracle.app.doctor.snapshot import BeingWritten, Snapshot
 from oracle.errors import OracleError, TreeEmptied
-from oracle.index import projections
 from oracle.index.db import Corrupt, Database, get_meta
-from oracle.index.rebuild import rebuild
-from oracle.index.reconcile import reconcile
 from oracle.index.schema import SCHEMA_VERSION
-from oracle.store.layout import Root
+from oracle.index.write import projections
+from oracle.index.write.rebuild import rebuild
+from oracle.index.write.reconcile import reconcile
+from oracle.store.root.layout import Root
 from oracle.wording import say
 
 ABSENT, DAMAGED, OUTDATED, BUSY, SOUND = "absent", "damaged", "outdated", "busy", "sound"

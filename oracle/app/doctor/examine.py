@@ -5,51 +5,51 @@ from __future__ import annotations
 from collections.abc import Iterator
 from os.path import isdir
 
-from oracle.app.doctor import content, desk, ground, index, machine, places, settings, shapes
+from oracle.api import Oracle
+from oracle.app.doctor import index, layout, machine, queue, records, root_checks, settings, shapes
 from oracle.app.doctor.checks import Check, error, in_order, passed
-from oracle.app.doctor.patient import Examination, Patient
-from oracle.app.oracle import Oracle
+from oracle.app.doctor.context import Examination, Patient
 from oracle.errors import OracleError
 from oracle.wording import say
 
 
 def check_shapes(patient: Patient) -> Iterator[Check]:
     """Name what stands in the place of a file or folder of ours and is something else."""
-    yield from ground.check_shapes(patient)
+    yield from root_checks.check_shapes(patient)
     yield from shapes.check_folders_in_the_way(patient)
 
 
 _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
-    ("readable", say("every folder and file can be read"), ground.check_readable),
+    ("readable", say("every folder and file can be read"), root_checks.check_readable),
     ("shapes", say("files and folders are what they should be"), check_shapes),
-    ("private facts", say("machine/*.json are for their owner alone"), ground.check_private),
-    ("private index", say("derived files are for their owner alone"), ground.check_private_derived),
-    ("lock", say("free"), ground.check_lock),
-    ("scratch", say("no writer left anything behind"), ground.check_scratch),
+    ("private facts", say("machine/*.json are for their owner alone"), root_checks.check_private),
+    ("private index", say("derived files are for their owner alone"), root_checks.check_private_derived),
+    ("lock", say("free"), root_checks.check_lock),
+    ("scratch", say("no writer left anything behind"), root_checks.check_scratch),
     ("index", say("as a rebuild would have it"), index.check_index),
     ("projections", say("_links and _backlinks are what the index says"), index.check_projections),
     ("unprinted", say("nothing waits to be printed"), index.check_unprinted),
     ("published", say("index.json and _index hold JSON"), index.check_published),
     ("problem", say("every record was read cleanly"), index.check_problems),
-    ("links", say("no symbolic link leaves the Root"), places.check_links),
-    ("strays", say("every folder belongs to a seat or a kind"), places.check_strays),
-    ("old layouts", say("no files of older layouts"), places.check_old_layouts),
-    ("names", say("every name gives a usable slug"), places.check_names),
-    ("suffixes", say("nothing looks like a record and is not read"), places.check_suffixes),
-    ("twins", say("every slug names one file"), places.check_twins),
-    ("owners", say("frontmatter and folders agree"), content.check_owners),
-    ("ids", say("every id is borne once"), content.check_ids),
-    ("versions", say("no record is newer than this program"), content.check_versions),
-    ("retirements", say("retirements lead to records and run in no circle"), content.check_retirements),
-    ("facts", say("every fact file holds JSON"), content.check_facts),
-    ("configuration", say("every configuration file can be used"), content.check_configuration),
+    ("links", say("no symbolic link leaves the Root"), layout.check_links),
+    ("strays", say("every folder belongs to a seat or a kind"), layout.check_strays),
+    ("old layouts", say("no files of older layouts"), layout.check_old_layouts),
+    ("names", say("every name gives a usable slug"), layout.check_names),
+    ("suffixes", say("nothing looks like a record and is not read"), layout.check_suffixes),
+    ("twins", say("every slug names one file"), layout.check_twins),
+    ("owners", say("frontmatter and folders agree"), records.check_owners),
+    ("ids", say("every id is borne once"), records.check_ids),
+    ("versions", say("no record is newer than this program"), records.check_versions),
+    ("retirements", say("retirements lead to records and run in no circle"), records.check_retirements),
+    ("facts", say("every fact file holds JSON"), records.check_facts),
+    ("configuration", say("every configuration file can be used"), records.check_configuration),
     ("settings", say("config.toml says nothing that is not understood"), settings.check_settings),
-    ("privacy", say("every rule of what must not leave can be used"), content.check_privacy),
-    ("journal", say("every line of events.log is an event"), content.check_journal),
-    ("set aside", say("nothing was given up"), desk.check_set_aside),
-    ("decisions", say("none is past its deadline"), desk.check_overdue),
-    ("clock", say("right, as far as the records tell"), ground.check_clock),
-    ("times", say("nothing was changed in the future"), ground.check_mtimes),
+    ("privacy", say("every rule of what must not leave can be used"), records.check_privacy),
+    ("journal", say("every line of events.log is an event"), records.check_journal),
+    ("set aside", say("nothing was given up"), queue.check_set_aside),
+    ("decisions", say("none is past its deadline"), queue.check_overdue),
+    ("clock", say("right, as far as the records tell"), root_checks.check_clock),
+    ("times", say("nothing was changed in the future"), root_checks.check_mtimes),
     ("flock", say("the file system locks"), machine.check_flock),
     ("disk", say("space and inodes enough"), machine.check_file_system),
 )
@@ -58,8 +58,8 @@ _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
 def examine(oracle: Oracle) -> list[Check]:
     """Check every invariant, worst first; nothing is created and nothing is changed, not even the index."""
     patient = Patient(oracle.root, oracle.clock.now_ns())
-    checks = [ground.check_root(oracle.root), *_run("programs", say("there"), machine.check_programs, patient)]
-    if isdir(oracle.root.path) and not ground.why_no_root(oracle.root):
+    checks = [root_checks.check_root(oracle.root), *_run("programs", say("there"), machine.check_programs, patient)]
+    if isdir(oracle.root.path) and not root_checks.why_no_root(oracle.root):
         for name, good, examination in _EXAMINATIONS:
             checks += _run(name, good, examination, patient)
     return in_order(checks)

@@ -6,13 +6,13 @@ import json
 import os
 from collections.abc import Iterator
 
-from oracle.app.doctor import ground
+from oracle.app.doctor import root_checks
 from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note, passed, quoted, warning
+from oracle.app.doctor.context import Patient
 from oracle.app.doctor.diagnosis import ABSENT, BUSY, DAMAGED, OUTDATED
-from oracle.app.doctor.patient import Patient
-from oracle.app.doctor.places import leaves
-from oracle.domain.flat import flatten
-from oracle.index import query
+from oracle.app.doctor.layout import leaves
+from oracle.domain.names.flat import flatten
+from oracle.index.read import query
 from oracle.index.scan import LINKED_FOLDER
 from oracle.wording import retold, say, say_many
 
@@ -61,7 +61,7 @@ def check_index(patient: Patient) -> Iterator[Check]:
 
 
 def _is_writer_at_work(patient: Patient) -> bool:
-    return ground.is_locked(patient.root)
+    return root_checks.is_locked(patient.root)
 
 
 def check_projections(patient: Patient) -> Iterator[Check]:

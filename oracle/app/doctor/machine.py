@@ -9,9 +9,9 @@ import platform
 from collections.abc import Iterator
 
 from oracle.app.doctor.checks import Check, error, note, passed, quoted, warning
-from oracle.app.doctor.patient import Patient
+from oracle.app.doctor.context import Patient
 from oracle.index.db import Corrupt, Database
-from oracle.store.layout import Root
+from oracle.store.root.layout import Root
 from oracle.wording import say
 
 _LEAST_BYTES = 50 * 1024 * 1024

@@ -10,16 +10,16 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 
-from oracle.app.doctor import ground, index, shapes
+from oracle.api import Oracle
+from oracle.app.doctor import index, root_checks, shapes
 from oracle.app.doctor.checks import first_few, one_line
+from oracle.app.doctor.context import Patient
 from oracle.app.doctor.diagnosis import ABSENT, DAMAGED, Diagnosis, diagnose
-from oracle.app.doctor.patient import Patient
 from oracle.app.doctor.tree import Entry
-from oracle.app.oracle import Oracle
 from oracle.errors import OracleError
-from oracle.index import projections
 from oracle.index.db import Corrupt
-from oracle.store import files
+from oracle.index.write import projections
+from oracle.store.disk import files
 from oracle.wording import joined, say
 
 _OWNER_ONLY = 0o700
@@ -33,7 +33,7 @@ def repair(oracle: Oracle, *, patience: float | None = None) -> list[str]:
     `patience` is in seconds, None as long as a writer waits. Raises RootUnusable when there is no Root.
     """
     oracle.root.require()
-    reachable = ground.open_derived(Patient(oracle.root, oracle.clock.now_ns()))
+    reachable = root_checks.open_derived(Patient(oracle.root, oracle.clock.now_ns()))
     lines = _close_root(oracle)
     outside = [name for name in _EMPTIED if not oracle.root.contains(oracle.root.join(name))]
     if outside:

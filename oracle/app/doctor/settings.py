@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oracle.app.doctor.checks import Check, capped, quoted, warning
-from oracle.app.doctor.patient import Patient
+from oracle.app.doctor.context import Patient
 from oracle.errors import UsageError
-from oracle.store.configuration import find_unknown, load_daemon, load_synthesizer
-from oracle.store.feishu import is_push_on
-from oracle.store.preferences import SETTINGS
+from oracle.store.root.configuration import find_unknown, load_daemon, load_synthesizer
+from oracle.store.root.feishu import is_push_on
+from oracle.store.root.preferences import SETTINGS
 from oracle.wording import say
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from oracle.app.doctor.checks import FIX, Check, capped, error, quoted
-from oracle.app.doctor.patient import Patient
+from oracle.app.doctor.context import Patient
 from oracle.app.doctor.tree import Entry
 from oracle.wording import say
 

@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass
 
 from oracle.index.db import Database
-from oracle.store.layout import Root
+from oracle.store.root.layout import Root
 
 _HEADER = 32
 _FRAME = 24

@@ -6,7 +6,7 @@ import os
 import stat
 from dataclasses import dataclass, field
 
-from oracle.store.layout import SKIPPED_FOLDERS, Root
+from oracle.store.root.layout import SKIPPED_FOLDERS, Root
 
 
 @dataclass(frozen=True, slots=True)

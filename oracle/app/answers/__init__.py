@@ -1,0 +1,1 @@
+"""Answer a question with quotes that stand in the files."""

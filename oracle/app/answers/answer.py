@@ -1,0 +1,381 @@
+"""Answer a question now, from disk alone: quotes chosen and ordered by rule, each read again before it leaves. App room.
+
+An answer is what records say, in their own words. Records that contradict each other stand side by side; one that was replaced is
+named with what replaced it and never quoted. Where the best passage bears too little of the question, the answer is that memory
+does not know, with what was searched and what is nearest.
+"""
+
+from __future__ import annotations
+
+from oracle.app.answers import quotes, subjects
+from oracle.app.answers import reply as replies
+from oracle.app.answers.facts import find_facts
+from oracle.app.answers.question import Question, read_question
+from oracle.app.answers.quotes import Quote, Source
+from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply
+from oracle.app.codebase.stale_names import ANSWER_BUDGET, Checker
+from oracle.app.records import succession
+from oracle.app.records.listing import check_filters
+from oracle.app.records.views import Hit, Summary
+from oracle.domain.compiling import compiled
+from oracle.domain.records.drafts import is_retirement
+from oracle.domain.values import replace, value
+from oracle.errors import NotInFederation, UsageError
+from oracle.index.read import query
+from oracle.index.read.holders import naming
+from oracle.wording import Said, say, say_many
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from oracle.api import Oracle
+
+_LEAST = 0.18
+"""Coverage of the whole question that a passage must reach, however many of its words stand in no record."""
+
+_ANY, _WORDS = 0.06, 1.4
+"""Coverage that the best passage must reach of the words that records hold: a share of any question, and so many of its words.
+
+One word of two is half of a question and says as little as one word of ten. references/answers.md has what was measured.
+"""
+
+_ALL = 0.999
+
+_ABSENT = 1.0
+"""What the best passage must cover beyond, for the share of the question's words that stand in no record."""
+
+_HELD, _HELD_WORDS, _NEAR = 0.36, 2.0, 0.08
+"""What a passage that was looked at closely must hold, in words like the question's too: a share of any question, and so many of
+its words; and what a usual deviation of nearness counts beside. references/answers.md has what was measured.
+"""
+
+_OF_RETIREMENT = (
+    r"(?i)\bretir|\bwithdr|\bwhy\b|\breason|\bobsolete|\bdeprecat|作废|废弃|废除|撤销|撤回|退役|弃用|为什么|为何|原因"
+)
+"""What a question says that asks for the record by which another was retired."""
+
+_HITS, _FEW = 12, 4
+_STRONGEST = 5
+"""Hits among which the one that bears most is looked for."""
+MOST_CLAIMS = 5
+_MOST_OF_ONE = 2
+"""Claims that one record may give."""
+
+_BESIDE_BEST, _BESIDE_BEST_HELD, _NEARLY = 0.5, 0.75, 0.8
+"""Share of what the best bears that a claim must bear, but for the hit that the search puts first, by words and where they were
+looked at closely, and of what is just enough, where one of the best passages is."""
+
+_OVER = ("superseded", "retired")
+_NEAREST = 3
+
+
+@value
+class _Candidate:
+    source: Source
+    quote: Quote
+    coverage: float
+    stands_for: tuple[str, ...] = ()
+    said_in: tuple[str, ...] = ()
+    """Slugs of other records that say the same, word for word."""
+
+
+class _Moved(Exception):
+    """A file is not what the index read; the question is asked once more, with every file stat'ed."""
+
+
+def answer(oracle: Oracle, question: str, *, project: str = "", seat: str = "", fresh: bool = False) -> Reply:
+    """Answer from the files as they are. Raises UsageError for an empty question and names that are none."""
+    if not question.strip():
+        raise UsageError(
+            say("The question is empty."), hint=say('Ask something, as in `oracle ask --now "which retry policy?"`.')
+        )
+    try:
+        return _answer(oracle, question, project=project, seat=seat, fresh=fresh, is_last=False)
+    except _Moved:
+        return _answer(oracle, question, project=project, seat=seat, fresh=True, is_last=True)
+
+
+def _answer(oracle: Oracle, question: str, *, project: str, seat: str, fresh: bool, is_last: bool) -> Reply:
+    filters = {name: text for name, text in (("project", project), ("seat", seat)) if text}
+    facts = find_facts(oracle, question, project=project) if seat in ("", "memory") else ()
+    asked = read_question(oracle, question, check_filters(filters), fresh=fresh)
+    try:
+        hits = _search(oracle, asked, filters)
+    except NotInFederation as error:
+        return _absent(oracle, asked, filters, error)
+    claims, replaced = _choose(oracle, asked, hits, is_last=is_last)
+    searched = _searched(oracle, filters)
+    reply = Reply(question, replies.ANSWERED, project, seat, facts, claims, replaced, searched=searched)
+    reply = _number(drop_changed(oracle, reply))
+    if reply.facts or reply.claims:
+        return reply
+    reason = _reason(asked, replaced, searched)
+    nearest = () if asked.is_empty else _nearest(asked, hits)
+    return replace(reply, status=replies.NOT_IN_MEMORY, nearest=nearest, unknown=asked.unknown, reason=reason)
+
+
+def _search(oracle: Oracle, asked: Question, filters: Mapping[str, str]) -> list[Hit]:
+    """Return what holds, best first, then what no longer does: that may be what the question is about."""
+
+    def look(wanted: Mapping[str, str], limit: int) -> list[Hit]:
+        if asked.subject.held:
+            return subjects.find(oracle, asked.subject, wanted, limit=limit)
+        return oracle.search(asked.text, wanted, limit=limit)
+
+    hits = look(filters, _HITS)
+    for status in _OVER:
+        hits += look({**filters, "status": status}, _FEW)
+    hits = [hit for hit in hits if not _is_over(hit.record)] + [hit for hit in hits if _is_over(hit.record)]
+    if not any(hit.nearness for hit in hits):
+        return hits
+    from oracle.app.search.ranking.word_match import look_closer
+
+    return look_closer(oracle, hits)
+
+
+def drop_changed(oracle: Oracle, reply: Reply) -> Reply:
+    """Read the file of every quote and fact again and leave out what stands in one that changed; handles stay."""
+    facts = tuple(item for item in reply.facts if _stands(oracle, item))
+    claims = tuple(item for item in reply.claims if quotes.still_stands(oracle, item.quote))
+    return replace(reply, facts=facts, claims=claims)
+
+
+def _number(reply: Reply) -> Reply:
+    """Give every fact and claim its handle, from f1."""
+    kept = [*(item.handle for item in reply.facts), *(item.handle for item in reply.claims)]
+    names = {handle: f"f{number}" for number, handle in enumerate(kept, 1)}
+    facts = tuple(replace(item, handle=names[item.handle]) for item in reply.facts)
+    claims = tuple(
+        replace(
+            item, handle=names[item.handle], contradicts=tuple(names[one] for one in item.contradicts if one in names)
+        )
+        for item in reply.claims
+    )
+    return replace(reply, facts=facts, claims=claims)
+
+
+def _stands(oracle: Oracle, fact: CitedFact) -> bool:
+    return quotes.still_stands(oracle, Quote(fact.path, "", (1, 1), fact.sha256))
+
+
+# What was found -------------------------------------------------------------------------------------------------------
+
+
+def _choose(
+    oracle: Oracle, asked: Question, hits: Sequence[Hit], *, is_last: bool
+) -> tuple[tuple[Cited, ...], tuple[Replaced, ...]]:
+    """Return the claims and the records that no longer hold; nothing where memory does not bear an answer."""
+    hits = _of_those_named(oracle, asked, hits)
+    over = [hit for hit in hits if _is_over(hit.record)]
+    notes = set() if compiled(_OF_RETIREMENT).search(asked.text) else _notes(oracle, over)
+    now = [hit for hit in hits if not _is_over(hit.record) and hit.record.slug not in notes]
+    best = max((_bears(asked, hit) for hit in [*now[:_STRONGEST], *over]), default=0.0)
+    if asked.unknown or asked.is_empty or best < 1:
+        return (), ()
+    beside = best * (_BESIDE_BEST_HELD if any(hit.held for hit in hits) else _BESIDE_BEST)
+    least = max(1.0, beside)
+    replaced = {
+        hit.record.slug: Replaced(hit.record, _chain(oracle, hit.record)) for hit in over if _bears(asked, hit) >= least
+    }
+    first = now[:1] if any(_bears(asked, hit) >= 1 for hit in now[:_STRONGEST]) else []
+    least = max(_NEARLY, beside) if first else least
+    bearing = [hit for hit in now if _bears(asked, hit) >= least or hit in first]
+    made = (_candidate(oracle, asked, hit, is_last=is_last) for hit in bearing)
+    kept = _keep(item for item in made if item is not None)
+    was_best = best > max((_bears(asked, hit) for hit in now[:_STRONGEST]), default=0.0)
+    kept = _with_successors(oracle, asked, kept, replaced.values(), is_first=was_best)
+    kept, pairs = _beside(oracle, asked, kept)
+    return _cite(oracle, kept, pairs), tuple(replaced.values())
+
+
+def _bears(asked: Question, hit: Hit) -> float:
+    """Return how much of a question a passage bears; 1 is just enough.
+
+    With models, what it holds in its words or others like them, and how near it is: each alone tells too little, what is not known
+    is asked in the words of what is. Without, its words. An entity that the question names is borne already by the records that
+    were looked for.
+    """
+    number = asked.asking or 1
+    if hit.held:
+        few = 0.0 if asked.subject.held else _HELD_WORDS / number
+        return (hit.held + _NEAR * hit.nearness) / min(_ALL, _HELD + few)
+    few = 0.0 if asked.subject.held else _WORDS / number
+    wanted = min(_ALL, _ANY + few) + _ABSENT * asked.absent
+    return min(hit.coverage / hit.known / wanted, hit.coverage / _LEAST)
+
+
+def _of_those_named(oracle: Oracle, asked: Question, hits: Sequence[Hit]) -> Sequence[Hit]:
+    """Return the hits of records that hold one of the question's names: what is true of another product is no answer."""
+    if not asked.names:
+        return hits
+    held = naming(oracle.index.database.connect(), {hit.record.slug for hit in hits}, asked.names)
+    return [hit for hit in hits if hit.record.slug in held]
+
+
+def _is_over(record: Summary) -> bool:
+    return record.effective_status in _OVER
+
+
+def _notes(oracle: Oracle, over: Iterable[Hit]) -> set[str]:
+    """Return the slugs of the records that do nothing but retire one of these: they hold its title and none of what it says."""
+    ends = (hit.chain[-1] for hit in over if hit.chain)
+    return {slug for slug in dict.fromkeys(ends) if is_retirement(_title(oracle, slug))}
+
+
+def _title(oracle: Oracle, slug: str) -> str:
+    summary = query.summary(oracle.index.database.connect(), slug)
+    return Summary.from_row(summary).title if summary is not None else ""
+
+
+def _chain(oracle: Oracle, record: Summary) -> tuple[str, ...]:
+    return oracle.chains([record.slug]).get(record.slug, ())
+
+
+def _candidate(oracle: Oracle, asked: Question, hit: Hit, *, is_last: bool) -> _Candidate | None:
+    source = quotes.open_source(oracle, hit.record)
+    if source is None:
+        if not is_last:
+            raise _Moved
+        return None
+    if hit.record.path.endswith(".json"):
+        quote = quotes.quote_value(source, asked)
+    else:
+        quote = quotes.quote_lines(source, hit.first_line, hit.last_line, hit.snippet)
+    return None if quote is None else _Candidate(source, quote, hit.coverage)
+
+
+def _keep(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+    """Choose among passages in the order of the search; of those that say the same the newest record's, naming the others."""
+    kept: list[_Candidate] = []
+    for item in candidates:
+        twin = next((at for at, other in enumerate(kept) if _say_the_same(other, item)), -1)
+        if twin >= 0:
+            kept[twin] = _merge(kept[twin], item)
+            continue
+        mine = [other for other in kept if other.source.record.slug == item.source.record.slug]
+        overlaps = any(_overlap(other.quote, item.quote) for other in mine)
+        if len(kept) < MOST_CLAIMS and len(mine) < _MOST_OF_ONE and not overlaps:
+            kept.append(item)
+    return kept
+
+
+def _say_the_same(one: _Candidate, other: _Candidate) -> bool:
+    return one.source.record.slug != other.source.record.slug and one.quote.text.split() == other.quote.text.split()
+
+
+def _merge(one: _Candidate, other: _Candidate) -> _Candidate:
+    """Return the newer of two that say the same, with the slug of the older one."""
+    old, new = sorted((one, other), key=lambda item: (item.source.record.sort_ts, item.source.record.slug))
+    others = {*one.said_in, *other.said_in, old.source.record.slug} - {new.source.record.slug}
+    return replace(new, coverage=max(one.coverage, other.coverage), said_in=tuple(sorted(others)))
+
+
+def _overlap(one: Quote, other: Quote) -> bool:
+    return one.lines[0] <= other.lines[1] and other.lines[0] <= one.lines[1] and one.place == other.place
+
+
+def _with_successors(
+    oracle: Oracle, asked: Question, kept: Sequence[_Candidate], over: Iterable[Replaced], *, is_first: bool
+) -> list[_Candidate]:
+    """Add what holds now in the place of what was found, the end of its chain, and say of each for what it stands."""
+    stands_for: dict[str, list[str]] = {}
+    for item in over:
+        if by := succession.successor(oracle, item.record.slug):
+            stands_for.setdefault(by, []).append(item.record.slug)
+    known = {item.source.record.slug for item in kept}
+    added = [found for slug in stands_for if slug not in known and (found := _whole(oracle, asked, slug)) is not None]
+    whole = [*added, *kept] if is_first else [*kept, *added]
+    return [replace(item, stands_for=tuple(stands_for.get(item.source.record.slug, ()))) for item in whole]
+
+
+def _whole(oracle: Oracle, asked: Question, slug: str) -> _Candidate | None:
+    """Return the best quote of a record that holds."""
+    summary = query.summary(oracle.index.database.connect(), slug)
+    record = Summary.from_row(summary) if summary is not None else None
+    source = quotes.open_source(oracle, record) if record is not None and not _is_over(record) else None
+    quote = quotes.best_quote(source, asked) if source is not None else None
+    if source is None or quote is None:
+        return None
+    return _Candidate(source, quote, asked.share_in(f"{quote.text}\n{source.record.title}"))
+
+
+def _beside(oracle: Oracle, asked: Question, kept: list[_Candidate]) -> tuple[list[_Candidate], set[frozenset[str]]]:
+    """Put behind each claim what its record contradicts or is contradicted by; return the claims and the pairs of slugs."""
+    slugs = [item.source.record.slug for item in kept]
+    connection = oracle.index.database.connect()
+    edges = [*query.outgoing(connection, slugs, ["contradicts"]), *query.incoming(connection, slugs, ["contradicts"])]
+    pairs = {frozenset((source, target)) for source, _, target, _ in edges if source != target}
+    arranged: list[_Candidate] = []
+    for item in kept:
+        against = sorted({slug for pair in pairs if item.source.record.slug in pair for slug in pair})
+        for slug in dict.fromkeys((item.source.record.slug, *against)):
+            if all(slug != one.source.record.slug for one in arranged):
+                mine = [one for one in kept if one.source.record.slug == slug]
+                arranged += mine or filter(None, [_whole(oracle, asked, slug)])
+    return arranged, pairs
+
+
+def _cite(oracle: Oracle, kept: Sequence[_Candidate], pairs: set[frozenset[str]]) -> tuple[Cited, ...]:
+    checker = Checker(oracle, budget=ANSWER_BUDGET)
+    slugs = {f"c{number}": item.source.record.slug for number, item in enumerate(kept)}
+    checked = {item.source.record.slug: checker.check(item.source.record, item.source.document) for item in kept}
+    return tuple(
+        Cited(
+            handle,
+            item.source.record,
+            item.quote,
+            item.coverage,
+            checked[slugs[handle]],
+            tuple(other for other, slug in slugs.items() if frozenset((slug, slugs[handle])) in pairs),
+            item.stands_for,
+            item.said_in,
+        )
+        for handle, item in zip(slugs, kept, strict=True)
+    )
+
+
+# No answer ------------------------------------------------------------------------------------------------------------
+
+
+def _nearest(asked: Question, hits: Sequence[Hit]) -> tuple[Near, ...]:
+    near: dict[str, Near] = {}
+    for hit in hits:
+        if hit.coverage > 0 or hit.nearness > 0 or hit.record.slug in asked.subject.held:
+            near.setdefault(hit.record.slug, Near(hit.record, (hit.first_line, hit.last_line), hit.coverage))
+    return tuple(near.values())[:_NEAREST]
+
+
+def _searched(oracle: Oracle, filters: Mapping[str, str]) -> Said:
+    wanted = check_filters(filters)
+    groups = query.counts(oracle.index.database.connect())
+    number = sum(
+        count
+        for project, seat, _, count, _ in groups
+        if wanted.get("project", project) == project and wanted.get("seat", seat) == seat
+    )
+    records = say_many("{n} record", "{n} records", n=number)
+    if "seat" in filters:
+        records = say("{records} of the seat {seat}", records=records, seat=filters["seat"])
+    if "project" in filters:
+        records = say("{records} in project {project}", records=records, project=filters["project"])
+    return say("{records} and the facts", records=records) if filters.get("seat") in (None, "memory") else records
+
+
+def _reason(asked: Question, replaced: Sequence[Replaced], searched: Said) -> Said:
+    if asked.unknown:
+        return say("no record names {names} ({searched} were searched)", names=asked.unknown, searched=searched)
+    if asked.is_empty:
+        return say("the question has no word to look for")
+    if replaced:
+        names = [item.record.slug for item in replaced]
+        return say("what was found no longer holds: {names} ({searched} were searched)", names=names, searched=searched)
+    return say("no record bears an answer ({searched} were searched)", searched=searched)
+
+
+def _absent(oracle: Oracle, asked: Question, filters: dict[str, str], error: NotInFederation) -> Reply:
+    """Return the answer for a project or seat that has no folder; what others know is named as nearest, not quoted."""
+    hits = [hit for hit in oracle.search(asked.text, {}, limit=_HITS) if not _is_over(hit.record)]
+    reason = error.sentence.removeprefix("not_in_federated_kb: ").rstrip(".")
+    project, seat = filters.get("project", ""), filters.get("seat", "")
+    return Reply(asked.text, replies.NOT_IN_FEDERATION, project, seat, nearest=_nearest(asked, hits), reason=reason)

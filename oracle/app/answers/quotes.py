@@ -1,0 +1,181 @@
+"""Quotes as they stand on disk: found in a file, kept with its hash, looked at again before they leave."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from oracle.domain.values import value
+from oracle.index.write.reading import digest_of
+from oracle.store.markdown import records
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from oracle.api import Oracle
+    from oracle.app.answers.question import Question
+    from oracle.app.records.views import Summary
+    from oracle.domain.links.entity_query import Asked
+    from oracle.domain.markdown.documents import Document
+
+MAX_CHARACTERS = 700
+"""Of one quote; whole lines, unless one line is longer."""
+
+
+@value
+class Source:
+    """A record's file as it was read for an answer, its bytes those that the index knows."""
+
+    record: Summary
+    raw: bytes
+    document: Document
+    lines: tuple[str, ...]
+    """Its lines as they are counted everywhere."""
+    sha256: str
+
+
+@value
+class Quote:
+    """Words that stand in a file: at lines, or (of a JSON file) at a dotted path too."""
+
+    path: str
+    text: str
+    lines: tuple[int, int]
+    sha256: str
+    place: str = ""
+
+
+def open_source(oracle: Oracle, record: Summary) -> Source | None:
+    """Read a record's file; None when it is gone, or was changed since the index read it."""
+    try:
+        raw = records.read(oracle.root.join(record.path))
+    except OSError:
+        return None
+    known = oracle.index.database.connect().execute("SELECT hash FROM record WHERE path = ?", (record.path,)).fetchone()
+    if known is None or known[0] != digest_of(raw):
+        return None
+    text = raw.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    lines = tuple(text.split("\n"))
+    return Source(record, raw, records.parse(record.path, raw), lines, hashlib.sha256(raw).hexdigest())
+
+
+def quote_lines(source: Source, first: int, last: int, text: str) -> Quote | None:
+    """Return the quote of a passage that search found at some lines; None when the file does not hold it there.
+
+    Blank lines around it are left out, and a heading alone is followed by what it stands over.
+    """
+    lines = source.lines
+    if not text.strip() or first < 1 or last > len(lines) or text not in "\n".join(lines[first - 1 : last]):
+        return None
+    if text != "\n".join(lines[first - 1 : last]):  # a piece of a long line
+        return Quote(source.record.path, text.strip(), (first, last), source.sha256)
+    while not lines[first - 1].strip():
+        first += 1
+    while not lines[last - 1].strip():
+        last -= 1
+    if all(line.startswith("#") or not line.strip() for line in lines[first - 1 : last]):
+        last = _behind_heading(lines, first, last)
+    return Quote(source.record.path, "\n".join(lines[first - 1 : last]), (first, last), source.sha256)
+
+
+def _behind_heading(lines: tuple[str, ...], first: int, last: int) -> int:
+    size = sum(len(line) + 1 for line in lines[first - 1 : last])
+    end = last
+    for number in range(last + 1, len(lines) + 1):
+        line = lines[number - 1]
+        size += len(line) + 1
+        if size > MAX_CHARACTERS or (line.startswith("#") and end > last):
+            break
+        if line.strip():
+            end = number
+        elif end > last:
+            break
+    return end
+
+
+def best_quote(source: Source, question: Question) -> Quote | None:
+    """Return the paragraph of a record that holds most of a question's words, the first of equals; None for an empty record."""
+    if source.record.path.endswith(".json"):
+        return quote_value(source, question)
+    return max(_quoted(source, _paragraphs(source)), key=lambda quote: question.share_in(quote.text), default=None)
+
+
+def _paragraphs(source: Source) -> Iterator[tuple[int, int]]:
+    first, size = 0, 0
+    lines = source.lines
+    for number in range(source.document.body_line, len(lines) + 1):
+        line = lines[number - 1]
+        size += len(line) + 1
+        if first and (not line.strip() or size > MAX_CHARACTERS):
+            yield first, number - 1
+            first, size = 0, len(line) + 1
+        if line.strip() and len(line) <= MAX_CHARACTERS:
+            first = first or number
+    if first:
+        yield first, len(lines)
+
+
+def naming_quotes(source: Source, entities: Sequence[Asked], *, most: int) -> list[Quote]:
+    """Return the first paragraphs that name one of some entities, those that name all of them first; else the first lines."""
+    if source.record.path.endswith(".json"):
+        made = [_quote_at(source, place, text) for place, text in _values(source)]
+    else:
+        made = list(_quoted(source, _paragraphs(source))) or list(_quoted(source, [(1, len(source.lines))]))
+    counts = [(-sum(asked.stands_in(quote.text) for asked in entities), at) for at, quote in enumerate(made)]
+    naming = [made[at] for count, at in sorted(counts) if count]
+    found: list[Quote] = []
+    for quote in naming:  # a heading brings the paragraph below it
+        if all(quote.lines[0] > other.lines[1] or other.lines[0] > quote.lines[1] or quote.place for other in found):
+            found.append(quote)
+    return found[:most] or made[:1]
+
+
+def _quoted(source: Source, spans: Iterable[tuple[int, int]]) -> Iterator[Quote]:
+    for first, last in spans:
+        quote = quote_lines(source, first, last, "\n".join(source.lines[first - 1 : last]))
+        if quote is not None:
+            yield quote
+
+
+def quote_value(source: Source, question: Question) -> Quote | None:
+    """Return the text of a JSON record that holds most of a question's words, with its place in the file."""
+    found = [(question.share_in(text), place, text) for place, text in _values(source)]
+    if not found:
+        return None
+    _, place, text = max(found, key=lambda item: item[0])
+    return _quote_at(source, place, text)
+
+
+def _quote_at(source: Source, place: str, text: str) -> Quote:
+    return Quote(source.record.path, text, (1, max(1, len(source.lines) - 1)), source.sha256, place)
+
+
+def _values(source: Source) -> list[tuple[str, str]]:
+    """Return (path, text) of the texts of a JSON record; none of one that can't be read."""
+    try:
+        content = json.loads(source.raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return []
+    return [(place, text) for place, text in texts_in(content) if text.strip()]
+
+
+def texts_in(content: object, place: str = "$", depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield (path, text) of every text of a JSON value, not deeper than 32."""
+    if isinstance(content, str):
+        yield place, content
+    elif isinstance(content, dict) and depth < 32:
+        for key, item in content.items():
+            yield from texts_in(item, f"{place}[{json.dumps(key, ensure_ascii=False)}]", depth + 1)
+    elif isinstance(content, list) and depth < 32:
+        for index, item in enumerate(content):
+            yield from texts_in(item, f"{place}[{index}]", depth + 1)
+
+
+def still_stands(oracle: Oracle, quote: Quote) -> bool:
+    """Tell whether the file of a quote holds the same bytes as when it was quoted."""
+    try:
+        raw = records.read(oracle.root.join(quote.path))
+    except OSError:
+        return False
+    return hashlib.sha256(raw).hexdigest() == quote.sha256

@@ -1,0 +1,196 @@
+"""What an answer is made of: quotes, facts, records that no longer hold, and what was nearest.
+
+The JSON of a reply is a response as `oracle deliver` takes it: every claim carries the evidence by which it can be checked.
+"""
+
+from __future__ import annotations
+
+from oracle.domain.names.slugs import project_of
+from oracle.domain.values import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.app.answers.quotes import Quote
+    from oracle.app.codebase.stale_names import Checked
+    from oracle.app.records.views import Summary
+
+ANSWERED, NOT_IN_MEMORY, NOT_IN_FEDERATION = "answered", "not_in_memory_db", "not_in_federated_kb"
+_SURE, _FAIR = 0.7, 0.4
+"""Coverage from which an answer is of high, and of medium, confidence."""
+
+
+@value
+class Cited:
+    """A claim: a record's own words. `handle` is what readers and models call it by."""
+
+    handle: str
+    record: Summary
+    quote: Quote
+    coverage: float
+    checked: Checked
+    contradicts: tuple[str, ...] = ()
+    """Handles of the claims whose records contradict this one, or are contradicted by it."""
+    stands_for: tuple[str, ...] = ()
+    """Slugs of the records in whose place it stands, where one of them was found for the question."""
+    said_in: tuple[str, ...] = ()
+    """Slugs of other records that say the same, word for word."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        record, quote = self.record, self.quote
+        evidence: dict[str, object] = {"path": quote.path, "lines": list(quote.lines), "quote": quote.text}
+        if quote.place:
+            evidence = {"file": quote.path, "path": quote.place, "expected_value": quote.text}
+        names = [item.as_json() for item in self.checked.worst_names]
+        evidence |= {"sha256": quote.sha256, "liveness": self.checked.liveness.value, "names": names}
+        item: dict[str, object] = {
+            "handle": self.handle,
+            "statement": quote.text,
+            "evidence": [{**evidence, "ts": record.sort_ts, "verified_at": self.checked.verified_at}],
+            "slug": record.slug,
+            "title": record.title,
+            "project": record.project,
+            "seat": record.seat,
+            "kind": record.kind,
+            "status": record.effective_status,
+            "ts": record.sort_ts,
+            "verified_at": self.checked.verified_at,
+            "coverage": round(self.coverage, 2),
+        }
+        item |= {"contradicts": list(self.contradicts)} if self.contradicts else {}
+        item |= {"said_in": list(self.said_in)} if self.said_in else {}
+        return item | ({"stands_for": list(self.stands_for)} if self.stands_for else {})
+
+
+@value
+class CitedFact:
+    """A value of a fact file, by its dotted key; one under a key that names a credential is hidden."""
+
+    handle: str
+    key: str
+    path: str
+    place: str
+    value: object
+    sha256: str
+    verified_at: str
+    is_hidden: bool = False
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form; what is hidden can't be checked by its value, so its evidence names the place alone."""
+        evidence: dict[str, object] = {"file": self.path, "path": self.place, "sha256": self.sha256}
+        if not self.is_hidden:
+            evidence["expected_value"] = self.value
+        statement = f"{self.key} = {self.text}"
+        claim: dict[str, object] = {"handle": self.handle, "statement": statement, "key": self.key, "value": self.value}
+        claim |= {"project": project} if (project := project_of(self.path)) else {}
+        return {
+            **claim,
+            "evidence": [] if self.is_hidden else [evidence],
+            "path": self.path,
+            "verified_at": self.verified_at,
+        }
+
+    @property
+    def text(self) -> str:
+        """The value as text: words as they are, anything else as JSON."""
+        import json
+
+        return self.value if isinstance(self.value, str) else json.dumps(self.value, ensure_ascii=False)
+
+
+@value
+class Replaced:
+    """A record that was found and no longer holds; nothing of it is quoted."""
+
+    record: Summary
+    by: tuple[str, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"slug": self.record.slug, "status": self.record.effective_status, "by": list(self.by)}
+
+
+@value
+class Near:
+    """A passage that was nearest and does not bear an answer."""
+
+    record: Summary
+    lines: tuple[int, int]
+    coverage: float
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        place = {"lines": f"{self.lines[0]}:{self.lines[1]}", "title": self.record.title}
+        return {"slug": self.record.slug, "path": self.record.path, **place, "coverage": round(self.coverage, 2)}
+
+
+@value
+class Synthesis:
+    """Prose that a program made of the claims: only sentences that lean on claims which stand were kept."""
+
+    text: str
+    dropped: int
+    command: tuple[str, ...]
+    fault: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        found: dict[str, object] = {"text": self.text, "dropped": self.dropped, "command": list(self.command)}
+        return {**found, "fault": self.fault} if self.fault else found
+
+
+@value
+class Reply:
+    """The answer to a question, or why there is none; `searched` is a sentence on what was looked through."""
+
+    question: str
+    status: str
+    project: str = ""
+    seat: str = ""
+    facts: tuple[CitedFact, ...] = ()
+    claims: tuple[Cited, ...] = ()
+    replaced: tuple[Replaced, ...] = ()
+    nearest: tuple[Near, ...] = ()
+    unknown: tuple[str, ...] = ()
+    searched: str = ""
+    reason: str = ""
+    synthesis: Synthesis | None = None
+
+    @property
+    def confidence(self) -> str:
+        """How sure it is: high where the claims cover the question and nothing speaks against them, else medium or low."""
+        if self.facts and not self.claims:
+            return "high"
+        best = max((item.coverage for item in self.claims), default=0.0)
+        is_doubted = any(item.contradicts or item.checked.liveness == "gone" for item in self.claims)
+        return "high" if best >= _SURE and not is_doubted else "medium" if best >= _FAIR else "low"
+
+    @property
+    def answer(self) -> str:
+        """The answer as one text: each fact and quote behind its handle."""
+        if self.status != ANSWERED:
+            return self.status
+        if self.synthesis is not None and self.synthesis.text:
+            return self.synthesis.text
+        facts = [f"[{item.handle}] {item.key} = {item.text}" for item in self.facts]
+        return "\n\n".join([*facts, *(f"[{item.handle}] {item.quote.text}" for item in self.claims)])
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form, which is a response that can be delivered."""
+        claims = [*(item.as_json() for item in self.facts), *(item.as_json() for item in self.claims)]
+        sources = dict.fromkeys([*(item.path for item in self.facts), *(item.quote.path for item in self.claims)])
+        whole: dict[str, object] = {
+            "question": self.question,
+            "status": self.status,
+            "answer": self.answer,
+            "claims": claims,
+            "sources": list(sources),
+            "replaced": [item.as_json() for item in self.replaced],
+            "nearest": [item.as_json() for item in self.nearest],
+            "unknown": list(self.unknown),
+            "searched": self.searched,
+        }
+        whole |= {"confidence": self.confidence} if self.status == ANSWERED else {"reason": self.reason}
+        if self.synthesis is not None:
+            whole |= {"synthesised": bool(self.synthesis.text), "synthesis": self.synthesis.as_json()}
+        return whole

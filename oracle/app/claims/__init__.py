@@ -1,0 +1,1 @@
+"""Claims of an answer, and their check against the files."""

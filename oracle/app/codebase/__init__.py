@@ -1,0 +1,1 @@
+"""What a repository says: ancestry, owners of files, names that no longer exist."""

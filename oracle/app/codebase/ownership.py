@@ -1,0 +1,92 @@
+"""May a seat commit what it changed? The seat matrix over a diff, with memory's exception for prose. App room; writes nothing."""
+
+from __future__ import annotations
+
+import os
+
+from oracle.app.git import ask_git
+from oracle.domain.delivery.task_tree_ownership import may_write_task
+from oracle.domain.markdown.prose import Change, classify_file
+from oracle.domain.names.seats import MEMORY, may_write, role_of
+from oracle.domain.names.slugs import check_name
+from oracle.domain.values import value
+from oracle.errors import UsageError
+from oracle.store.disk import steps
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.api import Oracle
+
+BUILDER = "builder"
+_PATIENCE = 20.0
+
+
+@value
+class Judged:
+    """One changed file: whether the seat may change it, and why or why not; `changes` where its prose was looked at."""
+
+    path: str
+    is_allowed: bool
+    why: str
+    changes: tuple[Change, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        changes = [
+            {"line": one.line, "sort": one.sort.value, "allowed": one.is_allowed, "text": one.text}
+            for one in self.changes
+        ]
+        return {"path": self.path, "allowed": self.is_allowed, "why": self.why, "changes": changes}
+
+
+def check(oracle: Oracle, repo: str, *, seat: str = MEMORY, staged: bool = False) -> list[Judged]:
+    """Judge every file that differs from HEAD, in the index when `staged` says so, else in the working tree.
+
+    Raises UsageError for a folder that is no repository, InvalidName.
+    """
+    name = check_name(seat, "seat")
+    code, top = ask_git(repo, "rev-parse", "--show-toplevel")
+    if code != 0:
+        raise UsageError(say("{repo} is no repository of git.", repo=repo), hint=say("Name one with --repo."))
+    which = ["--cached"] if staged else ["HEAD"]
+    code, said = ask_git(top, "diff", *which, "--name-only", "--no-renames", "-z", patience=_PATIENCE)
+    if code != 0:
+        raise UsageError(
+            say("git can't tell what changed in {top}.", top=top),
+            hint=say("Commit once, or look at the index: --staged."),
+        )
+    return [_judge(oracle, top, path, name, staged=staged) for path in said.split("\0") if path]
+
+
+def _judge(oracle: Oracle, top: str, path: str, seat: str, *, staged: bool) -> Judged:
+    place = os.path.join(os.path.realpath(top), path)
+    for base, may in ((oracle.root.path, may_write), (oracle.root.tasks, may_write_task)):
+        real = os.path.realpath(base).rstrip("/") + "/"
+        if place.startswith(real):
+            is_allowed = may(seat, place.removeprefix(real))
+            own, foreign = say("it is {seat}'s place", seat=seat), say("it is not {seat}'s place", seat=seat)
+            return Judged(path, is_allowed, own if is_allowed else foreign)
+    role = role_of(seat)
+    if role == BUILDER:
+        return Judged(path, is_allowed=True, why=say("the repository is the builder's"))
+    if role != MEMORY:
+        return Judged(path, is_allowed=False, why=say("the repository is the builder's"))
+    changes = classify_file(path, _before(top, path), _after(top, path, staged=staged))
+    wrong = list(dict.fromkeys(one.sort.value for one in changes if not one.is_allowed))
+    why = say("it changes {what}: a builder's, by a brief", what=wrong) if wrong else say("prose alone")
+    return Judged(path, not wrong, why, changes)
+
+
+def _before(top: str, path: str) -> str | None:
+    code, said = ask_git(top, "show", "--end-of-options", f"HEAD:{path}", patience=_PATIENCE)
+    return said if code == 0 else None
+
+
+def _after(top: str, path: str, *, staged: bool) -> str | None:
+    if staged:
+        code, said = ask_git(top, "show", "--end-of-options", f":{path}", patience=_PATIENCE)
+        return said if code == 0 else None
+    place = os.path.join(top, path)
+    raw = os.fsencode(os.readlink(place)) if os.path.islink(place) else steps.read(place)
+    return None if raw is None else raw.decode("utf-8", "replace").strip()

@@ -1,0 +1,1 @@
+"""Decisions that people are asked for."""

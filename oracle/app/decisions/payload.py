@@ -1,0 +1,87 @@
+"""Check the payload of a decision that people are to make: by its schema, by what holds beyond it, for secrets. App room."""
+
+from __future__ import annotations
+
+import json
+
+from oracle.domain import timestamps
+from oracle.domain.records import decisions as rules
+from oracle.domain.records.decisions import Payload
+from oracle.errors import InvalidRecord, SecretFound
+from oracle.wording import Said, joined, retold, say, templates
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def validate(raw: bytes) -> Payload:
+    """Return the payload that a file holds. Raises InvalidRecord with every fault, SecretFound for one that holds a secret."""
+    try:
+        content = json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InvalidRecord(
+            say("The payload is not valid JSON: {error}.", error=error), hint=say("Mend the file.")
+        ) from None
+    faults: Sequence[str] = _schema_faults(content)
+    payload = Payload(content if isinstance(content, dict) else {})
+    faults = faults or rules.find_faults(payload)
+    if faults:
+        raise InvalidRecord(
+            say("The payload is not valid: {faults}. Nothing was sent.", faults=joined("; ", faults)),
+            hint=say("See schemas/decision-payload.schema.json."),
+        )
+    _refuse_secrets(payload)
+    return payload
+
+
+SCHEMAS_SENTENCES = templates(
+    "{value} is not a {format}",
+    "{value} is not of type {type}",
+    "{value} is not one of {choices}",
+    "{value} is too short",
+    "{value} is too long",
+    "{value} should be non-empty",
+    "{value} does not match {pattern}",
+    "{value} is less than the minimum of {least}",
+    "{value} is greater than the maximum of {most}",
+    "{name} is a required property",
+)
+"""What the checker of schemas says; here so that the catalogues know it."""
+
+
+def _schema_faults(content: object) -> list[Said]:
+    """Return what a payload breaks of its schema, formats included, in the order of its fields."""
+    from jsonschema import Draft202012Validator, FormatChecker
+
+    from oracle.store.root import schemas
+
+    checker = FormatChecker(formats=("uuid",))
+    checker.checks("date-time")(_is_moment)
+    checked = Draft202012Validator(schemas.load("decision-payload"), format_checker=checker)
+    errors = sorted(checked.iter_errors(content), key=lambda error: list(map(str, error.absolute_path)))
+    return [
+        say("{place}: {fault}", place=error.json_path.removeprefix("$."), fault=retold(error.message[:160]))
+        for error in errors
+    ]
+
+
+def _is_moment(found: object) -> bool:
+    """Tell whether a text is a date with a time and an offset (RFC 3339); what is no text is another rule's business."""
+    if not isinstance(found, str):
+        return True
+    has_time = len(found) > len("2026-01-01T00:00:00") and found[10] in "Tt " and found[-1] != "\n"
+    has_offset = found[-1:] in ("Z", "z") or (found[-6:-5] in ("+", "-") and found[-3:-2] == ":")
+    return has_time and has_offset and timestamps.parse(found) is not None
+
+
+def _refuse_secrets(payload: Payload) -> None:
+    from oracle.domain.safety import secrets
+
+    found = secrets.find_secrets(json.dumps(payload.fields, ensure_ascii=False))
+    if found:
+        kinds = ", ".join(dict.fromkeys(one.kind for one in found))
+        raise SecretFound(
+            say("The payload holds what looks like a secret ({kinds}). Nothing was sent.", kinds=kinds),
+            hint=say("Take it out."),
+        )

@@ -1,0 +1,1 @@
+"""Dispatch, deliver, complete and acknowledge handoffs."""

@@ -1,0 +1,268 @@
+"""Complete a handoff with a receipt and no response of ours, by the rules of the team. App room."""
+
+from __future__ import annotations
+
+from oracle.app.codebase import ancestry
+from oracle.app.delivery import dispatches, intents, resume, steps
+from oracle.app.delivery import team as teams
+from oracle.app.delivery.steps import REWORK, Delivered, Work
+from oracle.app.delivery.team import Team, open_team
+from oracle.app.guard import redaction
+from oracle.domain.delivery import receipts
+from oracle.domain.delivery.receipts import Kind, Receipt, ReceiptName
+from oracle.domain.names.seats import FRONT
+from oracle.domain.values import NOTHING, replace, value
+from oracle.errors import CompletionRefused
+from oracle.store.delivery import handoffs
+from oracle.wording import LIST, joined, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.api import Oracle
+
+VERDICTS = ("APPROVED", "APPROVED_WITH_NITS", "CHANGES_REQUESTED", "BLOCKED", "DECISION_NEEDED")
+DISPOSITIONS = ("AUTO_ADVANCE", "USER_DECISION_NEEDED")
+_SAID = ("task_id", "title", "summary", "user_summary", "next_action", "core_ux_gate", "branch", "fields")
+"""What a completion says in words of its own."""
+
+
+@value
+class Completion:
+    """A finished task on its way back: who did what for whom. `fields` are further ones of the receipt."""
+
+    project: str
+    task_id: str
+    source: str
+    target: str = ""
+    profile: str = ""
+    status: str = "completed"
+    title: str = ""
+    summary: str = ""
+    verdict: str = ""
+    commit: str = ""
+    branch: str = ""
+    test_policy: str = ""
+    user_summary: str = ""
+    next_action: str = ""
+    disposition: str = ""
+    core_ux_gate: str = ""
+    sweep: int | None = None
+    notifies: bool = True
+    needs_lineage: bool = False
+    is_any_branch: bool = False
+    fields: Mapping[str, object] = NOTHING
+    secrets: str = redaction.REFUSE
+    """What becomes of what looks like a secret in it."""
+
+
+def complete(oracle: Oracle, given: Completion) -> Delivered:
+    """Complete a handoff; another completion that stands is kept aside, and its ACK ends. The same again changes nothing.
+
+    Raises CompletionRefused, SecretFound, PrivacyBlocked, UsageError, NoProfile, HandoffFailed; a wake-up that fails is a warning
+    and waits.
+    """
+    resume.before(oracle, notifies=given.notifies)
+    cleaned, redacted = redaction.guard_handoff(oracle, {name: getattr(given, name) for name in _SAID}, given.secrets)
+    given = replace(given, **cleaned) if redacted else given
+    team = open_team(oracle, given.project, path=given.profile)
+    dispatches.refuse_decision(team, given.task_id)
+    source, target = team.seat_meant(given.source), team.seat_meant(given.target)
+    name = team.receipt(given.task_id, source, target or dispatches.asker_of(team, given.task_id, source))
+    asked = dispatches.dispatch_answered(team.folder, name)
+    receipt = _receipt(oracle, team, given, name, asked)
+    standing = handoffs.find(team.folder, name)
+    work = Work(receipt, None, REWORK, given.notifies)
+    subject = (team.project, name.task_id, name.source, name.target, receipts.fingerprint(receipt.fields)[:12])
+    entry = intents.keep(oracle, "delivery", subject, work.as_fields(team))
+    with intents.until_done(oracle, entry):
+        done, owed = steps.carry_out(oracle, team, work)
+    if done.is_new and standing is not None and standing.kind is Kind.COMPLETION:
+        _warn_of_replaced(oracle, standing)
+    return replace(steps.send_all(oracle, done, owed), redacted=redacted)
+
+
+def _warn_of_replaced(oracle: Oracle, before: Receipt) -> None:
+    """Say which completion another took the place of: its reader may have acted on it."""
+    words = [f"{key} {before.text(key)}" for key in ("status", "verdict", "commit") if before.text(key)]
+    told = {"task": before.name.task_id, "moment": before.text("delivered_at") or "?", "what": joined(LIST, words)}
+    acknowledged = before.text("consumed_at")
+    oracle.warn(
+        say(
+            "this takes the place of the completion of {task} from {moment} ({what}), acknowledged {acknowledged}; "
+            "the old receipt is kept",
+            **told,
+            acknowledged=acknowledged,
+        )
+        if acknowledged
+        else say(
+            "this takes the place of the completion of {task} from {moment} ({what}); the old receipt is kept", **told
+        )
+    )
+
+
+def _receipt(oracle: Oracle, team: Team, given: Completion, name: ReceiptName, asked: Receipt | None) -> Receipt:
+    """Return the receipt after every rule was kept; git is asked, nothing is written."""
+    _keep_rules(team, given, name, asked)
+    repo = team.profile.repo_root
+    commit = given.commit
+    branch = _branch_facts(repo, given)
+    built = commit if team.profile.role(name.source) == "builder" else _built(team, name.task_id)
+    judged = built or commit or str(branch.get("branch_tip") or "")
+    status = ancestry.lineage_of(repo, judged) if judged else ancestry.UNKNOWN
+    if commit and ancestry.is_missing(repo, commit):
+        oracle.warn(
+            say("the commit {commit} was not found in {repo}; its lineage is unknown", commit=commit, repo=repo)
+        )
+    drift = _drift(asked, branch)
+    if drift:
+        oracle.warn(drift)
+        status = ancestry.DIVERGENT
+    _keep_lineage(oracle, given, built or commit, asked=asked)
+    fields = {
+        **given.fields,
+        **branch,
+        "builder_commit": built,
+        "commit": commit,
+        "head_contains_commit": {ancestry.IN_LINEAGE: True, ancestry.DIVERGENT: False}.get(status),
+        "lineage_status": status,
+        "core_ux_gate": given.core_ux_gate,
+        "correlation_id": receipts.correlation_id(team.project, name.task_id),
+        "delivered_at": teams.stamp(oracle),
+        "delivery_path": team.tree.delivery_file(name.source),
+        "frontstage_disposition": given.disposition,
+        "next_action": given.next_action,
+        "source_todo_path": team.tree.todo_file(name.source),
+        "status": given.status,
+        "summary": given.summary,
+        "sweep_count": given.sweep,
+        "test_policy": given.test_policy,
+        "title": given.title,
+        "user_summary": given.user_summary,
+        "verdict": given.verdict,
+    }
+    return steps.completion(name, fields, asked=asked)
+
+
+def _built(team: Team, task_id: str) -> str:
+    """Return the commit that a builder reported last for this task, ""."""
+    found = []
+    for seat in team.profile.seats_of("builder"):
+        for target in team.profile.seats:
+            receipt = (
+                handoffs.read(team.folder, receipts.receipt_name(task_id, seat, target)) if target != seat else None
+            )
+            if receipt is not None and receipt.kind is Kind.COMPLETION and receipt.text("builder_commit"):
+                found.append(receipt)
+    return max(found, key=lambda item: item.text("delivered_at")).text("builder_commit") if found else ""
+
+
+def _branch_facts(repo: str, given: Completion) -> dict[str, object]:
+    if not given.branch:
+        return {}
+    tip, base = ancestry.tip_of(repo, given.branch), ancestry.base_of(repo, given.branch)
+    return {"branch": given.branch, "branch_tip": tip or None, "branch_base": base or None}
+
+
+def _drift(asked: Receipt | None, branch: Mapping[str, object]) -> str:
+    """Return what to say when the branch did not leave the main line where the dispatch expected it to."""
+    expected, base = asked.text("expected_base_sha") if asked else "", str(branch.get("branch_base") or "")
+    if not expected or not base or base.startswith(expected) or expected.startswith(base):
+        return ""
+    return say(
+        "the branch left the main line at {base}, not at {expected} as the dispatch says",
+        base=base[:12],
+        expected=expected[:12],
+    )
+
+
+# Rules ----------------------------------------------------------------------------------------------------------------
+
+
+def _keep_rules(team: Team, given: Completion, name: ReceiptName, asked: Receipt | None) -> None:
+    expected = asked.text("expected_branch") if asked else ""
+    if given.branch and expected and given.branch != expected and not given.is_any_branch:
+        raise CompletionRefused(
+            say(
+                "BOUNCE: branch mismatch: {task_id} was dispatched for {expected}, not for {branch}.",
+                task_id=name.task_id,
+                expected=expected,
+                branch=given.branch,
+            ),
+            hint=say("Deliver from that branch, or add --allow-branch-mismatch."),
+        )
+    if asked is not None and asked.text("expected_base_sha"):
+        _require_branch(given)
+    if asked is not None and asked.fields.get("core_ux") is True and not given.core_ux_gate:
+        raise CompletionRefused(
+            say("{task_id} touches the core of the product.", task_id=name.task_id),
+            hint=say("Say how it was looked at: --core-ux-gate."),
+        )
+    if team.profile.role(name.source) == "reviewer" and given.verdict not in VERDICTS:
+        raise CompletionRefused(
+            say("A reviewer's completion needs a verdict; {verdict} is none.", verdict=given.verdict)
+            if given.verdict
+            else say("A reviewer's completion needs a verdict."),
+            hint=say("Give --verdict {verdicts}.", verdicts=joined("|", VERDICTS)),
+        )
+    if name.target in (FRONT, team.profile.heartbeat_owner):
+        _keep_front(team, given, name)
+
+
+def _require_branch(given: Completion) -> None:
+    absent = [
+        flag
+        for flag, word in (
+            ("--branch", given.branch),
+            ("--pr-number", given.fields.get("pr_number")),
+            ("--ci-conclusion", given.fields.get("ci_conclusion")),
+        )
+        if not word
+    ]
+    if absent:
+        raise CompletionRefused(
+            say(
+                "{task_id} was dispatched with an expected base, and {absent} is not given.",
+                task_id=given.task_id,
+                absent=absent,
+            ),
+            hint=say("Give them all."),
+        )
+
+
+def _keep_front(team: Team, given: Completion, name: ReceiptName) -> None:
+    if name.source != team.profile.active_loop_owner:
+        raise CompletionRefused(
+            say(
+                "{target} is closed to {source}: only {owner} delivers there.",
+                target=name.target,
+                source=name.source,
+                owner=team.profile.active_loop_owner,
+            ),
+            hint=say("Deliver to {owner}.", owner=team.profile.active_loop_owner),
+        )
+    if given.disposition not in DISPOSITIONS:
+        raise CompletionRefused(
+            say("A delivery to {target} needs --frontstage-disposition.", target=name.target),
+            hint=joined(" or ", DISPOSITIONS),
+        )
+    if given.disposition == DISPOSITIONS[1] and not given.next_action:
+        raise CompletionRefused(
+            say("A decision of the user is needed, and no --next-action says which."), hint=say("Name it.")
+        )
+
+
+def _keep_lineage(oracle: Oracle, given: Completion, commit: str, *, asked: Receipt | None) -> None:
+    """Ask for a summary and a commit: a warning by default, whatever the day; an error where the caller wants it strict."""
+    summary = given.user_summary or (asked.text("user_summary") if asked else "")
+    absent = [key for key, word in (("user_summary", summary), ("builder_commit", commit)) if not word]
+    if not absent:
+        return
+    if given.needs_lineage:
+        raise CompletionRefused(
+            say("The completion of {task_id} lacks {absent}.", task_id=given.task_id, absent=absent),
+            hint=say("Give them."),
+        )
+    if "user_summary" in absent:
+        oracle.warn(say("the completion of {task_id} has no --user-summary", task_id=given.task_id))

@@ -1,0 +1,129 @@
+"""The log of decisions: what memory decided on the way, one orphan record an entry, read back whoever wrote it. App room."""
+
+from __future__ import annotations
+
+import uuid
+
+from oracle.app.records.once import make_root, write_once
+from oracle.domain import timestamps
+from oracle.domain.records.drafts import Draft
+from oracle.domain.records.records import Record
+from oracle.domain.values import value
+from oracle.errors import NotFound, OracleError, UsageError
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.api import Oracle
+    from oracle.app.delivery.order import Order
+    from oracle.app.delivery.team import Team
+
+DECISION = "decision"
+_KEYS = ("issue_id", "ts", "task_id", "project", "seat", "kind", "title", "status", "detail")
+
+
+@value
+class Entry:
+    """One decision: who decided what about which task. `is_auto` when no person was asked."""
+
+    project: str
+    task_id: str
+    title: str
+    detail: str
+    seat: str = "planner"
+    decision_type: str = "auto"
+    reason: str = ""
+    is_auto: bool = True
+
+
+def append(oracle: Oracle, entry: Entry) -> dict[str, object]:
+    """Write an entry as an orphan record and return it as the log shows it. Raises UsageError, and what a write raises."""
+    for name in ("project", "task_id", "title", "detail"):
+        if not getattr(entry, name).strip():
+            raise UsageError(
+                say("The {field} is empty.", field=name.replace("_", " ")),
+                hint=say("Say it in a word or a sentence."),
+            )
+    make_root(oracle)
+    written = oracle.write(_draft(entry))
+    return {**_shown(_read(oracle, oracle.root.relative(written.path))), "path": written.path}
+
+
+def log_dispatch(oracle: Oracle, team: Team, order: Order) -> None:
+    """Write down that memory dispatched a task, once; what goes wrong is a warning, since the dispatch stands."""
+    what = order.title or order.objective
+    title = f"Dispatch {order.task_id} to {order.target}: {' '.join(what.split())}"[:200]
+    entry = Entry(team.project, order.task_id, title, order.objective, order.source, "dispatch")
+    try:
+        write_once(oracle, _draft(entry))
+    except OracleError as error:
+        oracle.warn(
+            say("the decision to dispatch {task} could not be written down: {fault}", task=order.task_id, fault=error)
+        )
+
+
+def read_log(oracle: Oracle, project: str, *, limit: int = 50) -> list[dict[str, object]]:
+    """Return the last decisions of a project, the oldest first; `limit` 0 means all. A project without any has none."""
+    make_root(oracle)
+    try:
+        found = oracle.records({"project": project, "kind": DECISION})
+    except NotFound:
+        return []
+    paths = [item.path for item in found if item.path.split("/")[2:3] == [DECISION]]
+    return [_shown(_read(oracle, path)) for path in paths[-limit:]]
+
+
+def _draft(entry: Entry) -> Draft:
+    extra = {
+        "issue_id": str(uuid.uuid4()),
+        "decision_type": entry.decision_type,
+        "auto_mode": str(entry.is_auto).lower(),
+        "reason": entry.reason or entry.detail,
+    }
+    return Draft(
+        DECISION,
+        entry.project,
+        entry.title,
+        body=f"{entry.detail}\n",
+        author=entry.seat,
+        detail=" ".join(entry.detail.split())[:500],
+        task_id=entry.task_id,
+        extra=extra,
+    )
+
+
+def _read(oracle: Oracle, path: str) -> Record:
+    import os
+
+    from oracle.domain.names.slugs import slug_of
+    from oracle.domain.records.records import interpret
+    from oracle.store.markdown import records
+
+    whole = oracle.root.join(path)
+    document = records.parse(path, records.read(whole))
+    return interpret(document, slug_of(path), path, mtime_ns=os.stat(whole).st_mtime_ns)
+
+
+def _shown(record: Record) -> dict[str, object]:
+    """Return an entry with the keys of the log; who decided is its author, for the folder is memory's."""
+    fields = record.document.fields
+    seat = record.author if record.author and record.seat == "memory" else record.seat
+    known = {
+        "issue_id": fields.get("issue_id") or fields.get("id") or record.slug.rpartition("/")[2],
+        "ts": timestamps.to_utc(record.ts) or record.sort_ts,
+        "task_id": record.task_id,
+        "project": record.project,
+        "seat": seat,
+        "kind": record.kind,
+        "title": record.title,
+        "status": record.status,
+        "detail": str(fields.get("detail") or "") or record.document.body.strip(),
+    }
+    detail = record.document.body.strip() or known["detail"]
+    return {
+        **{key: known[key] for key in _KEYS},
+        "detail": detail,
+        "decision_type": str(fields.get("decision_type") or "auto"),
+        "auto_mode": fields.get("auto_mode", "true") == "true",
+        "reason": str(fields.get("reason") or "") or detail,
+    }

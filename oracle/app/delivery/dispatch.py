@@ -1,0 +1,213 @@
+"""Dispatch a task or a question from one seat to another: receipt, queue, table, dispatch log, wake-up. App room.
+
+The receipt is the fact. Every step looks first whether it is done, so that the next command finishes what a dead process began.
+"""
+
+from __future__ import annotations
+
+from oracle.app.delivery import dispatch_rules, intents, resume, steps, wakeups
+from oracle.app.delivery import team as teams
+from oracle.app.delivery.order import QUERY, SAID, Order, order_of
+from oracle.app.delivery.team import Team, open_team
+from oracle.app.guard import redaction
+from oracle.domain.delivery import receipts
+from oracle.domain.delivery.receipts import Kind, ReceiptName, new_receipt
+from oracle.domain.delivery.task_queue import PENDING, Task
+from oracle.domain.values import replace, value
+from oracle.errors import Blocked, TaskAlreadyQueued
+from oracle.store.delivery import handoffs, responses, task_tree
+from oracle.store.delivery.handoffs import Outcome
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.api import Oracle
+    from oracle.store.delivery.inbox import Entry
+
+
+@value
+class Dispatched:
+    """Where a dispatch stands on disk, and what became of its wake-up."""
+
+    name: ReceiptName
+    todo_path: str
+    receipt_path: str
+    wake_up: wakeups.WakeUp = wakeups.WakeUp()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "task_id": self.name.task_id,
+            "source": self.name.source,
+            "target": self.name.target,
+            "todo": self.todo_path,
+            "receipt": self.receipt_path,
+            "wake_up": self.wake_up.as_json(),
+        }
+
+
+def new_task_id(oracle: Oracle) -> str:
+    """Return an id that nobody has: the moment and some letters of chance."""
+    import secrets
+
+    return f"Q-{teams.now(oracle):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+
+
+def dispatch(oracle: Oracle, order: Order) -> Dispatched:
+    """Dispatch once. Raises TaskAlreadyQueued, SecretFound (nothing is written), Blocked, UsageError, NoProfile, HandoffFailed."""
+    resume.before(oracle, notifies=order.notifies)
+    cleaned, redacted = redaction.guard_handoff(oracle, {name: getattr(order, name) for name in SAID}, order.secrets)
+    order = replace(order, **cleaned) if redacted else order
+    team = open_team(oracle, order.project, path=order.profile)
+    if order.task_id:
+        responses.path_of(oracle.root, order.task_id)  # an id that no answer could have is refused
+        if team.profile.role(order.target) == "memory":
+            teams.require_own_response(oracle, team, team.receipt(order.task_id, order.target, order.source))
+    named = replace(
+        order, task_id=order.task_id or new_task_id(oracle), project=team.project, profile=team.profile.path
+    )
+    name = team.receipt(named.task_id, named.source, named.target)
+    if named.reply_to and named.reply_to != named.source:
+        team.receipt(named.task_id, named.target, named.reply_to)
+    dispatch_rules.keep(oracle, team, named)
+    entry = intents.keep(oracle, "dispatch", (team.project, name.task_id, name.source, name.target), named.as_fields())
+    if entry is None:
+        raise TaskAlreadyQueued(
+            say("TASK_ALREADY_QUEUED {task_id}: another process dispatches it just now.", task_id=name.task_id),
+            hint=say("If it has died, `oracle resume` finishes what it began."),
+        )
+    with intents.until_done(oracle, entry):
+        dispatch_rules.refuse_second(team, name)
+        made = _carry_out(oracle, team, named)
+        owed = _owe(oracle, team, named, made) if named.notifies else None
+    return replace(made, wake_up=_send(oracle, owed))
+
+
+def carry_on(oracle: Oracle, fields: Mapping[str, object]) -> str:
+    """Do what a dead process left undone of a dispatch; return the task's id."""
+    order = order_of(fields)
+    team = open_team(oracle, order.project, path=order.profile)
+    made = _carry_out(oracle, team, order)
+    found = handoffs.read(team.folder, made.name)
+    if order.notifies and found is not None and not found.text("notified_at"):
+        _owe(oracle, team, order, made)
+    return order.task_id
+
+
+# Steps ----------------------------------------------------------------------------------------------------------------
+
+
+def _carry_out(oracle: Oracle, team: Team, order: Order) -> Dispatched:
+    name = team.receipt(order.task_id, order.source, order.target)
+    moment = teams.stamp(oracle)
+    todo = team.tree.todo_file(name.target)
+    outcome = handoffs.publish(team.folder, _receipt(team, order, name, moment))
+    _queue(team, order, moment, undo=name if outcome is Outcome.CREATED else None)
+    cells = {"Title": order.headline, "Owner": name.target, "Status": PENDING, "Notes": order.notes}
+    task_tree.upsert_row(team.tree, name.task_id, cells)
+    steps.log_once(
+        oracle,
+        team,
+        f"{name.source} dispatched {name.task_id} to {name.target} test_policy={order.test_policy}",
+        task_id=name.task_id,
+    )
+    teams.note(oracle, "dispatch", {**team.ends_of(name), "kind": order.kind, "notifies": order.notifies})
+    if team.profile.role(order.source) == "memory":
+        from oracle.app.delivery import decision_log
+
+        decision_log.log_dispatch(oracle, team, replace(order, task_id=name.task_id))
+    return Dispatched(name, todo, handoffs.path_of(team.folder, name))
+
+
+def _queue(team: Team, order: Order, moment: str, *, undo: ReceiptName | None) -> None:
+    """Put the task into the queue unless it is there; a receipt made now goes again when another seat queued the id."""
+    entry = _task(team, order, moment)
+    for found in task_tree.read_queue(team.tree, order.target):
+        if found.task_id == order.task_id and found.fields.get("source") == order.source:
+            return
+    try:
+        task_tree.queue_task(team.tree, order.target, entry)
+    except TaskAlreadyQueued:
+        if undo is not None:
+            handoffs.withdraw(team.folder, undo)
+        raise
+
+
+def _task(team: Team, order: Order, moment: str) -> Task:
+    fields = {
+        "title": order.headline,
+        "task_type": order.task_type,
+        "review_required": str(order.needs_review).lower(),
+        "source": order.source,
+        "reply_to": order.reply_to or order.source,
+        "dispatched_at": moment,
+        "correlation_id": receipts.correlation_id(team.project, order.task_id),
+        "test_policy": order.test_policy,
+        "project": team.project,
+        **order.queue,
+    }
+    return Task(order.task_id, PENDING, fields, order.objective, order.skill_refs)
+
+
+def _receipt(team: Team, order: Order, name: ReceiptName, moment: str) -> receipts.Receipt:
+    fields: dict[str, object] = {
+        "assigned_at": moment,
+        "correlation_id": receipts.correlation_id(team.project, name.task_id),
+        "reply_to": order.reply_to or order.source,
+        "test_policy": order.test_policy,
+        "title": order.headline,
+        "todo_path": team.tree.todo_file(name.target),
+        "user_summary": order.user_summary,
+        "task_kind": order.kind,
+        "objective": order.objective,
+    }
+    if team.profile.role(name.target) == "builder":
+        fields |= {"expected_branch": f"feat/{name.task_id}", "expected_worktree_path": f"/tmp/{name.task_id}-wt"}  # noqa: S108 - a name that teams expect
+    return new_receipt(Kind.DISPATCH, name, {**fields, **order.receipt})
+
+
+def _owe(oracle: Oracle, team: Team, order: Order, made: Dispatched) -> Entry | None:
+    name = made.name
+    if name.target == teams.OPERATOR:
+        return None
+    reply = order.reply_to or order.source
+    text = (
+        f"{name.task_id} assigned from {name.source} to {name.target}. Read {made.todo_path}."
+        f" When complete, reply to {reply} via DELIVERY + notify."
+    )
+    if order.kind == QUERY and teams.is_memory(team, name.target):
+        return wakeups.owe_question(oracle, team, name, text=text + team.how_to_read(name.task_id))
+    return wakeups.owe(oracle, team, name, seat=name.target, text=text)
+
+
+def _send(oracle: Oracle, owed: Entry | None) -> wakeups.WakeUp:
+    if owed is None:
+        return wakeups.WakeUp()
+    if wakeups.is_left_to_daemon(oracle, owed):
+        detail = say("the daemon answers it, or wakes the seat with its packet")
+        return wakeups.WakeUp("attended", str(owed.fields["seat"]), detail)
+    outcome = wakeups.send(oracle, owed)
+    wakeups.warn_of(oracle, outcome)
+    return outcome
+
+
+def least_busy(oracle: Oracle, project: str, role: str, *, path: str = "") -> str:
+    """Return the seat of a role with the fewest open handoffs, the first of equals. Raises Blocked when there is none."""
+    from oracle.app.delivery.handoffs import of_team
+
+    team = open_team(oracle, project, path=path)
+    seats = team.profile.seats_of(role)
+    if not seats:
+        raise Blocked(
+            say(
+                "seat_needed: the project {project} has no seat with the role {role}.", project=team.project, role=role
+            ),
+            hint=say("Add one."),
+        )
+    load = dict.fromkeys(seats, 0)
+    for item in of_team(oracle, team).handoffs:
+        if item.completion is None and item.answerer in load:
+            load[item.answerer] += 1
+    return min(seats, key=lambda seat: load[seat])

@@ -1,0 +1,87 @@
+"""Which dispatches a completion answers, and who asked: told from the receipts of one task id. App room; writes nothing."""
+
+from __future__ import annotations
+
+from oracle.app.delivery import team as teams
+from oracle.app.delivery.team import Team
+from oracle.domain.delivery.receipts import PAYLOAD, Kind, Receipt, ReceiptName
+from oracle.domain.records.decisions import Payload, resolve_command
+from oracle.errors import CompletionRefused, OtherAsker
+from oracle.store.delivery import handoffs
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def dispatches_to(folder: str, task_id: str, seat: str) -> Iterator[tuple[Receipt, bool]]:
+    """Yield (receipt, whether it is open) of everything that was sent to a seat under just this task id, no notices."""
+    for receipt, suffix in handoffs.receipts_of(folder, task_id):
+        if receipt.name.target == seat and receipt.kind is not Kind.NOTICE:
+            yield receipt, not suffix
+
+
+def dispatch_answered(folder: str, name: ReceiptName) -> Receipt | None:
+    """Return the dispatch that a completion of this name answers, the open one first, or None when none asked."""
+    found = [pair for pair in dispatches_to(folder, name.task_id, name.source) if is_answer(name, pair[0])]
+    return min(found, key=lambda pair: not pair[1])[0] if found else None
+
+
+def is_answer(name: ReceiptName, dispatch: Receipt) -> bool:
+    """Tell whether a completion of this name goes to who sent a receipt, or to whom its answer is to go."""
+    return dispatch.kind is not Kind.COMPLETION and name.target in (dispatch.name.source, dispatch.reply_to)
+
+
+def refuse_decision(team: Team, task_id: str) -> None:
+    """Raise CompletionRefused when a task is a question to people: an answer of another kind would leave it undecided."""
+    for receipt, _ in handoffs.receipts_of(team.folder, task_id):
+        if receipt.asks_people:
+            raise CompletionRefused(
+                say("{task_id} asks people to decide; nothing was handed over.", task_id=task_id),
+                hint=say("Settle it with `{command}`.", command=command_to_settle(team, receipt)),
+            )
+
+
+def refuse_other_reader(team: Team, name: ReceiptName) -> None:
+    """Raise OtherAsker for an answer to a seat that did not ask, while another that did still waits for it.
+
+    The one response of the id would be taken for the answer to that question. A delivery that was made before may come again.
+    """
+    if dispatch_answered(team.folder, name) is not None or handoffs.find(team.folder, name) is not None:
+        return
+    for asked, is_open in dispatches_to(team.folder, name.task_id, name.source):
+        if is_open and asked.kind is Kind.DISPATCH:
+            raise OtherAsker(
+                say(
+                    "{seat} asked {source} under the task id {task_id}, not {target}; nothing was delivered.",
+                    seat=asked.name.source,
+                    source=name.source,
+                    task_id=name.task_id,
+                    target=name.target,
+                ),
+                hint=say("Deliver it with --target {seat}.", seat=asked.reply_to),
+            )
+
+
+def command_to_settle(team: Team, asked: Receipt) -> str:
+    """Return the command that settles a question to people, with its choices."""
+    content = asked.fields.get(PAYLOAD)
+    return resolve_command(asked.name.task_id, team.project, Payload(content if isinstance(content, dict) else {}))
+
+
+def asker_of(team: Team, task_id: str, source: str) -> str:
+    """Return who wants the answer, from the dispatch that was made last. Raises CompletionRefused when nothing was dispatched."""
+    found = [item for item, _ in dispatches_to(team.folder, task_id, source) if item.kind is Kind.DISPATCH]
+    if not found:
+        if source != teams.OPERATOR:
+            team.profile.require_seat(source)
+        raise CompletionRefused(
+            say(
+                "Nothing tells to whom {source} answers {task_id}: no dispatch to it is on disk.",
+                source=source,
+                task_id=task_id,
+            ),
+            hint=say("Name it with --target."),
+        )
+    return max(found, key=lambda item: item.text("assigned_at")).reply_to

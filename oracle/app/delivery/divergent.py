@@ -1,0 +1,60 @@
+"""A commit that passed outside of the main line: the record that says so, and the word to memory. App room.
+
+What becomes of it is the business of `integrating`.
+"""
+
+from __future__ import annotations
+
+from oracle.app.codebase.ancestry import DIVERGENT, is_commit
+from oracle.app.delivery import wakeups
+from oracle.app.delivery.team import Team
+from oracle.domain.delivery.receipts import Receipt
+from oracle.store.delivery import handoffs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.api import Oracle
+    from oracle.store.delivery.inbox import Entry
+
+PASS_NEEDS_INTEGRATION = "PASS_NEEDS_INTEGRATION"  # noqa: S105 - a word that teams look for, no password
+
+
+def note(oracle: Oracle, team: Team, receipt: Receipt) -> str:
+    """Write down, once, that a commit passed outside of the main line; return the record's path, "" when it did not.
+
+    Memory needs no word about what is delivered to it.
+    """
+    name, commit = receipt.name, _commit(receipt)
+    if receipt.text("lineage_status") != DIVERGENT or not commit or team.profile.role(name.target) == "memory":
+        return ""
+    from oracle.app.records.once import write_once
+    from oracle.domain.records.drafts import Draft, Evidence
+
+    where = handoffs.path_of(team.folder, name)
+    body = (
+        f"{name.source} delivered {name.task_id} to {name.target} with the commit {commit}, which the head of"
+        f" {team.profile.repo_root} does not contain.\n\nlineage_status={DIVERGENT}\nreported_commit={commit}\n"
+        f"receipt={where}\n"
+    )
+    title = f"{PASS_NEEDS_INTEGRATION} {name.task_id} {commit[:12]}"
+    evidence = (Evidence("high", where),)
+    return write_once(oracle, Draft("finding", team.project, title, body=body, task_id=name.task_id, evidence=evidence))
+
+
+def owe_memory(oracle: Oracle, team: Team, receipt: Receipt, seat: str) -> Entry:
+    """Owe a seat of memory a wake-up that tells of the commit."""
+    name, commit = receipt.name, _commit(receipt)
+    words = {
+        "task_id": name.task_id,
+        "lineage_status": DIVERGENT,
+        "reported_commit": commit if is_commit(commit) else "?",  # a receipt may say anything
+        "source": name.source,
+        "target": name.target,
+        "delivery_path": team.tree.delivery_file(name.source),
+    }
+    text = f"{PASS_NEEDS_INTEGRATION}: " + " ".join(f"{key}={word}" for key, word in words.items())
+    return wakeups.owe(oracle, team, name, seat=seat, text=text, topic=f"{PASS_NEEDS_INTEGRATION} {commit}")
+
+
+def _commit(receipt: Receipt) -> str:
+    return receipt.text("builder_commit") or receipt.text("commit")

@@ -1,0 +1,284 @@
+"""Show the handoffs of every project: how far each is, its age, who acts next; and the story of one from its files. App room."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+from oracle.app.claims import stored
+from oracle.app.claims.stored import ToldClaim
+from oracle.app.delivery import dispatches, wakeups
+from oracle.app.delivery import team as teams
+from oracle.app.delivery.team import Team, open_team
+from oracle.domain import timestamps
+from oracle.domain.delivery import receipts
+from oracle.domain.delivery.handoffs import Handoff, Party, Step, is_stale
+from oracle.domain.names.slugs import check_name
+from oracle.domain.values import value
+from oracle.errors import NotFound, OracleError, UsageError
+from oracle.store.delivery import handoff_list, responses
+from oracle.store.delivery.handoff_list import Around, Chapter, Listing
+from oracle.store.root import profile
+from oracle.wording import retold, say, say_many
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from oracle.api import Oracle
+
+STATES = tuple(step.value for step in Step if step is not Step.NONE)
+
+
+@value
+class Listed:
+    """One handoff of a listing; `age` is in seconds since the newest of its files changed.
+
+    `command` is what whoever is next types, with every value that is known, "" when nothing is to be done.
+    """
+
+    project: str
+    handoff: Handoff
+    age: float
+    command: str = ""
+
+    @property
+    def is_stale(self) -> bool:
+        """Tell whether it stands where it is for longer than it should."""
+        return is_stale(self.handoff.state, self.age)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        item, state = self.handoff, self.handoff.state
+        return {
+            "project": self.project,
+            "task_id": item.task_id,
+            "asker": item.asker,
+            "answerer": item.answerer,
+            "state": state.step.value,
+            "next": item.next_seat(),
+            "action": state.action,
+            "command": self.command,
+            "age_seconds": round(self.age),
+            "stale": self.is_stale,
+            "unsolicited": state.unsolicited,
+            "problems": list(item.problems),
+        }
+
+
+@value
+class Outside:
+    """What lies outside of every handoff folder; a pending wake-up is (project, task id, seat)."""
+
+    responses: Collection[str]
+    conflicts: Collection[str]
+    pending: frozenset[tuple[str, str, str]]
+
+
+@value
+class Handoffs:
+    """A listing, the one that changed last at the end, and sentences on what could not be read."""
+
+    items: tuple[Listed, ...]
+    problems: tuple[str, ...] = ()
+
+
+@value
+class Story:
+    """Everything that the files tell of one task in one project; `answer` is what its response says, as far as it is a text."""
+
+    listed: tuple[Listed, ...]
+    project: str
+    chapters: tuple[Chapter, ...]
+    response_path: str = ""
+    answer: str = ""
+    claims: tuple[ToldClaim, ...] = ()
+    kept_aside: tuple[str, ...] = ()
+    wake_ups: tuple[str, ...] = ()
+    events: tuple[dict[str, object], ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form, each receipt with all its fields."""
+        return {
+            "project": self.project,
+            "handoffs": [item.as_json() for item in self.listed],
+            "files": [
+                {
+                    "path": chapter.path,
+                    "changed_at": timestamps.from_mtime(int(chapter.changed_at * 1e9)),
+                    "kind": chapter.receipt.kind.value,
+                    "fields": dict(chapter.receipt.fields),
+                    "problems": list(chapter.receipt.problems),
+                }
+                for chapter in self.chapters
+            ],
+            "response": self.response_path or None,
+            "answer": self.answer,
+            "claims": [item.as_json() for item in self.claims],
+            "kept_aside": list(self.kept_aside),
+            "wake_ups": list(self.wake_ups),
+            "events": list(self.events),
+        }
+
+
+def list_all(oracle: Oracle, *, project: str = "", state: str = "") -> Handoffs:
+    """Return the handoffs of one project or of all. Raises UsageError for a state that is none, NoProfile.
+
+    A project that can't be read is a problem of the listing, unless it alone was asked for.
+    """
+    if state and state not in STATES:
+        raise UsageError(
+            say("There is no state {state!r}.", state=state), hint=say("Choose one of {choices}.", choices=STATES)
+        )
+    items: list[Listed] = []
+    problems: list[str] = []
+    around = _outside(oracle)
+    for name in [project] if project else profile.projects(oracle.root):
+        try:
+            team = open_team(oracle, name)
+            found = of_team(oracle, team, around)
+        except OracleError as error:
+            if project:
+                raise
+            problems.append(error.sentence)
+            continue
+        items += _listed(oracle, team, found.handoffs)
+        problems += found.problems
+    kept = [item for item in items if not state or item.handoff.state.step.value == state]
+    problems += [sentence for item in items for sentence in item.handoff.problems]
+    return Handoffs(tuple(sorted(kept, key=lambda item: -item.age)), tuple(problems))
+
+
+def _listed(oracle: Oracle, team: Team, found: Sequence[Handoff]) -> list[Listed]:
+    now = teams.now_seconds(oracle)
+    return [Listed(team.project, item, max(0.0, now - item.changed_at), _command(oracle, team, item)) for item in found]
+
+
+def _command(oracle: Oracle, team: Team, handoff: Handoff) -> str:
+    """Return the command that does the next step of a handoff; what only its writer knows stands as `FILE` or `…`.
+
+    Of several answers that were kept aside it names the newest.
+    """
+    from shlex import join
+
+    state = handoff.state
+    complete = ("complete_handoff", "--profile", team.profile.path, "--source", handoff.answerer)
+    deliver = ("oracle", "deliver", "--project", team.project, "--task-id", handoff.task_id, "--target", handoff.asker)
+    if state.party is Party.ORACLE:
+        return "oracle resume"
+    if state.party is Party.OPERATOR:
+        aside = responses.conflicts_of(oracle.root, handoff.task_id)
+        return join((*deliver, "--response-file", aside[-1] if aside else "FILE", "--supersede"))
+    if state.party is Party.ASKER:
+        return join((*complete, "--target", handoff.asker, "--task-id", handoff.task_id, "--ack-only"))
+    if state.party is Party.NOBODY:
+        return ""
+    if handoff.dispatch is not None and handoff.dispatch.asks_people:
+        return dispatches.command_to_settle(team, handoff.dispatch)
+    if team.profile.role(handoff.answerer) == "memory":
+        return join((*deliver, "--response-file", "FILE"))
+    return join((*complete, "--target", handoff.asker, "--task-id", handoff.task_id, "--summary", "…"))
+
+
+def of_team(oracle: Oracle, team: Team, around: Outside | None = None) -> Listing:
+    """Return the handoffs of one team with all that lies around its folder."""
+    outside = around or _outside(oracle)
+    mine = Around(
+        outside.responses,
+        outside.conflicts,
+        {(task, seat) for name, task, seat in outside.pending if name == team.project},
+        team.profile.seats_of("memory"),
+        partial(responses.is_older, oracle.root),
+    )
+    return handoff_list.list_handoffs(team.folder, now=teams.now(oracle), around=mine)
+
+
+def _outside(oracle: Oracle) -> Outside:
+    answers = responses.list_answers(oracle.root)
+    waiting = [entry.fields for entry in wakeups.pending(oracle)]
+    pending = {(str(one.get("project")), str(one.get("task_id")), str(one.get("seat"))) for one in waiting}
+    return Outside(answers.answered, answers.conflicts, frozenset(pending))
+
+
+def projects_with(oracle: Oracle, task_id: str) -> list[tuple[str, Team]]:
+    """Return the projects in which files of just this task id lie. Raises NotFound when there is none."""
+    name = check_name(task_id, "task id")
+    found = []
+    for project in profile.projects(oracle.root):
+        try:
+            team = open_team(oracle, project)
+            names = os.listdir(team.folder)
+        except (OracleError, OSError):
+            continue
+        parsed = (receipts.parse_file_name(one) for one in names if one.startswith(f"{name}__"))
+        if any(one is not None and one[0].task_id == name for one in parsed):
+            found.append((project, team))
+    if not found:
+        raise NotFound(
+            say("No handoff has the task id {name}.", name=name), hint=say("See what there is with `oracle handoffs`.")
+        )
+    return found
+
+
+def tell(oracle: Oracle, task_id: str, *, project: str = "") -> Story:
+    """Return the whole story of a task. Raises NotFound, UsageError when several projects have one of this id."""
+    found = projects_with(oracle, task_id)
+    fitting = [(name, team) for name, team in found if project in ("", name)]
+    if not fitting:
+        raise NotFound(
+            say("The project {project} has no handoff {task_id}.", project=project, task_id=task_id),
+            hint=say("See `oracle handoffs`."),
+        )
+    if len(fitting) > 1:
+        raise UsageError(
+            say("The task id {task_id} stands in {count} projects.", task_id=task_id, count=len(fitting)),
+            hint=say("Name one with --project: {projects}.", projects=[name for name, _ in fitting]),
+        )
+    return _story(oracle, fitting[0][1], check_name(task_id, "task id"))
+
+
+def _story(oracle: Oracle, team: Team, task_id: str) -> Story:
+    from oracle.app import journal
+
+    listed = [item for item in of_team(oracle, team).handoffs if item.task_id == task_id]
+    aside = [
+        name
+        for name in _names(oracle.root.responses)
+        if name.startswith((f"{task_id}.conflict-", f"{task_id}.superseded-"))
+    ]
+    path, response = responses.path_of(oracle.root, task_id), _response(oracle, task_id)
+    waiting = [entry for entry in wakeups.pending(oracle) if entry.fields.get("task_id") == task_id]
+    return Story(
+        tuple(_listed(oracle, team, listed)),
+        team.project,
+        handoff_list.tell_story(team.folder, task_id),
+        path if os.path.exists(path) else "",
+        answer if isinstance(answer := response.get("answer"), str) else "",
+        stored.read(response),
+        tuple(f"{oracle.root.responses}/{name}" for name in aside),
+        tuple(
+            say_many(
+                "{seat}: tried {n} time; {error}",
+                "{seat}: tried {n} times; {error}",
+                n=one.tries,
+                seat=one.fields.get("seat"),
+                error=retold(one.last_error) if one.last_error else say("not tried yet"),
+            )
+            for one in waiting
+        ),
+        tuple(journal.events(oracle, project=team.project, task=task_id, limit=50)),
+    )
+
+
+def _response(oracle: Oracle, task_id: str) -> Mapping[str, object]:
+    try:
+        return responses.read(oracle.root, task_id) or {}
+    except OracleError:  # half written; the listing says so
+        return {}
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []

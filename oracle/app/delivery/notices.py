@@ -1,0 +1,87 @@
+"""Send a seat a notice, and keep a receipt of it beside the handoffs, never over one. App room."""
+
+from __future__ import annotations
+
+import json
+
+from oracle.app.delivery import team as teams
+from oracle.app.delivery import wakeups
+from oracle.app.delivery.team import open_team
+from oracle.app.guard import privacy
+from oracle.domain.delivery.task_files import one_line
+from oracle.domain.values import value
+from oracle.store.disk import steps
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.api import Oracle
+
+FOLDER = "notices"
+"""Where the receipts of notices lie, below the handoff folder."""
+
+
+@value
+class Notice:
+    """What to tell whom. A `task_id` makes it leave a receipt."""
+
+    project: str
+    source: str
+    target: str
+    message: str
+    task_id: str = ""
+    reply_to: str = ""
+    kind: str = "notice"
+    profile: str = ""
+    leaves_receipt: bool = True
+
+
+@value
+class Notified:
+    """How it went: `sent` tells whether the text was seen to be taken."""
+
+    sent: bool
+    detail: str
+    receipt_path: str = ""
+
+
+def notify(oracle: Oracle, notice: Notice) -> Notified:
+    """Send a notice at once; one that fails is recorded as not sent. Raises UsageError for an unknown seat or a bad text."""
+    team = open_team(oracle, notice.project, path=notice.profile)
+    name = team.receipt(notice.task_id or "notice", notice.source, notice.target)
+    text = _text(notice)
+    from oracle.wake.outcomes import check_text
+
+    check_text(text)
+    privacy.require_clean(oracle, {say("its text"): text}, what=say("The notice"))
+    moment = teams.now(oracle)
+    topic = f"{notice.kind} {moment.isoformat()}"
+    entry = wakeups.owe(oracle, team, name, seat=name.target, text=text, topic=topic)
+    outcome = wakeups.send_once(oracle, entry)
+    sent = outcome.result == "sent"
+    path = ""
+    if notice.task_id and notice.leaves_receipt:
+        stamp = f"{moment:%Y%m%dT%H%M%S%fZ}"
+        path = f"{team.folder}/{FOLDER}/{name.file_name.removesuffix('.json')}__{stamp}.json"
+        content = {
+            "kind": notice.kind,
+            "task_id": name.task_id,
+            "source": name.source,
+            "target": name.target,
+            "reply_to": notice.reply_to or None,
+            "message": text,
+            "notified_at": teams.stamp(oracle) if sent else None,
+            "transport": "tmux",
+            "detail": outcome.detail,
+        }
+        data = json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True).encode("utf-8", "backslashreplace")
+        steps.create_once(path, data + b"\n")
+    return Notified(sent, outcome.detail, path)
+
+
+def _text(notice: Notice) -> str:
+    task = f"{notice.task_id} " if notice.task_id else ""
+    text = f"{task}{notice.kind} from {notice.source} to {notice.target}: {one_line(notice.message)}"
+    if notice.reply_to:
+        text += f" Reply to {notice.reply_to} if follow-up or completion is required."
+    return text

@@ -1,0 +1,256 @@
+"""Finish what others began: intents whose process died, wake-ups whose time has come, handoffs that stand half done. App room.
+
+Every command of delivery does a bounded part of it first, quietly; `resume` does all and says what it did.
+"""
+
+from __future__ import annotations
+
+import time
+
+from oracle.app.delivery import intents, steps, wakeups
+from oracle.app.delivery import team as teams
+from oracle.domain.delivery.handoffs import Party, Step
+from oracle.domain.delivery.receipts import Kind
+from oracle.domain.values import value
+from oracle.errors import Conflict, DiskFailure, HandoffFailed, LockTimeout, NotFound, OracleError
+from oracle.store.delivery import inbox
+from oracle.store.delivery.inbox import Entry
+from oracle.store.delivery.inbox import Kind as Waits
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.api import Oracle
+    from oracle.app.delivery.team import Team
+    from oracle.domain.delivery.handoffs import Handoff
+
+QUIET_INTENTS, QUIET_WAKE_UPS = 20, 2
+QUIET_TIME, QUIET_PATIENCE = 3.0, 1.5
+"""Bounds of the quiet part: entries, seconds altogether, and seconds that one pane is waited for."""
+
+
+@value
+class Resumed:
+    """What a resume did, a sentence each; `left` is what still waits."""
+
+    done: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"done": list(self.done), "left": list(self.left)}
+
+
+def resume_quietly(oracle: Oracle) -> None:
+    """Finish what is due, in a few seconds at most; trouble is a warning, since it is not what was asked for."""
+    until = time.monotonic() + QUIET_TIME
+    finish_intents(oracle, until)
+    try:
+        now = teams.now_seconds(oracle)
+        due = [one for one in inbox.read(oracle.root, now).due(now) if one.kind is Waits.WAKE]
+        for entry in due[:QUIET_WAKE_UPS]:
+            if time.monotonic() < until and not wakeups.is_left_to_daemon(oracle, entry):
+                wakeups.send_again(oracle, entry, patience=QUIET_PATIENCE)
+    except (OracleError, OSError) as error:  # a Root that can't be written is still read
+        oracle.warn(say("wake-ups that wait could not be sent: {error}", error=error))
+
+
+def before(oracle: Oracle, *, notifies: bool) -> None:
+    """Do the quiet part before a command's own work; one that is to wake nobody wakes nobody for others either."""
+    if notifies:
+        resume_quietly(oracle)
+    else:
+        finish_intents(oracle)
+
+
+def finish_intents(oracle: Oracle, until: float = 0.0) -> None:
+    """Finish what dead processes began, until a moment of the monotonic clock, and wake nobody."""
+    end = until or time.monotonic() + QUIET_TIME
+    try:
+        found = inbox.read(oracle.root, teams.now_seconds(oracle))
+        for entry in unattended(oracle, found)[:QUIET_INTENTS]:
+            if time.monotonic() < end:
+                finish_intent(oracle, entry)
+    except (OracleError, OSError) as error:
+        oracle.warn(say("what others left undone could not be finished: {error}", error=error))
+
+
+def resume(oracle: Oracle) -> Resumed:
+    """Finish every intent of a dead process, try every wake-up now, and do the machine's part of half-done handoffs."""
+    done: list[str] = []
+    left: list[str] = []
+    now = teams.now_seconds(oracle)
+    for entry in inbox.read(oracle.root, now).poisoned:
+        inbox.revive(oracle.root, entry, now)
+    found = inbox.read(oracle.root, now)
+    for entry in unattended(oracle, found):
+        (done if (said := finish_intent(oracle, entry)) else left).append(
+            said or say("{entry}: could not be finished", entry=_words(entry))
+        )
+    for project in projects(oracle):
+        done += mend(oracle, project)
+    now = teams.now_seconds(oracle)
+    for entry in inbox.read(oracle.root, now).waiting:
+        if entry.kind is Waits.WAKE and not wakeups.is_left_to_daemon(oracle, entry):
+            outcome = wakeups.send_again(oracle, entry)
+            if outcome.result == "waits":
+                left.append(
+                    say(
+                        "{entry}: {seat} was not woken ({reason}); it is tried until it succeeds or the handoff is acknowledged",
+                        entry=_words(entry),
+                        seat=outcome.seat,
+                        reason=wakeups.reason_of(outcome),
+                    )
+                )
+            elif outcome.result:
+                done.append(
+                    say(
+                        "{entry}: woke {seat} ({detail})", entry=_words(entry), seat=outcome.seat, detail=outcome.detail
+                    )
+                )
+    left += list(found.problems)
+    return Resumed(tuple(done), tuple(left))
+
+
+def _words(entry: Entry) -> str:
+    project, task, source, target, *_ = (*entry.subject, "", "", "", "")
+    if not target:
+        return " ".join(part for part in entry.subject if part)
+    return say("{task} of {project}, {source} to {target}", task=task, project=project, source=source, target=target)
+
+
+# Intents --------------------------------------------------------------------------------------------------------------
+
+
+def unattended(oracle: Oracle, found: inbox.Inbox) -> list[Entry]:
+    """Return the intents that nobody works on any more."""
+    entries = [*found.waiting, *found.taken]
+    return [one for one in entries if one.kind is Waits.INTENT and not intents.is_worked_on(oracle, one)]
+
+
+def finish_intent(oracle: Oracle, entry: Entry) -> str:
+    """Do the steps of an intent; return a sentence, "" when the disk or a lock refused and it has to wait."""
+    inbox.take(oracle.root, entry, teams.now_seconds(oracle))
+    try:
+        said = _carry_on(oracle, entry)
+    except (DiskFailure, HandoffFailed, LockTimeout) as error:
+        import random
+
+        chance = random.Random()  # noqa: S311 - jitter
+        inbox.defer(
+            oracle.root, entry, now=teams.now_seconds(oracle), error=error.sentence, chance=chance, most=wakeups.TRIES
+        )
+        return ""
+    except OracleError as error:
+        if not isinstance(error, Conflict):
+            teams.note(oracle, "skip", {"what": "intent", "subject": list(entry.subject), "reason": error.sentence})
+        inbox.finish(oracle.root, entry)
+        return say("{entry}: dropped, {fault}", entry=_words(entry), fault=error)
+    inbox.finish(oracle.root, entry)
+    return said
+
+
+def put_off(oracle: Oracle, entry: Entry, error: str) -> Entry:
+    """Let an entry that failed for no reason anybody foresaw wait; after five tries it is set aside (`oracle doctor`)."""
+    import random
+
+    chance = random.Random()  # noqa: S311 - jitter
+    return inbox.defer(oracle.root, entry, now=teams.now_seconds(oracle), error=error, chance=chance)
+
+
+def _carry_on(oracle: Oracle, entry: Entry) -> str:
+    content = entry.fields.get("content")
+    fields = content if isinstance(content, dict) else {}
+    what = entry.fields.get("do", "answer")
+    if what == "dispatch":
+        from oracle.app.delivery import dispatch
+
+        return say("finished the dispatch {task}", task=dispatch.carry_on(oracle, fields))
+    if what == "delivery":
+        work = steps.work_of(fields)
+        team = teams.open_team(oracle, "", path=str(fields.get("profile", "")))
+    else:
+        from oracle.app.delivery import deliver
+
+        team, work, _ = deliver.prepare(oracle, deliver.delivery_of(entry.fields))
+    done, _ = steps.carry_on(oracle, team, work)
+    return say(
+        "finished the delivery of {task} from {source} to {target}",
+        task=done.name.task_id,
+        source=done.name.source,
+        target=done.name.target,
+    )
+
+
+# Handoffs that stand half done ----------------------------------------------------------------------------------------
+
+
+def projects(oracle: Oracle) -> list[str]:
+    """Return the projects that have a profile."""
+    from oracle.store.root import profile
+
+    return profile.projects(oracle.root)
+
+
+def mend(oracle: Oracle, project: str) -> list[str]:
+    """Do the machine's part of a project's half-done handoffs; return a sentence for each thing done."""
+    from oracle.app.delivery import handoffs
+
+    try:
+        team = teams.open_team(oracle, project)
+        found = handoffs.of_team(oracle, team)
+    except OracleError as error:
+        oracle.warn(say("{project}: {fault}", project=project, fault=error))
+        return []
+    return [
+        said
+        for item in found.handoffs
+        if item.state.party is Party.ORACLE
+        for said in [_mend_one(oracle, team, item)]
+        if said
+    ]
+
+
+def _mend_one(oracle: Oracle, team: Team, item: Handoff) -> str:
+    from oracle.store.delivery import handoffs
+
+    if item.dispatch is None:
+        return ""
+    if item.state.step is Step.DELIVERED and item.dispatch.kind is Kind.DISPATCH:
+        handoffs.consume(team.folder, item.dispatch.name)
+        return say("consumed the dispatch {name}: it is answered", name=item.dispatch.name.file_name)
+    if (
+        item.state.step is Step.ANSWERED
+        and teams.is_memory(team, item.answerer)
+        and _is_alone(oracle, team, item.task_id)
+    ):
+        return _complete_from_response(oracle, team, item)
+    return ""
+
+
+def _is_alone(oracle: Oracle, team: Team, task_id: str) -> bool:
+    """Tell whether no other project has a handoff of this task id: a response tells of no project."""
+    from oracle.app.delivery import handoffs
+
+    try:
+        return {name for name, _ in handoffs.projects_with(oracle, task_id)} == {team.project}
+    except NotFound:
+        return False
+
+
+def _complete_from_response(oracle: Oracle, team: Team, item: Handoff) -> str:
+    """Write the receipt of an answer whose delivery died before it, and whose intent is lost."""
+    from oracle.app.delivery import deliver
+    from oracle.store.delivery import responses
+
+    try:
+        response = responses.read(oracle.root, item.task_id)
+        if response is None:
+            return ""
+        made = deliver.Delivery(team.project, item.task_id, item.asker, response, source=item.answerer)
+        _, work, _ = deliver.prepare(oracle, made)
+        steps.carry_on(oracle, team, work)
+    except OracleError as error:
+        oracle.warn(say("{task} could not be completed: {fault}", task=item.task_id, fault=error))
+        return ""
+    return say("completed {task} from its response", task=item.task_id)

@@ -1,0 +1,182 @@
+"""A project's team as the use cases of delivery see it: its profile, the places of its task tree, and the time.
+
+App room. Reads the profile; writes to the journal, where trouble is a warning and never a failure.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+
+from oracle.domain import timestamps
+from oracle.domain.delivery.receipts import ReceiptName, receipt_name
+from oracle.domain.names.seats import MEMORY
+from oracle.domain.names.slugs import check_name
+from oracle.domain.values import value
+from oracle.errors import OracleError, OwnershipError, UsageError
+from oracle.store import journal
+from oracle.store.root import profile
+from oracle.store.root.profile import Profile
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.api import Oracle
+    from oracle.store.delivery.task_tree import TaskTree
+
+OPERATOR = "operator"
+"""Who stands behind the team: may ask, has no queue and no pane."""
+
+
+@value
+class Team:
+    """A profile, with the task tree that it names."""
+
+    profile: Profile
+
+    @property
+    def tree(self) -> TaskTree:
+        """The places of the task tree."""
+        from oracle.store.delivery.task_tree import TaskTree
+
+        mine = self.profile
+        return TaskTree(mine.tasks_root, mine.tasks_doc, mine.status_doc, mine.handoff_dir)
+
+    @property
+    def project(self) -> str:
+        """The project's checked name."""
+        return self.profile.project
+
+    @property
+    def folder(self) -> str:
+        """The folder of the receipts."""
+        return self.profile.handoff_dir
+
+    def receipt(self, task_id: str, source: str, target: str) -> ReceiptName:
+        """Return the name of a receipt between two seats of the team. Raises InvalidName, UsageError."""
+        name = receipt_name(task_id, source, target)
+        if name.source == name.target:
+            raise UsageError(
+                say("The seat {source} hands nothing over to itself.", source=name.source),
+                hint=say("Name another seat."),
+            )
+        for seat in (name.source, name.target):
+            if seat != OPERATOR:
+                self.profile.require_seat(seat)
+        return name
+
+    def how_to_read(self, task_id: str) -> str:
+        """Return the end of a wake-up that names the command which tells a task's story, and what to do next."""
+        return f" To read on: oracle handoffs show {task_id} --project {self.project}"
+
+    def ends_of(self, name: ReceiptName) -> dict[str, object]:
+        """Return what an event of the journal says of a handoff: its project, task, source and target."""
+        return {"project": self.project, "task_id": name.task_id, "source": name.source, "target": name.target}
+
+    def seat_meant(self, seat: str) -> str:
+        """Return the seat that a word names: a plain `planner` stands for the one planner seat of another name.
+
+        Raises UsageError where there are several.
+        """
+        if seat != "planner" or seat in self.profile.seats:
+            return seat
+        planners = self.profile.planners
+        if len(planners) > 1:
+            raise UsageError(
+                say("`planner` may mean each of {planners}.", planners=planners), hint=say("Name the seat.")
+            )
+        return planners[0] if planners else seat
+
+
+def open_team(oracle: Oracle, project: str, *, path: str = "") -> Team:
+    """Return the team of a project, or that of the profile at `path`. Raises NoProfile, InvalidProfile, InvalidName.
+
+    What the profile says and is not followed is a warning. A path and a project that disagree are refused.
+    """
+    if path:
+        found = profile.load_file(oracle.root, os.path.abspath(os.path.expanduser(path)), os.environ)
+        if project and check_name(project, "project") != found.project:
+            raise UsageError(
+                say(
+                    "The profile {path} is that of {project}, not of {project2}.",
+                    path=path,
+                    project=found.project,
+                    project2=project,
+                ),
+                hint=say("Name one of the two."),
+            )
+    else:
+        found = profile.load(oracle.root, project, os.environ)
+    for note in found.notes:
+        oracle.warn(note)
+    return Team(found)
+
+
+def is_memory(team: Team, seat: str) -> bool:
+    """Tell whether a seat is one of memory's, by the profile or by its name."""
+    return team.profile.role(seat) == MEMORY
+
+
+def require_memory(team: Team, seat: str) -> None:
+    """Raise OwnershipError unless a seat is one of memory's: responses are theirs alone to write."""
+    if not is_memory(team, check_name(seat, "seat")):
+        raise OwnershipError(
+            say("The seat {seat} writes no responses: they are memory's.", seat=seat),
+            hint=say("Another seat answers what it was asked with `complete_handoff`."),
+        )
+
+
+def now(oracle: Oracle) -> datetime:
+    """Return the time of the Root's clock, in UTC."""
+    return timestamps.from_ns(oracle.clock.now_ns())
+
+
+def stamp(oracle: Oracle) -> str:
+    """Return the time as receipts and queues print it: UTC, seconds, `+00:00`."""
+    return now(oracle).replace(microsecond=0).isoformat()
+
+
+def now_seconds(oracle: Oracle) -> float:
+    """Return the time of the Root's clock in seconds since 1970."""
+    return oracle.clock.now_ns() / 1e9
+
+
+def require_own_response(oracle: Oracle, team: Team, name: ReceiptName) -> None:
+    """Raise Conflict when the response of a task's id is another project's: what it says, else whose receipt tells of it.
+
+    A response that says nothing, of which no other project's receipt tells, is taken for this project's.
+    """
+    from oracle.store.delivery import handoffs, responses
+
+    owner = responses.project_of(oracle.root, name.task_id)
+    if owner is None or owner == team.project:
+        return
+    if not owner:
+        if handoffs.has_completion(team.folder, name.task_id):
+            return
+        owner = _other_owner(oracle, team, name.task_id)
+    if owner:
+        raise responses.belongs_to(name.task_id, owner)
+
+
+def _other_owner(oracle: Oracle, team: Team, task_id: str) -> str:
+    from oracle.store.delivery import handoffs
+
+    for project in profile.projects(oracle.root):
+        try:
+            folder = "" if project == team.project else profile.load(oracle.root, project, os.environ).handoff_dir
+        except OracleError:  # a profile that can't be read owns nothing here; listings name it
+            continue
+        if folder and handoffs.has_completion(folder, task_id):
+            return project
+    return ""
+
+
+def note(oracle: Oracle, event: str, details: Mapping[str, object]) -> None:
+    """Put a line into `events.log`; one that can't be written is a warning."""
+    try:
+        journal.append(oracle.root, event, timestamps.print_moment(now(oracle)), details)
+    except OracleError as error:
+        oracle.warn(say("the event {event} could not be noted: {fault}", event=event, fault=error))

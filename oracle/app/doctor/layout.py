@@ -1,0 +1,214 @@
+"""The checks of what stands where: links, strays, older layouts, odd names, near misses. Reads names and stats only."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+from oracle.app.doctor.checks import Check, capped, first_few, note, quoted, warning
+from oracle.app.doctor.context import Patient
+from oracle.app.doctor.tree import Entry
+from oracle.domain.names.seats import ORPHAN_KINDS, PATROL_FOLDERS, role_of
+from oracle.domain.names.slugs import RECORD_SUFFIXES, check_name, slug_of
+from oracle.errors import InvalidName, OracleError
+from oracle.store.root import profile
+from oracle.store.root.layout import LEGACY_PLURALS, RECORD_TREES
+from oracle.wording import say
+
+_KNOWN_FOLDERS = frozenset({*ORPHAN_KINDS, *LEGACY_PLURALS, *LEGACY_PLURALS.values(), "spec"})
+_NEAR_SUFFIXES = (".markdown", ".mdown", ".mkd", ".mkdn", ".mdwn", ".mdx", ".md.txt")
+
+
+def check_links(patient: Patient) -> Iterator[Check]:
+    """Name symbolic links that leave the Root, wherever they stand; those that stay are read where they point."""
+    leaving = [entry for entry in (*patient.tree.entries, *patient.tree.derived) if leaves(patient, entry)]
+    yield from capped(
+        warning(
+            "links",
+            say(
+                "{path} is a symbolic link that leaves the Root ({target}); it is not followed",
+                path=entry.path,
+                target=_read_link(patient, entry),
+            ),
+            say("rm {path}, and copy what it points at if it belongs here", path=quoted(patient.root.join(entry.path))),
+        )
+        for entry in leaving
+    )
+
+
+def leaves(patient: Patient, entry: Entry) -> bool:
+    """Tell whether an entry is a symbolic link that leaves the Root."""
+    return entry.is_link and not patient.root.contains(patient.root.join(entry.path))
+
+
+def _read_link(patient: Patient, entry: Entry) -> str:
+    try:
+        return os.readlink(patient.root.join(entry.path))
+    except OSError:
+        return say("gone")
+
+
+def check_strays(patient: Patient) -> Iterator[Check]:
+    """Name folders below a project that belong to no seat and no kind, and files that lie between the projects.
+
+    What need not be put right is a note: such a folder may be that of a seat. One that the project's profile names is a seat's.
+    """
+    yield from capped(filter(None, map(_stray, patient.tree.entries)))
+    yield from capped(_unknown_seats(patient))
+
+
+def _unknown_seats(patient: Patient) -> Iterator[Check]:
+    rosters: dict[str, tuple[str, ...]] = {}
+    for entry in patient.tree.entries:
+        parts = entry.parts
+        if len(parts) != 3 or parts[0] != "projects" or not entry.is_folder or entry.is_link:
+            continue
+        if parts[2] in _KNOWN_FOLDERS or role_of(parts[2]):
+            continue
+        if parts[1] not in rosters:
+            rosters[parts[1]] = _roster(patient, parts[1])
+        if parts[2] not in rosters[parts[1]]:
+            yield note(
+                "strays",
+                say(
+                    "{path}/ has the name of no role and no kind; it is read as the folder of a seat without rules",
+                    path=entry.path,
+                ),
+                say("Leave it if there is such a seat, else move its files into the folder of the seat that owns them"),
+            )
+
+
+def _roster(patient: Patient, project: str) -> tuple[str, ...]:
+    with suppress(OracleError, OSError):
+        return profile.load(patient.root, project, os.environ).seats
+    return ()
+
+
+def _stray(entry: Entry) -> Check | None:
+    parts = entry.parts
+    if parts[0] != "projects" or entry.is_link:
+        return None
+    if len(parts) == 2 and not entry.is_folder:
+        return warning(
+            "strays",
+            say("{path} lies between the projects", path=entry.path),
+            say("Move it into the folder of its project and seat"),
+        )
+    if len(parts) == 4 and role_of(parts[2]) == "patrol" and entry.is_folder and parts[3] not in PATROL_FOLDERS:
+        return warning(
+            "strays",
+            say("{path}/ is none of the patrol's folders", path=entry.path),
+            say("Move its files into one of {known}", known=PATROL_FOLDERS),
+        )
+    return None
+
+
+def check_old_layouts(patient: Patient) -> Iterator[Check]:
+    """Count files of the older layouts: they are read and never written."""
+    plural = [
+        entry.path
+        for entry in patient.tree.entries
+        if entry.is_file and len(entry.parts) > 3 and entry.parts[0] == "projects" and entry.parts[2] in LEGACY_PLURALS
+    ]
+    flat = [
+        entry.path
+        for entry in patient.tree.entries
+        if entry.is_file and len(entry.parts) == 1 and entry.name.endswith(".json") and entry.name != "index.json"
+    ]
+    if plural:
+        yield note(
+            "old layouts",
+            say(
+                "{count} records in plural folders, read, never written: {names}",
+                count=len(plural),
+                names=first_few(plural, 3),
+            ),
+        )
+    if flat:
+        yield note(
+            "old layouts",
+            say(
+                "{count} flat fact files, read, never written (machine/ wins): {names}",
+                count=len(flat),
+                names=first_few(flat, 3),
+            ),
+        )
+
+
+def check_names(patient: Patient) -> Iterator[Check]:
+    """Name files and folders whose names give no usable slug, or one that two people would type differently."""
+    yield from capped(filter(None, (_odd_name(patient, entry) for entry in _in_trees(patient))))
+
+
+def _odd_name(patient: Patient, entry: Entry) -> Check | None:
+    fix = say("Its owner renames it: {path}", path=quoted(patient.root.join(entry.path)))
+    reason = _why_odd(entry)
+    return warning("names", say("{path}: {reason}", path=entry.path, reason=reason), fix) if reason else None
+
+
+def _why_odd(entry: Entry) -> str:
+    name = entry.name
+    if any("\ud800" <= char <= "\udfff" for char in name):
+        return say("the name is not UTF-8, so it is not read")
+    if not name.isprintable():
+        return say("the name holds control characters")
+    if name != name.strip() or slug_of(name) != slug_of(name).strip():
+        return say("the name begins or ends with a blank")
+    if name != unicodedata.normalize("NFC", name):
+        return say("the name is not in Unicode's composed form (NFC), so a typed slug may not match it")
+    if entry.is_folder and entry.path.startswith("projects/") and len(entry.parts) == 2:
+        return _why_no_project(name)
+    return ""
+
+
+def _why_no_project(name: str) -> str:
+    try:
+        check_name(name.removeprefix("_"), "project")
+    except InvalidName:
+        return say("the folder's name is no name of a project, so no command can name it")
+    return ""
+
+
+def check_suffixes(patient: Patient) -> Iterator[Check]:
+    """Name files that look like records and are not read for their suffix."""
+    near = [entry for entry in _in_trees(patient) if entry.is_file and _is_near_miss(entry.name)]
+    yield from capped(
+        warning(
+            "suffixes",
+            say("{path} is not read: only .md and .json are", path=entry.path),
+            say("Its owner renames it to {name}", name=quoted(_stem(entry.path) + ".md")),
+        )
+        for entry in near
+    )
+
+
+def _is_near_miss(name: str) -> bool:
+    folded = name.casefold()
+    if folded.endswith(_NEAR_SUFFIXES):
+        return True
+    return folded.endswith(RECORD_SUFFIXES) and not name.endswith(RECORD_SUFFIXES)
+
+
+def _stem(path: str) -> str:
+    lengths = [len(suffix) for suffix in (*_NEAR_SUFFIXES, *RECORD_SUFFIXES) if path.casefold().endswith(suffix)]
+    return path[: -max(lengths)]
+
+
+def check_twins(patient: Patient) -> Iterator[Check]:
+    """Name files that want the same slug: `x.json` beside `x.md` is known by its full name only."""
+    files = {entry.path for entry in _in_trees(patient) if not entry.is_folder}
+    twins = sorted(path for path in files if path.endswith(".json") and f"{slug_of(path)}.md" in files)
+    yield from capped(
+        warning(
+            "twins",
+            say("{path} stands beside {slug}.md; its slug keeps the suffix", path=path, slug=slug_of(path)),
+            say("Its owner keeps one of the two"),
+        )
+        for path in twins
+    )
+
+
+def _in_trees(patient: Patient) -> Iterable[Entry]:
+    return (entry for entry in patient.tree.entries if entry.parts[0] in RECORD_TREES)

@@ -1,0 +1,38 @@
+"""The checks of what waits to be done: what failed too often and was set aside, decisions past their deadline. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from oracle.app.decisions import overdue
+from oracle.app.doctor.checks import Check, capped, warning
+from oracle.app.doctor.context import Patient
+from oracle.store.delivery import inbox
+from oracle.wording import retold, say
+
+
+def check_set_aside(patient: Patient) -> Iterator[Check]:
+    """Name what was given up after its tries, with the last error."""
+    yield from capped(
+        warning(
+            "set aside",
+            say(
+                "{kind} {subject}: given up after {tries} tries; {last_error}",
+                kind=entry.kind,
+                subject=" ".join(filter(None, entry.subject)),
+                tries=entry.tries,
+                last_error=retold(entry.last_error),
+            ),
+            say("oracle resume tries it again; rm {path} forgets it", path=path),
+        )
+        for path, entry in inbox.set_aside(patient.root)
+    )
+
+
+def check_overdue(patient: Patient) -> Iterator[Check]:
+    """Name the decisions that people did not settle in time; nothing settles them by itself."""
+    now = datetime.fromtimestamp(patient.now_ns / 1e9, UTC)
+    yield from capped(
+        warning("decisions", one.sentence, one.command) for one in overdue.find_overdue(patient.root, now)
+    )

@@ -1,0 +1,257 @@
+"""The checks of what the files say: whether records agree with each other, and whether other files can be read. Reads only."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from oracle.app.doctor.checks import Check, capped, error, first_few, note, quoted, warning
+from oracle.app.doctor.context import Head, Patient
+from oracle.app.doctor.tree import Entry
+from oracle.app.records import naming
+from oracle.domain.names.seats import role_of
+from oracle.domain.records.drafts import SCHEMA_VERSION
+from oracle.domain.records.records import RETIRING
+from oracle.errors import RulesUnusable
+from oracle.index.read import query
+from oracle.store import journal
+from oracle.store.root import privacy
+from oracle.store.root.configuration import load_patterns
+from oracle.wording import Said, say
+
+_READ_LIMIT = 64 * 1024 * 1024
+
+
+# -- what records say --------------------------------------------------------------------------------------------------
+
+
+def check_owners(patient: Patient) -> Iterator[Check]:
+    """Name records whose frontmatter names another project or seat than the folder in which they stand."""
+    yield from capped(check for head in patient.heads for check in _foreign(head))
+
+
+def _foreign(head: Head) -> Iterator[Check]:
+    parts = head.path.split("/")
+    if parts[0] != "projects" or len(parts) < 3:
+        return
+    expected = {"project": parts[1]}
+    if len(parts) > 3 and role_of(parts[2]):
+        expected["seat"] = parts[2]
+    for key, folder in expected.items():
+        told = head.fields[key]
+        if told and told not in (folder, "null", "~"):
+            detail = say(
+                "{place}: the frontmatter names the {key} {told}, the folder is {folder}'s",
+                place=f"{head.path}:{head.line(key)}",
+                key=key,
+                told=told,
+                folder=folder,
+            )
+            yield warning("owners", detail, say("Its owner corrects `{key}:` or moves the file", key=key))
+
+
+def check_ids(patient: Patient) -> Iterator[Check]:
+    """Name records of one project that bear the same id."""
+    bearers: dict[tuple[str, str], list[Head]] = defaultdict(list)
+    for head in patient.heads:
+        if head.fields["id"]:
+            bearers[(head.project, head.fields["id"])].append(head)
+    yield from capped(
+        _shared_id(identifier, heads) for (_, identifier), heads in sorted(bearers.items()) if len(heads) > 1
+    )
+
+
+def _shared_id(identifier: str, heads: list[Head]) -> Check:
+    first, *others = [f"{head.path}:{head.line('id')}" for head in heads]
+    detail = say(
+        "{first}: the id {id} is borne by {count} records, also by {others}",
+        first=first,
+        id=identifier,
+        count=len(heads),
+        others=first_few(others),
+    )
+    return warning("ids", detail, say("The owner of the copy gives it an id of its own"))
+
+
+def check_versions(patient: Patient) -> Iterator[Check]:
+    """Name records that a newer program wrote: they are read, as well as this one can."""
+    newer = [head for head in patient.heads if _is_newer(head.fields["schema_version"])]
+    yield from capped(
+        warning(
+            "versions",
+            say(
+                "{place}: schema_version {version}, this program knows {known}",
+                place=f"{head.path}:{head.line('schema_version')}",
+                version=head.fields["schema_version"],
+                known=SCHEMA_VERSION,
+            ),
+            say("Upgrade memory-oracle"),
+        )
+        for head in newer
+    )
+
+
+def _is_newer(version: str) -> bool:
+    return version.isascii() and version.isdecimal() and len(version) < 10 and int(version) > int(SCHEMA_VERSION)
+
+
+def check_retirements(patient: Patient) -> Iterator[Check]:
+    """Name cycles of records that retire each other, and retirements of records that are not there."""
+    connection = patient.index.truth.connect()
+    yield from capped(_cycles(patient))
+    yield from capped(
+        warning(
+            "retirements",
+            say("{path}:{line}: {kind} {ref}, which is no record", path=path, line=line, kind=kind, ref=ref),
+            _correct(naming.find_near(connection, ref), quoted(name)),
+        )
+        for _, path, kind, ref, line, name in query.unresolved(connection, "")
+        if kind in RETIRING
+    )
+
+
+def _correct(near: Sequence[str], name: str) -> Said:
+    if not near:
+        return say("Correct the reference, or restore {name}", name=name)
+    return say("Correct the reference (did you mean {near}?), or restore {name}", near=near, name=name)
+
+
+def _cycles(patient: Patient) -> Iterator[Check]:
+    rows = patient.index.truth.connect().execute(
+        "SELECT record.slug, target.name, record.path, edge.line FROM edge JOIN record ON record.id = source_id"
+        " JOIN target ON target.id = target_id WHERE edge.type IN ('supersedes', 'retires') ORDER BY record.slug, target.name"
+    )
+    places: dict[str, str] = {}
+    after: dict[str, list[str]] = defaultdict(list)
+    for slug, target, path, line in rows:
+        after[slug].append(target)
+        places.setdefault(slug, f"{path}:{line}")
+    for cycle in find_cycles(after):
+        chain = " -> ".join([*cycle, cycle[0]])
+        yield warning(
+            "retirements",
+            say("{places}: records retire each other in a circle: {chain}", places=places[cycle[0]], chain=chain),
+            say("Write a record that supersedes all of them, or correct one `supersedes:`"),
+        )
+
+
+def find_cycles(after: dict[str, list[str]]) -> list[list[str]]:
+    """Return one cycle for every set of nodes that reach each other, found by depth-first walks."""
+    cycles = []
+    done: set[str] = set()
+    for start in sorted(after):
+        trail: list[str] = []
+        waiting = [(start, 0)]
+        while waiting:
+            node, depth = waiting.pop()
+            del trail[depth:]
+            if node in trail:
+                cycles.append(trail[trail.index(node) :])
+                continue
+            if node in done:
+                continue
+            done.add(node)
+            trail.append(node)
+            waiting += [(target, depth + 1) for target in reversed(after.get(node, []))]
+    return cycles
+
+
+# -- other files -------------------------------------------------------------------------------------------------------
+
+
+def check_facts(patient: Patient) -> Iterator[Check]:
+    """Name fact files and responses that hold no JSON."""
+    places = ("machine/", "responses/")
+    files = [
+        entry
+        for entry in patient.tree.entries
+        if entry.is_file
+        and entry.name.endswith(".json")
+        and entry.name != "index.json"
+        and (entry.path.startswith(places) or "/" not in entry.path)
+    ]
+    yield from capped(check for entry in files for check in _torn_fact(patient, entry))
+
+
+def _torn_fact(patient: Patient, entry: Entry) -> Iterator[Check]:
+    if entry.status.st_size > _READ_LIMIT:
+        return
+    try:
+        with open(patient.root.join(entry.path), "rb") as stream:
+            json.loads(stream.read().decode("utf-8-sig"))
+    except (ValueError, RecursionError) as trouble:
+        yield warning(
+            "facts",
+            say("{path}:{line}: not valid JSON", path=entry.path, line=getattr(trouble, "lineno", 1)),
+            say("Run the program that wrote it again"),
+        )
+    except OSError:  # named by the check of what can be read
+        return
+
+
+def check_configuration(patient: Patient) -> Iterator[Check]:
+    """Name configuration files, and values in them, that can't be used."""
+    folders = [entry.parts for entry in patient.tree.entries if entry.is_folder]
+    projects = [parts[1] for parts in folders if len(parts) == 2 and parts[0] == "projects"]
+    found: dict[tuple[str, str], None] = {}
+    for project in ["", *projects]:
+        load_patterns(patient.root, project, report=lambda path, why: found.setdefault((path, why)))
+    yield from capped(
+        warning(
+            "configuration",
+            say("{path}:1: {reason}", path=path, reason=reason),
+            say("Mend or remove {path}", path=quoted(patient.root.join(path))),
+        )
+        for path, reason in found
+    )
+
+
+def check_privacy(patient: Patient) -> Iterator[Check]:
+    """Name the rule of the owner's that can't be used: nothing is written or sent while there is one."""
+    try:
+        privacy.require_usable(patient.root)
+    except RulesUnusable as trouble:
+        yield error("privacy", trouble.sentence, trouble.hint)
+
+
+def check_journal(patient: Patient) -> Iterator[Check]:
+    """Name lines of `events.log` that are no JSON object; a last line without an end was torn by a crash."""
+    yield from capped(_bad_events(patient))
+
+
+def _bad_events(patient: Patient) -> Iterator[Check]:
+    path = patient.root.events
+    if not os.path.isfile(path):
+        return
+    number, line = 0, b"\n"
+    with open(path, "rb") as stream:
+        for number, line in enumerate(iter(lambda: stream.readline(journal.LONGEST), b""), 1):
+            if len(line) == journal.LONGEST:
+                yield warning(
+                    "journal",
+                    say("events.log:{number}: no line of ours, it has no end; readers pass over it", number=number),
+                    say("Move it away: {path}", path=quoted(path)),
+                )
+                return  # nobody knows how much more of it there is
+            if not _is_event(line):
+                yield note(
+                    "journal",
+                    say("events.log:{number}: not a JSON object; readers pass over it", number=number),
+                    say("Nothing has to be done; no record is read from it"),
+                )
+    if not line.endswith(b"\n"):
+        fix = f"printf '\\n' >> {quoted(path)}"
+        yield warning(
+            "journal",
+            say("events.log:{number}: the last line has no end; the next event would be lost in it", number=number),
+            fix,
+        )
+
+
+def _is_event(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False

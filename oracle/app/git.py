@@ -1,0 +1,150 @@
+"""A project's repository as git knows it: read only, in a bounded time, and never by a shell. App room.
+
+The child gets nothing of our environment but PATH and HOME, no hooks, no pager and no prompt; `ORACLE_INTERNAL` keeps our own
+hooks silent below it. A name that is looked up is never an option: it stands behind `-e`, `--` or a prefix of ours.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from functools import cached_property
+
+from oracle.store.disk import programs
+
+PATIENCE = 5.0
+"""Seconds for one answer of git."""
+
+_OPTIONS = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never")
+_MOST_RENAMES = 8
+"""Renames of one file that are followed."""
+
+
+class OutOfTime(Exception):
+    """The time for questions to one repository is used up, or git gave no answer in its own."""
+
+
+def ask_git(repo: str, *words: str, patience: float = PATIENCE) -> tuple[int, str]:
+    """Return git's exit code and what it said; -1 when it could not be asked or took longer than `patience` seconds."""
+    environ = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
+    environ |= {"LC_ALL": "C", "ORACLE_INTERNAL": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        done = programs.run(["git", "-C", repo, *_OPTIONS, *words], environ=environ, patience=patience)
+    except (OSError, ValueError, programs.OutOfPatience):
+        return -1, ""
+    return done.code, done.output.decode("utf-8", "replace").strip()
+
+
+class Repository:
+    """One working tree for the length of a question; `budget` is the seconds that all answers of git may take together."""
+
+    def __init__(self, path: str, *, budget: float) -> None:
+        self.path = path
+        self._real = os.path.realpath(path)
+        self._end = time.monotonic() + budget
+
+    @cached_property
+    def is_git(self) -> bool:
+        """Tell whether the folder lies in a working tree of git."""
+        return self._ask("rev-parse", "--is-inside-work-tree") == (0, "true")
+
+    @cached_property
+    def is_bare(self) -> bool:
+        """Tell whether it has commits and no files that stand anywhere."""
+        return self._ask("rev-parse", "--is-bare-repository") == (0, "true")
+
+    @cached_property
+    def is_shallow(self) -> bool:
+        """Tell whether its history is cut off."""
+        return self._ask("rev-parse", "--is-shallow-repository") == (0, "true")
+
+    @cached_property
+    def _listed(self) -> tuple[str, ...]:
+        """The files that git tracks, each with the letter of its state before it."""
+        return tuple(self._ask("ls-files", "-t", "-z")[1].split("\0"))
+
+    @cached_property
+    def tracked(self) -> frozenset[str]:
+        """The paths of the files that git tracks, as it spells them."""
+        return frozenset(line[2:] for line in self._listed)
+
+    @cached_property
+    def left_out(self) -> frozenset[str]:
+        """The paths of tracked files, and of their folders, that a sparse checkout leaves out of the work tree."""
+        files = [line[2:] for line in self._listed if line.startswith("S ")]
+        folders = {path[:at] for path in files for at, char in enumerate(path) if char == "/"}
+        return frozenset((*files, *folders))
+
+    @cached_property
+    def branches(self) -> frozenset[str]:
+        """The names of the branches, local and remote; a remote one goes by its own name too."""
+        _, said = self._ask("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes")
+        names = [line.split("/", 2)[2] for line in said.splitlines() if line.count("/") > 1]
+        remote = [line.split("/", 3)[3] for line in said.splitlines() if line.startswith("refs/remotes/")]
+        return frozenset((*names, *(name for name in remote if name != "HEAD")))
+
+    def has_file(self, path: str) -> bool:
+        """Tell whether something stands at a path below the tree, tracked or not; nothing outside of it is looked at."""
+        place = os.path.normpath(os.path.join(self._real, path))
+        if not place.startswith(f"{self._real.rstrip('/')}/"):
+            return False
+        inside = os.path.realpath(os.path.dirname(place))
+        return f"{inside}/".startswith(f"{self._real.rstrip('/')}/") and os.path.lexists(place)
+
+    def has(self, path: str) -> bool:
+        """Tell whether something stands at a path, be it in the work tree or left out of it by a sparse checkout."""
+        return self.has_file(path) or (self.is_git and path in self.left_out)
+
+    def renamed(self, path: str) -> tuple[str, str]:
+        """Return (where a file that is gone stands now, the commit that took it away); "" for what history does not say."""
+        commit, now = "", path
+        for _ in range(_MOST_RENAMES):
+            _, removal = self._ask(
+                "log", "-1", "--diff-filter=D", "--no-renames", "--format=%h", "HEAD", "--", f":(literal){now}"
+            )
+            if not removal:
+                break
+            commit = commit or removal
+            now = self._renamed_in(removal, now)
+            if not now or self.has(now):
+                return now, commit
+        return "", commit
+
+    def _renamed_in(self, commit: str, path: str) -> str:
+        words = (
+            "--format=",
+            "--name-status",
+            "-z",
+            "-M",
+            "--diff-filter=R",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--relative",
+        )
+        parts = self._ask("show", *words, commit, "--")[1].split("\0")
+        pairs = {parts[at + 1]: parts[at + 2] for at in range(0, len(parts) - 2, 3)}
+        return pairs.get(path, "")
+
+    def has_symbol(self, parts: tuple[str, ...], *, leaving_out: str = "") -> bool:
+        """Tell whether one tracked file holds every part as a whole word; what lies below `leaving_out` does not count."""
+        words = [word for part in parts for word in ("-e", part)]
+        spec = ["--", ".", f":(exclude,literal){leaving_out}"] if leaving_out else ["--"]
+        look = ("grep", "-I", "-l", "-w", "-F", "--all-match")
+        code, _ = self._ask(*look, *words, *spec)
+        if code == 1 and self.left_out:  # git looks into the work tree alone unless it is told
+            code, _ = self._ask(*look, "--cached", *words, *spec)
+        if code not in (0, 1):
+            raise OutOfTime
+        return code == 0
+
+    def holds_commit(self, commit: str) -> tuple[bool, bool]:
+        """Return (whether HEAD's history has a commit, whether the repository has it at all)."""
+        code, _ = self._ask("merge-base", "--is-ancestor", f"{commit}^{{commit}}", "HEAD")
+        return code == 0, code in (0, 1)
+
+    def _ask(self, *words: str) -> tuple[int, str]:
+        left = self._end - time.monotonic()
+        code, said = ask_git(self.path, *words, patience=min(PATIENCE, left)) if left > 0 else (-1, "")
+        if code == -1:
+            raise OutOfTime
+        return code, said

@@ -1,0 +1,1 @@
+"""What may not be written or sent: redaction and the privacy rules of the owner."""

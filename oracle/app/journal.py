@@ -1,0 +1,82 @@
+"""Read the journal: its last events, of a project or a task, and those that come. App room; writes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import deque
+
+from oracle.store import journal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from oracle.api import Oracle
+
+    Event = dict[str, object]
+
+POLL = 0.2
+"""Seconds between two looks for new events."""
+
+_MOST = 1 << 31
+
+
+def events(oracle: Oracle, *, project: str = "", task: str = "", limit: int = 0) -> list[Event]:
+    """Return the last events that fit, the oldest first; `limit` 0 means all."""
+    fitting = (event for event in journal.read(oracle.root) if _fits(event, project, task))
+    return list(deque(fitting, maxlen=min(limit, _MOST))) if limit > 0 else list(fitting)
+
+
+def follow(oracle: Oracle, *, project: str = "", task: str = "", limit: int = 0) -> Iterator[Event]:
+    """Yield the last events and then each new one as it is written, until the caller has enough.
+
+    A line is taken once it is whole; a journal that was replaced or cut is read from its beginning.
+    """
+    offset = _size(oracle.root.events)
+    before = _read(oracle.root.events, 0, offset).split(b"\n")
+    rest = before.pop()
+    last = [event for line in before for event in _parse(line) if _fits(event, project, task)]
+    yield from last[-limit:] if limit > 0 else last
+    while True:
+        size = _size(oracle.root.events)
+        if size < offset:
+            offset, rest = 0, b""
+        if size > offset:
+            rest += _read(oracle.root.events, offset, size - offset)
+            offset = size
+            *lines, rest = rest.split(b"\n")
+            yield from (event for line in lines for event in _parse(line) if _fits(event, project, task))
+        else:
+            time.sleep(POLL)
+
+
+def _fits(event: Event, project: str, task: str) -> bool:
+    tasks = event.get("task_id"), event.get("task")
+    return (not project or event.get("project") == project) and (not task or task in tasks)
+
+
+def _parse(line: bytes) -> Iterator[Event]:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(entry, dict):
+        yield entry
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
+def _read(path: str, offset: int, count: int) -> bytes:
+    try:
+        with open(path, "rb") as stream:
+            stream.seek(offset)
+            return stream.read(count)
+    except OSError:
+        return b""

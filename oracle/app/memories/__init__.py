@@ -1,0 +1,1 @@
+"""An agent's memories, and the packets made of them."""

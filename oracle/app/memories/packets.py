@@ -1,0 +1,240 @@
+"""Make a packet for a role: gather candidates from the index, read them from disk, choose, keep the packet. App room."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from oracle.app.records.views import Summary
+from oracle.domain import timestamps
+from oracle.domain.markdown.documents import as_text
+from oracle.domain.names.slugs import check_name, entity
+from oracle.domain.records import packets as rules
+from oracle.domain.records.attention import READS, Candidate, Edge
+from oracle.domain.records.drafts import check_task
+from oracle.domain.records.memories import Memory, check_session, interpret, session_key, type_key
+from oracle.domain.records.packets import Packet, Request
+from oracle.domain.records.records import interpret as interpret_record
+from oracle.domain.values import replace, value
+from oracle.errors import DiskFailure
+from oracle.index import fold
+from oracle.index.read import memories as places
+from oracle.index.read import query
+from oracle.store.delivery import packets as store
+from oracle.store.markdown import records
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from oracle.api import Oracle
+    from oracle.index.db import Connection
+
+_HITS = 40
+"""Hits of a search, and newest records of a task, a session or a type, that are looked at."""
+_RECENT = 20
+_SECOND = 0.7
+"""What a hit for failures and questions is worth beside one for the goal."""
+_LONGEST_READ = 4000
+"""Characters of a record by which it is compared."""
+_STEM = 4
+_ROUNDS = 3
+"""How far contradictions of contradictions are followed."""
+_TASK = "entity:taskid:"
+
+
+@value
+class Routed:
+    """A packet with the id under which it is kept, made of what it says: the same packet has the same id."""
+
+    id: str
+    packet: Packet
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form: `packet_id`, `request`, `packet` and `debug`."""
+        return {"packet_id": self.id, "request": self.packet.request.as_json(), **self.packet.as_json()}
+
+
+@value
+class _Pool:
+    """What was found: records by slug, those of the task and of the session, and the edges among them."""
+
+    records: Mapping[str, Summary]
+    in_task: frozenset[str]
+    in_session: frozenset[str]
+    edges: tuple[Edge, ...]
+
+
+def route(oracle: Oracle, request: Request) -> Routed:
+    """Return the packet for a step and keep it.
+
+    Raises UsageError, InvalidName, NotInFederation for a project without a folder. Where it can't be kept it is returned
+    all the same, with a warning.
+    """
+    request.check()
+    _check_names(request)
+    hits = _search(oracle, request)
+    pool = oracle.index.read(lambda connection: _gather(connection, request, hits))
+    packet = rules.compose(request, _candidates(oracle, request, hits, pool), pool.edges)
+    return _keep(oracle, packet)
+
+
+def kept(oracle: Oracle, limit: int) -> list[dict[str, object]]:
+    """Return the packets that were made, the newest first."""
+    oracle.root.require()
+    return store.read(oracle.root, limit)
+
+
+def _check_names(request: Request) -> None:
+    if request.project:
+        check_name(request.project, "project")
+    check_task(request.task_id)
+    check_session(request.session_id)
+
+
+# -- where memories are looked for -------------------------------------------------------------------------------------
+
+
+def _search(oracle: Oracle, request: Request) -> dict[str, tuple[Summary, float]]:
+    """Return the hits by slug, each with its score as a share of the best."""
+    found: dict[str, tuple[Summary, float]] = {}
+    for text, worth in ((request.goal, 1.0), (" ".join((*request.failures, *request.questions)), _SECOND)):
+        for record, share in _shares(oracle, text, request.project):
+            score = worth * share
+            if record.slug not in found or score > found[record.slug][1]:
+                found[record.slug] = (record, score)
+    return found
+
+
+def _shares(oracle: Oracle, text: str, project: str) -> list[tuple[Summary, float]]:
+    """Return the hits for a text, of a project and of none, with their scores as shares of the best."""
+    if not text.strip():
+        return []
+    hits = oracle.search(text, {"project": project} if project else {}, limit=_HITS)
+    if project:
+        hits += [hit for hit in oracle.search(text, {}, limit=_HITS) if hit.record.path.startswith("shared/")]
+    best = max((hit.score for hit in hits), default=0.0)
+    if best > 0:
+        return [(hit.record, max(0.0, hit.score / best)) for hit in hits]
+    return [(hit.record, 1 / (1 + place)) for place, hit in enumerate(hits)]
+
+
+def _gather(connection: Connection, request: Request, hits: Mapping[str, tuple[Summary, float]]) -> _Pool:
+    """Return hits and the newest records of the task, of the session, of the types that the role reads, and of any."""
+
+    def mention(target: str) -> list[Summary]:
+        rows = places.mentioning(connection, target, request.project, limit=_HITS)
+        return [Summary.from_row(row) for row in rows]
+
+    task = mention(entity("taskid", request.task_id.removeprefix(_TASK))) if request.task_id else []
+    session = mention(session_key(check_session(request.session_id))) if request.session_id else []
+    found = {slug: record for slug, (record, _) in hits.items()}
+    found |= {record.slug: record for record in (*task, *session)}
+    for kind in READS[request.role]:
+        found |= {record.slug: record for record in mention(type_key(kind))}
+    recent = places.newest(connection, request.project, limit=_RECENT)
+    found |= {record.slug: record for record in map(Summary.from_row, recent)}
+    edges = _edges(connection, found)
+    return _Pool(
+        found, frozenset(record.slug for record in task), frozenset(record.slug for record in session), tuple(edges)
+    )
+
+
+def _edges(connection: Connection, found: dict[str, Summary]) -> list[Edge]:
+    """Return who supports and contradicts what was found, and add the records that contradict; who no longer holds is silent."""
+    edges: list[Edge] = []
+    new = list(found)
+    for _ in range(_ROUNDS):
+        before = set(found)
+        for source, kind, target, _ in list(query.incoming(connection, new, ("supports", "contradicts"))):
+            row = query.summary(connection, source)
+            record = Summary.from_row(row) if row is not None else None
+            if record is not None and _stands(record):
+                edges.append(Edge(source, kind, target))
+                if kind == "contradicts":
+                    found.setdefault(source, record)
+        new = [slug for slug in found if slug not in before]
+    return edges
+
+
+def _stands(record: Summary) -> bool:
+    return not record.retired_by and record.status not in ("superseded", "retired")
+
+
+# -- candidates --------------------------------------------------------------------------------------------------------
+
+
+def _candidates(
+    oracle: Oracle, request: Request, hits: Mapping[str, tuple[Summary, float]], pool: _Pool
+) -> list[Candidate]:
+    """Read what was found; a record that is gone, over, not yet or no longer valid is left out."""
+    now = timestamps.from_mtime(oracle.clock.now_ns())
+    goal = stems(request.goal)
+    found: dict[str, Candidate] = {}
+    for slug, record in pool.records.items():
+        memory = read_memory(oracle, record) if _stands(record) else None
+        if memory is None or memory.retires or not memory.holds(now):
+            continue
+        share = hits[slug][1] if slug in hits else 0.0
+        covered = len(goal & memory.words) / max(1, len(goal))
+        relevance = max(share * (0.5 + covered / 2), covered / 2)
+        in_session = bool(request.session_id) and memory.session_id == request.session_id.strip()
+        found[slug] = Candidate(memory, relevance, slug in pool.in_task, in_session or slug in pool.in_session)
+    return _inherit(found, pool.edges)
+
+
+def _inherit(found: Mapping[str, Candidate], edges: Iterable[Edge]) -> list[Candidate]:
+    """Let what contradicts a memory fit the goal at least as well as that memory does: it speaks of the same."""
+    fits = {slug: candidate.relevance for slug, candidate in found.items()}
+    for edge in edges:
+        if edge.type == "contradicts" and edge.source in fits and edge.target in fits:
+            fits[edge.source] = max(fits[edge.source], found[edge.target].relevance)
+    return [
+        Candidate(candidate.memory, fits[slug], candidate.in_task, candidate.in_session)
+        for slug, candidate in found.items()
+    ]
+
+
+def read_memory(oracle: Oracle, record: Summary) -> Memory | None:
+    """Read a record from disk as a memory; None when it is gone."""
+    try:
+        raw = records.read(oracle.root.join(record.path))
+    except OSError:
+        return None
+    document = records.parse(record.path, raw)
+    read = interpret_record(document, record.slug, record.path, mtime_ns=0)
+    fields = read.document.fields
+    said = _first_paragraph(document.body) or as_text(fields.get("detail") or fields.get("reason") or "")
+    listed = (as_text(fields.get(name, "")) for name in ("keywords", "tags", "details"))
+    words = stems(" ".join((record.title, document.body[:_LONGEST_READ], *listed)))
+    return replace(interpret(read, said, words), ts=record.sort_ts)
+
+
+def _first_paragraph(body: str) -> str:
+    """Return the first paragraph that is no heading."""
+    paragraphs = (part.strip() for part in body.split("\n\n"))
+    return next((part for part in paragraphs if part and not part.startswith(("#", "---"))), "")
+
+
+def stems(text: str) -> frozenset[str]:
+    """Return the words of a text, English ones without what may be an ending, Chinese ones as pairs of characters."""
+    return frozenset(term[: max(_STEM, len(term) - 3)] for term in fold.terms_of(text))
+
+
+# -- keeping -----------------------------------------------------------------------------------------------------------
+
+
+def _keep(oracle: Oracle, packet: Packet) -> Routed:
+    content = {"request": packet.request.as_json(), **packet.as_json()}
+    canonical = json.dumps(content, ensure_ascii=True, sort_keys=True).encode("ascii")
+    routed = Routed(f"packet-{hashlib.sha256(canonical).hexdigest()[:16]}", packet)
+    created_at = timestamps.from_mtime(oracle.clock.now_ns())
+    if oracle.index.database.in_memory:
+        oracle.warn(say("the packet is not kept: the Root can't be written"))
+        return routed
+    try:
+        store.keep(oracle.root, routed.id, {"created_at": created_at, **routed.as_json()})
+    except DiskFailure as error:
+        oracle.warn(say("the packet is not kept: {error}", error=error))
+    return routed

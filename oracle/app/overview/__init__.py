@@ -1,0 +1,1 @@
+"""What a Root holds: counts, and words for completion."""

@@ -1,0 +1,134 @@
+"""The words that records bear: for people who complete a name, and for the hint to one who asked for another."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+
+from oracle.api import Oracle
+from oracle.app.decisions.overdue import DECISION
+from oracle.domain.delivery import receipts
+from oracle.domain.names.slugs import ENTITY
+from oracle.errors import OracleError
+from oracle.index.read import words
+from oracle.store.root import facts, profile, projects
+from oracle.store.root.layout import Root
+
+MAX_OFFERED = 200
+_MOST_BYTES = 8 << 20
+"""Bytes of a fact file whose keys are offered: a press of a key must not cost a second."""
+COLUMNS = ("project", "seat", "kind", "status", "author")
+"""What `names` can be asked for."""
+
+_PREFIXES = {"task": "entity:taskid:", "session": "entity:key:session/"}
+
+
+def names(oracle: Oracle, what: str) -> list[str]:
+    """Return the different values of one of COLUMNS that records bear, by the alphabet; a status is the effective one."""
+    return oracle.index.read(lambda connection: words.distinct(connection, what))
+
+
+def offer(oracle: Oracle, what: str, beginning: str, *, project: str = "") -> list[str]:
+    """Return up to MAX_OFFERED names that begin so, from the index as it stands; none where there is no index (yet).
+
+    `what` is one of COLUMNS, slug, target (a slug or an entity), task, session, or fact (behind a dot a key of the next level,
+    of the facts of `project` first), or one that a team goes by, whether records name it or not: member (a seat), handoff (a
+    task that was handed over, in `project` or in any), decision (one that was put to people), peer. Nothing is written
+    or brought up to date.
+    """
+    if what == "fact":
+        return _chosen(_facts(oracle.root, beginning, project), beginning)
+    if what in _TEAM:
+        return _chosen(_TEAM[what](oracle, project), beginning)
+    found = _of_records(oracle, what, beginning)
+    return _chosen([*found, *_projects(oracle)], beginning) if what == "project" else found
+
+
+def _chosen(found: Iterable[str], beginning: str) -> list[str]:
+    return sorted({name for name in found if name.startswith(beginning)})[:MAX_OFFERED]
+
+
+def _facts(root: Root, beginning: str, project: str) -> Iterator[str]:
+    """Yield the names of fact files, or behind a dot the keys of the next level that have a value; never a value."""
+    name, dot, rest = beginning.partition(".")
+    if not dot:
+        yield from (label.removeprefix("machine/") for label, _ in facts.fact_files(root))
+        if project:
+            yield from (os.path.basename(path)[: -len(".json")] for _, path in facts.project_files(root, project))
+        return
+    with suppress(OracleError, OSError):
+        path, _ = facts.find_file(root, name, project)
+        if os.path.getsize(root.join(path)) <= _MOST_BYTES:
+            yield from _keys(facts.load(root, path), name, rest.split("."))
+
+
+def _keys(content: object, before: str, typed: list[str]) -> Iterator[str]:
+    """Yield the keys, `before` included, at every place that what is typed may lead to: a key may hold dots itself."""
+    for number in range(len(typed)):
+        place = facts.look_up(content, typed[:number])
+        above = ".".join([before, *typed[:number]])
+        if isinstance(place, dict):
+            yield from (f"{above}.{key}" for key, value in place.items() if value is not None)
+        elif isinstance(place, list):
+            yield from (f"{above}.{index}" for index, value in enumerate(place) if value is not None)
+
+
+def _of_records(oracle: Oracle, what: str, beginning: str) -> list[str]:
+    database = oracle.index.database
+    if not os.path.isfile(oracle.root.database) or not database.is_ready():
+        return []
+    connection = database.connect()
+    if what in COLUMNS:
+        return [name for name in words.distinct(connection, what) if name.startswith(beginning)][:MAX_OFFERED]
+    if what in _PREFIXES:
+        found = words.entities_beginning(connection, _PREFIXES[what] + beginning, MAX_OFFERED)
+        return [name.removeprefix(_PREFIXES[what]) for name in found]
+    entities = words.entities_beginning(connection, beginning, MAX_OFFERED) if what == "target" else []
+    if beginning.startswith(ENTITY):
+        return entities
+    return [*entities, *words.slugs_beginning(connection, beginning, MAX_OFFERED)][:MAX_OFFERED]
+
+
+# What a team goes by --------------------------------------------------------------------------------------------------
+
+
+def _projects(oracle: Oracle) -> list[str]:
+    return [*profile.projects(oracle.root), *projects.names(oracle.root, os.environ)]
+
+
+def _teams(oracle: Oracle, project: str) -> Iterator[profile.Profile]:
+    """Yield the profile of a project, else those of all; one that can't be read hides no other."""
+    for name in [project] if project else profile.projects(oracle.root):
+        with suppress(OracleError, OSError):
+            yield profile.load(oracle.root, name, os.environ)
+
+
+def _members(oracle: Oracle, project: str) -> list[str]:
+    seats = [seat for team in _teams(oracle, project) for seat in team.seats]
+    return [*seats, *_of_records(oracle, "seat", "")]
+
+
+def _handoffs(oracle: Oracle, project: str) -> Iterator[str]:
+    for team in _teams(oracle, project):
+        with suppress(OSError):
+            parsed = map(receipts.parse_file_name, os.listdir(team.handoff_dir))
+            yield from (found[0].task_id for found in parsed if found is not None)
+
+
+def _decisions(oracle: Oracle, project: str) -> Iterator[str]:
+    return (name for name in _handoffs(oracle, project) if DECISION.match(f"{name}__"))
+
+
+def _peers(oracle: Oracle, project: str) -> Iterator[str]:
+    from oracle.app.teamwork.peers import list_peers
+
+    return (found.delivery.peer for found in list_peers(oracle, project)) if project else iter(())
+
+
+_TEAM: Mapping[str, Callable[[Oracle, str], Iterable[str]]] = {
+    "member": _members,
+    "handoff": _handoffs,
+    "decision": _decisions,
+    "peer": _peers,
+}

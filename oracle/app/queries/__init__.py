@@ -1,0 +1,1 @@
+"""Attend to the questions that seats put to memory."""

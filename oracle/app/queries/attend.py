@@ -1,0 +1,273 @@
+"""Attend to what memory was asked: answer from disk, or hand the question with a packet to the memory seat. App room.
+
+One question in, one delivery out; nothing is begun that nobody asked for, and no other seat is dispatched to. How far a question
+is stands in its files alone: claim, packet, what the dispatch receipt says of the last wake-up. So whoever comes next goes on.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+
+from oracle.app.delivery import deliver, wakeups
+from oracle.app.delivery import team as teams
+from oracle.app.delivery.team import Team, open_team
+from oracle.app.guard import privacy, redaction
+from oracle.app.queries import packet
+from oracle.domain import timestamps
+from oracle.domain.delivery import receipts
+from oracle.domain.delivery.receipts import Kind, Receipt, ReceiptName
+from oracle.domain.values import replace, value
+from oracle.store.delivery import handoffs, inbox, leases, packets, responses
+from oracle.store.delivery.inbox import LONGEST_DELAY, Entry
+from oracle.store.delivery.inbox import Kind as Waits
+from oracle.store.delivery.leases import Held, Lease
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from oracle.api import Oracle
+    from oracle.app.answers.reply import Reply
+
+HOLDER = "oracle"
+"""Who holds the claim of a question while it is looked up and until its seat is reached."""
+
+MOST_LEASES = 5
+"""Leases of a seat that was woken and stays silent, after which it counts as not there."""
+
+_SOON = 2.0
+_SLACK = 60.0
+"""Seconds by which a lease may look longer than it is before the clock must have been set back."""
+
+
+@value
+class Terms:
+    """How long a seat is waited for, in seconds, and whether a question that nobody answers stays open (`hold`)."""
+
+    hold: bool = False
+    seat_bound: float = 300.0
+    seat_lease: float = 1800.0
+
+
+@value
+class Asked:
+    """An open dispatch to a memory seat."""
+
+    team: Team
+    dispatch: Receipt
+
+    @property
+    def name(self) -> ReceiptName:
+        """The name of its receipt."""
+        return self.dispatch.name
+
+    @property
+    def subject(self) -> tuple[str, ...]:
+        """What names it in the inbox."""
+        return (self.team.project, self.name.task_id, self.name.source, self.name.target)
+
+    @property
+    def question(self) -> str:
+        """What is asked."""
+        return self.dispatch.text("objective").strip() or self.dispatch.text("title").strip()
+
+
+@value
+class Attended:
+    """What became of a question: answered, unanswered, with-seat, waits, held or gone.
+
+    `due` is when to look at it again, in seconds since 1970.
+    """
+
+    word: str
+    due: float = 0.0
+    detail: str = ""
+
+
+def read_terms(oracle: Oracle) -> Terms:
+    """Return the terms that `config.toml` sets under `[daemon]`. Raises UsageError for values that are none."""
+    from oracle.store.root import configuration
+
+    return Terms(**configuration.load_daemon(oracle.root))  # type: ignore[arg-type]
+
+
+# What is open ---------------------------------------------------------------------------------------------------------
+
+
+def open_questions(oracle: Oracle, project: str) -> list[Asked]:
+    """Return the open questions to the memory seats of a project, by name. Raises NoProfile, InvalidProfile."""
+    team = open_team(oracle, project)
+    seats = team.profile.seats_of("memory")
+    found = (handoffs.read(team.folder, name) for name in _names(team.folder) if name.target in seats)
+    asked = (Asked(team, receipt) for receipt in found if receipt is not None and _asks(receipt))
+    return [one for one in asked if not _is_answered(oracle, one)]
+
+
+def _names(folder: str) -> Iterator[ReceiptName]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return
+    for file_name in names:
+        parsed = receipts.parse_file_name(file_name) if file_name.endswith(".json") else None
+        if parsed is not None:
+            yield parsed[0]
+
+
+def _asks(receipt: Receipt) -> bool:
+    """Tell whether a dispatch is a question; what other tools dispatch to memory says nothing of its kind and is one."""
+    return receipt.kind is Kind.DISPATCH and receipt.text("task_kind") in ("", "query")
+
+
+def _is_answered(oracle: Oracle, asked: Asked) -> bool:
+    """Tell whether an answer stands already, so that only its last steps are missing (`resume` does them)."""
+    done = asked.name.answered_by(asked.dispatch.reply_to)
+    if handoffs.read(asked.team.folder, done) is not None:
+        return True
+    return responses.project_of(oracle.root, asked.name.task_id) in ("", asked.team.project)
+
+
+# What failed ----------------------------------------------------------------------------------------------------------
+
+
+def put_off(oracle: Oracle, asked: Asked, error: str) -> Entry:
+    """Let a question that could not be taken up wait; after five tries it is set aside (`oracle doctor`)."""
+    from oracle.app.delivery import resume
+
+    fields = {"project": asked.team.project, "task_id": asked.name.task_id}
+    entry = Entry(Waits.QUERY, asked.subject, fields, due_at=teams.now_seconds(oracle))
+    return resume.put_off(oracle, failed(oracle).get(asked.subject, entry), error)
+
+
+def forgive(oracle: Oracle, asked: Asked) -> None:
+    """Forget that a question failed: it was taken up now."""
+    inbox.finish(oracle.root, Entry(Waits.QUERY, asked.subject, {}, due_at=0.0))
+
+
+def failed(oracle: Oracle) -> Mapping[tuple[str, ...], Entry]:
+    """Return the questions that could not be taken up, by subject: those that wait, and those set aside, which are never due."""
+    found = inbox.read(oracle.root, teams.now_seconds(oracle), Waits.QUERY)
+    given_up = (replace(entry, due_at=float("inf")) for entry in found.poisoned)
+    return {entry.subject: entry for entry in (*found.waiting, *given_up)}
+
+
+def is_due(entry: Entry, now: float) -> bool:
+    """Tell whether the time of an entry has come; one that is further off than anything waits was put there by another clock."""
+    return entry.due_at <= now or LONGEST_DELAY * 2 < entry.due_at - now < float("inf")
+
+
+# One question ---------------------------------------------------------------------------------------------------------
+
+
+def attend_to(oracle: Oracle, asked: Asked, terms: Terms) -> Attended:
+    """Take a question as far as it goes now. Raises what a delivery raises, DiskFailure, HandoffFailed, LockTimeout."""
+    lease = _claim(oracle, asked, terms)
+    if lease is None:
+        return Attended("gone")
+    if isinstance(lease, Held):
+        return Attended("held", lease.until.timestamp(), lease.holder)
+    reply = oracle.answer(asked.question, project=asked.team.project)
+    if reply.status == "answered":
+        _deliver(oracle, asked, reply.as_json())
+        return Attended("answered")
+    return _hand_over(oracle, asked, lease, terms, reply)
+
+
+def _claim(oracle: Oracle, asked: Asked, terms: Terms) -> Lease | None:
+    folder, name, now = asked.team.folder, asked.name, teams.now(oracle)
+    before = leases.read_claim(folder, name)
+    longest = max(terms.seat_lease, leases.LEASE.total_seconds()) + _SLACK
+    if before is not None and (before.until - now).total_seconds() > longest:  # the clock was set back since
+        leases.release(folder, before)
+    found = leases.claim(folder, name, holder=HOLDER, now=now)
+    if found is not None and not isinstance(found, Held) and (before is None or before.holder != HOLDER):
+        _note_claim(oracle, asked, found, after=before.holder if before else "")
+    return found
+
+
+def _note_claim(oracle: Oracle, asked: Asked, lease: Lease, *, after: str) -> None:
+    name, until = asked.name, timestamps.print_moment(lease.until)
+    teams.note(oracle, "claim", {**asked.team.ends_of(name), "holder": lease.holder, "until": until, "after": after})
+
+
+def _deliver(oracle: Oracle, asked: Asked, response: Mapping[str, object]) -> None:
+    made = deliver.Delivery(
+        asked.team.project,
+        asked.name.task_id,
+        asked.dispatch.reply_to,
+        response,
+        source=asked.name.target,
+        profile=asked.team.profile.path,
+        secrets=redaction.REDACT,  # what it quotes may be a record that a seat wrote itself; nobody is there to decide
+    )
+    deliver.deliver_and_owe(oracle, made)
+
+
+# The memory seat ------------------------------------------------------------------------------------------------------
+
+
+def _hand_over(oracle: Oracle, asked: Asked, lease: Lease, terms: Terms, reply: Reply) -> Attended:
+    """Give a question that the disk does not answer to its seat: write the packet, wake the seat, pass the claim on."""
+    name, seat = asked.name, asked.name.target
+    path = packets.question_path(oracle.root, asked.team.project, name.task_id)
+    since = _keep_packet(oracle, asked, reply, path)
+    text = f"{name.task_id} from {name.source} waits for {seat}. Read {path}. It says how to answer."
+    told = _told_at(asked, text)
+    now = teams.now_seconds(oracle)
+    patience = terms.seat_bound + MOST_LEASES * terms.seat_lease
+    if 0 < told <= now - terms.seat_lease and now - since >= patience and not terms.hold:
+        return _give_up(oracle, asked, reply, f"{seat} was woken and has not answered for {now - since:.0f} s")
+    reason, due = "", now
+    if told + terms.seat_lease <= now:
+        reason, due = _wake(oracle, asked, text, is_first=not told)
+        told = _told_at(asked, text)
+    if told + terms.seat_lease > now:
+        return _pass_on(oracle, asked, lease, told + terms.seat_lease)
+    bound = patience if told or reason.startswith(wakeups.THERE) else terms.seat_bound
+    if now - since >= bound and not terms.hold:
+        return _give_up(oracle, asked, reply, f"{seat} was not reached in {now - since:.0f} s ({reason})")
+    return Attended("waits", due if terms.hold else min(due, since + bound), reason)
+
+
+def _give_up(oracle: Oracle, asked: Asked, reply: Reply, why: str) -> Attended:
+    """Deliver that memory does not know, what was searched, and that its seat was silent."""
+    _deliver(oracle, asked, {**reply.as_json(), "asked_seat": asked.name.target, "seat_silent": why})
+    return Attended("unanswered", detail=why)
+
+
+def _keep_packet(oracle: Oracle, asked: Asked, reply: Reply, path: str) -> float:
+    """Write the packet unless it is there, and return since when it is; one of a time to come is of another clock."""
+    since, now = packets.asked_at(path), teams.now_seconds(oracle)
+    if since is None or since > now + _SLACK:
+        text = packet.render(oracle, asked.team.project, asked.dispatch, reply)
+        packets.keep_question(path, privacy.guard(oracle).clean(text)[0])  # it quotes what seats wrote themselves
+        since = packets.asked_at(path)
+    return now if since is None else since
+
+
+def _told_at(asked: Asked, text: str) -> float:
+    """Return when the seat was last woken for its packet, 0 when it never was."""
+    receipt = handoffs.read(asked.team.folder, asked.name)
+    told = wakeups.told_at(receipt, text) if receipt is not None else None
+    return told.timestamp() if told is not None else 0.0
+
+
+def _wake(oracle: Oracle, asked: Asked, text: str, *, is_first: bool) -> tuple[str, float]:
+    """Wake the seat if its time has come; return why it was not woken ("" when it was) and when to try again."""
+    entry = wakeups.owe_packet(oracle, asked.team, asked.name, text=text)
+    now = teams.now_seconds(oracle)
+    if not is_due(entry, now):
+        return entry.last_error, entry.due_at
+    send = wakeups.send_again if is_first or entry.tries else wakeups.send  # a pane shows the text of an earlier round
+    outcome = send(oracle, entry)
+    standing = inbox.standing(oracle.root, entry)
+    return "" if outcome.result == "sent" else outcome.detail, standing.due_at if standing else now + _SOON
+
+
+def _pass_on(oracle: Oracle, asked: Asked, lease: Lease, until: float) -> Attended:
+    seat = asked.name.target
+    moment = datetime.fromtimestamp(until, UTC)
+    if leases.pass_on(asked.team.folder, lease, holder=seat, until=moment, now=teams.now(oracle)):
+        _note_claim(oracle, asked, Lease(asked.name, seat, moment), after=lease.holder)
+    return Attended("with-seat", until, seat)

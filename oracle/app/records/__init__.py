@@ -1,0 +1,1 @@
+"""Write, find, list and review records."""

@@ -1,0 +1,201 @@
+"""Which record a person means by a name, and what to say when there is none: one answer for every command.
+
+App room: reads the index. A name is a slug, the end of one, the name without its stamp, or the words of its title.
+"""
+
+from __future__ import annotations
+
+from oracle.domain.links.links import namesakes, reference_key, stamp_of
+from oracle.domain.names.slugs import is_entity, split_entity
+from oracle.errors import NotInMemory, UsageError
+from oracle.index.read import names, query
+from oracle.wording import Said, say, say_many
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from oracle.api import Oracle
+    from oracle.index.db import Connection
+
+_NEAR = 5
+_MANY = 10_000
+_MANY_TITLES = 200
+_LIKELY = 0.6
+"""How alike two names are, from 0 to 1, when one may be meant by the other."""
+
+
+def find_namesakes(connection: Connection, name: str) -> list[str]:
+    """Return the slugs that `name` may mean, the newest stamp first; just the record of that very slug when there is one."""
+    if query.summary(connection, name) is not None:
+        return [name]
+    found: list[str] = []
+    for form in dict.fromkeys((name, name.replace("/", " "))):  # a title may hold a slash
+        found = found or namesakes(form, names.slugs_named(connection, reference_key(form), limit=_MANY))
+    return found or ([] if names.entities_alike(connection, name) else _titled(connection, name))
+
+
+def find_with_words(oracle: Oracle, text: str, filters: Mapping[str, str]) -> list[str]:
+    """Return up to five slugs of records whose file's name has these words, which their texts need not have; the newest first."""
+    from oracle.app.records.listing import check_filters
+
+    key, wanted = reference_key(text.replace("/", " ")), check_filters(filters)
+    return oracle.index.read(lambda connection: names.with_words(connection, key, wanted, limit=_NEAR)) if key else []
+
+
+def _titled(connection: Connection, title: str) -> list[str]:
+    """Return the slugs of the records that have this title, word for word whatever the case, the newest stamp first."""
+    from oracle.index.fold import words_of
+
+    def words(text: str) -> list[str]:
+        return words_of(text.casefold())
+
+    found = [slug for slug, other in names.titled(connection, title) if words(other) == words(title)]
+    return sorted(sorted(found), key=stamp_of, reverse=True)
+
+
+def find_titled(connection: Connection, titles: Iterable[str]) -> dict[str, str]:
+    """Return of each text that is just a record's title the slug of that record, the newest; `_MANY_TITLES` are looked for."""
+    found = {name: _titled(connection, name)[:1] for name in [*dict.fromkeys(titles)][:_MANY_TITLES]}
+    return {name: slugs[0] for name, slugs in found.items() if slugs}
+
+
+def find_record(oracle: Oracle, connection: Connection, name: str) -> str:
+    """Return the slug of the record to be read: of several namesakes the newest, which is said.
+
+    Raises NotInMemory when there is none, or when no stamp tells which of several is the newest.
+    """
+    found = find_namesakes(connection, name)
+    if len(found) > 1 and stamp_of(found[0]) != stamp_of(found[1]):
+        oracle.warn(
+            say("{name} names {count} records; this is the newest, {slug}", name=name, count=len(found), slug=found[0])
+        )
+    elif len(found) != 1:
+        raise _not_a_record(connection, name, found)
+    return found[0]
+
+
+def find_only(connection: Connection, name: str) -> str:
+    """Return the slug of the one record that is meant, for a change. Raises UsageError for several, NotInMemory for none."""
+    found = find_namesakes(connection, name)
+    if len(found) > 1:
+        raise UsageError(
+            say("{name!r} names {count} records.", name=name, count=len(found)),
+            hint=say("Give one of {found}.", found=found[:_NEAR]),
+        )
+    if not found:
+        raise _not_a_record(connection, name, found)
+    return found[0]
+
+
+def find_target(oracle: Oracle, connection: Connection, name: str) -> str:
+    """Return the record or entity that something may link to; a record that is linked to need not be there.
+
+    Raises NotInMemory with what to type instead.
+    """
+    if query.count_backlinks(connection, name):
+        return name
+    if is_entity(name):
+        raise NotInMemory(
+            say("not_in_memory_db: no record mentions {name}.", name=name),
+            hint=_likely_entities(connection, name) or say("See what is mentioned with `oracle entities`."),
+        )
+    return find_record(oracle, connection, name)
+
+
+def find_near(connection: Connection, name: str) -> list[str]:
+    """Return some slugs whose name or title is like `name`, the likest first; only those that share a word's head are looked at."""
+    from difflib import SequenceMatcher
+
+    key = reference_key(name)
+    heads = [word[:3] for word in key.split("-") if len(word) > 2 or not word.isascii()] or [key]
+    matcher = SequenceMatcher(b=key)
+
+    def likeness(text: str) -> float:
+        words, others = set(key.split("-")), set(text.split("-"))
+        shared = len(words & others)
+        if shared > len(words) / 2 or (shared == len(others) > 1):
+            return 1 + shared / len(words | others)
+        matcher.set_seq1(text)
+        return matcher.ratio() if matcher.quick_ratio() >= _LIKELY else 0.0
+
+    found: list[tuple[float, str]] = []
+    for slug, other, title in names.named_alike(connection, heads[:8]):
+        score = max(likeness(other), likeness(reference_key(title.replace("/", " "))))
+        if score >= _LIKELY:
+            found.append((-score, slug))
+    return [slug for _, slug in sorted(found)[:_NEAR]]
+
+
+def _not_a_record(connection: Connection, name: str, found: list[str]) -> NotInMemory:
+    if is_entity(name):
+        return NotInMemory(
+            say("not_in_memory_db: {name} is an entity, not a record.", name=name), hint=_advise(connection, name)
+        )
+    hint = say("Did you mean {names}?", names=found[:_NEAR]) if found else _advise_folder(connection, name)
+    return NotInMemory(say("not_in_memory_db: no record {name}.", name=name), hint=hint)
+
+
+def _advise_folder(connection: Connection, name: str) -> Said:
+    """Return how to list what a folder of records holds, or a project of this name; else what else may be meant."""
+    from oracle.index.read import words
+
+    parts = name.strip("/").split("/")
+    folder = "/".join(parts if parts[0] == "projects" else ["projects", *parts])
+    project = folder.split("/")[1:2]
+    if project and words.holds_records(connection, folder):
+        return say(
+            "It is a folder of records; list them with `oracle list --project {project}`.", project=_word(project[0])
+        )
+    return _advise(connection, name)
+
+
+def _likely_entities(connection: Connection, name: str) -> Said | None:
+    """Return which entities that are mentioned may be meant by one that is not, None when none is like it."""
+    others = names.entities_alike(connection, split_entity(name)[1])
+    return say("Did you mean {names}?", names=_list_entities(others)) if others else None
+
+
+def _advise(connection: Connection, name: str) -> Said:
+    """Return what to type for an entity or a record of nearly this name."""
+    if is_entity(name):
+        count = query.count_backlinks(connection, name)
+        if count:
+            return say(
+                "This is an entity; ask `oracle backlinks {name}` ({count}).", name=_word(name), count=_count(count)
+            )
+        return _likely_entities(connection, name) or say("No record mentions it; see `oracle entities`.")
+    others = names.entities_alike(connection, name) or [
+        (target, query.count_backlinks(connection, target)) for target in _entities_in(name)
+    ]
+    near = find_near(connection, name)
+    meant = say("Did you mean {names}?", names=near)
+    if others:
+        typed = say("To ask for an entity, type {names}.", names=_list_entities(others))
+        return say("{what} {hint}", what=typed, hint=meant) if near else typed
+    return meant if near else say("See what there is with `oracle list`.")
+
+
+def _entities_in(name: str) -> list[str]:
+    """Return the entity that a whole name looks like."""
+    from oracle.domain.links.links import extract
+
+    for text in dict.fromkeys((name, name.upper())):
+        found = [mention.target for mention in extract(text).mentions if mention.target.endswith(f":{text}")]
+        if found:
+            return found[:1]
+    return []
+
+
+def _list_entities(found: list[tuple[str, int]]) -> list[Said]:
+    return [say("{name} ({count})", name=name, count=_count(count)) for name, count in found[:_NEAR]]
+
+
+def _count(count: int) -> Said:
+    return say_many("{n} backlink", "{n} backlinks", n=count) if count else say("no backlinks")
+
+
+def _word(text: str) -> str:
+    from shlex import quote
+
+    return quote(text)

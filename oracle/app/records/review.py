@@ -1,0 +1,244 @@
+"""Look records over for what people should decide: near-duplicates, decisions on one topic, records whose subject was retired.
+
+App room; reports and changes nothing. Records that no longer hold are left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from enum import StrEnum
+
+from oracle.app.records.listing import check_filters
+from oracle.app.records.similarity import (
+    ALIKE,
+    Words,
+    candidates,
+    likeness,
+    share,
+    words_in,
+    words_of,
+)
+from oracle.app.records.views import Summary
+from oracle.domain.records.records import RELATIONS
+from oracle.domain.values import value
+from oracle.index.db import marks
+from oracle.index.read import query
+from oracle.index.read.alike import MOST_OF_A_WORD
+from oracle.wording import Said, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from oracle.api import Oracle
+    from oracle.domain.markdown.documents import Document
+    from oracle.index.db import Connection
+    from oracle.store.root.layout import Root
+
+SAME_TOPIC = 0.3
+"""Share of common words from which two decisions are said to be on one topic; of the words of their titles, 0.5."""
+
+_SAME_TITLE = 0.5
+_RESTS_ON = ("supports", "extends", "derived-from")
+_RARE = 12
+"""Rarest words of a record by which others are found."""
+
+
+class Sort(StrEnum):
+    """What was noticed."""
+
+    DUPLICATE = "near-duplicate"
+    DECISIONS = "one-topic"
+    RETIRED_SUBJECT = "retired-subject"
+
+
+@value
+class Remark:
+    """Something that people should decide on: a record, another one, and why they were named together.
+
+    `likeness` is what was measured, 0 to 1: the share of their words, or of their titles' where that is more; None if nothing was.
+    """
+
+    sort: Sort
+    record: Summary
+    other: Summary
+    likeness: float | None = None
+    detail: str = ""
+
+    @property
+    def sentence(self) -> Said:
+        """The remark in words, about the record."""
+        slug = self.other.slug
+        if self.sort is Sort.DUPLICATE:
+            return say(
+                "says nearly the same as {slug} ({likeness:.0%} of the words)", slug=slug, likeness=self.likeness or 0.0
+            )
+        if self.sort is Sort.DECISIONS:
+            return say("is on one topic with the decision {slug}, and neither supersedes the other", slug=slug)
+        return say(
+            "{relation} {slug}, which was {status} by {by}",
+            relation=self.detail,
+            slug=slug,
+            status=self.other.effective_status,
+            by=self.other.retired_by,
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        ends = {"record": self.record.as_json(), "other": self.other.as_json()}
+        likeness = None if self.likeness is None else round(self.likeness, 2)
+        return {"kind": self.sort.value, **ends, "likeness": likeness, "sentence": self.sentence}
+
+
+@value
+class _Known:
+    record: Summary
+    words: Words
+
+
+def review(oracle: Oracle, project: str, *, fresh: bool) -> list[Remark]:
+    """Return what was noticed, duplicates first, then decisions, then subjects. Raises NotInFederation, UsageError.
+
+    With a project, one of the two records is of it: the other may be any seat's of any project.
+    """
+    oracle.records({"project": project} if project else {}, limit=1, fresh=fresh)
+    wanted = check_filters({"project": project}) if project else {}
+
+    def look(connection: Connection) -> list[Remark]:
+        known = _read_all(oracle, connection)
+        related = _related(connection)
+        found = [*_pairs(known.values(), related), *_subjects(connection, known)]
+        mine = [item for item in found if not wanted or wanted["project"] in (item.record.project, item.other.project)]
+        return sorted(mine, key=_order)
+
+    return oracle.index.read(look)
+
+
+def remarks_on(oracle: Oracle, connection: Connection, slug: str, document: Document) -> list[Remark]:
+    """Return what is noticed of one record that was just written, among those that full text finds for it."""
+    row = query.summary(connection, slug)
+    record = Summary.from_row(row) if row is not None else None
+    if record is None or not _may_claim(record):
+        return []
+    mine = _Known(record, words_of(record.title, document.body))
+    near = [Summary.from_row(row) for row in candidates(connection, mine.words)]
+    others = _read(oracle.root, [item for item in near if item.slug != slug and _holds(item)])
+    related = {frozenset((slug, other)) for other in _neighbours(connection, slug)} if others else set()
+    pairs = (_compare(mine, other, related) for other in others)
+    subjects = _subjects(connection, {slug: mine})
+    return sorted([*(item for item in pairs if item is not None), *subjects], key=_order)
+
+
+def _order(item: Remark) -> tuple[int, float, str, str]:
+    return list(Sort).index(item.sort), -(item.likeness or 0.0), item.record.slug, item.other.slug
+
+
+def _holds(record: Summary) -> bool:
+    return record.effective_status not in ("superseded", "retired")
+
+
+def _read_all(oracle: Oracle, connection: Connection) -> dict[str, _Known]:
+    rows = query.listing(connection, {}, limit=0, newest_first=False)
+    found = _read(oracle.root, [item for item in map(Summary.from_row, rows) if _holds(item)])
+    return {item.record.slug: item for item in found}
+
+
+def _read(root: Root, records: Iterable[Summary]) -> list[_Known]:
+    read = [(item, words_in(root, item.path, item.title)) for item in records if _may_claim(item)]
+    return [_Known(record, words) for record, words in read if words is not None]
+
+
+def _may_claim(record: Summary) -> bool:
+    """Tell whether a record claims something: JSON files of scanners don't, nor do the small records that retire others."""
+    return record.path.endswith(".md") and not record.title.startswith("Retire ")
+
+
+def _related(connection: Connection) -> set[frozenset[str]]:
+    rows = connection.execute(
+        "SELECT record.slug, target.name FROM edge JOIN record ON record.id = source_id JOIN target ON target.id = target_id"  # noqa: S608
+        f" WHERE edge.type IN ({marks(RELATIONS)})",
+        RELATIONS,
+    )
+    return {frozenset(pair) for pair in rows}
+
+
+def _neighbours(connection: Connection, slug: str) -> set[str]:
+    edges = [*query.outgoing(connection, [slug], RELATIONS), *query.incoming(connection, [slug], RELATIONS)]
+    return {end for source, _, target, _ in edges for end in (source, target)}
+
+
+# Pairs ----------------------------------------------------------------------------------------------------------------
+
+
+def _pairs(known: Iterable[_Known], related: set[frozenset[str]]) -> Iterator[Remark]:
+    items = list(known)
+    for one, other in _sharing(items):
+        remark = _compare(items[one], items[other], related)
+        if remark is not None:
+            yield remark
+
+
+def _sharing(items: Sequence[_Known]) -> list[tuple[int, int]]:
+    """Return the pairs that share at least two of the rarest words of one of them; never every record with every other."""
+    having: dict[str, list[int]] = defaultdict(list)
+    for number, item in enumerate(items):
+        for word in item.words.whole:
+            having[word].append(number)
+    pairs: set[tuple[int, int]] = set()
+    for number, item in enumerate(items):
+        known = [word for word in item.words.whole if 1 < len(having[word]) <= MOST_OF_A_WORD]
+        rarest = sorted(known, key=lambda word: (len(having[word]), word))[:_RARE]
+        shared = Counter(other for word in rarest for other in having[word] if other != number)
+        pairs.update((min(number, other), max(number, other)) for other, times in shared.items() if times > 1)
+    return sorted(pairs)
+
+
+def _compare(one: _Known, other: _Known, related: set[frozenset[str]]) -> Remark | None:
+    """Return the remark on a pair, the newer record first; none for records that state how they stand to each other."""
+    newer, older = (one, other) if one.record.sort_ts >= other.record.sort_ts else (other, one)
+    if frozenset((newer.record.slug, older.record.slug)) in related:
+        return None
+    alike = likeness(newer.words, older.words)
+    if alike >= ALIKE:
+        return Remark(Sort.DUPLICATE, newer.record, older.record, alike)
+    are_decisions = (
+        newer.record.kind == older.record.kind == "decision" and newer.record.project == older.record.project
+    )
+    titles = share(newer.words.title, older.words.title)
+    is_topic = alike >= SAME_TOPIC or titles >= _SAME_TITLE
+    return (
+        Remark(Sort.DECISIONS, newer.record, older.record, max(alike, titles)) if are_decisions and is_topic else None
+    )
+
+
+# Subjects -------------------------------------------------------------------------------------------------------------
+
+
+def _subjects(connection: Connection, known: Mapping[str, _Known]) -> Iterator[Remark]:
+    """Yield the records that rest on one which was retired after they were written, or are about it by their title."""
+    slugs = list(known)
+    retired: dict[str, tuple[Summary, str] | None] = {}
+    for source, kind, target, _ in query.outgoing(connection, slugs, ("references-record", *_RESTS_ON)):
+        if target not in retired:
+            retired[target] = _retirement(connection, target)
+        found = retired[target]
+        item = known[source]
+        if found is None or found[0].retired_by == source or item.record.sort_ts >= found[1]:
+            continue
+        is_about = share(item.words.title, words_of(found[0].title, "").title) >= _SAME_TITLE
+        if kind in _RESTS_ON or is_about:
+            yield Remark(Sort.RETIRED_SUBJECT, item.record, found[0], detail=_verb(kind))
+
+
+def _verb(kind: str) -> str:
+    return {"derived-from": say("is derived from"), "references-record": say("is about")}.get(kind, kind)
+
+
+def _retirement(connection: Connection, slug: str) -> tuple[Summary, str] | None:
+    """Return a retired record and when the one that retired it was written, or None while it holds."""
+    row = query.summary(connection, slug)
+    record = Summary.from_row(row) if row is not None else None
+    if record is None or not record.retired_by:
+        return None
+    by = query.summary(connection, record.retired_by)
+    return record, Summary.from_row(by).sort_ts if by is not None else ""

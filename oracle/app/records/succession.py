@@ -1,0 +1,65 @@
+"""How far an answer can be relied on: what retired its records, how many files could not be read, how fresh the index is.
+
+Everything here is asked of the index as the answer found it; the tree is not looked at a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from oracle.api import Oracle
+from oracle.app.records.views import Summary
+from oracle.domain import timestamps
+from oracle.domain.names.slugs import is_entity
+from oracle.index.db import get_meta
+from oracle.index.read import query
+
+
+def standing(oracle: Oracle) -> dict[str, object]:
+    """Return `problems`, the number of files that could not be read cleanly, and `freshness`."""
+    connection = oracle.index.database.connect()
+    looked = get_meta(connection, "full_look").partition(" ")[0]
+    return {
+        "problems": query.count_problems(connection),
+        "freshness": {
+            "last_full_stat": timestamps.from_mtime(int(looked or 0)),
+            "stale": oracle.index.stale,
+            "in_memory": oracle.index.database.in_memory,
+        },
+    }
+
+
+def marks(oracle: Oracle, targets: Iterable[str]) -> dict[str, str]:
+    """Return the mark of each target that does not hold: missing, superseded or retired; entities always hold."""
+    connection = oracle.index.database.connect()
+    found: dict[str, str] = {}
+    for target in dict.fromkeys(targets):
+        if is_entity(target):
+            continue
+        row = query.summary(connection, target)
+        status = Summary.from_row(row).effective_status if row is not None else "missing"
+        if status in ("missing", "superseded", "retired"):
+            found[target] = status
+    return found
+
+
+def successor(oracle: Oracle, slug: str) -> str:
+    """Return the record that stands in the place of a retired one, "" when the record holds or was retired without one."""
+    connection = oracle.index.database.connect()
+    chain = query.retirers(connection, slug)
+    if not chain:
+        return ""
+    last, how = chain[-1]
+    if how == "supersedes":
+        return last
+    supported = query.links(
+        connection, last, ("supports",)
+    )  # a refresh of memories names there what it puts in the place
+    return supported[0][1] if supported else ""
+
+
+def chains(oracle: Oracle, slugs: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return, for each retired record among `slugs`, the records that stand in its place, nearest first."""
+    connection = oracle.index.database.connect()
+    found = {slug: tuple(by for by, _ in query.retirers(connection, slug)) for slug in dict.fromkeys(slugs)}
+    return {slug: chain for slug, chain in found.items() if chain}

@@ -1,0 +1,104 @@
+"""Make a Root, say what a reconcile would change, keep the log of what went wrong."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from oracle.api import Oracle
+from oracle.domain import timestamps
+from oracle.errors import OracleError, RootUnusable
+from oracle.store.disk import files
+from oracle.store.root.layout import RECORD_TREES
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.index.reports import Report
+    from oracle.store.root.layout import Root
+    from oracle.wording import Said
+
+_FOLDERS = (*RECORD_TREES, "machine", "responses")
+
+
+def init(oracle: Oracle) -> bool:
+    """Make the Root and its first folders, 0700, and tell whether it was made now."""
+    path = oracle.root.path
+    above = path
+    while not os.path.lexists(above):
+        above = os.path.dirname(above)
+    if not os.path.isdir(above) and above != path:
+        raise RootUnusable(
+            say("{above} is not a folder, so {path} can't be made.", above=above, path=path),
+            hint=say("Choose another Root with --memory-dir."),
+        )
+    if os.path.lexists(path) and not os.path.isdir(path):
+        raise RootUnusable(
+            say("{path} is not a folder.", path=path),
+            hint=say("Move it away, or choose another Root with --memory-dir."),
+        )
+    is_new = not any(os.path.lexists(oracle.root.join(folder)) for folder in _FOLDERS)
+    files.make_folder(path)
+    for folder in _FOLDERS:
+        files.make_folder(oracle.root.join(folder))
+    if is_new and os.stat(path).st_mode & 0o077:
+        oracle.warn(
+            say(
+                "{path} was there and is open to others; for its owner alone: chmod 700 {quoted}",
+                path=path,
+                quoted=shlex.quote(path),
+            )
+        )
+    oracle.reconcile()
+    return is_new
+
+
+def reprint(oracle: Oracle, report: Report) -> Report:
+    """Compare every projection with the index and print those that differ; return the report with their number."""
+    from oracle.index.reports import Report
+    from oracle.index.write import projections
+
+    database = oracle.index.database
+    if database.in_memory:
+        return report
+    with oracle.index.lock():
+        printed = projections.print_all(database.connect(), oracle.root)
+    return Report(report.taken, report.dropped, printed, report.rebuilt)
+
+
+def links_out(root: Root) -> list[Said]:
+    """Return what to say of folders of projections that are links out of the Root, in which nothing is printed."""
+    from oracle.index.write import projections
+
+    return [
+        say(
+            "{folder} is a symbolic link that leaves the Root: nothing is printed there. Remove it and run the command again: "
+            "rm {path}",
+            folder=name,
+            path=shlex.quote(root.join(name)),
+        )
+        for name in projections.leading_out(root)
+    ]
+
+
+def check(oracle: Oracle) -> list[tuple[str, str]]:
+    """Return (what, root-relative path) of everything that a full reconcile would change; nothing is changed."""
+    from oracle.index.write import pending
+
+    oracle.root.require()
+    return pending.differences(oracle.index.database)
+
+
+def note_crash(oracle: Oracle, trace: str) -> str:
+    """Append a traceback to `_state/oracle.log`, 0600, without credentials; a Root that can't be written gives ""."""
+    from oracle.domain.safety.secrets import redact
+
+    if not os.path.isdir(oracle.root.path):
+        return ""
+    moment = timestamps.from_mtime(oracle.clock.now_ns())
+    try:
+        files.make_folder(oracle.root.state)
+        files.append_line(oracle.root.log, f"{moment}\n{redact(trace)[0]}".encode("utf-8", "backslashreplace"))
+    except OracleError:
+        return ""
+    return oracle.root.log

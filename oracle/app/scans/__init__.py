@@ -1,0 +1,1 @@
+"""Scan this machine and the repositories of projects."""

@@ -1,0 +1,153 @@
+"""Scan the machine when somebody asks for it: `machine/<name>.json`, one file a scanner.
+
+What is kept of a credential is its name, file, length and fingerprint; its value is read from that file when it is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oracle.app.delivery import team
+from oracle.domain import timestamps
+from oracle.domain.values import replace, value
+from oracle.errors import NotInMemory, OracleError, UsageError
+from oracle.scan.machine import DEFAULT, SCANNERS, Machine, run
+from oracle.store.root import fact_files, facts
+from oracle.store.root.layout import choose_home
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from oracle.api import Oracle
+    from oracle.store.root.facts import Fact
+
+    Progress = Callable[["Scanned"], None]
+
+_CREDENTIALS = "machine/credentials.json"
+_KEY = "credentials.keys."
+
+
+@value
+class Scanned:
+    """What became of one scanner: the file it wrote, or why it wrote none."""
+
+    name: str
+    path: str
+    error: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether its file was written."""
+        return not self.error
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form, as `index.json` has it."""
+        values: dict[str, object] = {"path": self.path, "ok": self.ok}
+        return {**values, "error": self.error} if self.error else values
+
+
+def scan(
+    oracle: Oracle,
+    only: Sequence[str] = (),
+    *,
+    network: bool = False,
+    with_values: bool = False,
+    progress: Progress | None = None,
+) -> list[Scanned]:
+    """Run scanners and write what each found; one that fails is named, and the others are written.
+
+    Raises UsageError for an unknown scanner, RootUnusable, LockTimeout, DiskFailure for `index.json`.
+    """
+    names = choose(only)
+    oracle.root.require()
+    machine = Machine(
+        choose_home(os.environ),
+        dict(os.environ),
+        timestamps.print_moment(team.now(oracle)),
+        asks_network=network,
+        keeps_values=with_values,
+    )
+    done: list[Scanned] = []
+    with oracle.index.lock():
+        for found in run(machine, names):
+            path = fact_files.machine_path(oracle.root, found.name)
+            outcome = Scanned(found.name, path, found.error)
+            if found.content is not None:
+                outcome = _save(oracle, outcome, found.content)
+            done.append(outcome)
+            if progress is not None:
+                progress(outcome)
+        _note(oracle, machine, done)
+    return done
+
+
+def choose(only: Sequence[str]) -> tuple[str, ...]:
+    """Return the scanners that run: those named, else the usual ones. Raises UsageError for one that does not exist."""
+    unknown = [name for name in only if name not in SCANNERS]
+    if unknown:
+        raise UsageError(
+            say("unknown scanners: {unknown}", unknown=unknown), hint=say("available: {scanners}", scanners=SCANNERS)
+        )
+    return tuple(dict.fromkeys(only)) or DEFAULT
+
+
+def _save(oracle: Oracle, outcome: Scanned, content: dict[str, object]) -> Scanned:
+    try:
+        fact_files.save(oracle.root, outcome.path, content)
+    except OracleError as error:
+        return replace(outcome, error=error.sentence)
+    return outcome
+
+
+def _note(oracle: Oracle, machine: Machine, done: Sequence[Scanned]) -> None:
+    """Merge the outcome into `index.json`, where other programs look for it, and note the event."""
+    from oracle.app.records.publish import merge_catalogue
+
+    errors = [f"{item.name}: {item.error}" for item in done if item.error]
+    merge_catalogue(
+        oracle.root,
+        {
+            "scanned_at": machine.scanned_at,
+            "output_dir": oracle.root.path,
+            "machine_dir": oracle.root.machine,
+            "scanners": [item.name for item in done],
+            "results": {item.name: item.as_json() for item in done},
+            "errors": errors,
+        },
+    )
+    team.note(oracle, "scan", {"scanners": [item.name for item in done], "failed": [i.name for i in done if i.error]})
+
+
+def reveal(oracle: Oracle, key: str, project: str = "") -> Fact:
+    """Return a fact; the value of a credential that a scan left out is read from its file now.
+
+    For the one who asked for this key, and nobody else: no search, answer or agent's tool gets it. Raises NotInMemory, and
+    RootUnusable where there is no Root.
+    """
+    oracle.root.require()
+    name, dot, field = key.strip().removeprefix(_KEY).rpartition(".")
+    if not (key.strip().startswith(_KEY) and dot and field == "value"):
+        return facts.find(oracle.root, key, project)
+    entry = facts.find(oracle.root, f"{_KEY}{name}", project)
+    known = entry.value if isinstance(entry.value, dict) else {}
+    source = known.get("source")
+    if known.get("value") is not None or not isinstance(source, str) or entry.path != _CREDENTIALS:
+        return facts.find(oracle.root, key, project)
+    return facts.Fact(_read(oracle, name, source, known.get("fingerprint")), source, legacy=False)
+
+
+def _read(oracle: Oracle, name: str, source: str, fingerprint: object) -> str:
+    from oracle.scan import credentials
+
+    machine = Machine(choose_home(os.environ), dict(os.environ), "")
+    found = credentials.read_value(machine, name, source)
+    if found is None:
+        raise NotInMemory(
+            say("not_in_memory_db: {source} holds no {name} any more.", source=source, name=name),
+            hint=say("See where it is now with `oracle scan machine --only credentials`."),
+        )
+    if fingerprint and credentials.fingerprint(found) != fingerprint:
+        oracle.warn(say("{name} was changed since the scan", name=name))
+    return found

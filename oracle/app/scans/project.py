@@ -1,0 +1,135 @@
+"""Scan a repository into facts about its project: `projects/<p>/<kind>.json`, one file a kind.
+
+Nothing is written unless it is committed; a file that says something else is kept until its replacement is forced.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+from oracle.app.delivery import team
+from oracle.domain import timestamps
+from oracle.domain.names.slugs import check_name
+from oracle.domain.values import value
+from oracle.errors import InvalidRecord, NotFound, UsageError
+from oracle.scan.project import DEPTHS, scan
+from oracle.store.root import fact_files, facts, projects
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.api import Oracle
+
+    Record = dict[str, object]
+
+SCHEMA_VERSION = 1
+WRITTEN, UNCHANGED, CHANGED = "written", "unchanged", "changed"
+"""What became of a file: `changed` is one on disk that says something else, and was left as it is."""
+
+
+@value
+class ProjectScan:
+    """Facts about a project, one record a kind, and what became of each file; a dry run has no outcomes."""
+
+    project: str
+    repository: str
+    depth: str
+    records: Mapping[str, Record]
+    paths: Mapping[str, str]
+    outcomes: Mapping[str, str]
+
+    def those(self, outcome: str) -> list[str]:
+        """Return the paths of the files that an outcome became of."""
+        return [self.paths[kind] for kind in self.records if self.outcomes.get(kind) == outcome]
+
+
+def scan_project(
+    oracle: Oracle,
+    project: str,
+    repository: str = "",
+    *,
+    depth: str = "shallow",
+    commit: bool = False,
+    force: bool = False,
+) -> ProjectScan:
+    """Scan a repository, by default the one that is registered for the project; write its facts when they are committed.
+
+    Raises InvalidName, UsageError for an unknown depth, NotFound for no repository, LockTimeout, DiskFailure.
+    """
+    name = check_name(project, "project")
+    if depth not in DEPTHS:
+        raise UsageError(
+            say("The depth {depth!r} is unknown.", depth=depth), hint=say("Choose one of {choices}.", choices=DEPTHS)
+        )
+    folder = os.path.realpath(_find(oracle, name, repository))
+    moment = timestamps.print_moment(team.now(oracle))
+    records = {kind: _record(name, kind, moment, data) for kind, data in scan(folder, depth).items()}
+    paths = {kind: fact_files.project_path(oracle.root, name, kind) for kind in records}
+    if not (commit or force):
+        return ProjectScan(name, folder, depth, records, paths, {})
+    oracle.root.require()
+    with oracle.index.lock():
+        outcomes = {kind: _commit(oracle, paths[kind], record, force=force) for kind, record in records.items()}
+    written = [kind for kind, outcome in outcomes.items() if outcome == WRITTEN]
+    team.note(oracle, "scan", {"project": name, "depth": depth, "written": written})
+    return ProjectScan(name, folder, depth, records, paths, outcomes)
+
+
+def _find(oracle: Oracle, project: str, stated: str) -> str:
+    if stated:
+        path = os.path.abspath(os.path.expanduser(stated))
+        if os.path.isdir(path):
+            return path
+        raise NotFound(
+            say("{path} is not a folder.", path=path), hint=say("Name the folder of the repository with --repo.")
+        )
+    found = projects.repository(oracle.root, project, os.environ)
+    if not found:
+        raise NotFound(
+            say("No repository of {project} is there.", project=project),
+            hint=say("Name it with --repo, or register it with `oracle project add`."),
+        )
+    return found
+
+
+def _record(project: str, kind: str, moment: str, data: Record) -> Record:
+    title = f"{kind} of {project}"
+    digest = hashlib.sha256(f"{kind}:{project}:{title}:{moment}".encode()).hexdigest()
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "kind": kind,
+        "id": f"{kind}-{project}-{digest[:8]}",
+        "project": project,
+        "author": "memory",
+        "ts": moment,
+        "title": title,
+        "body": "",
+        "related_task_ids": [],
+        "evidence": [],
+        "supersedes": None,
+        "confidence": "high",
+        "source": "scanner",
+        "data": data,
+    }
+
+
+def _commit(oracle: Oracle, path: str, record: Record, *, force: bool) -> str:
+    """Write a file that is new, or that may be replaced; one that says the same is left as it is."""
+    if os.path.lexists(path):
+        if _data(oracle, path) == record["data"]:
+            return UNCHANGED
+        if not force:
+            return CHANGED
+    fact_files.save(oracle.root, path, record)
+    return WRITTEN
+
+
+def _data(oracle: Oracle, path: str) -> object:
+    try:
+        found = facts.load(oracle.root, oracle.root.relative(path))
+    except InvalidRecord:
+        return None
+    return found.get("data") if isinstance(found, dict) else None

@@ -1,0 +1,128 @@
+"""Register projects: which there are, where their repositories lie, which are over."""
+
+from __future__ import annotations
+
+import os
+
+from oracle.app.delivery import team
+from oracle.domain.names.seats import MEMORY
+from oracle.domain.names.slugs import check_name
+from oracle.domain.values import value
+from oracle.errors import NotFound, UsageError
+from oracle.scan.plain import clean
+from oracle.store.root import projects, registry
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.api import Oracle
+
+ACTIVE, ARCHIVED = "active", "archived"
+_FIELDS = ("repo_path", "primary_seat", "primary_seat_tool", "template_name", "tmux_name")
+"""What a caller may state of a project."""
+
+
+@value
+class Registered:
+    """A project as the registry has it; `outcome` is added, changed or unchanged after a change."""
+
+    name: str
+    entry: Mapping[str, object]
+    repository: str
+    outcome: str = ""
+
+    @property
+    def status(self) -> str:
+        """Whether it is active, archived or broken; one that says nothing is active."""
+        return str(self.entry.get("status") or ACTIVE)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form: the entry, its texts without credentials, and the folder of the repository where there is one."""
+        values = {**clean(dict(self.entry)), "status": self.status, "repository": self.repository or None}
+        return {**values, "outcome": self.outcome} if self.outcome else values
+
+
+def add(oracle: Oracle, name: str, stated: Mapping[str, str]) -> Registered:
+    """Register a project, or change what is stated of one; an archived one is active again.
+
+    Raises InvalidName, UsageError for an unknown field or a repository that is no folder, and what `registry.change` does.
+    """
+    project = check_name(name, "project")
+    unknown = set(stated) - set(_FIELDS)
+    if unknown:
+        raise UsageError(
+            say("A project has no {unknown}.", unknown=sorted(unknown)),
+            hint=say("There are {choices}.", choices=_FIELDS),
+        )
+    given = {key: item.strip() for key, item in stated.items() if item.strip()}
+    if "repo_path" in given:
+        given["repo_path"] = os.path.abspath(os.path.expanduser(given["repo_path"]))
+        if not os.path.isdir(given["repo_path"]):
+            raise UsageError(
+                say("{given} is not a folder.", given=given["repo_path"]),
+                hint=say("Name the folder of the repository."),
+            )
+    moment = team.stamp(oracle)
+
+    def make(before: dict[str, object]) -> dict[str, object]:
+        entry = {**(before or _new(project, given.get("primary_seat", MEMORY), moment)), **given, "status": ACTIVE}
+        return entry if entry == before else {**entry, "last_access": moment}
+
+    return _change(oracle, project, make)
+
+
+def archive(oracle: Oracle, name: str) -> Registered:
+    """Say that a project is over; its records stay. Raises NotFound for one that is not registered."""
+    project = check_name(name, "project")
+    find(oracle, project)
+    return _change(oracle, project, lambda before: {**before, "status": ARCHIVED})
+
+
+def find(oracle: Oracle, name: str) -> Registered:
+    """Return a registered project. Raises NotFound, InvalidName, InvalidRecord or DiskFailure when the registry can't be read."""
+    project = check_name(name, "project")
+    registry.require_readable(projects.folder(oracle.root, os.environ))
+    entry = projects.entry(oracle.root, project, os.environ)
+    if not entry:
+        raise NotFound(
+            say("{project} is not registered.", project=project), hint=say("Register it with `oracle project add`.")
+        )
+    return Registered(project, entry, projects.repository(oracle.root, project, os.environ))
+
+
+def list_all(oracle: Oracle, *, with_archived: bool = False) -> list[Registered]:
+    """Return the registered projects by name; those that are over only when they are asked for. Raises as `find` does."""
+    registry.require_readable(projects.folder(oracle.root, os.environ))
+    found = [
+        Registered(
+            name,
+            projects.entry(oracle.root, name, os.environ),
+            projects.repository(oracle.root, name, os.environ),
+        )
+        for name in projects.names(oracle.root, os.environ)
+    ]
+    return [item for item in found if with_archived or item.status != ARCHIVED]
+
+
+def _new(project: str, seat: str, moment: str) -> dict[str, object]:
+    return {
+        "name": project,
+        "primary_seat": seat,
+        "tmux_name": f"{project}-{seat}",
+        "registered_at": moment,
+        "primary_seat_tool": "",
+        "template_name": "",
+        "last_access": moment,
+        "status": ACTIVE,
+        "metadata": {},
+        "repo_path": "",
+        "seats": {},
+    }
+
+
+def _change(oracle: Oracle, project: str, make: registry.Make) -> Registered:
+    before, after = registry.change(projects.folder(oracle.root, os.environ), project, make)
+    outcome = "added" if not before else "unchanged" if before == after else "changed"
+    return Registered(project, after, projects.repository(oracle.root, project, os.environ), outcome)

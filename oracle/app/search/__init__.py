@@ -1,0 +1,1 @@
+"""Find passages: by words, by links, by meaning."""

@@ -1,0 +1,1 @@
+"""Rank the passages that a search has found."""

@@ -1,0 +1,1 @@
+"""The work of a team around its handoffs: workflow, rehearsal, integration, peers."""

@@ -1,0 +1,176 @@
+"""What peers delivered, synthesised into a record of memory's own that cites it. App room.
+
+The record holds where the delivery lies, what its receipt says in a word, which tasks and commits it names, and memory's sentence.
+The peer's text and receipt are never copied: a sentence that repeats a stretch of them is refused.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oracle.app.records.once import alone
+from oracle.app.teamwork.workflow import tree_of
+from oracle.domain.records.drafts import Draft, Evidence
+from oracle.domain.values import value
+from oracle.errors import NotFound, UsageError
+from oracle.store.delivery import peers
+from oracle.store.delivery.peers import PeerDelivery
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.api import Oracle
+    from oracle.app.records.views import Summary
+
+LONGEST_STRETCH = 10
+"""Words in a row, a Han character being one, that may stand in both texts."""
+
+_WORD = re.compile(r"[\u4e00-\u9fff]|[^\W_]+(?:[-'][^\W_]+)*")
+_MOST_NAMED = 20
+
+
+@value
+class Listed:
+    """A peer's delivery and the record that was made of it as it is now, "" for none."""
+
+    delivery: PeerDelivery
+    record: str
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form; nothing of the peer's text is in it."""
+        one = self.delivery
+        return {
+            "peer": one.peer,
+            "task_id": one.task_id,
+            "verdict": one.said("verdict"),
+            "folder": one.folder,
+            "record": self.record or None,
+            "problems": list(one.problems),
+        }
+
+
+def list_peers(oracle: Oracle, project: str) -> list[Listed]:
+    """Return every delivery of peers to a project, with the record that was made of it. Writes nothing."""
+    known = _known(oracle, project)
+    return [Listed(one, _record_of(known, one)) for one in _read(oracle, project)]
+
+
+def synthesise(oracle: Oracle, project: str, peer: str, *, task_id: str = "", summary: str = "") -> str:
+    """Write the record of one delivery, once for what it holds now, and return its path; a newer one supersedes the last.
+
+    Raises NotFound, UsageError when several may be meant or `summary` repeats the peer, and what a write raises.
+    """
+    found = [one for one in _read(oracle, project) if one.peer == peer and task_id in ("", one.task_id)]
+    if not found:
+        raise NotFound(
+            say("The peer {peer} delivered nothing to {project}.", peer=peer[:80], project=project),
+            hint=say("See `oracle peers list --project P`."),
+        )
+    if len(found) > 1:
+        tasks = ", ".join(one.task_id or "(none)" for one in found)
+        raise UsageError(
+            say("The peer {peer} delivered several tasks: {tasks}.", peer=peer, tasks=tasks),
+            hint=say("Name the task behind the peer."),
+        )
+    one = found[0]
+    _refuse_copy(one, summary)
+    with alone(oracle):
+        known = _known(oracle, project)
+        standing = _record_of(known, one)
+        if standing:
+            return oracle.root.join(standing)
+        older = tuple(item.slug for item in known if item.title.startswith(_head(one)) and not item.is_retired)
+        return oracle.write(_draft(project, one, summary, older), secrets="redact").path
+
+
+def _read(oracle: Oracle, project: str) -> list[PeerDelivery]:
+    tree, _ = tree_of(oracle, project)
+    found, problems = peers.read_all(tree.tasks_root)
+    for problem in (*problems, *(text for one in found for text in one.problems)):
+        oracle.warn(problem)
+    return found
+
+
+def _known(oracle: Oracle, project: str) -> list[Summary]:
+    import os
+
+    if not os.path.isdir(oracle.root.path):
+        return []
+    try:
+        return oracle.records({"project": project, "kind": "finding", "seat": "memory"}, fresh=True)
+    except NotFound:
+        return []
+
+
+def _head(one: PeerDelivery) -> str:
+    return f"Peer {one.peer} delivered {one.task_id or 'its work'} ("
+
+
+def _title(one: PeerDelivery) -> str:
+    return f"{_head(one)}{one.digest[:12]})"
+
+
+def _record_of(known: list[Summary], one: PeerDelivery) -> str:
+    return next((item.path for item in known if item.title == _title(one)), "")
+
+
+def _draft(project: str, one: PeerDelivery, summary: str, older: tuple[str, ...]) -> Draft:
+    said = {
+        key: one.said(key) for key in ("verdict", "status", "acknowledged_by", "acknowledged_at", "commit", "branch")
+    }
+    named = _named(one.text)
+    lines = [
+        f"{one.peer} delivered {one.task_id or 'its work'} in {one.folder}.",
+        *([summary.strip()] if summary.strip() else []),
+        "; ".join(f"{key}: {text}" for key, text in said.items() if text),
+        f"It names {', '.join(named)}." if named else "",
+        f"As it was read, its files have the SHA-256 {one.digest}.",
+    ]
+    evidence = tuple(Evidence("medium", path) for path in one.files)
+    return Draft(
+        "finding",
+        project,
+        _title(one),
+        body="\n\n".join(filter(None, lines)) + "\n",
+        task_id=_task(one.task_id),
+        evidence=evidence,
+        supersedes=older,
+        extra={"peer": one.peer, "digest": one.digest},
+    )
+
+
+def _task(task_id: str) -> str:
+    from oracle.domain.records.drafts import check_task
+    from oracle.errors import InvalidName
+
+    try:
+        check_task(task_id)
+    except InvalidName:
+        return ""
+    return task_id
+
+
+def _named(text: str) -> list[str]:
+    """Return the tasks and commits that a delivery names."""
+    from oracle.domain.links import links
+
+    targets = dict.fromkeys(item.target for item in links.extract(text).mentions)
+    kept = [target.split(":", 2)[2] for target in targets if target.startswith(("entity:taskid:", "entity:commit:"))]
+    return kept[:_MOST_NAMED]
+
+
+def _refuse_copy(one: PeerDelivery, summary: str) -> None:
+    mine, theirs = (
+        [word.casefold() for word in _WORD.findall(text)] for text in (summary, one.text + " " + str(dict(one.receipt)))
+    )
+    size = LONGEST_STRETCH + 1
+    stretches = {tuple(theirs[at : at + size]) for at in range(len(theirs) - size + 1)}
+    if any(tuple(mine[at : at + size]) in stretches for at in range(len(mine) - size + 1)):
+        raise UsageError(
+            say(
+                "The summary repeats more than {longest_stretch} words of the delivery of {peer}.",
+                longest_stretch=LONGEST_STRETCH,
+                peer=one.peer,
+            ),
+            hint=say("Say it in your own words; the record cites where the delivery lies."),
+        )

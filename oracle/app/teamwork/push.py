@@ -1,0 +1,145 @@
+"""Send a message to the people of a project by Feishu: off unless the owner of the Root switched it on. App room.
+
+The program `lark-cli` sends it; it gets the text as one argument, never by a shell, and of our environment what it needs. The
+text passes the privacy guard first, so that nothing leaves that `oracle privacy check` would name.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oracle.app.delivery import team
+from oracle.app.guard import privacy
+from oracle.domain.delivery import push
+from oracle.domain.values import value
+from oracle.errors import InvalidName, PrivacyBlocked, PushFailed, UsageError
+from oracle.store.disk import programs
+from oracle.store.root import feishu
+from oracle.wording import joined, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.api import Oracle
+    from oracle.domain.delivery.push import Push
+
+PROGRAM = "lark-cli"
+PATIENCE = 30.0
+"""Seconds that it may take."""
+
+_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "NODE_EXTRA_CA_CERTS")
+_PASSED_FAMILIES = ("LARK_", "XDG_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+
+
+@value
+class Message:
+    """What to tell the people of a project; the session is the seat's own unless it is given."""
+
+    body: str
+    project: str
+    seat: str = "memory"
+    session: str = ""
+    task_id: str = ""
+    verdict: str = ""
+
+
+def prepare(oracle: Oracle, message: Message) -> Push:
+    """Return the message as it would be sent. Raises UsageError, InvalidName, PrivacyBlocked."""
+    made = push.compose(
+        message.body,
+        seat=message.seat,
+        ts=team.now(oracle).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        project=message.project,
+        session=message.session or _session(oracle, message),
+        task_id=message.task_id,
+        verdict=message.verdict,
+    )
+    _require_clean(oracle, {say("the text"): message.body, say("the message"): made.text()})
+    return made
+
+
+def _require_clean(oracle: Oracle, texts: Mapping[str, str]) -> None:
+    """Look at the text as it was given too: what was cut off in the middle is not known any more by what is left."""
+    found = [item for place, text in texts.items() for item in privacy.check_text(oracle, text, place)]
+    if found:
+        named = joined(
+            "; ", dict.fromkeys(say("{rule} at {place}", rule=item.rule, place=item.where) for item in found)
+        )
+        raise PrivacyBlocked(
+            say("The message holds what must not leave: {named}.", named=named),
+            hint=say("Take it out; nothing was sent."),
+        )
+
+
+def send(oracle: Oracle, message: Message) -> Push:
+    """Send a message and note in the journal that it went. Raises UsageError, InvalidName, PrivacyBlocked, PushFailed."""
+    oracle.root.require()
+    made = prepare(oracle, message)
+    if os.environ.get("CLAWSEAT_FEISHU_ENABLED") == "0" or not feishu.is_push_on(oracle.root):
+        raise UsageError(
+            say("Pushing is off, so nothing was sent."),
+            hint=say("Its owner writes `[push]` and `enabled = true` into config.toml."),
+        )
+    group = feishu.read_group(oracle.root, made.project)
+    if not group:
+        raise UsageError(
+            say("The project {project} is bound to no group.", project=made.project),
+            hint=say("Its {binding} names one as feishu_group_id.", binding=feishu.BINDING),
+        )
+    _run(group, made.text())
+    details = {"project": made.project, "task_id": made.task_id, "seat": message.seat, "session": made.session}
+    team.note(oracle, "pushed", {key: given for key, given in details.items() if given})
+    return made
+
+
+def _session(oracle: Oracle, message: Message) -> str:
+    from oracle.domain.names.slugs import check_name
+    from oracle.wake.sessions import find_session_names
+
+    for name in find_session_names(oracle.root, message.project, message.seat, environ=os.environ):
+        try:
+            return check_name(name, "session")
+        except InvalidName:
+            continue
+    return ""
+
+
+def _run(group: str, text: str) -> None:
+    import shutil
+
+    program = shutil.which(PROGRAM)
+    if program is None:
+        raise UsageError(
+            say("{program} is not on PATH, so nothing was sent.", program=PROGRAM),
+            hint=say("Install it, or tell people another way."),
+        )
+    environ = {key: given for key, given in os.environ.items() if key in _PASSED_ON or _is_passed(key)}
+    words = [program, "im", "+messages-send", "--as", "user", "--chat-id", group, "--text", text]
+    try:
+        done = programs.run(words, environ={**environ, "ORACLE_INTERNAL": "1"}, patience=PATIENCE)
+    except programs.OutOfPatience as error:
+        raise PushFailed(
+            say("{program} gave no answer in {patience:g} s.", program=PROGRAM, patience=PATIENCE),
+            hint=say("Whether it was sent is not known."),
+        ) from error
+    except OSError as error:
+        raise PushFailed(
+            say("{program} can't be run: {strerror}.", program=PROGRAM, strerror=error.strerror),
+            hint=say("Run it by hand."),
+        ) from error
+    if done.code:
+        said = done.errors.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
+        raise PushFailed(
+            say(
+                "{program} ended with {returncode}: {said}.",
+                program=PROGRAM,
+                returncode=done.code,
+                said=said or say("it said nothing"),
+            ),
+            hint=say("Run it by hand."),
+        )
+
+
+def _is_passed(key: str) -> bool:
+    return key.upper().startswith(_PASSED_FAMILIES)

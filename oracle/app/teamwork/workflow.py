@@ -1,0 +1,240 @@
+"""Tasks with a workflow: make one, see what is ready, change a step, supersede what nobody took up. App room.
+
+workflow.md is the truth of how far a chain is. A wake-up is owed before the step it tells of is written, so that a process that
+dies in between has told too early, never not at all.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+
+from oracle.app.delivery import team as teams
+from oracle.app.delivery import wakeups
+from oracle.app.delivery.team import Team, open_team
+from oracle.app.guard import redaction
+from oracle.app.records import new_project
+from oracle.domain import timestamps
+from oracle.domain.delivery import receipts
+from oracle.domain.delivery import workflows as rules
+from oracle.domain.delivery.receipts import Kind
+from oracle.domain.delivery.workflows import BLOCKED, DONE, IN_PROGRESS, Step
+from oracle.domain.values import value
+from oracle.errors import NoProfile, OracleError, UsageError
+from oracle.store.delivery import handoffs, task_tree, workflows
+from oracle.store.delivery.task_tree import TaskTree
+from oracle.wording import joined, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from oracle.api import Oracle
+    from oracle.domain.delivery.task_queue import Task
+    from oracle.store.delivery.inbox import Entry
+
+TEMPLATE = "brief-driven"
+OLD_AFTER = 3.0
+"""Days after which a task that nobody delivered is superseded."""
+
+
+@value
+class Changed:
+    """A step as it is now, and what became of the wake-ups that it owed."""
+
+    task_id: str
+    step: Step
+    is_new: bool
+    wake_ups: tuple[wakeups.WakeUp, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "task_id": self.task_id,
+            "step": self.step.name,
+            "status": self.step.status,
+            "changed": self.is_new,
+            "wake_ups": [one.as_json() for one in self.wake_ups],
+        }
+
+
+def tree_of(oracle: Oracle, project: str) -> tuple[TaskTree, Team | None]:
+    """Return a project's task tree and team; without a profile the tree is where it always is. Raises InvalidName."""
+    try:
+        team = open_team(oracle, project)
+    except NoProfile:
+        root = oracle.root.task_tree(project)
+        return TaskTree(root, f"{root}/TASKS.md", f"{root}/STATUS.md", oracle.root.handoffs(project)), None
+    return team.tree, team
+
+
+def _note(oracle: Oracle, event: str, details: Mapping[str, object]) -> None:
+    """Put a line into the journal where there is a Root: a task tree needs none."""
+    if os.path.isdir(oracle.root.path):
+        teams.note(oracle, event, details)
+
+
+def create_task(
+    oracle: Oracle, project: str, task_id: str, *, template: str = TEMPLATE, steps: Sequence[Step] = ()
+) -> tuple[str, bool]:
+    """Make a task's workflow.md and STATUS.md unless they are there; return (its folder, whether the workflow is new).
+
+    Raises UsageError for steps that can't be followed, InvalidName, SecretFound.
+    """
+    redaction.guard_handoff(oracle, {"task_id": task_id, "template": template}, redaction.REFUSE)
+    faults = rules.find_faults(steps)
+    if faults:
+        raise UsageError(
+            say("The workflow can't be followed: {faults}.", faults=joined("; ", faults)), hint=say("Mend the steps.")
+        )
+    tree, team = tree_of(oracle, project)
+    folder = workflows.folder_of(tree.tasks_root, task_id)
+    if team is None:
+        for line in new_project.remark(oracle.root, project):
+            oracle.warn(line)
+    is_new = workflows.create(tree.tasks_root, task_id, rules.render_workflow(task_id, template, steps))
+    if is_new:
+        _note(oracle, "workflow", {"project": project, "task_id": task_id, "status": rules.PENDING})
+    return folder, is_new
+
+
+def list_pending(oracle: Oracle, project: str, role: str) -> list[tuple[str, str]]:
+    """Return (task id, step) of every step that a role may begin now; a workflow that can't be followed is a warning."""
+    tree, _ = tree_of(oracle, project)
+    found = []
+    for task_id in workflows.tasks_with_workflow(tree.tasks_root):
+        try:
+            steps = rules.steps_of(workflows.read(tree.tasks_root, task_id))
+        except OracleError as error:
+            oracle.warn(say("the workflow of {task} is left out: {fault}", task=task_id, fault=error))
+            continue
+        for fault in rules.find_faults(steps):
+            oracle.warn(say("the workflow of {task} can't be followed: {fault}", task=task_id, fault=fault))
+        found += [(task_id, step.name) for step in rules.list_ready(steps, role)]
+    return found
+
+
+def update_step(oracle: Oracle, project: str, task_id: str, step: str, *, status: str) -> Changed:
+    """Change the status of one step, note it in STATUS.md, and wake whom the step names. The same again changes nothing.
+
+    Raises UsageError for a change that may not be made and for a workflow that can't be followed, NotFound.
+    """
+    tree, team = tree_of(oracle, project)
+    seen: list[tuple[Step, bool]] = []
+    owed: list[Entry] = []
+
+    def alter(text: str) -> str:
+        after, now = rules.advance(text, step, status)
+        seen.append((now, after != text))
+        if after != text:
+            _warn_of_order(oracle, rules.steps_of(text), now)
+            owed.extend(_owe(oracle, team, tree, task_id=task_id, now=now))
+        return after
+
+    workflows.change(tree.tasks_root, task_id, alter)
+    now, is_new = seen[-1]
+    moment = teams.now(oracle).astimezone()
+    workflows.note(tree.tasks_root, task_id, f"step {now.number} ({now.name}) is {now.status}", moment=moment)
+    if not is_new:
+        return Changed(task_id, now, is_new)
+    _note(oracle, "step", {"project": project, "task_id": task_id, "step": now.name, "status": now.status})
+    sent = tuple(wakeups.send(oracle, entry) for entry in owed)
+    for outcome in sent:
+        wakeups.warn_of(oracle, outcome)
+    return Changed(task_id, now, is_new, sent)
+
+
+def _warn_of_order(oracle: Oracle, steps: Sequence[Step], now: Step) -> None:
+    waiting = rules.waits_for(steps, now) if now.status == IN_PROGRESS else []
+    if waiting:
+        oracle.warn(say("step {name} was begun before {others} is done", name=now.name, others=waiting))
+
+
+def _owe(oracle: Oracle, team: Team | None, tree: TaskTree, *, task_id: str, now: Step) -> list[Entry]:
+    """Owe a wake-up to each seat that the step names for what it has become."""
+    told = {DONE: now.notify_on_done, BLOCKED: now.notify_on_blocked}.get(now.status, ())
+    if not told:
+        return []
+    if team is None:
+        oracle.warn(
+            say(
+                "nobody is told that step {name} is {status}: the project has no profile",
+                name=now.name,
+                status=now.status,
+            )
+        )
+        return []
+    seats = dict.fromkeys(seat for name in told for seat in _seats(oracle, team, name))
+    path = workflows.workflow_file(tree.tasks_root, task_id)
+    text = f"{task_id} step {now.number} is {now.status}. Read {path}."
+    source = now.owner_seat or now.owner_role or "planner"
+    return [
+        wakeups.owe(
+            oracle,
+            team,
+            receipts.receipt_name(task_id, source, seat),
+            seat=seat,
+            text=text,
+            topic=f"step {now.number} {now.status}",
+        )
+        for seat in seats
+    ]
+
+
+def _seats(oracle: Oracle, team: Team, name: str) -> tuple[str, ...]:
+    """Return the seats that a name means: the seat itself, else those of the role; nobody is a warning."""
+    if name == teams.OPERATOR:
+        return ()
+    seats = (name,) if name in team.profile.seats else team.profile.seats_of(name)
+    if not seats:
+        oracle.warn(
+            say("{name} is no seat and no role of {project}, so nobody is told", name=name[:80], project=team.project)
+        )
+    return seats
+
+
+# What nobody took up --------------------------------------------------------------------------------------------------
+
+
+def supersede_old(oracle: Oracle, project: str, *, days: float = OLD_AFTER) -> list[tuple[str, str]]:
+    """Supersede the open entries of every queue that are older than `days` and were not delivered; return (seat, task id)."""
+    tree, _ = tree_of(oracle, project)
+    now = teams.now(oracle)
+    limit = now - timedelta(days=min(days, now.toordinal() - 1))  # the first day there is, at most
+    found = []
+    for seat in task_tree.seats_with_files(tree):
+        for task in task_tree.read_queue(tree, seat):
+            is_old = _is_undelivered(tree, seat, task) and _is_older(task, limit)
+            if is_old and task_tree.supersede_task(tree, seat, task.task_id):
+                found.append((seat, task.task_id))
+                _note_superseded(oracle, tree, project, seat=seat, task=task)
+    return found
+
+
+def _is_undelivered(tree: TaskTree, seat: str, task: Task) -> bool:
+    """Tell whether an entry is open and nothing on disk says that it was delivered."""
+    from oracle.domain.delivery.task_queue import OPEN_STATES
+
+    if task.state not in OPEN_STATES or task_tree.read_delivery(tree, seat).get("task_id") == task.task_id:
+        return False
+    asker = task.fields.get("reply_to") or task.fields.get("source") or ""
+    try:
+        name = receipts.receipt_name(task.task_id, seat, asker)
+        answer = handoffs.find(tree.handoff_dir, name)
+    except OracleError:
+        return True
+    return answer is None or answer.kind is not Kind.COMPLETION
+
+
+def _is_older(task: Task, limit: datetime) -> bool:
+    since = timestamps.parse(task.fields.get("dispatched_at", ""))
+    return since is not None and since < limit
+
+
+def _note_superseded(oracle: Oracle, tree: TaskTree, project: str, *, seat: str, task: Task) -> None:
+    if any(row.get("ID") == task.task_id for row in task_tree.read_rows(tree)):
+        task_tree.upsert_row(tree, task.task_id, {"Status": "superseded"})
+    line = f"{seat} superseded {task.task_id}: nobody took it up"
+    task_tree.append_log(tree, line, task_id=task.task_id, moment=teams.now(oracle).astimezone())
+    _note(oracle, "superseded", {"project": project, "task_id": task.task_id, "target": seat})

@@ -1,0 +1,74 @@
+"""Was a seat's workspace rendered from the repository as it is now? Silent whenever that can't be told. App room; reads only."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from oracle.app.git import ask_git
+from oracle.domain.values import value
+from oracle.errors import DiskFailure, OracleError
+from oracle.store.disk import steps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.api import Oracle
+
+PAGES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
+STALE = "STALE WORKSPACE: ClawSeat has updated since last render."
+_RENDERED = re.compile(r"rendered_from_clawseat_sha[\"'`*]*[ \t]*[:=][ \t]*[\"'`]?([0-9a-f]{7,64})\b")
+
+
+@value
+class Stale:
+    """A workspace that was rendered from another state of the repository."""
+
+    page: str
+    rendered: str
+    current: str
+    command: str
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"page": self.page, "rendered": self.rendered, "current": self.current, "command": self.command}
+
+
+def check(oracle: Oracle, *, workspace: str = "", project: str = "", repo: str = "") -> list[Stale]:
+    """Return the workspaces that are stale: the named one, those of a project's seats, or this folder."""
+    current = _current(oracle, repo)
+    if not current:
+        return []
+    command = f"agent_admin engineer regenerate-workspace --project {project or 'PROJECT'} --all-seats"
+    found = []
+    for folder in _folders(oracle, workspace, project):
+        for page in PAGES:
+            rendered = _rendered(f"{folder}/{page}")
+            if rendered and not current.startswith(rendered):
+                found.append(Stale(f"{folder}/{page}", rendered, current, command))
+    return found
+
+
+def _current(oracle: Oracle, repo: str) -> str:
+    place = repo or os.environ.get("CLAWSEAT_ROOT") or f"{oracle.root.home}/ClawSeat"
+    code, said = ask_git(os.path.expanduser(place), "rev-parse", "HEAD")
+    return said if code == 0 else ""
+
+
+def _folders(oracle: Oracle, workspace: str, project: str) -> list[str]:
+    if workspace or not project:
+        return [os.path.abspath(os.path.expanduser(workspace or "."))]
+    try:
+        top = oracle.profile(project).workspace_root
+        names = sorted(os.listdir(top))
+    except (OracleError, OSError):
+        return []
+    return [f"{top}/{name}" for name in names if os.path.isdir(f"{top}/{name}")]
+
+
+def _rendered(path: str) -> str:
+    try:
+        raw = steps.read(path)
+    except DiskFailure:
+        return ""
+    found = _RENDERED.search(raw.decode("utf-8", "replace")) if raw is not None else None
+    return found[1] if found else ""

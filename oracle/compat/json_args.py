@@ -1,0 +1,123 @@
+"""JSON that a caller gives to a program: read it from where it is, and take its fields one by one with their shape checked."""
+
+from __future__ import annotations
+
+import json
+
+from oracle.domain import timestamps
+from oracle.domain.markdown import documents
+from oracle.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.domain.markdown.documents import Value
+
+_HINT = "Give an object as JSON, the path of a file that holds one, or - for standard input."
+_FIELDS = "See the page on packets for what each field holds."
+_LONGEST_ECHO = 60
+_LARGEST = 1e15  # above all that is counted here, and below what a float holds to the unit
+_TIMES = ("valid_from", "valid_to")
+
+
+class Fields:
+    """The fields of one JSON object; whatever nobody asked for is named by `unused`."""
+
+    def __init__(self, content: dict[str, object]) -> None:
+        self._content = content
+        self._asked: set[str] = set()
+
+    def text(self, *names: str, default: str = "") -> str:
+        """Return the first of `names` that is given, stripped, else `default`. Raises UsageError for what is no text."""
+        found = self._take(names)
+        if found is None:
+            return default
+        if isinstance(found, bool) or not isinstance(found, str | int | float):
+            raise _wrong(names[0], "is not a text", found)
+        return documents.replace_surrogates(str(found)).strip()
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of texts without empty ones; one text is a list of it. Raises UsageError."""
+        found = self._take((name,))
+        items = [] if found is None else found if isinstance(found, list) else [found]
+        for item in items:
+            if not isinstance(item, str):
+                raise _wrong(name, "is not a list of texts", found)
+        return tuple(documents.replace_surrogates(str(item)).strip() for item in items if str(item).strip())
+
+    def number(self, name: str) -> float | None:
+        """Return a finite number, None when it is not given. Raises UsageError."""
+        found = self._take((name,))
+        if found is None:
+            return None
+        if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) <= _LARGEST:  # NaN fails too
+            raise _wrong(name, "is not a number", found)
+        return float(found)
+
+    def whole(self, name: str) -> int | None:
+        """Return a whole number, None when it is not given. Raises UsageError."""
+        found = self.number(name)
+        if found is not None and found != int(found):
+            raise _wrong(name, "is not a whole number", found)
+        return None if found is None else int(found)
+
+    def mapping(self, name: str) -> dict[str, Value]:
+        """Return an object whose scalars are texts; nothing when it is not given. Raises UsageError."""
+        found = self._take((name,))
+        if found is None:
+            return {}
+        value = documents.parse_json(json.dumps(found)) if isinstance(found, dict) else None
+        if not isinstance(value, dict):
+            raise _wrong(name, "is not an object", found)
+        return value
+
+    def objects(self, name: str) -> list[Fields]:
+        """Return a list of objects. Raises UsageError."""
+        found = self._take((name,))
+        items = [] if found is None else found
+        if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+            raise _wrong(name, "is not a list of objects", found)
+        return [Fields(item) for item in items]
+
+    def require_times(self) -> None:
+        """Refuse a field that is named as a time and holds none, whether anybody asks for it or not. Raises UsageError."""
+        for name, found in self._content.items():
+            is_time = name.endswith("_ts") or name in _TIMES
+            if is_time and found not in (None, "") and not (isinstance(found, str) and timestamps.to_utc(found)):
+                raise _wrong(name, "is not a time", found, hint="Write it as 2026-04-27T18:30:00Z.")
+
+    def unused(self) -> list[str]:
+        """Return the names of the fields that were not asked for."""
+        return [name for name in self._content if name not in self._asked]
+
+    def _take(self, names: tuple[str, ...]) -> object:
+        self._asked.update(names)
+        return next((self._content[name] for name in names if self._content.get(name) is not None), None)
+
+
+def _wrong(name: str, what: str, found: object, *, hint: str = _FIELDS) -> UsageError:
+    echo = json.dumps(found, ensure_ascii=False)
+    cut = echo if len(echo) <= _LONGEST_ECHO else f"{echo[:_LONGEST_ECHO]}…"
+    return UsageError(f"{name} {what}: {cut}.", hint=hint)
+
+
+def read(words: str | None) -> Fields:
+    """Return the fields of the JSON object that `words` is, names as a file, or - for standard input; None is no field."""
+    if words is None:
+        return Fields({})
+    text = words if words.lstrip()[:1] in ("{", "[") else _load(words)
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"--input-json is not valid JSON: {error}.", hint=_HINT) from None
+    if not isinstance(content, dict):
+        raise UsageError("--input-json is JSON, but no object.", hint=_HINT)
+    return Fields(content)
+
+
+def _load(path: str) -> str:
+    from oracle.store.disk import input_file
+
+    try:
+        return input_file.read(path, "--input-json").decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"--input-json is not UTF-8: byte {error.start} can't be read.", hint=_HINT) from None

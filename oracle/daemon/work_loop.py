@@ -1,0 +1,268 @@
+"""Do what lies on the desk: begun things of dead processes, questions to memory, wake-ups, handoffs that stand half done.
+
+A thread of its own, since a pane may be waited for: what changes in the meantime is indexed all the same. Each item is tried by
+itself; which items there are is read from the disk every time.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING
+
+from oracle.app.delivery import resume, team, wakeups
+from oracle.app.queries import attend
+from oracle.daemon.attempts import SURROUNDINGS
+from oracle.store.delivery import inbox, packets
+from oracle.store.delivery.inbox import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.api import Oracle
+    from oracle.app.queries.attend import Asked, Terms
+    from oracle.daemon.attempts import Attempts
+    from oracle.daemon.stats import Numbers
+
+LOOK_EVERY = 30.0
+"""Seconds after which the desk is looked at though nobody said that there is something on it."""
+
+_MOMENT = 2.0
+"""Seconds after which a seat that was busy is tried again with another wake-up."""
+
+_NEVER = float("inf")
+"""When a question that was set aside is due."""
+
+MEND_EVERY = 60.0
+"""Seconds between two looks for half-done handoffs of one project: all of its receipts are read for it."""
+
+
+class Clerk:
+    """The thread that works at the desk; `ring` says that something was put there."""
+
+    def __init__(
+        self,
+        open_oracle: Callable[[], Oracle],
+        attempts: Attempts,
+        numbers: Numbers,
+        log: logging.Logger,
+        *,
+        terms: Terms,
+    ) -> None:
+        self.terms = terms
+        self.when_done: Callable[[], None] = lambda: None
+        """Called after each round."""
+        self._open = open_oracle
+        self._attempts = attempts
+        self._numbers = numbers
+        self._log = log
+        self._rung = threading.Condition()
+        self._has_work = False
+        self._is_paused = False
+        self._stopping = False
+        self._thread: threading.Thread | None = None
+        self._due: dict[tuple[str, ...], float] = {}
+        self._mended: dict[str, tuple[float, object]] = {}
+        self._tally: Counter[str] = Counter()
+
+    def start(self) -> None:
+        """Begin to work."""
+        self._thread = threading.Thread(target=self._work, name="clerk", daemon=True)
+        self._thread.start()
+
+    def ring(self) -> None:
+        """Say that something lies on the desk."""
+        with self._rung:
+            self._has_work = True
+            self._is_paused = False
+            self._rung.notify_all()
+
+    def pause(self) -> None:
+        """Leave the desk alone until somebody rings: the Root can't be used."""
+        self._is_paused = True
+
+    def forget(self) -> None:
+        """Take every question for due: the clock jumped, or the terms changed."""
+        self._due = {}
+        self.ring()
+
+    def stop(self, seconds: float) -> bool:
+        """Finish the step that is being done and stop; tell whether that took less than so many seconds."""
+        with self._rung:
+            self._stopping = True
+            self._rung.notify_all()
+        if self._thread is not None:
+            self._thread.join(seconds)
+        return self._thread is None or not self._thread.is_alive()
+
+    def _work(self) -> None:
+        rest = 0.0
+        while True:
+            with self._rung:
+                if not self._stopping and (self._is_paused or not self._has_work):
+                    self._rung.wait(None if self._is_paused else rest)
+                self._has_work = False
+                if self._stopping:
+                    return
+                if self._is_paused:
+                    continue
+            rest = self.round()
+
+    def round(self) -> float:
+        """Go once through everything; return the seconds until something is due."""
+        now = time.time()
+        dues = [now + LOOK_EVERY]
+        self._tally = Counter()
+        failure = self._attempts.run("desk", lambda: self._go_through(dues))
+        if failure is not None:
+            return self._attempts.rest_of("desk")
+        self._numbers.say("queue", self._tally)
+        self.when_done()
+        return min(LOOK_EVERY, max(0.5, min(dues) - time.time()))
+
+    def _go_through(self, dues: list[float]) -> None:
+        with self._open() as oracle:
+            found = inbox.read(oracle.root, team.now_seconds(oracle))
+            known = {entry.file_name for entry in found.waiting}
+            self._finish_intents(oracle, found)
+            subjects: set[tuple[str, ...]] = set()
+            waiting: set[str] = set()
+            for project in resume.projects(oracle):
+                if not self._stopping and not self._attempts.rests(project):
+                    self._attempts.run(project, partial(self._serve_project, oracle, project, subjects, waiting, dues))
+            self._due = {subject: due for subject, due in self._due.items() if subject in subjects}
+            self._send_wakeups(oracle, subjects, known, dues)
+            packets.forget_questions(oracle.root, waiting)
+
+    def _finish_intents(self, oracle: Oracle, found: inbox.Inbox) -> None:
+        self._tally["intents"] = sum(one.kind is Kind.INTENT for one in (*found.waiting, *found.taken))
+        self._tally["set_aside"] = len(found.poisoned)
+        for sentence in found.problems:
+            self._attempts.warn(sentence)
+        for entry in resume.unattended(oracle, found):
+            if attend.is_due(entry, team.now_seconds(oracle)) and not self._stopping:
+                self._try(
+                    f"intent {' '.join(entry.subject[:3])}",
+                    partial(self._finish_intent, oracle, entry),
+                    partial(resume.put_off, oracle, entry),
+                )
+
+    def _finish_intent(self, oracle: Oracle, entry: inbox.Entry) -> None:
+        self._log_done(resume.finish_intent(oracle, entry))
+
+    # -- questions -------------------------------------------------------------------------------------------------
+
+    def _serve_project(
+        self, oracle: Oracle, project: str, subjects: set[tuple[str, ...]], waiting: set[str], dues: list[float]
+    ) -> None:
+        failed = attend.failed(oracle)
+        for asked in attend.open_questions(oracle, project):
+            waiting.add(packets.question_path(oracle.root, project, asked.name.task_id))
+            self._tally["questions"] += 1
+            now = team.now_seconds(oracle)
+            entry = failed.get(asked.subject)
+            if entry is None or entry.due_at < _NEVER:  # of what was set aside the seat is told as of anything else
+                subjects.add(asked.subject)
+            if self._stopping or (entry is not None and not attend.is_due(entry, now)):
+                dues.append(entry.due_at if entry is not None else now)
+                continue
+            if self._due.get(asked.subject, 0.0) <= now:
+                self._attend(oracle, asked, had_failed=entry is not None)
+            dues.append(self._due.get(asked.subject, now + LOOK_EVERY))
+        self._mend(oracle, project)
+
+    def _attend(self, oracle: Oracle, asked: Asked, *, had_failed: bool) -> None:
+        def work() -> None:
+            found = attend.attend_to(oracle, asked, self.terms)
+            self._due[asked.subject] = found.due
+            self._numbers.count(f"questions_{found.word.replace('-', '_')}")
+            if had_failed:
+                attend.forgive(oracle, asked)
+            if found.word in ("answered", "unanswered", "with-seat"):
+                fields = {"project": asked.team.project, "task_id": asked.name.task_id, "detail": found.detail}
+                self._log.info("%s: %s", asked.name.task_id, found.word, extra={"event": "question", "fields": fields})
+
+        self._try(
+            f"question {asked.team.project} {asked.name.task_id}",
+            work,
+            partial(attend.put_off, oracle, asked),
+        )
+
+    def _mend(self, oracle: Oracle, project: str) -> None:
+        """Mend what stands half done, when the folder of the receipts changed and not too often."""
+        from oracle.daemon.watching import signature
+
+        seen = signature([team.open_team(oracle, project).folder])
+        at, before = self._mended.get(project, (float("-inf"), None))
+        if seen == before or time.monotonic() < at + MEND_EVERY:
+            return
+        for sentence in resume.mend(oracle, project):
+            self._log_done(sentence)
+        self._mended[project] = (time.monotonic(), seen)
+
+    # -- wake-ups --------------------------------------------------------------------------------------------------
+
+    def _send_wakeups(self, oracle: Oracle, subjects: set[tuple[str, ...]], known: set[str], dues: list[float]) -> None:
+        """Send what is due; word of a question or of its packet is left to who attends to it as long as it is open.
+
+        What was not `known` before the questions were looked at may be of one that nobody has looked at: the next round knows.
+        What was never put off comes first: a process may have died over it, and its text stand in the pane. A seat that did not
+        take one is left alone for a moment, and something new on the desk comes before the rest, though one is sent each round.
+        """
+        owed = inbox.read(oracle.root, team.now_seconds(oracle), Kind.WAKE).waiting
+        self._tally["wakeups"] = len(owed)
+        busy: set[tuple[object, object]] = set()
+        has_tried = False
+        for entry in sorted(owed, key=lambda one: (one.tries > 0, one.due_at)):
+            seat = (entry.fields.get("project"), entry.fields.get("seat"))
+            is_new = entry.file_name not in known
+            if wakeups.is_of_question(entry) and (is_new or entry.subject[:4] in subjects) and wakeups.is_owed(entry):
+                if is_new:
+                    dues.append(time.time())
+                continue
+            if self._stopping or not attend.is_due(entry, team.now_seconds(oracle)):
+                dues.append(entry.due_at)
+                continue
+            if seat in busy or (has_tried and self._has_work):
+                dues.append(time.time() + _MOMENT)
+                continue
+            has_tried = has_tried or wakeups.is_owed(entry)
+            self._try(
+                f"wake-up {' '.join(entry.subject[:4])}",
+                partial(self._send_wakeup, oracle, entry, busy),
+                partial(resume.put_off, oracle, entry),
+            )
+
+    def _send_wakeup(self, oracle: Oracle, entry: inbox.Entry, busy: set[tuple[object, object]]) -> None:
+        outcome = wakeups.send_again(oracle, entry)
+        self._numbers.count(f"wakeups_{outcome.result or 'not_owed'}")
+        if wakeups.is_there(outcome):
+            busy.add((entry.fields.get("project"), entry.fields.get("seat")))
+
+    # -- one item --------------------------------------------------------------------------------------------------
+
+    def _try(self, item: str, work: Callable[[], object], put_off: Callable[[str], inbox.Entry]) -> None:
+        """Try an item; one that fails by itself waits in the inbox and is set aside in the end."""
+        if self._attempts.rests(item):
+            return
+        error = self._attempts.run(item, work)
+        if error is None or isinstance(error, SURROUNDINGS):
+            return
+        later: list[inbox.Entry] = []
+        sentence = str(error) or type(error).__name__
+        self._attempts.run(f"{item} (put off)", lambda: later.append(put_off(sentence)))
+        if later and later[0].tries >= inbox.MAX_TRIES:
+            self._log.error(
+                "%s: set aside after %d tries; `oracle doctor` shows it, `oracle resume` tries it again",
+                item,
+                later[0].tries,
+                extra={"event": "set-aside", "fields": {"item": item, "error": sentence}},
+            )
+
+    def _log_done(self, sentence: str) -> None:
+        if sentence:
+            self._numbers.count("resumed")
+            self._log.info("%s", sentence, extra={"event": "resumed"})

@@ -1,0 +1,1 @@
+"""Handoffs, receipts, markers and the files of a task tree as values."""

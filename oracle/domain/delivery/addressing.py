@@ -1,0 +1,139 @@
+"""To which handoff a marker belongs, by the dispatches on disk and by what the transcript says of the task at hand. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from oracle.domain.delivery.markers import Fault, Marker
+from oracle.domain.markdown.masks import unify_line_ends
+from oracle.domain.names.slugs import check_name
+from oracle.domain.values import value
+from oracle.errors import InvalidName
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+# What follows is seldom looked for, so it is not compiled until it is.
+_NAMED = r"""(?mi)^[ \t>*+-]{{0,12}}["'`]?{0}["'`*]{{0,3}}[:=][ \t*]{{0,4}}["'`]?([^\s"'`,]{{1,512}})["'`]?,?[ \t]*$"""
+_IN_JSON = r"""["']{0}["'][ \t]{{0,4}}:[ \t]{{0,4}}["']([^\s"',]{{1,512}})["']"""
+_TASK_LINE = _NAMED.format("task[_ -]?id")  # as it is, in a list or a quotation, bold, in quotes, assigned
+_PROJECT_LINE = _NAMED.format("project")
+_TASK_IN_JSON = _IN_JSON.format("task_id")  # among other keys of one line
+_PROJECT_IN_JSON = _IN_JSON.format("project")
+_QUERY_ID = r"(?a)(?<![\w.-])MEMORY-QUERY-[0-9]+-[0-9]+(?![\w-])"
+
+
+@value
+class Context:
+    """What the user turns of a transcript say of the task at hand: it may complete a marker, never replace one."""
+
+    task_id: str = ""
+    project: str = ""
+
+
+@value
+class Waiting:
+    """A dispatch on disk that is addressed to this seat; `is_open` is False once it is consumed."""
+
+    project: str
+    task_id: str
+    source: str
+    reply_to: str = ""
+    is_open: bool = True
+
+    def concerns(self, seat: str) -> bool:
+        """Tell whether an answer to `seat` would answer this dispatch."""
+        return seat in (self.source, self.reply_to)
+
+
+@value
+class Address:
+    """Where a delivery goes; `unsolicited` when no dispatch asked for it."""
+
+    project: str
+    task_id: str
+    seat: str
+    unsolicited: bool = False
+
+
+def read_context(turns: Sequence[str]) -> Context:
+    """Return the last task id and the last project that stand in the texts of user turns, oldest first."""
+    tasks: list[str] = []
+    projects: list[str] = []
+    for text in turns:
+        plain = unify_line_ends(text)
+        tasks += _names(plain, _TASK_LINE, _TASK_IN_JSON, _QUERY_ID)
+        projects += _names(plain, _PROJECT_LINE, _PROJECT_IN_JSON)
+    return Context(tasks[-1] if tasks else "", projects[-1] if projects else "")
+
+
+def _names(text: str, *patterns: str) -> list[str]:
+    """Return the names that the patterns find, in the order of the text."""
+    found = [match for pattern in patterns for match in re.finditer(pattern, text)]
+    said = [match.group(match.lastindex or 0) for match in sorted(found, key=lambda match: match.start())]
+    return [name for text in said if (name := _name(text))]
+
+
+def _name(text: str) -> str:
+    try:
+        return check_name(text, "name")
+    except InvalidName:
+        return ""
+
+
+def address(
+    marker: Marker, dispatches: Sequence[Waiting], *, context: Context, rosters: dict[str, Collection[str]]
+) -> Address | Fault:
+    """Decide which handoff a marker answers, from the dispatches on disk and the roster of each project.
+
+    A task id or project that the marker leaves out comes from the one open dispatch it can mean, told apart by the context
+    where there are several. Without a dispatch the marker must name all three itself, and a seat of that project.
+    """
+    fitting = [item for item in dispatches if item.concerns(marker.seat) and _agrees(marker, item)]
+    waiting = [item for item in fitting if item.is_open]
+    if len(waiting) > 1:
+        waiting = [item for item in waiting if _is_meant(context, item)]
+    if not marker.task_id and any(not item.is_open and _is_meant(context, item) for item in fitting if context.task_id):
+        return _fault(
+            marker, "already_delivered", say("the task at hand, {task}, is answered and consumed", task=context.task_id)
+        )
+    if len({(item.project, item.task_id) for item in waiting}) == 1:
+        return Address(waiting[0].project, waiting[0].task_id, marker.seat)
+    if len([item for item in fitting if item.is_open]) > 1:
+        return _fault(marker, "ambiguous_task", say("several open dispatches fit"))
+    if fitting and marker.task_id:
+        return _fault(marker, "already_delivered", say("the dispatch is answered and consumed"))
+    return _unsolicited(marker, rosters)
+
+
+def _unsolicited(marker: Marker, rosters: dict[str, Collection[str]]) -> Address | Fault:
+    if not marker.task_id:
+        return _fault(marker, "missing_task_id", say("no open dispatch fits and the marker names no task"))
+    if not marker.project:
+        return _fault(marker, "unknown_task", say("no open dispatch fits and the marker names no project"))
+    if marker.project not in rosters:
+        return _fault(marker, "unknown_project", say("the project {project} has no profile", project=marker.project))
+    if marker.seat not in rosters[marker.project]:
+        return _fault(marker, "unknown_seat", say("the project {project} has no such seat", project=marker.project))
+    return Address(marker.project, marker.task_id, marker.seat, unsolicited=True)
+
+
+def _agrees(marker: Marker, item: Waiting) -> bool:
+    return marker.task_id in ("", item.task_id) and marker.project in ("", item.project)
+
+
+def _is_meant(context: Context, item: Waiting) -> bool:
+    if not context.task_id and not context.project:
+        return False
+    return context.task_id in ("", item.task_id) and context.project in ("", item.project)
+
+
+def _fault(marker: Marker, code: str, reason: str) -> Fault:
+    return Fault(
+        code,
+        say("Nothing was delivered to {seat}: {reason}.", seat=marker.seat, reason=reason),
+        marker.start,
+        marker.end,
+    )

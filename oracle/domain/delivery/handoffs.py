@@ -1,0 +1,196 @@
+"""Handoffs: how far one task between two seats is, and who acts next, told from the set of files that exist. Pure.
+
+What those files are called and say is the business of `domain.receipts`.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from oracle.domain.values import replace, value
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from oracle.domain.delivery.receipts import Receipt
+
+
+class Piece(StrEnum):
+    """A file that exists, and so says something about a handoff."""
+
+    DISPATCH = "dispatch"
+    CLAIM = "claim"
+    CLAIM_EXPIRED = "claim_expired"
+    WITH_SEAT = "with_seat"
+    CONSUMED = "consumed"
+    RESPONSE = "response"
+    COMPLETION = "completion"
+    ACKED = "acked"
+    PENDING = "pending"
+    NOTIFIED = "notified"
+    CONFLICT = "conflict"
+
+
+class Step(StrEnum):
+    """How far a handoff is; the value is the word that `--state` takes."""
+
+    NONE = "none"
+    OPEN = "open"
+    CLAIMED = "claimed"
+    CLAIM_EXPIRED = "claim-expired"
+    WITH_SEAT = "with-memory-seat"
+    ANSWERED = "answered"
+    DELIVERED = "delivered"
+    UNANSWERED = "consumed-unanswered"
+    UNNOTIFIED = "unnotified"
+    CONSUMED = "consumed"
+    CONFLICT = "conflict"
+    ACKED = "acked"
+
+
+class Party(StrEnum):
+    """Who acts next."""
+
+    ASKER = "asker"
+    ANSWERER = "answerer"
+    ORACLE = "oracle"
+    OPERATOR = "operator"
+    NOBODY = "nobody"
+
+
+@value
+class State:
+    """How far a handoff is, who acts next and what they do; `stale_after` is in seconds, 0 for never."""
+
+    step: Step
+    party: Party
+    action: str
+    stale_after: int = 0
+    unsolicited: bool = False
+
+
+_HOUR = 3600
+_DAY = 24 * _HOUR
+_STATES = {
+    Step.NONE: (Party.NOBODY, say("Nothing to do."), 0),
+    Step.OPEN: (
+        Party.ANSWERER,
+        say("Read the dispatch and answer it: `complete_handoff`, the memory seat `oracle deliver`."),
+        3 * _DAY,
+    ),
+    Step.CLAIMED: (Party.ANSWERER, say("Finish the answer that was begun."), 3 * _DAY),
+    Step.CLAIM_EXPIRED: (Party.ANSWERER, say("Take the dispatch up again; whoever claimed it is gone."), _DAY),
+    Step.WITH_SEAT: (Party.ANSWERER, say("With memory seat: it was woken with the packet and answers."), _DAY),
+    Step.ANSWERED: (
+        Party.ORACLE,
+        say("Write the completion receipt, since the response is on disk: `oracle resume`."),
+        _HOUR // 6,
+    ),
+    Step.DELIVERED: (
+        Party.ORACLE,
+        say("Mark the dispatch as consumed, since it is answered: `oracle resume`."),
+        _HOUR // 6,
+    ),
+    Step.UNANSWERED: (Party.ANSWERER, say("Answer again: the dispatch was consumed, yet no answer is on disk."), _DAY),
+    Step.UNNOTIFIED: (
+        Party.ORACLE,
+        say("Send the wake-up that is still pending, which an acknowledgement ends too: `oracle resume`."),
+        _HOUR,
+    ),
+    Step.CONSUMED: (Party.ASKER, say("Read the answer and acknowledge it: `complete_handoff --ack-only`."), 3 * _DAY),
+    Step.CONFLICT: (
+        Party.OPERATOR,
+        say("Decide between the answer that stands and the one that was kept aside: `oracle deliver --supersede`."),
+        _DAY,
+    ),
+    Step.ACKED: (Party.NOBODY, say("Nothing to do."), 0),
+}
+
+_DECIDE = say("Read the question and settle it: `oracle decision resolve`.")
+
+
+def state(pieces: Collection[Piece]) -> State:
+    """Return what a set of files means: the first thing that is left to do, a conflict before a wake-up.
+
+    A crash while a dispatch is consumed may leave it and its `.consumed`; consuming again ends that. A response without a
+    completion belongs to a delivery that died before its receipt; a completion without any dispatch was unsolicited.
+    """
+    present = frozenset(pieces)
+    step = _step(present)
+    party, action, limit = _STATES[step]
+    unsolicited = Piece.COMPLETION in present and not present & {Piece.DISPATCH, Piece.CONSUMED}
+    return State(step, party, action, limit, unsolicited)
+
+
+def _step(present: frozenset[Piece]) -> Step:
+    if not present & _SUBSTANCE:
+        return Step.NONE
+    answer = present & {Piece.COMPLETION, Piece.ACKED}
+    if Piece.RESPONSE in present and not answer:
+        return Step.ANSWERED
+    if not answer:
+        return _step_before_answer(present)
+    if Piece.DISPATCH in present:
+        return Step.DELIVERED
+    if Piece.CONFLICT in present:
+        return Step.CONFLICT
+    if _owes_wake_up(present) and Piece.ACKED not in present:
+        return Step.UNNOTIFIED
+    return Step.ACKED if Piece.ACKED in present else Step.CONSUMED
+
+
+_SUBSTANCE = frozenset((Piece.DISPATCH, Piece.CONSUMED, Piece.RESPONSE, Piece.COMPLETION, Piece.ACKED, Piece.CONFLICT))
+
+
+def _step_before_answer(present: frozenset[Piece]) -> Step:
+    if Piece.CONFLICT in present:
+        return Step.CONFLICT
+    if Piece.CONSUMED in present:
+        return Step.UNANSWERED
+    if Piece.WITH_SEAT in present:
+        return Step.WITH_SEAT
+    if Piece.CLAIM in present:
+        return Step.CLAIMED
+    if Piece.CLAIM_EXPIRED in present:
+        return Step.CLAIM_EXPIRED
+    return Step.UNNOTIFIED if _owes_wake_up(present) else Step.OPEN
+
+
+def _owes_wake_up(present: frozenset[Piece]) -> bool:
+    """Tell whether a wake-up waits that was not sent yet; one that is noted as sent is never sent again."""
+    return Piece.PENDING in present and Piece.NOTIFIED not in present
+
+
+def is_stale(found: State, age: float) -> bool:
+    """Tell whether a handoff stands where it is for longer than it should; `age` in seconds."""
+    return 0 < found.stale_after < age
+
+
+@value
+class Handoff:
+    """One task between two seats, as its files tell it."""
+
+    task_id: str
+    asker: str
+    answerer: str
+    pieces: frozenset[Piece]
+    dispatch: Receipt | None = None
+    completion: Receipt | None = None
+    changed_at: float = 0.0
+    """When the newest of its files changed, in seconds since 1970."""
+    problems: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> State:
+        """How far it is."""
+        found = state(self.pieces)
+        if found.party is Party.ANSWERER and self.dispatch is not None and self.dispatch.asks_people:
+            return replace(found, action=_DECIDE)
+        return found
+
+    def next_seat(self) -> str:
+        """Return the seat that acts next, or "oracle", "operator" or "" when none does."""
+        parties = {Party.ASKER: self.asker, Party.ANSWERER: self.answerer, Party.NOBODY: ""}
+        return parties.get(self.state.party, self.state.party.value)

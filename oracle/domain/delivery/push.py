@@ -1,0 +1,112 @@
+"""A message to people: who says it, at most four lines, and a footer by which an answer finds its way back. Pure.
+
+    [Memory] The retry policy is settled.
+
+    ---
+    _via Memory @ 2026-04-27T18:30:00Z | project=demo | session=demo-memory | task_id=T-1 | verdict=PASS_
+
+A body has no blank line and a field no blank, so that the last rule with the line below it is the footer, and nothing in a
+body can pass for it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oracle.domain import timestamps
+from oracle.domain.names.slugs import check_name
+from oracle.domain.values import value
+from oracle.errors import UsageError
+from oracle.wording import say
+
+MOST_LINES = 4
+MOST_CHARACTERS = 3500
+"""How long a body may be before it is cut."""
+
+CUT_AT = 3450
+NOTE = "…[truncated, see TUI]"
+"""What stands at the end of a body that was cut."""
+
+_RULE = "\n\n---\n"
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_FOOTER = re.compile(
+    r"_via (?P<sender>\S+) @ (?P<ts>\S+) \| project=(?P<project>\S+) \| session=(?P<session>\S+)"
+    r"(?: \| task_id=(?P<task_id>\S+))?(?: \| verdict=(?P<verdict>\S+))?_"
+)
+
+
+@value
+class Push:
+    """One message; a task and a verdict may be absent. Made by `compose` or `parse`."""
+
+    sender: str
+    body: str
+    ts: str
+    project: str
+    session: str
+    task_id: str = ""
+    verdict: str = ""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the body ends with the note that it was cut."""
+        return self.body.endswith(NOTE)
+
+    def text(self) -> str:
+        """Return the message as it is sent."""
+        extra = [f" | {key}={given}" for key, given in (("task_id", self.task_id), ("verdict", self.verdict)) if given]
+        footer = f"_via {self.sender} @ {self.ts} | project={self.project} | session={self.session}{''.join(extra)}_"
+        return f"[{self.sender}] {self.body}{_RULE}{footer}"
+
+
+def compose(body: str, *, seat: str, ts: str, project: str, session: str, task_id: str = "", verdict: str = "") -> Push:
+    """Return the message with its body in bounds. Raises InvalidName for a field, UsageError for a body or a time that is none."""
+    fitted = fit(body)
+    if not fitted:
+        raise UsageError(say("The message says nothing."), hint=say("Give it a line of text."))
+    if timestamps.parse(ts) is None or re.search(r"\s", ts):
+        raise UsageError(say("{ts!r} is no time.", ts=ts), hint=say("Write it as 2026-04-27T18:30:00Z."))
+    return Push(
+        sender_of(check_name(seat, "seat")),
+        fitted,
+        ts,
+        check_name(project, "project"),
+        check_name(session, "session"),
+        check_name(task_id, "task id") if task_id else "",
+        check_name(verdict, "verdict") if verdict else "",
+    )
+
+
+def sender_of(seat: str) -> str:
+    """Return how people see a seat: `Memory` for `memory`."""
+    return seat[:1].upper() + seat[1:] if seat[:1].isascii() else seat
+
+
+def fit(body: str) -> str:
+    """Return a body without blank lines and control characters, cut with a note at four lines or 3500 characters."""
+    lines = [line.strip() for line in _CONTROL.sub("", body).splitlines()]
+    kept = [line for line in lines if line]
+    text = "\n".join(kept[:MOST_LINES])
+    if len(kept) <= MOST_LINES and len(text) <= MOST_CHARACTERS:
+        return text
+    cut = text[:CUT_AT].rstrip()
+    return cut if cut.endswith(NOTE) else cut + NOTE
+
+
+def parse(text: str) -> Push:
+    """Read a message. Raises UsageError for one that is not of this form."""
+    head, rule, footer = text.strip().replace("\r\n", "\n").rpartition(_RULE)
+    found = _FOOTER.fullmatch(footer)
+    if not rule or found is None:
+        raise UsageError(
+            say("The message has no footer of a seat's."), hint=say("It ends with a line `_via SEAT @ TIME | …_`.")
+        )
+    sender = found["sender"]
+    prefix = f"[{sender}] "
+    if not head.startswith(prefix):
+        raise UsageError(
+            say("The message does not begin with who sent it."),
+            hint=say("It begins with `{prefix}`.", prefix=prefix.strip()),
+        )
+    fields = {key: found[key] or "" for key in ("ts", "project", "session", "task_id", "verdict")}
+    return Push(sender, head[len(prefix) :], **fields)

@@ -1,0 +1,1 @@
+"""Links and entities that a text mentions."""

@@ -1,0 +1,300 @@
+"""The addresses that a text mentions: URLs and files. A reader returns the text with what it has taken hidden.
+
+Domain room: pure. Every pattern takes linear time; what a pattern can't say cheaply (neighbours, context, stop lists)
+is asked in Python, once for each hit.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from unicodedata import category
+
+from oracle.domain.compiling import compiled
+from oracle.domain.links.pages import BLANKS, FILE, HIDDEN, MAX_VALUE, URL, is_wide, joins, unescape
+from oracle.domain.links.vocabulary import BARE_FILES, EXTENSIONS, LOCKS, is_product
+from oracle.domain.markdown.masks import blank
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from oracle.domain.links.pages import Page
+
+# URLs -----------------------------------------------------------------------------------------------------------------
+
+# Stops at blanks, controls, quotes, general punctuation and everything written wide; brackets only in pairs. What stops
+# it beyond Latin-1 is looked up beforehand: a class that lists it costs 3 ms each time that the pattern names it.
+_URL_CHAR = r"[^\x00-\x20\x7f-\xa0<>\"`|\\^(){}\[\]\xab\xbb]"
+_URL_STOPS = (  # where they begin and end, by turns
+    "\u1100\u1200\u1680\u1681\u2000\u2070\u2e80\ua000\ua960\ua980\uac00\ue000\uf900\ufb00\ufe30\ufe50\ufeff\ufff0"
+    "\U00020000\U00040000"
+)
+_HIGH = r"[^\x00-\u10ff]"
+_URL_REST = (
+    rf"://((?:{_URL_CHAR}++|\\_|\({_URL_CHAR}*+\)|\((?:{_URL_CHAR}++|\({_URL_CHAR}*+\))*+\)"
+    rf"|\[{_URL_CHAR}*+\]|\{{{_URL_CHAR}*+\}})*+)"
+)
+_SCHEME = r"(?<![A-Za-z])[A-Za-z][A-Za-z0-9+.-]*\Z"
+_DESTINATION = (
+    r"((?:[^\s\x00-\x1f\x7f()\\]++|\\[^\s]|\((?:[^\s()\\]++|\\[^\s]|\((?:[^\s()\\]++|\\[^\s])*+\))*+\))*+)"
+    r"(?=[ \t]*+\n?+[ \t]*+[)\"'(])"
+)
+_DEFINED = r"([^\s\x00-\x1f\x7f]++)(?=[ \t]*+(?:[\"'(].*)?$)"
+_BRACKETED = r"([^\x00-\x20\x7f-\xa0<>\u2000-\u200f\u2028-\u202f\u3000\ud800-\udfff]++)>"
+_BEFORE_DEFINED = frozenset(" \t\n:")
+_URL_TAIL = ".,;:!?'\"*~،؛؟۔।॥"
+
+
+def _web_scheme(prose: str, at: int) -> int:
+    """Return the length of the `http` or `https` that ends at `at`, or 0; `git+https` counts, `xhttps` does not."""
+    head = prose[max(0, at - 6) : at].lower()
+    if head == " https":
+        return 5
+    length = 5 if head.endswith("https") else 4 if head.endswith("http") else 0
+    before = head[: len(head) - length][-1:]
+    return 0 if before.isascii() and before.isalnum() else length
+
+
+def _url_rest(page: Page, prose: str, *, start: int, found: re.Match[str]) -> str:
+    """Return what belongs to the URL behind `://`: all of it in `<…>` or a link's `(…)`, else without its last punctuation."""
+    before = page.before(start)
+    if before == "<" and (bracketed := compiled(_BRACKETED).match(prose, found.start(1))):
+        return bracketed.group(1)
+    if before == "(" and prose.startswith("](", start - 2):
+        if prose.startswith(")", found.end()):
+            return found.group(1)
+        if linked := compiled(_DESTINATION).match(prose, found.start(1)):
+            return linked.group(1)
+    if before in _BEFORE_DEFINED and prose[max(start - 8, 0) : start].rstrip(" \t\n").endswith("]:"):
+        defined = compiled(_DEFINED, re.MULTILINE).match(prose, found.start(1))
+        return defined.group(1) if defined else found.group(1).rstrip(_URL_TAIL)
+    rest = (found.group(1).partition("'")[0] if before == "'" else found.group(1)).rstrip(_URL_TAIL)
+    return rest.rstrip("_") if before == "_" else rest
+
+
+def read_urls(page: Page, prose: str) -> str:
+    """Mention the http(s) URLs and hide every URL, whatever its scheme."""
+    spans: list[tuple[int, int]] = []
+    for found in _url_rests(prose):
+        at = found.start()
+        web = _web_scheme(prose, at)
+        scheme = None if web else compiled(_SCHEME).search(prose, max(0, at - 16), at)
+        if (not web and scheme is None) or (spans and at < spans[-1][1]):
+            continue
+        start = scheme.start() if scheme else at - web
+        rest = _url_rest(page, prose, start=start, found=found)
+        end = at + 3 + len(rest)
+        spans.append((start, end))
+        if web and rest and (rest[0].isalnum() or rest[0] == "["):
+            address = prose[start:end]
+            page.mention(URL, unescape(address) if "\\" in address else address, start=start, end=end)
+    return blank(prose, spans, filler=HIDDEN)
+
+
+def _url_rests(prose: str) -> Iterator[re.Match[str]]:
+    match = compiled(_URL_REST).match
+    stop = len(prose) if prose.isascii() else -1
+    at = prose.find("://")
+    while at >= 0:
+        if stop < at:
+            stop = _url_stop(prose, at)
+        found = match(prose, at, stop)
+        if found is None:
+            return
+        yield found
+        at = prose.find("://", found.end())
+
+
+def _url_stop(prose: str, at: int) -> int:
+    """Return where the first character beyond Latin-1 that ends a URL stands behind `at`, or the text's end."""
+    for found in compiled(_HIGH).finditer(prose, at):
+        if bisect_right(_URL_STOPS, found.group()) % 2:
+            return found.start()
+    return len(prose)
+
+
+# Mail -----------------------------------------------------------------------------------------------------------------
+
+_MAIL_HOST = r"@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,}+"
+_MAIL_BACKWARDS = re.compile(r"[A-Za-z0-9_.+%-]{1,64}")
+
+
+def hide_mail(prose: str) -> str:
+    """Return the text without its mail addresses: what stands in one is no task and no component."""
+    if "@" not in prose:
+        return prose
+    spans: list[tuple[int, int]] = []
+    for found in compiled(_MAIL_HOST).finditer(prose):
+        at, end = found.span()
+        if box := _MAIL_BACKWARDS.match(prose[max(0, at - 64) : at][::-1]):
+            spans.append((at - box.end(), end))
+    return blank(prose, spans, filler=HIDDEN)
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+_PATH_END = r"(?!_*+[A-Za-z0-9]|\.[a-z0-9_]|\+\+|[./-]*+(?<=[/-])[A-Za-z0-9_])"
+_FILE_END = re.compile(r"\.([a-z][a-z0-9]{0,7}+)" + _PATH_END)
+_BARE_FILE_END = r"/(?:" + "|".join(sorted(BARE_FILES)) + r")" + _PATH_END
+_PATH_BACKWARDS = re.compile(r"(?:[A-Za-z0-9_./~@+$-]++(?:(?<=_)\\)?+)*+(?:(?<=/):[A-Za-z](?![A-Za-z0-9_]))?+")
+_PATH_MARKS = frozenset("_./~@+$-")
+_TOP_FOLDER = (
+    r"/(?:home|etc|usr|var|tmp|opt|srv|mnt|root|Users|Volumes|Library|private|proc|dev|work|workspace|data|app)/"
+)
+_PLAIN_PATH = re.compile(r"(?:\w[\w-]*+/)+\w[\w-]*+\.\w++", re.ASCII)  # what needs no second look
+_CODE_LETTERS = frozenset(
+    {"c", "h", "m", "r", "env", "log", "conf", "go", "pl", "fs", "ex", "less", "diff", "patch", "base"}
+)
+_DOTTED_LETTERS = r"[A-Za-z](?:\.[A-Za-z])+"
+_HOST = r"(?:[A-Za-z0-9-]+\.)+(?:com|org|net|io|dev|cn|edu|gov|ai|app|co|de|uk|jp|fr)"
+
+
+def _path_start(prose: str, floor: int, *, end: int) -> int:
+    """Walk back from the end of a path over what may stand in one; most are short, so look near by first."""
+    for reach in (60, MAX_VALUE + 1):
+        low = max(floor, end - reach)
+        run = _PATH_BACKWARDS.match(prose[low:end][::-1])
+        start = end - (run.end() if run else 0)
+        if start > low:
+            break
+    return start
+
+
+def read_files(page: Page, prose: str) -> str:
+    """Mention the paths with a known extension and hide them."""
+    spans: list[tuple[int, int]] = []
+    floor = 0
+    ends = [found.end() for found in _FILE_END.finditer(prose) if found.group(1) in EXTENSIONS]
+    if "file" in prose:
+        ends = sorted(ends + [found.end() for found in compiled(_BARE_FILE_END).finditer(prose)])
+    if not ends:
+        return prose
+    text = page.text
+    for end in ends:
+        start = _path_start(prose, floor, end=end)
+        low, floor = floor, end
+        if not prose[start - 1 : start].isascii():
+            start = _whole_start(prose, low, start=start, end=end)
+            if start < 0:
+                continue
+        token = prose[start:end]
+        if prose[end : end + 1] == "_" or not _PLAIN_PATH.fullmatch(token):
+            token = token.lstrip("-+")
+            start = end - len(token)
+            path = _file_path(_plain(token, prose, end=end))
+        else:
+            path = token
+        spans.append((start, end))
+        if path and (text[start - 1 : start] in BLANKS or not _is_part(page, start, end=end, path=path)):
+            page.mention(FILE, path, start=start, end=end)
+    return blank(prose, spans, filler=HIDDEN)
+
+
+def _whole_start(prose: str, floor: int, *, start: int, end: int) -> int:
+    """Return where a path begins that has folders in other scripts, or -1 when its beginning can't be told.
+
+    Prose that is written wide stands beside a path without a blank. It is no part of one that begins with a letter, or
+    with a folder at the top of a file system.
+    """
+    if not prose[start - 1].isalnum() and not category(prose[start - 1]).startswith("M"):
+        return start
+    low = start
+    while low > floor and _is_of_path(prose[low - 1]):
+        low -= 1
+    run = prose[low:start]
+    if prose[start] != "/" and "/" not in run:
+        return start
+    if prose[start] != "/" and is_wide(run[-1]) and not _ends_wide_name(prose, start, end=end):
+        folder, slash, _ = run.rpartition("/")
+        return -1 if slash and folder[-1:].isascii() and folder else start
+    if "/" not in run and compiled(_TOP_FOLDER).match(prose, start):
+        return start
+    first = run.partition("/")[0]
+    prefix = len(first) - len(first.lstrip("".join(filter(is_wide, first))))
+    if prefix == len(first):  # as a folder or as prose
+        prefix = 0 if prefix == 0 or prose[low - 1 : low] in BLANKS or low == 0 else -1
+    if prefix < 0 or any(
+        char.isascii() and char.isalnum() and is_wide(run[at + 1]) for at, char in enumerate(run[:-1])
+    ):
+        return -1
+    return low + prefix
+
+
+_INSIDE = frozenset("的里中下内裡內")
+
+
+def _ends_wide_name(prose: str, start: int, *, end: int) -> bool:
+    """Tell whether what ends a path can't begin one, so that the wide letters before it are of its name: `docs/设计.md`.
+
+    An ending alone may also be spoken of (`docs/里的.md文件`).
+    """
+    if prose[start] in "-_":
+        return True
+    is_ending = prose[start] == "." and "." not in prose[start + 1 : end]
+    return is_ending and prose[start - 1] not in _INSIDE
+
+
+def _is_of_path(char: str) -> bool:
+    return char in _PATH_MARKS or char.isalnum() or (not char.isascii() and category(char).startswith("M"))
+
+
+def _plain(token: str, prose: str, *, end: int) -> str:
+    """Return a path without its escapes and without the underscores that open an emphasis, closed right behind it."""
+    opening = len(token) - len(token.lstrip("_"))
+    return token[opening if prose.startswith("_" * opening, end) else 0 :].replace("\\_", "_")
+
+
+def _file_path(token: str) -> str | None:
+    """Return the path that a token names, or None when it is a product, an abbreviation, a host or half a pattern."""
+    if not token.startswith("~/"):
+        token = token.lstrip("~")
+    while token.startswith("./"):
+        token = token[2:]
+    folder, slash, base = token.rpartition("/")
+    stem, _, extension = base.rpartition(".")
+    if "..." in token or "~" in token[1:] or token.startswith("//") or _is_address(token):
+        return None
+    if base in BARE_FILES:
+        return token if folder.strip("./") else None
+    if not stem.strip(".-"):
+        return None
+    if not slash:
+        return None if _is_word(base, stem, extension) else token
+    head = token.partition("/")[0]
+    if is_product(head) and all(map(is_product, token.split("/"))):  # `React.js/Vue.js`
+        return None
+    return None if "." in head and compiled(_HOST).fullmatch(head) else token
+
+
+def _is_address(token: str) -> bool:
+    return "@" in token and not token.startswith("@") and "/@" not in token
+
+
+def _is_word(base: str, stem: str, extension: str) -> bool:
+    """Tell whether a dotted name without a folder is prose: `Node.js`, `e.g.py`, `3.md`, `mutex.lock`, `self.log`."""
+    if extension == "lock":
+        return base not in LOCKS
+    if extension in _CODE_LETTERS and (len(stem) < 3 or "." in stem or stem in {"self", "this", "console"}):
+        return not (extension == "go" and stem.isalnum())
+    return is_product(base) or stem.isdigit() or ("." in stem and bool(compiled(_DOTTED_LETTERS).fullmatch(stem)))
+
+
+def _is_part(page: Page, start: int, *, end: int, path: str) -> bool:
+    return _is_pattern(page, start=start, end=end, path=path) or _is_cut(page, start, path=path)
+
+
+def _is_pattern(page: Page, *, start: int, end: int, path: str) -> bool:
+    """Tell whether the path is what follows a wildcard, a placeholder or a port."""
+    before = page.before(start)
+    if before in {"?", "}", ">", ")", "]", "…"}:
+        return path[0] in "/."
+    if before == ":":
+        return path[0].isdigit()  # a host's port
+    return before == "*" and page.part(end, end + 4).lstrip("_")[:1] != "*"
+
+
+def _is_cut(page: Page, start: int, *, path: str) -> bool:
+    """Tell whether the path is the tail of a name in another script or of a Windows path."""
+    before = page.before(start)
+    return before == "\\" or (joins(before) and path[0] != "/")

@@ -1,0 +1,280 @@
+"""What a text mentions by a name of its own: tasks, commits, keys, projects and components.
+
+Domain room: pure. Every pattern takes linear time; what a pattern can't say cheaply (neighbours, context, stop lists)
+is asked in Python, once for each hit.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from oracle.domain.compiling import compiled
+from oracle.domain.links.pages import BLANKS, COMMIT, COMPONENT, KEY, PROJECT, TASK, is_unclean, joins
+from oracle.domain.links.vocabulary import NOT_TASKS, STANDARDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from oracle.domain.links.pages import Page
+
+MAX_KEY = 200  # characters
+
+# Emphasis -------------------------------------------------------------------------------------------------------------
+
+_EMPHASIS = r"_(?<!\w_)_*+(?=[\w#])|_(?<=[^\W_]_)_*+(?!\w)"  # a literal first, which is what makes the search fast
+
+
+def find_emphasis(prose: str) -> list[tuple[int, int]]:
+    """Return where underscores begin or end an emphasis: they are no part of the word beside them."""
+    return [found.span() for found in compiled(_EMPHASIS).finditer(prose)]
+
+
+# Joined words ---------------------------------------------------------------------------------------------------------
+
+_INVISIBLE = "\xad\u200b\u200c\u200d\u2060\ufeff"
+_INVISIBLE_RUN = rf"[{_INVISIBLE}]+"
+_CHARACTER = r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
+_MARKUP = frozenset({"&amp;", "&lt;", "&gt;", "&quot;", "&nbsp;", "&apos;"})
+
+
+def find_joints(text: str) -> list[tuple[int, int]]:
+    """Return where a word goes on though no letter shows it: over characters without width and written-out letters (`&#65;`)."""
+    spans: list[tuple[int, int]] = []
+    if not text.isascii() and any(char in text for char in _INVISIBLE):
+        for found in compiled(_INVISIBLE_RUN).finditer(text):
+            start, end = found.span()
+            if joins(text[start - 1 : start]) and joins(text[end : end + 1]):
+                spans.append((start, end))
+    if "&" in text and ";" in text:
+        spans += [found.span() for found in compiled(_CHARACTER).finditer(text) if joins(_character(found))]
+        spans.sort()
+    return spans
+
+
+def _character(found: re.Match[str]) -> str:
+    """Return the character that a reference stands for, "" for none or several."""
+    if found.group() in _MARKUP:
+        return ""
+    from html import unescape
+
+    char = unescape(found.group())
+    return char if len(char) == 1 else ""
+
+
+# Tasks ----------------------------------------------------------------------------------------------------------------
+
+_ID_END = r"(?![A-Za-z0-9_]|-[A-Z0-9_]|\.[0-9a-z])"  # a branch goes on in small letters: `ARENA-228-fix`
+TASK_ID = r"[A-Z][A-Z0-9]{0,31}+-[0-9]{1,12}+"
+_NUMBER = re.compile(r"-[0-9]{1,12}+" + _ID_END)  # a literal first, which is what makes the search fast
+_PREFIX_BACKWARDS = re.compile(r"[A-Z0-9]{0,31}[A-Z](?![A-Za-z0-9_])")
+_GITHUB = r"GH#[0-9]{1,12}+" + _ID_END
+_HASH = r"#[0-9]{1,12}+" + _ID_END
+_TASK_BARRIERS = frozenset("-.@$%\\")
+_HASH_BARRIERS = frozenset("/#&?.-=@\\)")
+_HEADING_BREAKS = frozenset(["", *" \t\n\r.:：)"])
+_COLOUR_WORDS = (
+    *("color", "colour", "background", "border", "fill", "stroke", "shadow", "outline", "gradient", "palette", "theme"),
+    *("accent", "tint", "hue", "hex", "solid", "dashed", "dotted", "颜色", "背景", "色"),
+)
+_COLOUR = (
+    "(?:" + "|".join(_COLOUR_WORDS) + r")"
+    r"[\w-]{0,24}(?:\s+(?:is|was|to|of|as|from|with))?\s?(?:[为是用成]|改为|改成|等于)?\s?[:：=(]?\s?[\"'“(]?\Z"
+)
+_PROPERTY = r"[A-Za-z-]+:\s?(?:[\w.%-]+ ){0,4}\Z"
+_BETWEEN_COLOURS = r"[\"']?\s?[0-9]{0,3}%?\s?(?:,|，|/|\||→|->|to|and|or|到|和|与|、)\s?[\"']?"
+_HREF = r"(?:href|src)\s?=\s?[\"']?\Z"
+
+
+@lru_cache(maxsize=64)
+def _task_pattern(prefixes: frozenset[str]) -> re.Pattern[str] | None:
+    names = sorted({name.rstrip("-") for name in prefixes} - {""}, key=lambda name: (-len(name), name))
+    if not names:
+        return None
+    return re.compile("(?:" + "|".join(map(re.escape, names)) + ")-[0-9]{1,12}+" + _ID_END)
+
+
+def read_tasks(page: Page, prose: str, *, prefixes: frozenset[str] | None) -> None:
+    """Mention task ids (any prefix but the standards' when `prefixes` is None, else just those), `GH#n` and `#n`."""
+    if "-" in prose:
+        text = page.beside
+        for start, end in _any_tasks(prose) if prefixes is None else _listed_tasks(prose, prefixes):
+            if (text[start - 1 : start] in BLANKS or not _is_word_tail(text, start)) and not joins(text[end : end + 1]):
+                page.mention(TASK, prose[start:end], start=start, end=end)
+    if "#" not in prose:
+        return
+    for found in compiled(_GITHUB).finditer(prose) if "GH#" in prose else ():
+        if not page.is_joined(*found.span()):
+            page.mention(TASK, found.group(), start=found.start(), end=found.end())
+    colour_end = -1
+    for found in compiled(_HASH).finditer(prose):
+        start, end = found.span()
+        if not _is_hash_task(page, start, end=end):
+            continue
+        if _is_colour(page, start, end=end, colour_end=colour_end):
+            colour_end = end
+        else:
+            page.mention(TASK, found.group(), start=start, end=end)
+
+
+def _is_word_tail(text: str, start: int) -> bool:
+    """Tell whether what begins at `start` goes on from a word or path before it; a range or a dash to a wide word ends one."""
+    before, second = text[start - 1 : start], text[max(start - 2, 0) : max(start - 1, 0)]
+    if before == ".":
+        return second != "."
+    if before == "-":
+        return not second.isalpha() or joins(second)
+    return before in _TASK_BARRIERS or joins(before)
+
+
+def _any_tasks(prose: str) -> Iterator[tuple[int, int]]:
+    for found in _NUMBER.finditer(prose):
+        at, end = found.span()
+        prefix = _PREFIX_BACKWARDS.match(prose[at - 33 if at > 33 else 0 : at][::-1])
+        if prefix is None:
+            continue
+        start = at - prefix.end()
+        if prose[start:at] not in STANDARDS and prose[start:end] not in NOT_TASKS:
+            yield start, end
+
+
+def _listed_tasks(prose: str, prefixes: frozenset[str]) -> Iterator[tuple[int, int]]:
+    pattern = _task_pattern(prefixes)
+    return (found.span() for found in pattern.finditer(prose)) if pattern else iter(())
+
+
+def _is_hash_task(page: Page, start: int, *, end: int) -> bool:
+    """Tell whether `#n` counts: not a heading's start, an anchor, a character reference or the tail of a word."""
+    if page.before(start) in _HASH_BARRIERS or page.is_joined(start, end):
+        return False
+    if not page.part(start, end).strip("#0") or _is_address_of(page.part(start - 12, start)):
+        return False
+    line_start = page.part(start - 4, start).replace("\r", "\n").rpartition("\n")
+    is_at_start = not line_start[2].strip(" ") and (start < 4 or line_start[1] != "")
+    return not (is_at_start and page.after(end) in _HEADING_BREAKS)
+
+
+def _is_address_of(head: str) -> bool:
+    return "=" in head and compiled(_HREF, re.IGNORECASE).search(head) is not None
+
+
+def _is_colour(page: Page, start: int, *, end: int, colour_end: int) -> bool:
+    """Tell whether `#n` is a colour: of a colour's length, behind a word for one, a CSS property or another colour."""
+    if end - start not in {4, 5, 7, 9}:
+        return False
+    if 0 < colour_end <= start <= colour_end + 12 and compiled(_BETWEEN_COLOURS).fullmatch(
+        page.part(colour_end, start)
+    ):
+        return True
+    head = page.part(start - 64, start).lower()
+    if head.endswith("-["):  # `text-[#336699]`, a class of Tailwind's
+        return True
+    if any(word in head for word in _COLOUR_WORDS) and compiled(_COLOUR).search(head):
+        return True
+    return page.after(end) in {";", "}"} and compiled(_PROPERTY).search(head) is not None
+
+
+# Commits --------------------------------------------------------------------------------------------------------------
+
+_HEX = r"([0-9a-fA-F]{7,40}+)(?![A-Za-z0-9_]|-[0-9a-fA-F]{4}-)"  # a UUID is none
+_COMMIT_CUES = ("commit", "merg", "cherry", "revert", "sha", "fixes", "提交", "合并", "回滚", "还原")
+_ASCII_CUES = tuple(cue for cue in _COMMIT_CUES if cue.isascii())
+_INTRODUCED = r"(?:\s{1,3}+|[:=]\s{0,3}+)\[?+" + _HEX
+_CUE = r"(?:(commit(?:s|ted)?)|merge[ds]?|merging|cherry.?pick(?:ed|s|ing)?|revert(?:ed|s|ing)?|sha"
+_CUE += r"|fixes(?=: [0-9a-fA-F]{7,40} \(\"))"  # a trailer of Linux and others
+_ASCII_COMMIT = _CUE + _INTRODUCED  # for small letters: ignoring case makes a pattern slow to compile
+_COMMIT = f"(?i:{_CUE}){_INTRODUCED}" + r"|(?:(提交)|合并|回滚|还原)(?:了|于|：|:)?\s{0,3}+\[?+" + _HEX
+_OPENERS = frozenset("([{")
+_NEXT_COMMIT = (
+    r"(?:\](?:\([^()\n]*+\))?+)?+\s{0,3}+(?:,\s?(?i:and)|\.{2,3}+|,|、|，|(?i:and)|&|和|及|与)\s{0,3}+\[?+" + _HEX
+)
+_PARENTHESISED = r"\((?:([0-9a-fA-F]{7,40}+)|\[([0-9a-fA-F]{7,40}+)\]\([^()\n]*+\))\)"  # a link of a changelog, too
+_WIDE_PARENTHESISED = r"（(?:([0-9a-fA-F]{7,40}+)|\[([0-9a-fA-F]{7,40}+)\]\([^()\n]*+\))）"
+_DATE = r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"
+
+
+def read_commits(page: Page, prose: str) -> None:
+    """Mention hashes that a word like `commit` introduces or parentheses hold."""
+    for opening, pattern in (("(", _PARENTHESISED), ("（", _WIDE_PARENTHESISED)):
+        if opening not in prose:
+            continue
+        for found in compiled(pattern).finditer(prose):
+            value, (start, end) = found.group(found.lastindex or 0), found.span()
+            if _is_mixed(value) and not page.is_joined(start, end) and page.after(end) not in _OPENERS:
+                page.mention(
+                    COMMIT, value, start=found.start(found.lastindex or 0), end=found.end(found.lastindex or 0)
+                )
+    lower = prose.lower()
+    is_ascii = prose.isascii()
+    if not is_ascii and len(lower) != len(prose):  # a few letters have a longer small form
+        lower = "".join(char.lower()[0] for char in prose)
+    for cue in _ASCII_CUES if is_ascii else _COMMIT_CUES:
+        at = lower.find(cue)
+        while at >= 0:
+            hit = compiled(_ASCII_COMMIT).match(lower, at) if is_ascii else compiled(_COMMIT).match(prose, at)
+            if hit:
+                _read_commit(page, prose, found=hit)
+            at = lower.find(cue, at + len(cue))
+
+
+def _read_commit(page: Page, prose: str, *, found: re.Match[str]) -> None:
+    """Read the commit behind a cue and those listed after it; only `commit` itself makes a date's digits one."""
+    if prose[found.start()].isascii() and joins(page.before(found.start())):
+        return
+    group = found.lastindex or 0
+    named = bool(found.group(group - 1))
+    hit: re.Match[str] | None = found
+    while hit is not None:
+        start, end = hit.span(group)
+        value = prose[start:end]
+        if joins(page.after(end)) or (not named and compiled(_DATE).fullmatch(value)):
+            return
+        page.mention(COMMIT, value, start=start, end=end)
+        hit, group = compiled(_NEXT_COMMIT).match(prose, end), 1
+
+
+def _is_mixed(value: str) -> bool:
+    """Tell whether a hexadecimal word has a digit and a letter: neither a date nor an English word."""
+    return not value.isdigit() and not value.isalpha()
+
+
+# Keys, projects, components -------------------------------------------------------------------------------------------
+
+_KEY = r"\[KEY:([^\]\n]{1,400}+)\]"
+_PROJECT = r"~/\.agents/memory/projects/([A-Za-z0-9][A-Za-z0-9_.-]*+|[^\W_][\w-]*+)"
+_WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+
+
+def read_keys(page: Page, prose: str) -> None:
+    """Mention `[KEY: …]` on one line; white space inside is collapsed."""
+    for found in compiled(_KEY).finditer(prose):
+        value = " ".join(found.group(1).split())
+        if value and len(value) <= MAX_KEY and not is_unclean(value):
+            page.mention(KEY, value, start=found.start(), end=found.end())
+
+
+def read_projects(page: Page, prose: str) -> None:
+    """Mention projects by the path of their folder under the Root."""
+    for found in compiled(_PROJECT).finditer(prose):
+        page.mention(PROJECT, found.group(1).rstrip(".-"), start=found.start(), end=found.end())
+
+
+def read_components(page: Page, prose: str, *, suffixes: tuple[str, ...]) -> None:
+    """Mention the capitalised words that end in one of `suffixes`."""
+    for suffix in suffixes:
+        at = prose.find(suffix)
+        while at >= 0:
+            end = at + len(suffix)
+            if prose[end : end + 1] not in _WORD:
+                _read_component(page, prose, at=at, end=end)
+            at = prose.find(suffix, at + 1)
+
+
+def _read_component(page: Page, prose: str, *, at: int, end: int) -> None:
+    """Read the word that goes on to the left of a suffix found at its end."""
+    start = at
+    while start > 0 and prose[start - 1] in _WORD:
+        start -= 1
+    if "A" <= prose[start] <= "Z" and at - start > 1 and prose[start:at].isalnum() and not page.is_joined(start, end):
+        page.mention(COMPONENT, prose[start:end], start=start, end=end)

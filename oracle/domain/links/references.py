@@ -1,0 +1,232 @@
+"""Links from a text to records and files: wikilinks, Markdown links and bare slugs.
+
+Domain room: pure; linear time. Each reader hides what it has read, so that a link gives no second edge from its inside.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oracle.domain.compiling import compiled
+from oracle.domain.links.entities import TASK_ID
+from oracle.domain.links.pages import FILE, HIDDEN, ROOT_FOLDERS, is_unclean, joins, unescape
+from oracle.domain.links.vocabulary import BARE_FILES, EXTENSIONS, is_product
+from oracle.domain.markdown.masks import blank
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.domain.links.pages import Page
+
+_HAN = r"\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
+
+# Links to records and files -------------------------------------------------------------------------------------------
+
+_INLINE_LINK = (
+    r"\]\([ \t]*+\n?+[ \t]*+(?:<([^<>\n]*+)>"
+    r"|((?:[^\s()\\<\x01]|\\[^\s])(?:[^\s()\\]++|\\[^\s]|\((?:[^\s()\\]++|\\[^\s])*+\))*+))"
+    r"(?=[ \t]*+\n?+[ \t]*+[)\"'(])"
+)
+_DEFINITION = (
+    r"(?m)^(?:[ \t>]|(?:[-+*]|[0-9]{1,9}[.)])[ \t]){0,12}+\[(?!\^)[^\[\]\n]{1,999}\]:[ \t]*+(?:\n[ \t>]*+)?+"
+    r"(?:<([^<>\n]*+)>|([^\s<]\S*+))(?=[ \t]*+(?:[\"'(].*)?$)"
+)
+_WIKILINK = r"\[\[([^\[\]\n|]{1,2000}+)(?:\|((?:[^\[\]\n]++|\[(?!\[)|\](?!\]))*+))?+\]\]"
+_SHELL = r"[\"$`<>*{}\x01]|==|=~|!=|\s=\s|&&|^:\w*:$|(?:^|\s)(?:-[a-z]{1,2}|!)\s|^\s*[\d.]+\s*(?:,\s*[\d.]+\s*)+$"
+_NAME = r"[\w./#-]+"  # surely no shell test
+_INDEX = r"\s*(?:-?[0-9]+|[A-Za-z])\s*"
+_ADDRESS = r"[A-Za-z][A-Za-z0-9+.-]*://|(?:mailto|file|data|tel):"  # and not `Fix: the title of a note`
+_ADDRESS_MARKS = frozenset("./:")
+_SCHEME_HEAD = r"[A-Za-z][A-Za-z0-9+.-]*:"
+_ENCODED = r"(?:%[0-9A-Fa-f]{2})+"
+_MEMORY = "/.agents/memory/"
+_ATTACHMENT = (
+    r"\.(?:png|jpe?g|gif|svg|webp|bmp|ico|avif|heic|tiff?|pdf|docx?|xlsx?|pptx?|odt|zip|gz|tgz|tar|7z|mp[34]|m4a|wav|ogg"
+    r"|flac|mov|mkv|webm|canvas|base|excalidraw|drawio|puml|epub)\Z"
+)
+_KIND_PATH = r"\.{0,2}/(?:.*/)?(?:decision|finding|task|plan)/[^/]+"
+
+
+def read_links(page: Page, prose: str) -> str:
+    """Read inline links and reference definitions; hide their destinations."""
+    spans: list[tuple[int, int]] = []
+    for mark, pattern in (("](", _INLINE_LINK), ("]:", _DEFINITION)):
+        if mark not in prose:
+            continue
+        for found in compiled(pattern).finditer(prose):
+            group = 1 if found.group(1) is not None else 2
+            start, end = found.span(group)
+            written = found.group(group)
+            if written.startswith("[[") or (mark == "]:" and _ADDRESS_MARKS.isdisjoint(written)):
+                continue  # `[label]([[page]])`, as Logseq writes it, is a wikilink; `- [fix]: ARENA-228` a note
+            spans.append((start, end))
+            _read_destination(page, written, start=start, end=end)
+    return blank(prose, sorted(spans), filler=HIDDEN)
+
+
+def _read_destination(page: Page, written: str, *, start: int, end: int) -> None:
+    path = unescape(written).replace("\\", "/") if "\\" in written else written
+    if not path or _has_scheme(path) or path.startswith(("//", "#", "?")) or written.startswith("\\"):
+        return
+    path = _decode(path.partition("#")[0].partition("?")[0])
+    inside = _inside_memory(path)
+    if inside is not None or _names_record(path):
+        _refer(page, inside or path, start=start, end=end)
+        return
+    name = path.rpartition("/")[2]
+    if name in BARE_FILES or name.rpartition(".")[2] in EXTENSIONS:
+        while path.startswith("./"):
+            path = path[2:]
+        if not is_unclean(path):
+            page.mention(FILE, path, start=start, end=end)
+
+
+def _has_scheme(path: str) -> bool:
+    return ":" in path and compiled(_SCHEME_HEAD).match(path) is not None
+
+
+def _inside_memory(path: str) -> str | None:
+    """Return the root-relative record path that an absolute destination points at, or None."""
+    if _MEMORY in path and path.startswith(("~", "/", "$")):
+        path = path.rpartition(_MEMORY)[2]
+    elif path.startswith("/"):
+        path = path[1:]
+    return path if path.startswith(ROOT_FOLDERS) and _is_record_path(path) else None
+
+
+def _names_record(path: str) -> bool:
+    if path.startswith(("~", "/", "$")):
+        return False
+    if path.lower().endswith((".md", ".mdx")):
+        return True
+    if path.startswith(ROOT_FOLDERS):
+        return _is_record_path(path)
+    return path[:1] in {".", "/"} and _is_of_kind(path) and not _has_other_suffix(path.rpartition("/")[2])
+
+
+def _is_of_kind(path: str) -> bool:
+    return compiled(_KIND_PATH).fullmatch(path) is not None
+
+
+def _is_record_path(path: str) -> bool:
+    """Tell whether a root-relative path is deep enough for a record, and not a file of another sort."""
+    parts = path.split("/")
+    if not all(parts) or parts[1].startswith("_"):
+        return False
+    least = {"projects": 4, "shared": 3}.get(parts[0], 2)
+    if len(parts) < least or parts[2:3] == ["_index"] or path.endswith(_FOLDERS):
+        return False
+    return not _has_other_suffix(parts[-1])
+
+
+def _has_other_suffix(name: str) -> bool:
+    """Tell whether a last path component is a file that is no record; `Node.js` alone is a name, not a file."""
+    extension = name.rpartition(".")[2]
+    if extension == name or extension in {"md", "mdx", "json"}:
+        return False
+    return bool(compiled(_ATTACHMENT, re.IGNORECASE).search(name)) or (extension in EXTENSIONS and not is_product(name))
+
+
+def _refer(page: Page, path: str, *, start: int, end: int) -> None:
+    ref = path.strip()
+    if "." in ref:
+        for suffix in (".md", ".mdx", ".json"):
+            if ref.lower().endswith(suffix):
+                ref = ref[: -len(suffix)]
+                break
+    if ref.rpartition("/")[2].strip() not in {"", ".", ".."} and not is_unclean(ref):
+        page.refer(ref, start=start, end=end)
+
+
+def _decode(path: str) -> str:
+    if "%" not in path:
+        return path
+    return compiled(_ENCODED).sub(_decode_run, path)
+
+
+def _decode_run(found: re.Match[str]) -> str:
+    try:
+        return bytes.fromhex(found.group().replace("%", "")).decode("utf-8")
+    except UnicodeDecodeError:
+        return found.group()
+
+
+def _is_shell(written: str) -> bool:
+    """Tell a test of a shell or a list of numbers in double brackets from a link."""
+    return not compiled(_NAME).fullmatch(written) and compiled(_SHELL).search(written) is not None
+
+
+def _is_subscript(page: Page, start: int, *, written: str) -> bool:
+    """Tell the index of a list, as in `arr[[0]]`, from a link."""
+    return joins(page.before(start)) and compiled(_INDEX).fullmatch(written) is not None
+
+
+def read_wikilinks(page: Page, prose: str) -> str:
+    """Read `[[wikilinks]]` and embeds of notes; hide what they point at, not their alias."""
+    spans: list[tuple[int, int]] = []
+    for found in compiled(_WIKILINK).finditer(prose):
+        written, alias = found.group(1), found.group(2) or ""
+        if alias.startswith("|") or _is_shell(written) or _is_subscript(page, found.start(), written=written):
+            continue
+        path = _decode(written.partition("#")[0].partition("^")[0].rstrip("\\ ")).strip()
+        path = unescape(path).replace("\\", "/") if "\\" in path else path
+        if compiled(_ADDRESS).match(path) or _has_other_suffix(path.rpartition("/")[2]):
+            continue
+        inside = _inside_memory(path)
+        _refer(page, inside or path.lstrip("/"), start=found.start(), end=found.end())
+        if not compiled(TASK_ID).fullmatch(path):  # `[[ARENA-228]]` is a note and a task
+            spans.append(found.span(1))
+    return blank(prose, spans, filler=HIDDEN)
+
+
+# A component goes on with CJK only where CJK began it or a dash leads to it: text beside a slug needs no blank.
+_SLUG = (
+    rf"(?:projects|shared|learnings)(?:/(?:[A-Za-z0-9._+\-\xb5-\u02ff\u0300-\u1fff]++|(?<=[-_/{_HAN}])[{_HAN}]++)++)++"
+)
+_ASCII_SLUG = r"(?:projects|shared|learnings)(?:/[A-Za-z0-9._+-]++)++"
+_FOLDERS = (
+    "/reviewer/findings",
+    "/patrol/doc-code-alignment",
+    "/patrol/test-results",
+    "/patrol/task-commit-gaps",
+)
+_SLUG_BARRIERS = frozenset("/.-~$@\\}")
+_PATH_GOES_ON = frozenset("/*<{$\\")
+_SHARED = ("shared/library_knowledge/", "shared/patterns/", "shared/examples/")
+
+
+def _is_ours(path: str) -> bool:
+    """Tell whether a path in prose means the Root: `shared/` and `learnings/` are folders of other trees too."""
+    return path.startswith(("projects/", *_SHARED)) or (path.startswith("learnings/") and path.endswith(".md"))
+
+
+def _emphasis_around(page: Page, start: int, written: str) -> int:
+    """Return how many underscores open an emphasis before a slug and close it at its end."""
+    marks = page.part(start - 3, start)
+    opening = len(marks) - len(marks.rstrip("_"))
+    return opening if opening and written.endswith("_" * opening) else 0
+
+
+def _begins(page: Page, start: int) -> bool:
+    """Tell whether a slug may begin here: not inside a word or a path; an arrow may stand before it, a placeholder not."""
+    before = page.before(start)
+    if before == ">":
+        return page.before(start - 1) in {"-", "="}
+    return not joins(before) and before not in _SLUG_BARRIERS
+
+
+def read_slugs(page: Page, prose: str) -> str:
+    """Read root-relative slugs in prose, also behind the path of the Root; hide them."""
+    spans: list[tuple[int, int]] = []
+    for found in compiled(_ASCII_SLUG if prose.isascii() else _SLUG).finditer(prose):
+        start = found.start()
+        in_memory = prose.endswith(_MEMORY, 0, start)
+        emphasis = _emphasis_around(page, start, found.group())
+        path = found.group()[: len(found.group()) - emphasis].rstrip(".")
+        end = start + len(path)
+        if not in_memory and not (_begins(page, start - emphasis) and _is_ours(path)):
+            continue
+        goes_on = page.after(end) in _PATH_GOES_ON and (page.after(end), page.before(start)) != ("*", "*")  # bold
+        if not goes_on and _is_record_path(path):
+            spans.append((start, end))
+            _refer(page, path, start=start, end=end)
+    return blank(prose, spans, filler=HIDDEN)

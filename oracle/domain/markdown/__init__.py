@@ -1,0 +1,1 @@
+"""Markdown text: where code is, passages, frontmatter documents."""

@@ -1,0 +1,1 @@
+"""Names: slugs, entities, seats, and the file names made of them."""

@@ -1,0 +1,1 @@
+"""Records, drafts, claims, memories and packets as values."""

@@ -1,0 +1,316 @@
+"""Records: what a file of frontmatter and Markdown says, whoever wrote it. Pure.
+
+Reading is tolerant: any field may be missing or odd. What Memory writes is held to the rules of `domain.drafts`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+
+from oracle.domain import timestamps
+from oracle.domain.compiling import compiled
+from oracle.domain.markdown.documents import Document, Problem, Value, as_list, as_text
+from oracle.domain.names.seats import MEMORY, ORPHAN_KINDS, SCAN_KINDS
+from oracle.domain.names.slugs import ENTITY, entity, fold_name, is_name
+from oracle.domain.values import value
+from oracle.wording import Said, say
+
+RETIRING = ("supersedes", "retires")
+RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived-from")
+_RELATION_KEYS = {"derived_from": "derived-from", **{name: name for name in RELATIONS}}
+_TASK_KEYS = ("task_id", "related_task_ids", "related_task", "related-task")
+_FOLDER_KINDS = {
+    "decisions": "decision",
+    "deliveries": "delivery",
+    "issues": "issue",
+    "findings": "finding",
+    "test-results": "test_result",
+    "doc-code-alignment": "alignment",
+    "task-commit-gaps": "observation",
+    "patterns": "pattern",
+    "examples": "example",
+}
+_KIND_FOLDERS = frozenset(
+    (*ORPHAN_KINDS, *_FOLDER_KINDS, *_FOLDER_KINDS.values(), *SCAN_KINDS, "library_knowledge", "derived")
+) | frozenset(
+    """event events note notes observations plans reflection reflections research scan scans spec specs tasks""".split()
+)
+"""Folders below a project that say what their files are, not who wrote them: Memory's kinds and those of older layouts."""
+
+_TIME_KEYS = ("ts", "created_at", "scanned_at", "date")
+_EXACT_KEYS = frozenset(
+    (*_TIME_KEYS, *_RELATION_KEYS, *_TASK_KEYS, "schema_version", "id", "project", "seat", "kind", "title", "author")
+) | frozenset(("status", "confidence", "detail", "reason", "source", "evidence"))
+_KEYS = {name.replace("_", "").replace("-", ""): name.replace("-", "_") for name in sorted(_EXACT_KEYS)} | {
+    "relatedtasks": "related_task_ids",
+    "relatedtaskid": "related_task_ids",
+    "supersede": "supersedes",
+    "contradict": "contradicts",
+}
+"""Which field a key means that is no field's name as it stands: in small letters, without `-`, `_` and blanks."""
+
+_NOTHINGS = frozenset(("", "null", "~", "none", "nil", "n/a", "false", "无", "無", "なし", "없음"))
+_ANCHOR = r"(?<=\S)#(?=[^\s#-]).*"  # and not `C# for tools`, a title
+_TASK_WORD = r"[A-Z][A-Z0-9]*-[0-9]+|(?:GH)?#[0-9]+"
+_SEPARATORS = str.maketrans(dict.fromkeys(";，、；", ","))
+_MAX_TITLE = 300
+_FENCES = ("```", "~~~")
+_AHEAD = r"(?sm)(?:\s*(?:<!--.*?-->|^(`{3,}+(?=[^`\n]*$)|~{3,}+).*?^ {0,3}\1[`~]*[ \t]*$))+"  # comments and fences
+
+
+@value
+class Relation:
+    """A typed relation that frontmatter states: `target` is an entity, or a reference to a record as it was written."""
+
+    type: str
+    target: str
+    line: int
+
+
+@value
+class Record:
+    """The fields of one record file that listings, filters and rankings use; every one is text, "" when unknown."""
+
+    slug: str
+    path: str
+    project: str
+    seat: str
+    kind: str
+    title: str
+    status: str
+    author: str
+    task_id: str
+    ts: str
+    sort_ts: str
+    confidence: str
+    relations: tuple[Relation, ...]
+    document: Document
+    problems: tuple[Problem, ...] = ()
+
+
+def interpret(document: Document, slug: str, path: str, *, mtime_ns: int) -> Record:
+    """Read a document as the record at root-relative `path`; fields win over the path, the path over nothing.
+
+    `sort_ts` is the first of `ts`, `created_at`, `scanned_at` and `date` that can be read, else the stamp in the file's
+    name, else its mtime. `problems` are those of the document and the times that can't be read.
+    """
+    known = understand(document)
+    fields = known.fields
+    folders = path.split("/")
+    name = folders[-1].rsplit(".", 1)[0]
+    ts, moment, problems = _times(known)
+    kind, more = _kind(known)
+    problems += more
+    return Record(
+        slug=slug,
+        path=path,
+        project=_field(fields, "project") or (folders[1] if folders[0] == "projects" and len(folders) > 2 else ""),
+        seat=fold_name(_field(fields, "seat") or _seat_from(folders)),
+        kind=fold_name(kind or _kind_from(folders)),
+        title=_title(known, name),
+        status=_field(fields, "status").lower(),
+        author=_field(fields, "author"),
+        task_id="" if _says_nothing(task_id := _field(fields, "task_id")) else task_id,
+        ts=ts,
+        sort_ts=moment or timestamps.from_name(name) or timestamps.from_mtime(mtime_ns),
+        confidence=_field(fields, "confidence"),
+        relations=tuple(_relations(known)),
+        document=document,
+        problems=(*document.problems, *problems) if problems else document.problems,
+    )
+
+
+def understand(document: Document) -> Document:
+    """Return the document with its fields under the names that we know: `Title`, `taskId`, `related-tasks`, `supersede`.
+
+    A field that stands under its own name too keeps that value, of two other spellings the first counts. Keys that mean
+    none of our fields stay as they are. A document whose keys need no reading is returned itself.
+    """
+    fields = document.fields
+    if _EXACT_KEYS.issuperset(fields):
+        return document
+    names: dict[str, str] = {}
+    for key in fields:
+        if key not in _EXACT_KEYS:
+            name = _KEYS.get(key.lower().replace("_", "").replace("-", "").replace(" ", ""))
+            if name is not None and name not in fields and name not in names:
+                names[name] = key
+    if not names:
+        return document
+    spelled = {key: name for name, key in names.items()}
+    lines = {spelled.get(key, key): line for key, line in document.key_lines.items()}
+    named = {spelled.get(key, key): item for key, item in fields.items()}
+    return Document(named, document.body, document.body_line, lines, document.problems)
+
+
+def _times(document: Document) -> tuple[str, str, list[Problem]]:
+    """Return when a record says it was made: as written, as a sortable timestamp or "", and the times that can't be read."""
+    written, moment = "", ""
+    problems: list[Problem] = []
+    for key in _TIME_KEYS:
+        text = as_text(document.fields[key]) if document.fields.get(key) else ""
+        if not text.strip() or text in ("null", "~"):
+            continue
+        written = written or text
+        found = timestamps.to_utc(text)
+        moment = moment or found
+        if not found:
+            problems.append(Problem(document.key_lines.get(key, 1), _why_unread(key, text)))
+    return written, moment, problems
+
+
+def _why_unread(key: str, text: str) -> Said:
+    if timestamps.is_ambiguous(text):
+        return say(
+            "`{key}` has numbers alone with the year last, which may be two days; write it as 2026-11-28 or 28 Nov 2026.",
+            key=key,
+        )
+    return say("`{key}` can't be read as a time; write it as 2026-11-28 or 2026-11-28T18:30:00Z.", key=key)
+
+
+def _field(fields: Mapping[str, Value], key: str) -> str:
+    """Return a field of one word, "" for what spans lines."""
+    text = _stated(fields, key)
+    return "" if "\n" in text else text
+
+
+def _stated(fields: Mapping[str, Value], key: str) -> str:
+    """Return a field of one word as it is written; the only item of a list is one too."""
+    value = fields.get(key, "")
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    text = value.strip() if isinstance(value, str) else ""
+    return "" if text in ("null", "~") else text
+
+
+def _kind(document: Document) -> tuple[str, list[Problem]]:
+    """Return the kind that a record states, "" when that is no name or several in a row, which is a problem where none is yet."""
+    kind = _stated(document.fields, "kind")
+    if not kind or all(map(is_name, kind.split(" "))):
+        return kind, []
+    line = document.key_lines.get("kind", 1)
+    if any(problem.line == line for problem in document.problems):
+        return "", []
+    return "", [Problem(line, say("`kind` is no name; the kind is that of the folder."))]
+
+
+def _seat_from(folders: list[str]) -> str:
+    """Return the folder below the project: every one is a seat's, whatever its name, but those that name a kind."""
+    if folders[0] != "projects" or len(folders) < 4 or folders[2] in _KIND_FOLDERS or folders[2].startswith("_"):
+        return MEMORY
+    return folders[2]
+
+
+def _kind_from(folders: list[str]) -> str:
+    """Return the kind of the innermost folder that names one; a project's own JSON file is of the kind of its name."""
+    if folders[0] == "projects" and len(folders) == 3:
+        return folders[2].rsplit(".", 1)[0]
+    for folder in reversed(folders[1:-1]):
+        if folder in _FOLDER_KINDS:
+            return _FOLDER_KINDS[folder]
+        if folder in ORPHAN_KINDS or folder in _FOLDER_KINDS.values() or folder == "library_knowledge":
+            return folder
+    return "note"
+
+
+def _title(document: Document, name: str) -> str:
+    title = document.fields.get("title", "")
+    text = title if isinstance(title, str) else as_text(title)
+    if not text.strip():
+        text = _headline(document.body) or name
+    return " ".join(text.split())[:_MAX_TITLE]
+
+
+def _headline(body: str) -> str:
+    """Return the first line that holds a letter or digit, behind the comments and fences that a text may begin with.
+
+    Under a delimiter that opens nothing the first heading counts first; a heading loses the signs around its words.
+    """
+    ahead = compiled(_AHEAD).match(body) if body.lstrip().startswith(("<!--", *_FENCES)) else None
+    lines = body[ahead.end() if ahead else 0 :].splitlines()
+    first = next((line for line in lines if line.strip(" \t#")), "")
+    if first.strip() in ("---", "+++"):
+        lines = [line for line in lines if line.startswith("#") and line.lstrip("#")[:1] in (" ", "\t")] + lines
+    text = next((line for line in lines if any(map(str.isalnum, line)) and not line.startswith(_FENCES)), "").strip()
+    if not text.startswith("#"):
+        return text
+    words = text.rstrip("#")
+    return (words if words.endswith((" ", "\t")) else text).lstrip("# \t").rstrip()
+
+
+def _relations(document: Document) -> list[Relation]:
+    found = []
+    for key, stated in document.fields.items():
+        if key in _RELATION_KEYS:
+            line = document.key_lines.get(key, 1)
+            texts = [_reference(part) for item in as_list(stated) for part in _references_in(item)]
+            found += [Relation(_RELATION_KEYS[key], text, line) for text in texts if text]
+        elif key in _TASK_KEYS:
+            line = document.key_lines.get(key, 1)
+            tasks = [_task(part) for item in as_list(stated) for part in _tasks_in(item)]
+            found += [Relation("related-task", task, line) for task in tasks if task]
+    return found
+
+
+def _split(text: str) -> list[str]:
+    """Return the ids that one text lists: parts between commas or semicolons, when no part has a blank inside."""
+    if "," not in text and ";" not in text and text.isascii():
+        return [text]
+    parts = [part.strip() for part in text.translate(_SEPARATORS).split(",")]
+    if len(parts) == 1 or any(len(part.split()) > 1 for part in parts):
+        return [text]
+    return [part for part in parts if part]
+
+
+def _references_in(text: str) -> list[str]:
+    """Return the records that one text lists; a comma may belong to an alias, and without a blank to a file's name."""
+    return _split(text) if "|" not in text and (", " in text or "; " in text) else [text]
+
+
+def _reference(text: str) -> str:
+    """Return a slug without what people put around it: brackets of links, an alias, an anchor, a suffix, a Root's path.
+
+    What names no record, a URL or the number of a task, is an entity.
+    """
+    ref = _one_line(text).strip("`")
+    if ref.startswith(ENTITY):
+        return ref
+    if ref.endswith(")") and ref.startswith("[") and "](" in ref:
+        ref = ref[ref.rindex("](") + 2 : -1]
+    if ref.startswith(("https://", "http://", "#", "GH#")):
+        return entity("url" if "://" in ref else "taskid", ref)
+    ref = ref.removeprefix("[[").removesuffix("]]").split("|")[0].strip(" <>").replace("\\", "/")
+    if "#" in ref:
+        ref = compiled(_ANCHOR).sub("", ref)
+    ref = ref.rpartition("/.agents/memory/")[2]
+    if ref.startswith("/"):
+        ref = ref[1:] if ref.startswith(("/projects/", "/shared/", "/learnings/")) else ""
+    for suffix in (".md", ".json"):
+        ref = ref.removesuffix(suffix)
+    return "" if _says_nothing(ref) else ref
+
+
+def _says_nothing(text: str) -> bool:
+    """Tell whether a text is what people write where there is nothing to name."""
+    return text.strip("-–—").casefold() in _NOTHINGS
+
+
+def _tasks_in(text: str) -> list[str]:
+    """Return the tasks that one text lists, also with mere blanks between ids."""
+    parts, words = _split(text), text.split()
+    return words if len(parts) == 1 < len(words) and all(map(compiled(_TASK_WORD).fullmatch, words)) else parts
+
+
+def _task(text: str) -> str:
+    """Return a task as an entity, or "" for none."""
+    value = _one_line(text).removeprefix("[[").removesuffix("]]")
+    if _says_nothing(value):
+        return ""
+    return value if value.startswith(ENTITY) else entity("taskid", unicodedata.normalize("NFC", value))
+
+
+def _one_line(text: str) -> str:
+    if text.isprintable():  # most are, and asking is cheap
+        return text.strip()
+    return "".join(" " if ord(char) < 32 else char for char in text).strip()

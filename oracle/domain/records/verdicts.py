@@ -1,0 +1,235 @@
+"""How claims stand against files: each piece of evidence verified, moved, missing or a mismatch. Pure.
+
+Whoever checks brings the files' bytes; nothing here opens one. A quote is looked for verbatim, with every run of white space
+counted as one blank, so that a wrapped line is no other quote. Values are compared with their types: `1` is not `true`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from bisect import bisect_left, bisect_right
+from enum import StrEnum
+
+from oracle.domain.records.claims import Claim, Evidence, Expected, Quote
+from oracle.domain.records.json_paths import NOWHERE, equals, look_up, parse_place
+from oracle.domain.values import value
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_WORD = re.compile(r"\S+")
+
+
+class Verdict(StrEnum):
+    """How a piece of evidence stands, best first."""
+
+    VERIFIED = "verified"
+    MOVED = "moved"
+    MISSING = "missing"
+    MISMATCH = "mismatch"
+
+
+_SEVERITY = list(Verdict)
+
+
+@value
+class Source:
+    """A file as it was read for the check: its bytes, or None when it is gone or may not be read."""
+
+    raw: bytes | None
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the bytes, "" for a file that is gone."""
+        return "" if self.raw is None else hashlib.sha256(self.raw).hexdigest()
+
+
+@value
+class Finding:
+    """What became of one piece of evidence: the lines where it stands now, and the hash of the file that was looked at."""
+
+    evidence: Evidence
+    verdict: Verdict
+    reason: str = ""
+    lines: tuple[int, int] | None = None
+    sha256: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the object that a stored response holds."""
+        item: dict[str, object] = {
+            "path": self.evidence.path,
+            "verdict": self.verdict.value,
+            "sha256": self.sha256 or None,
+        }
+        if isinstance(self.evidence, Expected):
+            item["file"] = item.pop("path")
+            item["path"] = self.evidence.place
+        if self.lines:
+            item["lines"] = list(self.lines)
+        if self.reason:
+            item["reason"] = self.reason
+        return item
+
+
+@value
+class Checked:
+    """A claim with what became of its evidence; the worst piece decides."""
+
+    claim: Claim
+    findings: tuple[Finding, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of the worst piece of evidence; a claim without any is missing its evidence."""
+        return max((finding.verdict for finding in self.findings), key=_SEVERITY.index, default=Verdict.MISSING)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the object that a stored response holds."""
+        return {
+            "statement": self.claim.statement,
+            "verdict": self.verdict.value,
+            "evidence": [finding.as_json() for finding in self.findings],
+        }
+
+
+@value
+class Report:
+    """Every claim of a response, checked."""
+
+    claims: tuple[Checked, ...] = ()
+
+    @property
+    def all_verified(self) -> bool | None:
+        """Tell whether every claim is verified where it says; None when nothing is claimed."""
+        return all(item.verdict is Verdict.VERIFIED for item in self.claims) if self.claims else None
+
+    @property
+    def failed(self) -> tuple[Checked, ...]:
+        """The claims that their evidence does not bear: a mismatch, or missing. One that moved is still true."""
+        return tuple(item for item in self.claims if item.verdict in (Verdict.MISMATCH, Verdict.MISSING))
+
+    def as_json(self) -> dict[str, object]:
+        """Return the keys that a stored response gains: all_verified and claim_results."""
+        return {"all_verified": self.all_verified, "claim_results": [item.as_json() for item in self.claims]}
+
+
+def check(claims: Iterable[Claim], sources: Mapping[str, Source]) -> Report:
+    """Check every claim against the files that were read; a path that `sources` lacks counts as gone."""
+    folded: dict[str, Folded] = {}
+    contents: dict[str, object] = {}
+    checked = []
+    for claim in claims:
+        findings = [
+            _check_one(item, sources.get(item.path, Source(None)), folded=folded, contents=contents)
+            for item in claim.evidence
+        ]
+        checked.append(Checked(claim, tuple(findings)))
+    return Report(tuple(checked))
+
+
+def _check_one(item: Evidence, source: Source, *, folded: dict[str, Folded], contents: dict[str, object]) -> Finding:
+    if source.raw is None:
+        return Finding(item, Verdict.MISSING, say("The file is not there."))
+    if isinstance(item, Expected):
+        if item.path not in contents:
+            contents[item.path] = _parse(source.raw)
+        return check_value(item, contents[item.path], sha256=source.sha256)
+    if item.path not in folded:
+        folded[item.path] = fold(source.raw.decode("utf-8-sig", "replace"))
+    return check_quote(item, folded[item.path], sha256=source.sha256)
+
+
+@value
+class Folded:
+    """A text with its white space folded, and for each of its words the offset and the line where it begins."""
+
+    text: str
+    starts: list[int]
+    lines: list[int]
+
+    def line_of(self, offset: int) -> int:
+        """Return the line of a character, counted from 1."""
+        return self.lines[bisect_right(self.starts, offset) - 1]
+
+    def offset_of(self, line: int) -> int:
+        """Return where the first word at or behind a line begins."""
+        at = bisect_left(self.lines, line)
+        return self.starts[at] if at < len(self.starts) else len(self.text) + 1
+
+
+def fold(text: str) -> Folded:
+    r"""Fold a text; a line ends at `\n`, `\r\n` or `\r`. Linear in the length of the text."""
+    words: list[str] = []
+    starts: list[int] = []
+    lines: list[int] = []
+    at = 0
+    for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
+        for word in _WORD.findall(line):
+            words.append(word)
+            starts.append(at)
+            lines.append(number)
+            at += len(word) + 1
+    return Folded(" ".join(words), starts, lines)
+
+
+def check_quote(item: Quote, source: Folded, *, sha256: str = "") -> Finding:
+    """Look for a quote: at its lines it is verified, elsewhere moved (the nearest place is told), else a mismatch."""
+    wanted = " ".join(item.quote.split())
+    if not wanted:
+        return Finding(item, Verdict.MISMATCH, say("The quote is empty."), None, sha256)
+    if item.lines:
+        first, behind = source.offset_of(item.lines[0]), source.offset_of(item.lines[1] + 1)
+        at = source.text.find(wanted, first, behind)
+        if at >= 0:
+            return Finding(item, Verdict.VERIFIED, "", _lines(source, at, wanted), sha256)
+    at = _nearest(source, wanted, item.lines)
+    if at < 0:
+        return Finding(item, Verdict.MISMATCH, say("The file does not hold the quote."), None, sha256)
+    verdict, reason = (Verdict.MOVED, say("The quote stands at other lines.")) if item.lines else (Verdict.VERIFIED, "")
+    return Finding(item, verdict, reason, _lines(source, at, wanted), sha256)
+
+
+def _lines(source: Folded, at: int, wanted: str) -> tuple[int, int]:
+    return source.line_of(at), source.line_of(at + len(wanted) - 1)
+
+
+def _nearest(source: Folded, wanted: str, lines: tuple[int, int] | None) -> int:
+    if not lines:
+        return source.text.find(wanted)
+    around = source.offset_of(lines[0])
+    behind = source.text.find(wanted, around)
+    before = source.text.rfind(wanted, 0, around + len(wanted))
+    if before < 0 or behind < 0:
+        return max(before, behind)
+    distance = lines[0] - source.line_of(before), source.line_of(behind) - lines[0]
+    return before if distance[0] < distance[1] else behind
+
+
+class _NotJson:
+    """Stand for the content of a file that is no JSON."""
+
+
+def _parse(raw: bytes) -> object:
+    try:
+        return json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return _NotJson()
+
+
+def check_value(item: Expected, content: object, *, sha256: str = "") -> Finding:
+    """Compare the value at a path with the expected one, types included; a path that leads nowhere is missing."""
+    if isinstance(content, _NotJson):
+        return Finding(item, Verdict.MISMATCH, say("The file is not valid JSON."), None, sha256)
+    steps = parse_place(item.place)
+    if steps is None:
+        return Finding(item, Verdict.MISMATCH, say("The path can't be read."), None, sha256)
+    found = look_up(content, steps)
+    if found is NOWHERE:
+        return Finding(item, Verdict.MISSING, say("The path leads nowhere in the file."), None, sha256)
+    if not equals(found, item.value):
+        return Finding(item, Verdict.MISMATCH, say("Another value stands at the path."), None, sha256)
+    return Finding(item, Verdict.VERIFIED, "", None, sha256)

@@ -1,0 +1,1 @@
+"""How people say that one thing has to do with another."""

@@ -1,0 +1,1 @@
+"""What must not be written down or sent: credentials and private matters."""

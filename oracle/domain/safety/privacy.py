@@ -1,0 +1,254 @@
+"""What must not leave: credentials, what the owner of a Root blocks, and what belongs to persons. Domain room: pure.
+
+A finding names a rule and a place, never the value. The owner's patterns come from a library that takes linear time for
+any of them; those of persons below are bounded in every repetition.
+"""
+
+from __future__ import annotations
+
+import re
+from unicodedata import normalize
+
+from oracle.domain.compiling import compiled
+from oracle.domain.safety.secrets import MASK, find_secrets, redact
+from oracle.domain.values import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Protocol
+
+    class Matcher(Protocol):
+        """Find a pattern in a text."""
+
+        def spans(self, text: str) -> Iterator[tuple[int, int]]:
+            """Yield where it stands, left to right, never empty. Raises RulesUnusable."""
+
+        def require(self) -> None:
+            """Make sure that it can be looked for at all. Raises RulesUnusable."""
+
+
+SECRET, PERSONAL, BLOCKED = "secret", "personal", "blocked"
+MARK = "[REDACTED:blocked]"
+MOST_FINDINGS = 200
+_WALL = f"\n{MASK}\n"
+"""What no credential is read across; a line ends before it, as before the end of a text."""
+
+
+@value
+class Stated:
+    """A line of `machine/privacy.md` that blocks something: a regular expression, or a text with `*` and `?` in it.
+
+    One that is unclear looks like a rule and can't be told for one; nobody knows what it was to block.
+    """
+
+    line: int
+    pattern: str
+    is_glob: bool = False
+    is_unclear: bool = False
+
+
+@value
+class Rule:
+    """A pattern of the owner's, named by the file and the line that states it."""
+
+    name: str
+    matcher: Matcher
+
+
+@value
+class Finding:
+    """What was found where: its rule, the sort of rule, the place, and the line and column of its first character."""
+
+    rule: str
+    sort: str
+    place: str
+    line: int
+    column: int
+
+    @property
+    def where(self) -> str:
+        """The place as a person reads it."""
+        return f"{self.place}:{self.line}:{self.column}"
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"rule": self.rule, "sort": self.sort, "place": self.place, "line": self.line, "column": self.column}
+
+
+class Guard:
+    """The rules of one Root, and which of them hold for a use: credentials and personal data count unless they are left out."""
+
+    __slots__ = ("_personal", "_rules", "_secrets")
+
+    def __init__(self, rules: Sequence[Rule] = (), *, secrets: bool = True, personal: bool = True) -> None:
+        self._rules = tuple(rules)
+        self._secrets = secrets
+        self._personal = personal
+
+    def look(self, text: str, place: str) -> tuple[Finding, ...]:
+        """Return what stands in a text, in order; of a text with very much of it the beginning."""
+        found = sorted(self._spans(text))[:MOST_FINDINGS]
+        return tuple(_placed(text, place, start, sort, rule) for start, _, sort, rule in found)
+
+    def clean(self, text: str) -> tuple[str, tuple[str, ...]]:
+        """Replace credentials and what is blocked; return the text and the rules that found something. Personal data stays."""
+        secrets: Sequence[str] = ()
+        if self._secrets:
+            text, found = redact(text)
+            secrets = [secret.kind for secret in found]
+        spans = sorted((start, end, rule.name) for rule in self._rules for start, end in rule.matcher.spans(text))
+        parts: list[str] = []
+        done = 0
+        for start, end, _ in spans:
+            if end > done:
+                parts += (text[done:start], MARK)
+                done = end
+        return "".join((*parts, text[done:])), (*secrets, *(rule for _, _, rule in spans))
+
+    def finds_in(self, texts: Iterable[str]) -> bool:
+        """Tell whether `clean` would replace something in one of several texts.
+
+        Credentials are looked for in all of them at once, with a wall between them that none is read across: what follows a key
+        might make an example of it. What an owner's pattern says of a beginning and an end holds for each.
+        """
+        parts = list(texts)
+        if self._secrets and find_secrets(_WALL.join(parts)):
+            return True
+        return any(True for rule in self._rules for part in parts for _ in rule.matcher.spans(part))
+
+    def _spans(self, text: str) -> Iterator[tuple[int, int, str, str]]:
+        if self._secrets:
+            yield from ((secret.start, secret.end, SECRET, secret.kind) for secret in find_secrets(text))
+        for rule in self._rules:
+            yield from ((start, end, BLOCKED, rule.name) for start, end in rule.matcher.spans(text))
+        if self._personal:
+            yield from ((start, end, PERSONAL, name) for name, start, end in find_personal(text))
+
+
+def _placed(text: str, place: str, start: int, sort: str, rule: str) -> Finding:
+    return Finding(rule, sort, place, text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
+
+
+# -- the owner's file --------------------------------------------------------------------------------------------------
+
+_ALLOWING = r"(?i)^#+.*(?:\ballow|\bexample|允许|白名单|示例|放行)"
+_ITEM = r"(?:[-*+•]|\d{1,4}[.)])\s+(?:\[[ xX]\]\s+)?"
+_RULE = r"(\*{1,3}|_{1,3}|`)?(?i:block)(?(1)(?:\1)?)\s*[:：]+(?(1)(?:\1)?)\s*(.*)"
+_HIDDEN = r"[\0-\x08\x0e-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
+_LIKE_A_RULE = r"[\W_]*(?:BLOCK(?:ED|ING|S)?(?!\w)|(?i:block(?:ed|ing|s)?\W{0,4}[:：]\W*\S))"
+
+
+def read_rules(text: str) -> tuple[Stated, ...]:
+    """Return what a `privacy.md` blocks: lines `BLOCK: <regular expression>`, and the items of its lists.
+
+    An item is a text in which `*` stands for anything in a line and `?` for one character; of an item with `code` in it, the
+    code. Lists under a heading of what is allowed, or of examples, block nothing, nor do fenced lines, but for `BLOCK:`. A line
+    that begins as a rule does and is none, and a fence that is never closed, are unclear.
+    """
+    found: list[Stated] = []
+    fenced = 0
+    is_allowing = False
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = compiled(r"(?:>\s?)*").sub("", raw.strip(), count=1).strip()
+        if line.startswith(("```", "~~~")):
+            fenced = 0 if fenced else number
+        elif line.startswith("#") and not fenced and not _looks_like_a_rule(line):
+            is_allowing = compiled(_ALLOWING).match(line) is not None
+        else:
+            found += _stated(line, number, blocks_items=not (is_allowing or fenced))
+    return (*found, Stated(fenced, "", is_unclear=True)) if fenced else tuple(found)
+
+
+def _stated(line: str, number: int, *, blocks_items: bool) -> list[Stated]:
+    begun = compiled(_ITEM).match(line)
+    item = line[begun.end() :].strip() if begun else line
+    rule = compiled(_RULE).match(item)
+    if (rule or begun) and compiled(_HIDDEN).search(item):  # it would stand in no text that anybody writes
+        return [Stated(number, "", is_unclear=True)]
+    if rule is not None and (rule[2] or "BLOCK" in rule[0]):  # `Block:` may begin a list
+        return [Stated(number, _without_marks(rule[1], rule[2].strip()))]
+    if _looks_like_a_rule(item):
+        return [Stated(number, "", is_unclear=True)]
+    if begun is None or not blocks_items or not item:
+        return []
+    codes = compiled(r"`([^`\n]{1,400})`").findall(item)
+    return [Stated(number, pattern.strip(), is_glob=True) for pattern in codes or [item]]
+
+
+def _without_marks(around: str | None, pattern: str) -> str:
+    """Return a pattern without the `marks` of code around it, or around the whole rule."""
+    if around == "`" and pattern.endswith("`") and pattern.count("`") == 1:
+        return pattern[:-1].strip()
+    is_code = len(pattern) > 1 and pattern.startswith("`") and pattern.endswith("`")
+    return pattern.strip("`").strip() if is_code else pattern
+
+
+def _looks_like_a_rule(line: str) -> bool:
+    """Tell whether a line begins as a rule does. A heading may be called so, and in a comment nothing is meant."""
+    if line.startswith("#"):
+        headed = compiled(_RULE).match(line.lstrip("# "))
+        return headed is not None and bool(headed[2])
+    return not line.startswith("<!--") and compiled(_LIKE_A_RULE).match(normalize("NFKC", line)) is not None
+
+
+# -- what belongs to persons -------------------------------------------------------------------------------------------
+
+_MAIL = r"[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![\w@/-]|\.\w)"
+_NO_MAIL = (
+    r"(?i)(?:git|noreply|no-reply|donotreply|user|username|name|you|me|someone|example)@"
+    r"|@(?:.*\.)?(?:example(?:\.(?:com|org|net))?|test|invalid|localhost|local|users\.noreply\.github\.com)$"
+)
+_PHONE = (
+    r"(?<![\w.+/-])(?:"
+    r"(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}"  # mobile phones in China
+    r"|\+[1-9]\d{0,2}(?:[ .-]?\(?\d{2,4}\)?){2,4}[ .-]?\d{2,4}"  # E.164, with or without blanks
+    r"|\(?[2-9]\d{2}\)?[ -]\d{3}-\d{4}"  # North America
+    r")(?![\w/-]|\.\d)"
+)
+_CHAT = r"(?<![\w-])(?:(?:oc|ou|on|om|og)_[0-9A-Za-z]{20,64}|-100\d{10})(?![\w-])"
+_HOME = (
+    r"(?:/home/|/Users/|(?<![A-Za-z])[A-Za-z]:\\{1,2}Users\\{1,2})"
+    r"""(?P<name>[^\s/\\:;,"'`<>|*?()\[\]{}$]{1,64})"""
+)
+_NOBODY = frozenset(
+    """admin all app circleci default guest jovyan linuxbrew me name node public root runner runneradmin shared someone
+    somebody travis ubuntu user username vagrant vsts you your-name yourname""".split()
+)
+_FEWEST_DIGITS = 10
+
+_RULES: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "mail": (("@",), _MAIL),
+    "phone": ((), _PHONE),
+    "chat-id": (("oc_", "ou_", "on_", "om_", "og_", "-100"), _CHAT),
+    "home-path": (("/home/", "/Users/", "\\Users\\"), _HOME),
+}
+"""Rule -> texts of which one must stand somewhere (else enough digits), and the pattern."""
+
+PERSONAL_RULES = tuple(_RULES)
+
+
+def find_personal(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield (rule, start, end) of mail addresses, phone numbers, ids of chats and users, and paths into somebody's home.
+
+    Addresses and names that documentation is written with are nobody's.
+    """
+    for name, (literals, pattern) in _RULES.items():
+        is_there = any(literal in text for literal in literals) if literals else _digits(text) >= _FEWEST_DIGITS
+        if not is_there:
+            continue
+        for found in compiled(pattern, re.ASCII).finditer(text):
+            if _is_somebodys(name, found[0], found.groupdict().get("name") or ""):
+                yield name, found.start(), found.end()
+
+
+def _is_somebodys(rule: str, text: str, name: str) -> bool:
+    if rule == "mail":
+        return compiled(_NO_MAIL).search(text) is None
+    if rule == "phone":
+        return _digits(text) >= _FEWEST_DIGITS
+    return rule != "home-path" or name.lower() not in _NOBODY
+
+
+def _digits(text: str) -> int:
+    return sum(map(text.count, "0123456789"))

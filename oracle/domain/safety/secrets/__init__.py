@@ -1,0 +1,133 @@
+"""Find credentials in text that is about to be written into a record (domain: pure, touches nothing outside).
+
+Three families are looked for: token shapes that vendors publish (`shapes`), values whose place gives them away
+(`places`), and random-looking values assigned to a name (`assignments`); `opaque` judges a value by itself.
+Each search starts from a literal found with `str.find`, and every repetition that starts there is bounded or ends at
+the next literal, so the cost stays linear in the text. Patterns are compiled when their literal is first seen.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oracle.domain.safety.secrets.assignments import find_assignments, names_secret
+from oracle.domain.safety.secrets.commands import find_arguments
+from oracle.domain.safety.secrets.declared import find_declared
+from oracle.domain.safety.secrets.opaque import MASK, Secret, compiled
+from oracle.domain.safety.secrets.places import (
+    find_headers,
+    find_logins,
+    find_phrases,
+    find_private_keys,
+)
+from oracle.domain.safety.secrets.readings import Joined, fold, part
+from oracle.domain.safety.secrets.shapes import MARKERS, find_shapes
+from oracle.domain.safety.secrets.urls import find_password_lines, find_uris, find_userinfo
+
+__all__ = ["MASK", "Secret", "find_secrets", "names_secret", "redact"]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def find_secrets(text: str) -> tuple[Secret, ...]:
+    """Return the credentials of a text in order, none overlapping another.
+
+    A value found once is reported wherever it stands. Markers left by `redact` count as a wall that no value crosses,
+    and the search is repeated on what is left, so that a redacted text holds no further find.
+    """
+    work = _masked_markers(text)
+    found: list[Secret] = []
+    while round_ := _merged(_scan_as_read(work)):
+        found += round_
+        work = _replaced(work, round_, mark=lambda secret: MASK * (secret.end - secret.start))
+    return tuple(sorted(found, key=lambda secret: secret.start))
+
+
+def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
+    """Replace each credential by `[REDACTED:<kind>]`; return the text and what `find_secrets` found in the original."""
+    secrets = find_secrets(text)
+    return _replaced(text, secrets, mark=lambda secret: f"[REDACTED:{secret.kind}]"), secrets
+
+
+def _masked_markers(text: str) -> str:
+    if "[REDACTED:" not in text:
+        return text
+    return compiled("|".join(map(re.escape, MARKERS))).sub(lambda found: MASK * len(found[0]), text)
+
+
+def _scan_as_read(text: str) -> list[Secret]:
+    """Scan a text as a reader sees it: letters of full width as plain ones, and nothing where nothing is seen.
+
+    What is invisible may also part two words, so the text is searched with blanks in its place as well.
+    """
+    folded = fold(text)
+    joined = Joined(folded)
+    parted = part(folded)
+    found = _repeated(parted, _scan(parted))
+    if joined.plain:
+        found = [*joined.locate(_repeated(joined.plain, _scan(joined.plain))), *found]
+    return found
+
+
+def _scan(text: str) -> list[Secret]:
+    """Return every find, overlapping or not, the most telling kind first."""
+    lower = text.lower()
+    if len(lower) != len(text):  # a few letters grow when lowered, and offsets would shift
+        lower = text.translate({upper: upper + 32 for upper in range(65, 91)})
+    found = [*find_private_keys(text), *find_shapes(text)]
+    if "://" in text and "@" in text:
+        found += find_userinfo(text)
+    found += find_password_lines(text)
+    found += find_uris(text, lower)
+    found += find_headers(text, lower)
+    found += find_arguments(text, lower)
+    if "/" in text:
+        found += find_logins(text)
+    found += find_phrases(text, lower)
+    found += find_assignments(text, lower)
+    found += find_declared(text, lower)
+    return found
+
+
+def _repeated(text: str, found: list[Secret]) -> list[Secret]:
+    """Add the other places where a found value stands; one pass, however many values there are."""
+    if not found:
+        return found
+    heads: dict[str, dict[int, dict[str, str]]] = {}
+    for secret in reversed(found):
+        value = text[secret.start : secret.end]
+        heads.setdefault(value[:4], {}).setdefault(len(value), {})[value] = secret.kind
+    everywhere = list(found)
+    for at in range(len(text) - 3):
+        sizes = heads.get(text[at : at + 4])
+        if sizes:
+            for size, kinds in sizes.items():
+                kind = kinds.get(text[at : at + size])
+                if kind:
+                    everywhere.append(Secret(kind, at, at + size))
+    return everywhere
+
+
+def _merged(found: list[Secret]) -> list[Secret]:
+    """Join finds that overlap into one, under the kind that was listed first."""
+    ranked = sorted(enumerate(found), key=lambda pair: pair[1].start)
+    merged: list[tuple[int, Secret]] = []
+    for rank, secret in ranked:
+        if merged and secret.start < merged[-1][1].end:
+            best, last = merged[-1]
+            kind = last.kind if best <= rank else secret.kind
+            merged[-1] = (min(best, rank), Secret(kind, last.start, max(last.end, secret.end)))
+        else:
+            merged.append((rank, secret))
+    return [secret for _, secret in merged]
+
+
+def _replaced(text: str, secrets: tuple[Secret, ...] | list[Secret], *, mark: Callable[[Secret], str]) -> str:
+    parts: list[str] = []
+    done = 0
+    for secret in secrets:
+        parts += (text[done : secret.start], mark(secret))
+        done = secret.end
+    return "".join((*parts, text[done:]))

@@ -1,0 +1,1 @@
+"""Questions to the index. Nothing here writes."""

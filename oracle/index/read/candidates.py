@@ -1,0 +1,234 @@
+"""The first of two stages of a search: which records may hold the answer, by words, and how rare each word is. Read only.
+
+Costs are bounded by rows rather than by words: BM25 of a row takes SQLite a microsecond, and five common words match every
+record of a Root. Words are taken rarest first until a budget of rows is spent; of common ones all must be there together.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import cache
+
+from oracle.index.db import chunks, marks
+from oracle.index.fold import quote
+from oracle.index.read.query import MOST_ROWS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+ROWS = 40_000
+"""Rows that are scored for a search; a word with more of them is looked for beside others."""
+
+_VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, passage, row)"
+_ALL_OF = 5
+_ALIKE = 2
+_OF_ENTITIES = (
+    "'references-task', 'references-commit', 'references-file', 'references-url', 'references-key', 'references-project',"
+    " 'references-component'"
+)
+
+
+class Stemmer:
+    """Stem words as the full-text index does, by asking the same tokenizer: a table in memory and its vocabulary."""
+
+    def __init__(self) -> None:
+        self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self._connection.execute(
+            "CREATE VIRTUAL TABLE word USING fts5(text, content = '', tokenize = \"porter unicode61 remove_diacritics 2\")"
+        )
+        self._connection.execute("CREATE VIRTUAL TABLE stem USING fts5vocab(word, instance)")
+        self._known: dict[str, str] = {}
+        self._rows = 0
+
+    def stems(self, words: Iterable[str]) -> dict[str, str]:
+        """Return the stem of each word; a word is a run of letters and digits in small letters."""
+        wanted = list(dict.fromkeys(words))
+        unknown = [word for word in wanted if word not in self._known]
+        if unknown:
+            self._rows += 1
+            self._connection.execute("INSERT INTO word(rowid, text) VALUES (?, ?)", (self._rows, " ".join(unknown)))
+            rows = self._connection.execute("SELECT term, offset FROM stem WHERE doc = ?", (self._rows,)).fetchall()
+            self._known.update(dict.fromkeys(unknown, ""))
+            if len(rows) == len(unknown):
+                self._known.update((unknown[at], term) for term, at in rows)
+            else:
+                self._known.update((word, word) for word in unknown)
+        return {word: self._known[word] for word in wanted}
+
+
+@cache
+def stemmer() -> Stemmer:
+    """Return the stemmer of this process."""
+    return Stemmer()
+
+
+def document_frequencies(connection: sqlite3.Connection, stems: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """Return of each stem (records that hold it, how often it stands in them); milliseconds for a very common one."""
+    connection.execute(_VOCABULARY)
+    found: dict[str, tuple[int, int]] = {}
+    for stem in dict.fromkeys(stems):
+        row = connection.execute("SELECT doc, cnt FROM temp.vocabulary WHERE term = ?", (stem,)).fetchone()
+        found[stem] = (int(row[0]), int(row[1])) if row else (0, 0)
+    return found
+
+
+def beginning_frequencies(connection: sqlite3.Connection, characters: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """Return of each character what `document_frequencies` says of the words that begin with it, a record once a word."""
+    connection.execute(_VOCABULARY)
+    found: dict[str, tuple[int, int]] = {}
+    for char in dict.fromkeys(characters):
+        statement = (
+            "SELECT coalesce(sum(doc), 0), coalesce(sum(cnt), 0) FROM temp.vocabulary WHERE term >= ? AND term < ?"
+        )
+        row = connection.execute(statement, (char, f"{char}\U0010ffff")).fetchone()
+        found[char] = (int(row[0]), int(row[1]))
+    return found
+
+
+def candidates(
+    connection: sqlite3.Connection,
+    terms: Sequence[tuple[str, int]],
+    condition: tuple[str, Sequence[str]],
+    *,
+    limit: int,
+) -> list[tuple[int, float]]:
+    """Return (record id, BM25 score) of the records that match any of `terms` best, the title weighted three times.
+
+    `terms` are (expression, records that hold it); `condition` is SQL over `record` with its values, "" for none.
+    """
+    rarest = sorted((term for term in terms if term[1]), key=lambda term: term[1])
+    taken: list[str] = []
+    spent = 0
+    for expression, count in rarest:
+        if spent + count > ROWS:
+            break
+        taken.append(expression)
+        spent += count
+    found = dict(_matches(connection, " OR ".join(taken), condition, limit=limit)) if taken else {}
+    if len(taken) < len(rarest):
+        together = [expression for expression, _ in rarest[len(taken) :][:_ALL_OF]]
+        while together and len(found) < limit:
+            matches = _matches(connection, " AND ".join(together), condition, limit=limit)
+            found = {**dict(matches), **found}
+            together.pop()
+    return sorted(found.items(), key=lambda row: (-row[1], row[0]))
+
+
+def _matches(
+    connection: sqlite3.Connection, expression: str, condition: tuple[str, Sequence[str]], *, limit: int
+) -> list[tuple[int, float]]:
+    where, values = condition
+    if not where:
+        statement = "SELECT rowid, -bm25(passage, 3.0, 1.0) FROM passage WHERE passage MATCH ?"
+    else:
+        statement = (
+            "SELECT record.id, -bm25(passage, 3.0, 1.0) FROM passage JOIN record ON record.id = passage.rowid"  # noqa: S608
+            f" WHERE passage MATCH ? AND {where}"
+        )
+    return connection.execute(
+        f"{statement} ORDER BY bm25(passage, 3.0, 1.0) LIMIT ?", (expression, *values, min(limit, MOST_ROWS))
+    ).fetchall()
+
+
+def size(connection: sqlite3.Connection) -> int:
+    """Return the number of records."""
+    return int(connection.execute("SELECT count(*) FROM record").fetchone()[0])
+
+
+def named(connection: sqlite3.Connection, keys: Sequence[str], rare: Sequence[str]) -> list[tuple[int, str, str]]:
+    """Return (id, slug, title) of records that a question may name: by the key of the slug, or a rare word in the title."""
+    found: dict[int, tuple[int, str, str]] = {}
+    for chunk in chunks(keys):
+        rows = connection.execute(
+            f"SELECT id, slug, title FROM record WHERE key IN ({marks(chunk)}) LIMIT 100",  # noqa: S608
+            chunk,
+        )
+        found.update((row[0], row) for row in rows)
+    if rare:
+        titles = " OR ".join(rare)
+        rows = connection.execute(
+            "SELECT record.id, slug, record.title FROM (SELECT rowid FROM passage WHERE passage MATCH ? ORDER BY rank LIMIT 50)"
+            " AS hit JOIN record ON record.id = hit.rowid",
+            (f"title : ({titles})",),
+        )
+        found.update((row[0], row) for row in rows)
+    return list(found.values())
+
+
+def entity_sources(connection: sqlite3.Connection, names: Sequence[str], limit: int) -> list[int]:
+    """Return records that mention any of these entities, those that the index took last first."""
+    rows = connection.execute(
+        f"SELECT DISTINCT source_id FROM target CROSS JOIN edge ON target_id = target.id WHERE name IN ({marks(names)})"  # noqa: S608
+        " ORDER BY source_id DESC LIMIT ?",
+        (*names, limit),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def neighbours(
+    connection: sqlite3.Connection, record: int, slug: str, names: Iterable[str]
+) -> list[tuple[int, str, str, int]]:
+    """Return (id, edge type, snippet, 1 when the edge comes in) of the records at the other end of a record's links.
+
+    A record that holds one of `names`, of two words or more, without a link stands beside them, with type and snippet empty.
+    """
+    rows = connection.execute(
+        "SELECT other.id, edge.type, snippet, 0 FROM edge JOIN target ON target.id = target_id"
+        " JOIN record AS other ON other.slug = target.name WHERE source_id = ? LIMIT 400",
+        (record,),
+    ).fetchall()
+    rows += connection.execute(
+        "SELECT source_id, type, snippet, 1 FROM edge WHERE target_id = (SELECT id FROM target WHERE name = ?)"
+        " ORDER BY source_id DESC LIMIT 400",
+        (slug,),
+    ).fetchall()
+    phrases = " OR ".join(quote(name) for name in dict.fromkeys(names) if " " in name)
+    if phrases:
+        rows += connection.execute(
+            "SELECT rowid, '', '', 1 FROM passage WHERE passage MATCH ? ORDER BY rowid DESC LIMIT 100",
+            (f"body : ({phrases})",),
+        ).fetchall()
+    return [row for row in rows if row[0] != record]
+
+
+def titled(connection: sqlite3.Connection, names: Iterable[str]) -> list[tuple[int, str]]:
+    """Return (id, name) of the records whose titles are these names, words and small letters."""
+    found: list[tuple[int, str]] = []
+    for name in names:
+        others = connection.execute(
+            "SELECT rowid, title FROM passage WHERE passage MATCH ? LIMIT 20", (f"title : ^ {quote(name)}",)
+        ).fetchall()
+        found += [(int(other), name) for other, title in others if len(title.split()) == len(name.split())]
+    return found
+
+
+def keyed(connection: sqlite3.Connection, keys: Sequence[str]) -> list[int]:
+    """Return the records whose slugs have one of these keys; many of one key are none, as an index or a readme in each folder."""
+    rows = connection.execute(
+        f"SELECT min(id), max(id) FROM record WHERE key IN ({marks(keys)}) AND key != '' GROUP BY key HAVING count(*) <= {_ALIKE}",  # noqa: S608
+        keys,
+    )
+    return [int(number) for row in rows for number in dict.fromkeys(row)]
+
+
+def relations(connection: sqlite3.Connection, records: Sequence[int]) -> list[tuple[int, str, int, str]]:
+    """Return (source id, edge type, target id, "") of the edges between records.
+
+    Those of `supports` and `contradicts` that reach them from anywhere come again, with the source's time.
+    """
+    inside = connection.execute(
+        "SELECT source_id, edge.type, other.id, '' FROM edge CROSS JOIN target ON target.id = target_id"  # noqa: S608
+        " CROSS JOIN record AS other ON other.slug = target.name"
+        f" WHERE source_id IN ({marks(records)}) AND edge.type NOT IN ({_OF_ENTITIES})",
+        records,
+    ).fetchall()
+    outside = connection.execute(
+        "SELECT source_id, edge.type, other.id, source.sort_ts FROM record AS other"  # noqa: S608
+        " CROSS JOIN target ON target.name = other.slug CROSS JOIN edge ON target_id = target.id"
+        " CROSS JOIN record AS source ON source.id = source_id"
+        f" WHERE other.id IN ({marks(records)}) AND edge.type IN ('supports', 'contradicts') AND source.retired_by IS NULL",
+        records,
+    ).fetchall()
+    known = set(records)
+    return [*(row for row in inside if row[2] in known), *outside]

@@ -1,0 +1,85 @@
+"""Questions to the index about a name that a person typed: what bears it, and what is like it. SQL only; no file is read here.
+
+`app.naming` decides among the answers.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Mapping, Sequence
+
+
+def slug_meant(connection: sqlite3.Connection, name: str, suffix: str) -> str:
+    """Return the slug of the record that a person named by `name` and `suffix`, else `name`.
+
+    The suffix may belong to a path or, where `x.json` stands beside `x.md`, to the slug itself; letters with marks may have
+    been typed in another normal form than the file name's.
+    """
+    wanted = name + suffix
+    for condition, value in (("path", wanted), ("slug", wanted), ("slug", name)):
+        row = connection.execute(f"SELECT slug FROM record WHERE {condition} = ?", (value,)).fetchone()  # noqa: S608
+        if row is not None:
+            return str(row[0])
+    if wanted.isascii():
+        return name
+    from unicodedata import normalize
+
+    from oracle.domain.links.links import reference_key
+
+    forms = {normalize("NFC", name), normalize("NFC", wanted)}
+    near = (slug for form in forms for slug in slugs_named(connection, reference_key(form), limit=1_000))
+    return next((slug for slug in near if normalize("NFC", slug) in forms), name)
+
+
+def slugs_named(connection: sqlite3.Connection, key: str, *, limit: int) -> list[str]:
+    """Return at most `limit` slugs whose last part folds to `key`, shortest first."""
+    rows = connection.execute("SELECT slug FROM record WHERE key = ? ORDER BY length(slug), slug LIMIT ?", (key, limit))
+    return [slug for (slug,) in rows]
+
+
+def with_words(connection: sqlite3.Connection, key: str, filters: Mapping[str, str], *, limit: int) -> list[str]:
+    """Return at most `limit` slugs of records that pass `filters` and have the words of `key`, in this order, in their names."""
+    from oracle.index.read.query import conditions
+
+    condition, values = conditions(filters)
+    rows = connection.execute(
+        f"SELECT slug FROM record WHERE instr('-' || key || '-', ?) AND {condition} ORDER BY sort_ts DESC, slug LIMIT ?",  # noqa: S608
+        (f"-{key}-", *values, limit),
+    )
+    return [slug for (slug,) in rows]
+
+
+def titled(connection: sqlite3.Connection, title: str) -> list[tuple[str, str]]:
+    """Return (slug, title) of up to 200 records whose title begins with the words of `title`."""
+    from oracle.index.fold import fold, quote, words_of
+
+    if not words_of(title):
+        return []
+    return connection.execute(
+        "SELECT slug, record.title FROM passage JOIN record ON record.id = passage.rowid WHERE passage MATCH ? LIMIT 200",
+        (f"title : ^ {quote(fold(title))}",),
+    ).fetchall()
+
+
+def named_alike(connection: sqlite3.Connection, heads: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Return (slug, key, title) of up to 200 records whose key or title holds most of `heads` (small letters), newest first."""
+    likeness = " + ".join(f"(instr(words, ?{number}) > 0)" for number in range(1, len(heads) + 1))
+    return connection.execute(
+        f"SELECT slug, key, title FROM (SELECT slug, key, title, sort_ts, {likeness} AS likeness"  # noqa: S608
+        " FROM (SELECT *, key || ' ' || lower(title) AS words FROM record)) WHERE likeness > 0"
+        " ORDER BY likeness DESC, sort_ts DESC, slug LIMIT 200",
+        heads,
+    ).fetchall()
+
+
+def entities_alike(connection: sqlite3.Connection, text: str) -> list[tuple[str, int]]:
+    """Return (entity, number of backlinks) of the entities of any namespace with this value, whatever its case; most first."""
+    value = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return connection.execute(
+        "SELECT name, count(*) AS times FROM target JOIN edge ON target_id = id"
+        " WHERE name LIKE 'entity:%' AND substr(name, instr(substr(name, 8), ':') + 8) LIKE ? ESCAPE '\\'"
+        " GROUP BY id ORDER BY times DESC, name LIMIT 10",
+        (value,),
+    ).fetchall()

@@ -1,0 +1,1 @@
+"""Fill the index from the files, and print its projections."""

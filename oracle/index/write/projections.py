@@ -1,0 +1,329 @@
+"""Dirty targets -> `_links/` and `_backlinks/`: whole files printed from the index after its commit.
+
+A file is replaced in one step, or removed when it has no line; what is on disk already is not written again. The caller
+holds the write lock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import stat
+from collections.abc import Iterable, Iterator
+from itertools import groupby, islice
+from json.encoder import encode_basestring as quote
+from operator import itemgetter
+
+from oracle.domain.instants import NS, extracted_at
+from oracle.domain.names.flat import flatten
+from oracle.index.db import get_meta, immediate, set_meta
+from oracle.index.write.splice import splice
+from oracle.store.disk import derived, files
+from oracle.store.root.layout import Root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+LINKS = "links"
+BACKLINKS = "backlinks"
+_BATCH = 2_000
+_LARGE = 32_768
+"""Bytes of a printed file from which the lines that changed are put into it; a smaller one is drawn from the index …"""
+_SHARE = 4_096
+"""… as it is when more than one source in so many bytes changed, which is one in some sixteen lines."""
+
+_NOTED = "printed "
+"""How the keys begin under which is noted what a large file was when it was printed; its name follows."""
+
+
+def flush(connection: sqlite3.Connection, root: Root) -> None:
+    """Print what a writer that died left dirty, before the next one changes anything."""
+    if connection.execute("SELECT 1 FROM dirty LIMIT 1").fetchone() or get_meta(connection, "print_all"):
+        print_dirty(connection, root, {})
+
+
+def print_dirty(connection: sqlite3.Connection, root: Root, changed: Mapping[str, set[str]]) -> int:
+    """Print each dirty target and clear it, or everything when a folder is gone; return how many files were looked at.
+
+    `changed` names the sources whose lines are another matter than before in targets that were clean before.
+    """
+    if get_meta(connection, "print_all") or is_missing(connection, root):
+        return print_all(connection, root)
+    ours = [side for side in (LINKS, BACKLINKS) if _is_ours(root, side)]
+    printed = 0
+    while True:
+        batch = connection.execute("SELECT side, name FROM dirty LIMIT ?", (_BATCH,)).fetchall()
+        for side in ours:
+            _print_some(connection, root, side, [name for of, name in batch if of == side], changed)
+        large = _stamps(root.backlinks_file(name) for side, name in batch if side == BACKLINKS and side in ours)
+        with immediate(connection):
+            connection.executemany("DELETE FROM dirty WHERE side = ? AND name = ?", batch)
+            connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", large.items())
+        printed += len(batch)
+        if len(batch) < _BATCH:
+            return printed
+
+
+def _print_some(
+    connection: sqlite3.Connection, root: Root, side: str, names: list[str], changed: Mapping[str, set[str]]
+) -> None:
+    """Print the projections of a side that are named so: by amending the file where that will do, else drawn whole."""
+    amendable = {name: changed[name] for name in names if name in changed} if side == BACKLINKS else {}
+    amended = _amend(connection, root, amendable)
+    path_of = root.links_file if side == LINKS else root.backlinks_file
+    for name, data in _draw_some(connection, side, [name for name in names if name not in amended]):
+        _put(root, path_of(name), data, swaps=bool(amended))
+
+
+def print_all(connection: sqlite3.Connection, root: Root) -> int:
+    """Print every projection and remove files that belong to nothing; return how many files there are now."""
+    printed = sum(print_side(connection, root, side) for side in (LINKS, BACKLINKS))
+    note_printed(connection, root)
+    return printed
+
+
+def note_printed(connection: sqlite3.Connection, root: Root) -> None:
+    """Write down that every projection is as the index says, and what the large ones are known by."""
+    large = _stamps(_paths(root, BACKLINKS))
+    with immediate(connection):
+        connection.execute("DELETE FROM meta WHERE key GLOB ?", (f"{_NOTED}*",))
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", large.items())
+        connection.execute("DELETE FROM dirty")
+        connection.execute("DELETE FROM target WHERE NOT EXISTS (SELECT 1 FROM edge WHERE target_id = target.id)")
+        set_meta(connection, "print_all", "")
+
+
+def print_side(connection: sqlite3.Connection, root: Root, side: str) -> int:
+    """Print one folder of projections; one that is not there yet is filled aside and takes its name when it is whole."""
+    folder = root.join(f"_{side}")
+    if not _is_ours(root, side):
+        return 0
+    if not os.path.lexists(folder):
+        return derived.create_folder(folder, _texts(connection, side), scratch=root.scratch)
+    expected: set[str] = set()
+    for name, data in _texts(connection, side):
+        _put(root, f"{folder}/{name}", data)
+        expected.add(name)
+    for stray in _strays(root, side, expected):
+        files.remove(stray)
+    return len(expected)
+
+
+def _is_ours(root: Root, side: str) -> bool:
+    """Tell whether a folder of projections is in the Root: behind a link that leaves it, nothing is written or removed."""
+    folder = root.join(f"_{side}")
+    return not os.path.islink(folder) or root.contains(folder)
+
+
+def leading_out(root: Root) -> list[str]:
+    """Return the names of the folders of projections that are links out of the Root: they stay as they are."""
+    return [f"_{side}" for side in (LINKS, BACKLINKS) if not _is_ours(root, side)]
+
+
+def differences(connection: sqlite3.Connection, root: Root) -> list[str]:
+    """Return the paths of projections that are missing, stale or stray; read only."""
+    wrong: list[str] = []
+    for side in (LINKS, BACKLINKS):
+        expected: set[str] = set()
+        for name, data in _texts(connection, side):
+            expected.add(name)
+            if not _holds(root.join(f"_{side}/{name}"), data):
+                wrong.append(root.join(f"_{side}/{name}"))
+        wrong += _strays(root, side, expected)
+    return wrong
+
+
+def is_missing(connection: sqlite3.Connection, root: Root) -> bool:
+    """Tell whether a folder of projections is not there although there are links to print."""
+    if all(os.path.isdir(root.join(f"_{side}")) for side in (LINKS, BACKLINKS)):
+        return False
+    return connection.execute("SELECT 1 FROM edge LIMIT 1").fetchone() is not None
+
+
+def count_sources(root: Root) -> int:
+    """Return how many records have a published `_links/` file: what a Root whose index was deleted is known to have held."""
+    try:
+        return sum(1 for entry in os.scandir(root.join("_links")) if entry.name.endswith(".jsonl"))
+    except OSError:
+        return 0
+
+
+_LINKS_OF = "SELECT edge.line, edge.type, target.name, edge.snippet, record.mtime_ns, record.slug FROM "
+_BACKLINKS_OF = "SELECT record.slug, edge.type, edge.snippet, record.mtime_ns, target.name FROM "
+_ALL = {
+    LINKS: f"{_LINKS_OF} record JOIN edge ON source_id = record.id JOIN target ON target.id = target_id ORDER BY record.id",
+    BACKLINKS: f"{_BACKLINKS_OF} target JOIN edge ON target_id = target.id JOIN record ON record.id = source_id"
+    " ORDER BY target.id",
+}
+_SOME = {
+    LINKS: f"{_LINKS_OF} json_each(?) CROSS JOIN record ON slug = value CROSS JOIN edge ON source_id = record.id"
+    " CROSS JOIN target ON target.id = target_id",
+    BACKLINKS: f"{_BACKLINKS_OF} json_each(?) CROSS JOIN target ON name = value CROSS JOIN edge ON target_id = target.id"
+    " CROSS JOIN record ON record.id = source_id",
+}
+_PAIRS = (
+    f"{_BACKLINKS_OF} json_each(?) AS pair CROSS JOIN target ON name = json_extract(pair.value, '$[0]')"
+    " CROSS JOIN record ON slug = json_extract(pair.value, '$[1]')"
+    " CROSS JOIN edge ON target_id = target.id AND source_id = record.id"
+)
+"""The lines of everything, of some names, and of pairs of target and source. CROSS: in the order written here, since a planner
+may else read all of a target that has thousands."""
+
+
+def _texts(connection: sqlite3.Connection, side: str) -> Iterator[tuple[str, bytes]]:
+    """Yield (file name, bytes) of every projection of a side, one source or target at a time."""
+    for name, rows in _grouped(connection.execute(_ALL[side])):
+        yield f"{flatten(name)}.jsonl", _draw(side, name, rows)
+
+
+def _draw_some(connection: sqlite3.Connection, side: str, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield (name, bytes) of the projections of these sources or targets, no bytes for what has no line."""
+    left = dict.fromkeys(names)
+    for name, rows in _grouped(connection.execute(_SOME[side], (json.dumps(list(left)),))):
+        del left[name]
+        yield name, _draw(side, name, rows)
+    for name in left:
+        yield name, b""
+
+
+def _grouped(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the last column with the rows that share it, that column taken off; the statement brings them together."""
+    for name, group in groupby(rows, itemgetter(-1)):
+        yield name, [row[:-1] for row in group]
+
+
+def _amend(connection: sqlite3.Connection, root: Root, changed: Mapping[str, set[str]]) -> set[str]:
+    """Put the lines of changed sources into the large files of targets; return those whose file is then what it should be."""
+    trusted = _trusted(connection, root, changed) if changed else {}
+    pairs = [(name, source) for name in trusted for source in changed[name]]
+    lines = {name: dict.fromkeys(changed[name], b"") for name in trusted}
+    for name, rows in _grouped(connection.execute(_PAIRS, (json.dumps(pairs),)) if pairs else ()):
+        rows.sort()
+        for (source, *_), line in zip(rows, _backlink_lines(name, rows), strict=True):
+            lines[name][source] += line.encode()
+    return {name for name, path in trusted.items() if _amend_one(path, lines[name], scratch=root.scratch)}
+
+
+def _trusted(connection: sqlite3.Connection, root: Root, changed: Mapping[str, set[str]]) -> dict[str, str]:
+    """Return target -> path of the large files that are as they were printed, and of which but a small share changed."""
+    paths = {name: root.backlinks_file(name) for name in changed}
+    stamps = _stamps(paths.values())
+    noted = connection.execute(
+        "SELECT meta.key, meta.value FROM json_each(?) AS noted CROSS JOIN meta ON meta.key = noted.value",
+        (json.dumps(list(stamps)),),
+    )
+    same = {key: stamp for key, stamp in noted if stamps[key] == stamp}
+    return {
+        name: path
+        for name, path in paths.items()
+        if _key(path) in same and len(changed[name]) * _SHARE <= _size_in(same[_key(path)])
+    }
+
+
+def _amend_one(path: str, lines: Mapping[str, bytes], *, scratch: str) -> bool:
+    try:
+        with open(path, "rb", buffering=0) as stream:
+            pieces = splice(stream.read(), lines)
+    except OSError:
+        return False
+    if pieces:
+        derived.swap(path, *pieces, scratch=scratch)
+    return pieces is not None
+
+
+def _draw(side: str, name: str, rows: list[Any]) -> bytes:
+    return _draw_links(name, rows) if side == LINKS else _draw_backlinks(name, rows)
+
+
+def _draw_links(slug: str, rows: list[tuple[int, str, str, str, int]]) -> bytes:
+    """Draw the lines of a source from (line, type, target, snippet, mtime ns), in the order of its text."""
+    source = quote(slug)
+    time = extracted_at(rows[0][-1])
+    lines = []
+    for _, kind, target, snippet, _ in sorted(rows):
+        edge_type, to = quote(kind), quote(target)
+        lines.append(
+            f'{{"edge_type":{edge_type},"extracted_at":"{time}","from":{source},"snippet":{quote(snippet)},'
+            f'"source":{source},"target":{to},"to":{to},"type":{edge_type}}}\n'
+        )
+    return "".join(lines).encode()
+
+
+def _draw_backlinks(target: str, rows: list[tuple[str, str, str, int]]) -> bytes:
+    """Draw the lines of a target from (source slug, type, snippet, mtime ns), by slug and type; empty `rows`."""
+    rows.sort()
+    lines = _backlink_lines(target, rows)
+    drawn = []
+    while piece := "".join(islice(lines, _BATCH)):  # a target may have a hundred thousand lines
+        drawn.append(piece.encode())
+    rows.clear()
+    return b"".join(drawn)
+
+
+def _backlink_lines(target: str, rows: list[tuple[str, str, str, int]]) -> Iterator[str]:
+    """Yield the line of each row. A target may have thousands: what lines share is drawn once."""
+    seconds = {row[3] // NS for row in rows}
+    heads = {second: f'{{"extracted_at":"{extracted_at(second * NS)}","from":' for second in seconds}
+    tails = {kind: f',"to":{quote(target)},"type":{quote(kind)}}}\n' for kind in {row[1] for row in rows}}
+    for slug, kind, snippet, mtime_ns in rows:
+        yield f'{heads[mtime_ns // NS]}{quote(slug)},"snippet":{quote(snippet)}{tails[kind]}'
+
+
+def _strays(root: Root, side: str, expected: set[str]) -> list[str]:
+    return [path for path in _paths(root, side) if os.path.basename(path) not in expected]
+
+
+def _paths(root: Root, side: str) -> Iterator[str]:
+    """Yield the paths of every file in a folder of projections that is named like one: there may be hundreds of thousands."""
+    try:
+        for entry in os.scandir(root.join(f"_{side}")):
+            if entry.name.endswith(".jsonl"):
+                yield entry.path
+    except OSError:
+        return
+
+
+def _put(root: Root, path: str, data: bytes, *, swaps: bool = False) -> None:
+    """Bring a file to these bytes; a small one is swapped too where others were, since that has to be loaded first."""
+    if not data:
+        if os.path.lexists(path):
+            files.remove(path)
+    elif not _holds(path, data):
+        put = derived.swap if swaps or len(data) >= _LARGE else files.replace
+        put(path, data, scratch=root.scratch)
+
+
+def _stamps(paths: Iterable[str]) -> dict[str, str]:
+    """Return by what each large printed file is known again, under the key by which that is noted."""
+    found = {}
+    for path in paths:
+        try:
+            status = os.lstat(path)
+        except OSError:
+            continue
+        if stat.S_ISREG(status.st_mode) and status.st_size >= _LARGE:
+            found[_key(path)] = f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
+    return found
+
+
+def _key(path: str) -> str:
+    return _NOTED + os.path.basename(path)
+
+
+def _size_in(stamp: str) -> int:
+    return int(stamp.split(" ")[1])
+
+
+def _holds(path: str, data: bytes) -> bool:
+    """Tell whether a printed file has just these bytes. What has not their size, or is no plain file, is not read."""
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size != len(data):
+            return False
+        with open(path, "rb", buffering=0) as stream:
+            return stream.read(len(data) + 1) == data
+    except OSError:
+        return False

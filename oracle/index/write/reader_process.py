@@ -1,0 +1,210 @@
+"""A second process for the rebuild of many records: it reads and links files, then prints one side of the projections.
+
+The first process reads too, whenever the second one has no answer ready. Requests and answers are marshalled tuples over
+pipes, an answer behind its length. The helper inherits no lock and ends when its input ends, so that a
+killed rebuild leaves nothing behind. Where no process can be started, everything is read in the first one.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sqlite3
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from queue import SimpleQueue
+from select import select
+from threading import Thread
+from typing import IO
+
+from oracle.domain.links.links import Patterns
+from oracle.index.db import Database
+from oracle.index.scan import Stat
+from oracle.index.write import projections, reading
+from oracle.index.write.reading import Reading
+from oracle.store.root.layout import Root
+
+Item = tuple[str, str, Stat]
+"""(root-relative path, slug, stat) of a record file."""
+
+Batch = tuple[Patterns, list[Item]]
+
+_IN_FLIGHT = 3
+_LENGTH = 8
+_PIPE = 1 << 20
+"""Bytes a pipe holds where the system lets it: an answer waits there while the first process is busy."""
+
+_PRINT = "import sys; sys.path.insert(0, sys.argv[1]); from oracle.index.write.reader_process import print_links; print_links(sys.argv[2])"
+_START = "import sys; sys.path.insert(0, sys.argv[1]); from oracle.index.write.reader_process import serve; serve(sys.argv[2])"
+
+
+def read_batch(root: Root, patterns: Patterns, items: Iterable[Item]) -> Iterator[Reading]:
+    """Read record files here and now; those that vanished are left out."""
+    for path, slug, stat in items:
+        loaded = reading.load(root, path)
+        if loaded is not None:
+            yield reading.read_bytes(path, slug, stat, loaded[0], patterns=patterns, reason=loaded[1])
+
+
+class Crew:
+    """One reading process; a context manager, since a process must be ended."""
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+        self._process: subprocess.Popen[bytes] | None = None
+        self._requests: SimpleQueue[bytes] = SimpleQueue()
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None:
+            process, self._process = self._process, None
+            process.kill()
+            self._requests.put(b"")
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with suppress(OSError):
+                        pipe.close()
+
+    def read(self, batches: Iterable[Batch]) -> Iterator[Reading]:
+        """Yield the readings of all batches, those of the two processes mixed."""
+        waiting: deque[Batch] = deque()
+        for batch in batches:
+            if self._process is None and not waiting:
+                self._start()
+            if len(waiting) == _IN_FLIGHT and not self._has_answered():
+                yield from read_batch(self._root, *batch)
+                continue
+            if len(waiting) == _IN_FLIGHT:
+                yield from self._answer(waiting.popleft())
+            waiting.append(batch)
+            self._ask(batch)
+        while waiting:
+            yield from self._answer(waiting.popleft())
+
+    def _start(self) -> None:
+        self._process = _launch(_START, self._root)
+        if self._process is not None and self._process.stdin is not None:
+            Thread(target=_feed, args=(self._process.stdin, self._requests), daemon=True).start()
+
+    def _ask(self, batch: Batch) -> None:
+        """Hand a batch over; a process that has died is noticed when its answer is awaited."""
+        if self._process is None:
+            return
+        patterns, items = batch
+        prefixes = None if patterns.task_prefixes is None else sorted(patterns.task_prefixes)
+        wanted = [(path, slug, tuple(stat)) for path, slug, stat in items]
+        self._requests.put(marshal.dumps((prefixes, patterns.component_suffixes, wanted)))
+
+    def _has_answered(self) -> bool:
+        if self._process is None or self._process.stdout is None:
+            return True
+        return bool(select([self._process.stdout], [], [], 0)[0])
+
+    def _answer(self, batch: Batch) -> Iterator[Reading]:
+        if self._process is not None and self._process.stdout is not None:
+            try:
+                answer = marshal.loads(_receive(self._process.stdout))  # noqa: S302 - our own process wrote it
+            except (EOFError, ValueError, TypeError):
+                self.__exit__()
+            else:
+                yield from map(Reading._make, answer)
+                return
+        yield from read_batch(self._root, *batch)
+
+
+def _receive(stream: IO[bytes]) -> bytes:
+    """Return one answer; the stream is not buffered, so that what waits in it can be seen from outside."""
+    length = int.from_bytes(_receive_bytes(stream, _LENGTH), "big")
+    return _receive_bytes(stream, length)
+
+
+def _receive_bytes(stream: IO[bytes], length: int) -> bytes:
+    pieces = []
+    while length > 0:
+        piece = stream.read(length)
+        if not piece:
+            raise EOFError
+        pieces.append(piece)
+        length -= len(piece)
+    return b"".join(pieces)
+
+
+def _feed(stream: IO[bytes], requests: SimpleQueue[bytes]) -> None:
+    """Write requests as they come: in a thread, since both processes would wait if each wrote to a full pipe."""
+    while request := requests.get():
+        rest = memoryview(request)
+        try:
+            while rest:
+                rest = rest[stream.write(rest) :]
+        except (OSError, ValueError):
+            return
+
+
+def print_everything(connection: sqlite3.Connection, root: Root) -> int:
+    """Print both sides of projections, the outgoing one in a second process; return how many files there are.
+
+    The caller holds the write lock for both and has committed.
+    """
+    helper = _launch(_PRINT, root)
+    if helper is None:
+        return projections.print_all(connection, root)
+    try:
+        printed = projections.print_side(connection, root, projections.BACKLINKS)
+        answer, _ = helper.communicate()
+    finally:
+        helper.kill()
+    if helper.returncode != 0 or not answer.strip().isdigit():
+        return projections.print_all(connection, root)
+    projections.note_printed(connection, root)
+    return printed + int(answer)
+
+
+def print_links(path: str) -> None:
+    """Print the outgoing side of a Root's projections and say how many there are; run in the second process."""
+    database = Database(Root(path))
+    sys.stdout.write(str(projections.print_side(database.connect(), database.root, projections.LINKS)))
+    database.close()
+
+
+def _launch(program: str, root: Root) -> subprocess.Popen[bytes] | None:
+    """Start a second process, or return None where there is one core only or no process to be had."""
+    if (os.cpu_count() or 1) < 2 or not sys.executable:
+        return None
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-c", program, package, root.path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            pipesize=_PIPE,
+        )
+    except OSError:
+        return None
+
+
+def serve(path: str) -> None:
+    """Answer batches from standard input until it ends; run in the second process."""
+    root = Root(path)
+    while (request := _next(sys.stdin.buffer)) is not None:
+        prefixes, suffixes, items = request
+        patterns = Patterns(None if prefixes is None else frozenset(prefixes), suffixes)
+        batch = [(path, slug, Stat(*stat)) for path, slug, stat in items]
+        answer = marshal.dumps([tuple(found) for found in read_batch(root, patterns, batch)])
+        sys.stdout.buffer.write(len(answer).to_bytes(_LENGTH, "big") + answer)
+        sys.stdout.buffer.flush()
+
+
+def _next(stream: IO[bytes]) -> tuple[list[str] | None, tuple[str, ...], list[tuple[str, str, tuple[int, ...]]]] | None:
+    try:
+        request: tuple[list[str] | None, tuple[str, ...], list[tuple[str, str, tuple[int, ...]]]] = marshal.load(stream)  # noqa: S302
+    except (EOFError, ValueError, TypeError, KeyboardInterrupt):
+        return None
+    return request

@@ -1,0 +1,166 @@
+"""One record file -> what the index keeps of it, as plain tuples: no SQL here, so that another process may do it.
+
+Reads the file's bytes; everything else is given. What references to records mean is decided later, by `rows`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import namedtuple
+
+from oracle.domain.links import links
+from oracle.domain.links.links import Patterns
+from oracle.domain.markdown.documents import Document, Value, as_text
+from oracle.domain.names.slugs import is_entity
+from oracle.domain.records.records import Record, interpret, understand
+from oracle.index.fold import fold
+from oracle.index.scan import Stat
+from oracle.store.markdown import records
+from oracle.store.root.layout import Root
+
+try:  # what `hashlib` gives, which loads OpenSSL besides: 3 ms of every start that writes
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+from oracle.wording import say
+
+RECORD_COLUMNS = """slug path folder key mtime_ns size inode ctime_ns hash project seat kind title status author task_id ts
+    sort_ts confidence""".split()
+"""The columns of a reading's row, in order."""
+
+_UNSEARCHED_FIELDS = frozenset(
+    """schema_version format id issue_id title kind project seat author status ts created_at scanned_at confidence source
+    filename_stamp content_source memory_type role_scope abstraction_level importance confidence_score success_score session_id
+    valid_from valid_to similar""".split()
+)
+"""Filters ask for these; as words of the text they would only make every record alike."""
+
+_MENTION_FIELDS = ("title", "detail", "reason")
+_EVIDENCE_KEYS = ("source_url", "source", "path", "quote")
+_MARKS = frozenset("0123456789/.[:")
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    class _Reading(NamedTuple):
+        row: tuple[str | int | bytes, ...]
+        title: str
+        body: str
+        edges: list[tuple[str, str, str, int]]
+        references: list[tuple[str, str, str, str, int]]
+        problems: list[tuple[int, str]]
+else:
+    _Reading = namedtuple("_Reading", "row title body edges references problems")
+
+
+class Reading(_Reading):
+    """What a file says: its row, the folded texts, edges to entities, references to records, and what was wrong with it.
+
+    `edges` are (type, target, snippet, line), `references` (type, ref, key, snippet, line), `problems` (line, reason).
+    """
+
+    __slots__ = ()
+
+    @property
+    def slug(self) -> str:
+        """The record's slug."""
+        return str(self.row[0])
+
+
+def load(root: Root, path: str) -> tuple[bytes, str] | None:
+    """Return the bytes of a record and why they could not be read ("" when they could), or None when it is gone."""
+    try:
+        return records.read(root.join(path)), ""
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return b"", say("The file can't be read: {reason}.", reason=error.strerror)
+
+
+def digest_of(raw: bytes) -> bytes:
+    """Return the hash by which a changed file is told from a touched one."""
+    return blake2b(raw, digest_size=16).digest()
+
+
+def read_bytes(
+    path: str,
+    slug: str,
+    stat: Stat,
+    raw: bytes,
+    *,
+    patterns: Patterns,
+    reason: str = "",
+    document: Document | None = None,
+) -> Reading:
+    """Read the bytes of the file at root-relative `path`, parsed as `document` before or now; never raises."""
+    if document is None:
+        document = records.parse(path, raw)
+    record = interpret(document, slug, path, mtime_ns=stat.mtime_ns)
+    edges, references = _links_of(record, patterns)
+    problems = [(problem.line, problem.reason) for problem in record.problems]
+    row = (
+        slug, path, os.path.dirname(path), links.reference_key(slug), *stat, digest_of(raw),
+        record.project, record.seat, record.kind, record.title, record.status, record.author, record.task_id,
+        record.ts, record.sort_ts, record.confidence,
+    )  # fmt: skip
+    title, body = fold(record.title), fold(_searched(understand(document)))
+    return Reading(row, title, body, edges, references, [*problems, (1, reason)] if reason else problems)
+
+
+def _links_of(
+    record: Record, patterns: Patterns
+) -> tuple[list[tuple[str, str, str, int]], list[tuple[str, str, str, str, int]]]:
+    edges: dict[tuple[str, str], tuple[str, int]] = {}
+    refs: dict[tuple[str, str], tuple[str, int]] = {}
+    for relation in record.relations:
+        bucket = edges if is_entity(relation.target) else refs
+        snippet = f"{relation.type}: {relation.target}"[:160]
+        bucket.setdefault((relation.type, relation.target), (snippet, relation.line))
+    for text, first_line in _prose(understand(record.document)):
+        found = links.extract(text, patterns)
+        for mention in found.mentions:
+            edges.setdefault((mention.type, mention.target), (mention.snippet, first_line + mention.line - 1))
+        for reference in found.references:
+            refs.setdefault((reference.type, reference.ref), (reference.snippet, first_line + reference.line - 1))
+    if record.path.endswith(".json"):  # its text is put together from several values, on lines of their own
+        edges = {key: (snippet, 1) for key, (snippet, _) in edges.items()}
+        refs = {key: (snippet, 1) for key, (snippet, _) in refs.items()}
+    return (
+        [(kind, target, *place) for (kind, target), place in edges.items()],
+        [(kind, ref, links.reference_key(ref), *place) for (kind, ref), place in refs.items()],
+    )
+
+
+def _prose(document: Document) -> list[tuple[str, int]]:
+    """Return the texts that are searched for links, each with the line of the file on which it begins."""
+    fields = [(document.fields.get(name, ""), document.key_lines.get(name, 1)) for name in _MENTION_FIELDS]
+    texts = [(value, line) for value, line in fields if isinstance(value, str) and _may_link(value)]
+    texts.append((document.body, document.body_line))
+    evidence = document.fields.get("evidence")
+    if evidence:
+        line = document.key_lines.get("evidence", 1)
+        texts += [(f"evidence: {text}", line) for text in dict.fromkeys(_evidence_texts(evidence)) if _may_link(text)]
+    return texts
+
+
+def _evidence_texts(evidence: Value) -> list[str]:
+    """Return where evidence stands and what it quotes, each on one line: an indented or fenced word is no code here."""
+    items = evidence if isinstance(evidence, list) else [evidence]
+    texts = [
+        text
+        for item in items
+        for text in ([item.get(key, "") for key in _EVIDENCE_KEYS] if isinstance(item, dict) else [item])
+    ]
+    return [" ".join(as_text(text).split()) for text in texts if text]
+
+
+def _may_link(text: str) -> bool:
+    """Tell whether a title can hold a link at all: every link has a digit, a mark or a capital inside a word."""
+    return not _MARKS.isdisjoint(text) or text[1:] != text[1:].lower()
+
+
+def _searched(document: Document) -> str:
+    values = [as_text(value) for key, value in document.fields.items() if key not in _UNSEARCHED_FIELDS]
+    return "\n".join([document.body, *values])

@@ -1,0 +1,142 @@
+"""Build the index anew from the files and print every projection. Runs under the write lock.
+
+Rows are committed in steps and `ready` is set last, so that a rebuild that was cut short is begun again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+
+from oracle.domain.names.slugs import slug_in
+from oracle.index import scan
+from oracle.index.db import Database, immediate, set_meta
+from oracle.index.folders import add_folder, list_folder
+from oracle.index.reports import SMALLEST_TREE, Progress, Report, emptied
+from oracle.index.schema import INDICES, SCHEMA_VERSION
+from oracle.index.write import projections
+from oracle.index.write.bulk import Filler
+from oracle.index.write.reader_process import Batch, Crew, Item, print_everything, read_batch
+from oracle.index.write.rows import Writer
+from oracle.store.root.layout import RECORD_TREES, Root
+from oracle.wording import say
+
+_BATCH = 200
+_STEP = 2_000
+_MANY = 500
+"""Records that are read before a second process is worth its start."""
+
+
+def rebuild(
+    database: Database, *, now_ns: int, accept_removals: bool = False, progress: Progress | None = None
+) -> Report:
+    """Fill new tables from the files and print every projection. The caller holds the write lock.
+
+    Raises TreeEmptied when the tree holds less than half of what was known (or was published in `_links/`).
+    """
+    root = database.root
+    if not accept_removals:
+        _refuse_nothing(database)
+    database.create()
+    began = time.monotonic_ns()
+    configuration = scan.configuration_stamp(root)  # before it is read: a change meanwhile shows at the next look
+    with database.unsynchronised() as connection:
+        taken = _fill(connection, root, now_ns=now_ns, progress=progress)
+        with immediate(connection):
+            for statement in INDICES:
+                connection.execute(statement)
+            writer = Writer(connection, root, now_ns=now_ns, bulk=True)
+            writer.check_configuration()
+            writer.settle()
+            set_meta(connection, "configuration", configuration)
+            set_meta(connection, "full_look", f"{now_ns} {time.monotonic_ns() - began}")
+            set_meta(connection, "ready", SCHEMA_VERSION)
+    if progress is not None:
+        progress(taken, say("records linked"))
+    return Report(taken, 0, _print(database, taken), rebuilt=True)
+
+
+def _print(database: Database, taken: int) -> int:
+    if database.in_memory:
+        return 0
+    print_projections = projections.print_all if taken < _MANY else print_everything
+    return print_projections(database.connect(), database.root)
+
+
+def _fill(connection: sqlite3.Connection, root: Root, *, now_ns: int, progress: Progress | None) -> int:
+    """Take every record into the empty tables, committing now and then; return how many there were."""
+    with immediate(connection):
+        set_meta(connection, "print_all", "1")
+    writer = Writer(connection, root, now_ns=now_ns, bulk=True)
+    filler = Filler(connection, writer)
+    batches = _batches(connection, writer, now_ns)
+    taken = 0
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for batch in batches:
+            for found in read_batch(root, *batch):
+                filler.add(found)
+            taken += len(batch[1])
+            if taken >= _MANY:
+                break
+        with Crew(root) as crew:
+            for found in crew.read(batches):
+                filler.add(found)
+                taken += 1
+                if taken % _STEP == 0:
+                    _step(connection, taken, progress)
+        filler.flush()
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+    return taken
+
+
+def _step(connection: sqlite3.Connection, taken: int, progress: Progress | None) -> None:
+    connection.execute("COMMIT")
+    connection.execute("BEGIN IMMEDIATE")
+    if progress is not None:
+        progress(taken, say("records read"))
+
+
+def _batches(connection: sqlite3.Connection, writer: Writer, now_ns: int) -> Iterator[Batch]:
+    """Yield the record files of the tree, folder by folder; each folder's row is written on the way."""
+    queue: list[str] = list(RECORD_TREES)
+    while queue:
+        path = queue.pop()
+        folder = list_folder(writer.root, path)
+        items: list[Item] = [
+            (f"{path}/{name}", slug_in(f"{path}/{name}", folder.files), stat)
+            for name, stat in sorted(folder.files.items())
+        ]
+        for start in range(0, len(items), _BATCH):
+            yield writer.patterns_of(items[start][0]), items[start : start + _BATCH]
+        add_folder(connection, path, folder, now_ns)
+        queue += [f"{path}/{name}" for name in sorted(folder.folders, reverse=True)]
+
+
+def _refuse_nothing(database: Database) -> None:
+    root = database.root
+    try:
+        known = database.connect().execute("SELECT count(*) FROM record").fetchone()[0]
+    except sqlite3.DatabaseError:
+        known = 0
+    published = max(known, projections.count_sources(root))
+    if published < SMALLEST_TREE:
+        return
+    found, queue = 0, list(RECORD_TREES)
+    while queue and found * 2 < published:
+        path = queue.pop()
+        folder = list_folder(root, path)
+        found += len(folder.files)
+        queue += [f"{path}/{name}" for name in folder.folders]
+    if found * 2 < published:
+        raise emptied(
+            say(
+                "The tree holds {found} records where {published} were known; the index was left as it is.",
+                found=found,
+                published=published,
+            )
+        )

@@ -1,0 +1,152 @@
+"""Changes -> rows, edges, full text, dirty targets: make the index agree with the files, then print what became dirty.
+
+Everything here runs under the write lock, in one transaction.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from oracle.domain.names.slugs import slug_in
+from oracle.index import folders, scan
+from oracle.index.db import Database, get_meta, immediate
+from oracle.index.reports import SMALLEST_TREE, Progress, Report, emptied
+from oracle.index.scan import Folder, Look, Stat
+from oracle.index.write import projections
+from oracle.index.write.rebuild import rebuild
+from oracle.index.write.rows import Writer
+from oracle.store.root.layout import Root
+from oracle.wording import say
+
+_STEP = 2_000
+
+
+@dataclass(slots=True)
+class _Changes:
+    """The difference between directory and rows, before anything is written."""
+
+    take: list[tuple[str, Stat, str]]
+    drop: list[str]
+    folders: dict[str, Folder]
+    gone: list[str]
+
+
+def reconcile(
+    database: Database,
+    *,
+    now_ns: int,
+    full: bool = False,
+    accept_removals: bool = False,
+    progress: Progress | None = None,
+    doubted: Collection[str] = (),
+) -> Report:
+    """Bring the index up to date and print what became dirty. The caller holds the write lock.
+
+    `full` stats every file; those of the folders `doubted` are compared in any case. Raises TreeEmptied when more than half of at
+    least 20 known records are gone, unless `accept_removals`.
+    """
+    root = database.root
+    connection = database.connect()
+    if not database.is_ready() or scan.configuration_stamp(root) != get_meta(connection, "configuration"):
+        return rebuild(database, now_ns=now_ns, accept_removals=accept_removals, progress=progress)
+    began = time.monotonic_ns()
+    look = scan.look(connection, root, now_ns=now_ns, full=full, doubted=doubted)
+    changes = _compare(connection, root, look)
+    cost_ns = time.monotonic_ns() - began
+    if not accept_removals:
+        _refuse_emptied(connection, len(changes.drop) - _moved(connection, changes))
+    if not database.in_memory:
+        projections.flush(connection, root)
+    with immediate(connection):
+        writer = Writer(connection, root, now_ns=now_ns)
+        _apply(writer, changes, progress)
+        writer.settle()
+        _keep_folders(connection, changes, now_ns)
+        folders.note_look(connection, root, look, now_ns=now_ns, cost_ns=cost_ns)
+    return Report(len(changes.take), len(changes.drop), _print(database, writer), rebuilt=False)
+
+
+def _print(database: Database, writer: Writer) -> int:
+    if database.in_memory:
+        return 0
+    return projections.print_dirty(database.connect(), database.root, writer.changed)
+
+
+def _compare(connection: sqlite3.Connection, root: Root, look: Look) -> _Changes:
+    changes = _Changes([], [], {}, [])
+    known_folders = {path for (path,) in connection.execute("SELECT path FROM folder")}
+    queue = list(look.changed)
+    while queue:
+        path = queue.pop()
+        folder = folders.list_folder(root, path)
+        changes.folders[path] = folder
+        _compare_files(connection, path, folder, changes, trusted=(0,) if look.full else (0, 1))
+        queue += [f"{path}/{name}" for name in folder.folders if f"{path}/{name}" not in known_folders]
+    for path in look.gone:
+        changes.gone.append(path)
+        rows = connection.execute("SELECT path FROM record WHERE folder = ?", (path,))
+        changes.drop += [record for (record,) in rows]
+    return changes
+
+
+def _compare_files(
+    connection: sqlite3.Connection, path: str, folder: Folder, changes: _Changes, *, trusted: tuple[int, ...]
+) -> None:
+    """Note what differs between a folder and its rows; a stat counts for rows whose `racy` is among `trusted`."""
+    known = {
+        name: (Stat(*row), slug, racy)
+        for name, slug, racy, *row in connection.execute(
+            "SELECT path, slug, racy, mtime_ns, size, inode, ctime_ns FROM record WHERE folder = ?", (path,)
+        )
+    }
+    for name, stat in folder.files.items():
+        record = f"{path}/{name}"
+        slug = slug_in(record, folder.files)
+        old = known.pop(record, None)
+        if old is None or old[:2] != (stat, slug) or old[2] not in trusted:
+            changes.take.append((record, stat, slug))
+    if "" not in folder.odd or folder.mtime_ns == scan.NOT_A_FOLDER:
+        changes.drop += known
+
+
+def _moved(connection: sqlite3.Connection, changes: _Changes) -> int:
+    """Count dropped records whose inode turned up under another name: a moved folder empties nothing."""
+    arrived = {stat.inode for _, stat, _ in changes.take}
+    if not arrived or not changes.drop:
+        return 0
+    rows = (connection.execute("SELECT inode FROM record WHERE path = ?", (path,)).fetchone() for path in changes.drop)
+    return sum(1 for row in rows if row and row[0] in arrived)
+
+
+def _refuse_emptied(connection: sqlite3.Connection, gone: int) -> None:
+    known = connection.execute("SELECT count(*) FROM record").fetchone()[0]
+    if known >= SMALLEST_TREE and gone * 2 > known:
+        raise emptied(
+            say(
+                "{gone} of {known} known records are gone from the tree; the index was left as it is.",
+                gone=gone,
+                known=known,
+            )
+        )
+
+
+def _apply(writer: Writer, changes: _Changes, progress: Progress | None) -> None:
+    for path in changes.drop:
+        writer.drop(path)
+    # A slug that changes hands (x.json gives way to x.md) is free only when its old owner has let go of it.
+    for path, _, slug in changes.take:
+        writer.release(path, slug)
+    for number, (path, stat, slug) in enumerate(changes.take, 1):
+        writer.take(path, stat, slug=slug)
+        if progress is not None and number % _STEP == 0:
+            progress(number, say("records read"))
+
+
+def _keep_folders(connection: sqlite3.Connection, changes: _Changes, now_ns: int) -> None:
+    for path in changes.gone:
+        folders.drop_folder(connection, path)
+    for path, folder in sorted(changes.folders.items()):
+        folders.change_folder(connection, path, folder, now_ns)

@@ -1,0 +1,325 @@
+"""Readings -> rows: record, full text, edges, references, problems; and which targets became dirty.
+
+A `Writer` lives for one transaction of whoever holds the write lock. References to records are resolved in a second step
+(`settle`), since what they mean depends on which records exist.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+
+from oracle.domain.links import links
+from oracle.domain.links.links import Namesakes, Patterns
+from oracle.domain.names.slugs import is_entity, project_of
+from oracle.domain.records.records import RETIRING
+from oracle.index.scan import SETTLE_NS, Stat
+from oracle.index.write import reading
+from oracle.index.write.projections import BACKLINKS, LINKS
+from oracle.index.write.reading import RECORD_COLUMNS, Reading
+from oracle.store.root.configuration import load_patterns
+from oracle.store.root.layout import Root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.domain.markdown.documents import Document
+
+_REFERENCE_TYPES = ("references-record", *(name for name in links.RELATIONS if name != "related-task"))
+_COLUMNS = [*RECORD_COLUMNS, "racy"]
+INSERT_RECORD = f"INSERT INTO record({', '.join(_COLUMNS)}, id) VALUES ({', '.join('?' * len(_COLUMNS))}, ?)"  # noqa: S608
+INSERT_PASSAGE = "INSERT INTO passage(rowid, title, body) VALUES (?, ?, ?)"
+INSERT_EDGE = "INSERT OR IGNORE INTO edge VALUES (?, ?, ?, ?, ?)"
+INSERT_REFERENCE = "INSERT INTO reference(source_id, type, ref, key, snippet, line) VALUES (?, ?, ?, ?, ?, ?)"
+_UPDATE = f"UPDATE record SET {', '.join(f'{name} = ?' for name in _COLUMNS)} WHERE id = ?"  # noqa: S608
+_NEWEST_RETIRER = (
+    "SELECT source.slug, edge.type FROM target JOIN edge ON target_id = target.id JOIN record AS source ON source.id = source_id"
+    " WHERE target.name = ? AND edge.type IN ('supersedes', 'retires') ORDER BY source.sort_ts DESC, source.slug LIMIT 1"
+)
+_KEY_CACHE = 20_000
+_TARGET_CACHE = 200_000
+"""Names of targets kept in memory: about 30 MB when full."""
+
+
+_MTIME, _CTIME = RECORD_COLUMNS.index("mtime_ns"), RECORD_COLUMNS.index("ctime_ns")
+_SORT_TS = RECORD_COLUMNS.index("sort_ts")
+
+
+class Writer:
+    """Write rows inside the caller's transaction; with `bulk` everything will be printed anyway, so nothing is marked dirty."""
+
+    def __init__(self, connection: sqlite3.Connection, root: Root, *, now_ns: int, bulk: bool = False) -> None:
+        self._connection = connection
+        self.root = root
+        self._now_ns = now_ns
+        self._bulk = bulk
+        self._targets: dict[str, int] = {}
+        self._patterns: dict[str, Patterns] = {}
+        self._named: dict[str, Namesakes] = {}
+        self._touched_keys: set[str] = set()
+        self._touched_slugs: set[str] = set()
+        self._soiled: set[str] = set()
+        self._pending: set[int] = set()
+        self.changed: dict[str, set[str]] = {}
+        """For each target that this writer made dirty, the sources whose lines it changed; empty with `bulk`."""
+
+    # -- records ---------------------------------------------------------------------------------------------------
+
+    def take(
+        self, path: str, stat: Stat, *, slug: str, raw: bytes | None = None, document: Document | None = None
+    ) -> None:
+        """Index the file at root-relative `path`; unchanged bytes only refresh its stat. A file that vanished is left out.
+
+        `raw` and `document` are its bytes and what they say, where these are known.
+        """
+        loaded = (raw, "") if raw is not None else reading.load(self.root, path)
+        if loaded is None:
+            self.drop(path)
+            return
+        raw, reason = loaded
+        known = self._connection.execute(
+            "SELECT id, slug, hash, mtime_ns FROM record WHERE path = ?", (path,)
+        ).fetchone()
+        if known is not None and known[1] != slug:
+            self.drop(path)
+            known = None
+        if known is not None and known[2] == reading.digest_of(raw) and not reason:
+            self._refresh(known[0], path, stat, slug=slug, old_mtime_ns=known[3], raw=raw)
+            return
+        found = reading.read_bytes(
+            path, slug, stat, raw, patterns=self.patterns_of(path), reason=reason, document=document
+        )
+        if known is None:
+            self.add(found)
+        else:
+            self._change(int(known[0]), found)
+
+    def add(self, found: Reading) -> None:
+        """Put a record that the index does not hold yet."""
+        source = int(self._connection.execute(INSERT_RECORD, (*found.row, self.is_racy(found), None)).lastrowid or 0)
+        self._connection.execute("DELETE FROM problem WHERE path = ?", (found.row[1],))
+        self._touched_keys.add(str(found.row[3]))
+        self._touched_slugs.add(found.slug)
+        self._put_contents(source, found)
+
+    def _change(self, source: int, found: Reading) -> None:
+        self._connection.execute(_UPDATE, (*found.row, self.is_racy(found), source))
+        self._connection.execute("DELETE FROM passage WHERE rowid = ?", (source,))
+        self._connection.execute("DELETE FROM problem WHERE path = ?", (found.row[1],))
+        self._forget_links(source, found.slug)
+        self._put_contents(source, found)
+
+    def _put_contents(self, source: int, found: Reading) -> None:
+        self._connection.execute(INSERT_PASSAGE, (source, found.title, found.body))
+        if found.problems:
+            self.report(str(found.row[1]), found.problems)
+        self._put_edges(source, found.slug, found.edges)
+        if found.references:
+            self._connection.executemany(INSERT_REFERENCE, [(source, *reference) for reference in found.references])
+            self._pending.add(source)
+
+    def _refresh(self, source: int, path: str, stat: Stat, *, slug: str, old_mtime_ns: int, raw: bytes) -> None:
+        """Keep the new stat of a file whose bytes are what they were; its mtime dates it when it states no time itself."""
+        sort_ts = reading.read_bytes(path, slug, stat, raw, patterns=links.DEFAULT_PATTERNS).row[_SORT_TS]
+        self._connection.execute(
+            "UPDATE record SET mtime_ns = ?, size = ?, inode = ?, ctime_ns = ?, racy = ?, sort_ts = ? WHERE id = ?",
+            (*stat, self._is_young(stat.mtime_ns, stat.ctime_ns), sort_ts, source),
+        )
+        if stat.mtime_ns != old_mtime_ns:
+            self._soil_all(source, slug)
+
+    def is_racy(self, found: Reading) -> int:
+        """Tell (1 or 0) whether a file is so young that its stat can't be trusted."""
+        return self._is_young(int(found.row[_MTIME]), int(found.row[_CTIME]))
+
+    def _is_young(self, mtime_ns: int, ctime_ns: int) -> int:
+        """Judge by the later time: an mtime can be set back, a ctime can't."""
+        return int(self._now_ns - max(mtime_ns, ctime_ns) < SETTLE_NS)
+
+    def release(self, path: str, slug: str) -> None:
+        """Forget the record at `path` if it goes by another slug than this."""
+        row = self._connection.execute("SELECT slug FROM record WHERE path = ?", (path,)).fetchone()
+        if row is not None and row[0] != slug:
+            self.drop(path)
+
+    def drop(self, path: str) -> None:
+        """Forget the record at root-relative `path` and everything that was read from it."""
+        self._connection.execute("DELETE FROM problem WHERE path = ?", (path,))
+        known = self._connection.execute("SELECT id, slug, key FROM record WHERE path = ?", (path,)).fetchone()
+        if known is None:
+            return
+        source, slug, key = known
+        self._forget_links(source, slug)
+        self._connection.execute("DELETE FROM passage WHERE rowid = ?", (source,))
+        self._connection.execute("DELETE FROM record WHERE id = ?", (source,))
+        self._touched_keys.add(key)
+        self._touched_slugs.add(slug)
+        self._pending.discard(source)
+
+    def report(self, path: str, problems: Iterable[tuple[int, str]]) -> None:
+        """Add problem rows (line, reason) for a root-relative path."""
+        self._connection.executemany(
+            "INSERT INTO problem VALUES (?, ?, ?)", [(path, line, reason) for line, reason in problems]
+        )
+
+    # -- links -----------------------------------------------------------------------------------------------------
+
+    def _put_edges(self, source: int, slug: str, edges: Iterable[tuple[str, str, str, int]]) -> None:
+        rows = [(self.target_id(name), source, kind, snippet, line) for kind, name, snippet, line in edges]
+        if rows:
+            self._connection.executemany(INSERT_EDGE, rows)
+            if not self._bulk:
+                self._soil(slug, [name for _, name, *_ in edges])
+
+    def patterns_of(self, path: str) -> Patterns:
+        """Return the patterns of the project in which a root-relative path lies; a bad configuration file is reported."""
+        project = project_of(path)
+        if project not in self._patterns:
+            bad: dict[str, str] = {}
+            self._patterns[project] = load_patterns(self.root, project, report=bad.__setitem__)
+            for name, why in bad.items():
+                self._connection.execute("DELETE FROM problem WHERE path = ?", (name,))
+                self.report(name, [(1, why)])
+        return self._patterns[project]
+
+    def check_configuration(self) -> None:
+        """Report every configuration file that can't be used, whether or not a record is read by it."""
+        projects = self._connection.execute(
+            "SELECT path FROM folder WHERE path GLOB 'projects/*' AND path NOT GLOB 'projects/*/*'"
+        ).fetchall()
+        for folder in ("learnings", *(path for (path,) in projects)):
+            self.patterns_of(f"{folder}/any")
+
+    def target_id(self, name: str) -> int:
+        """Return the number of a target, which is given one when it has none."""
+        known = self._targets.get(name)
+        if known is None:
+            row = self._connection.execute("SELECT id FROM target WHERE name = ?", (name,)).fetchone()
+            known = (
+                int(row[0])
+                if row
+                else int(self._connection.execute("INSERT INTO target(name) VALUES (?)", (name,)).lastrowid or 0)
+            )
+            if len(self._targets) >= _TARGET_CACHE:
+                self._targets.clear()
+            self._targets[name] = known
+        return known
+
+    def _forget_links(self, source: int, slug: str) -> None:
+        self._soil_all(source, slug)
+        self._connection.execute("DELETE FROM edge WHERE source_id = ?", (source,))
+        self._connection.execute("DELETE FROM reference WHERE source_id = ?", (source,))
+
+    def _edges_of(self, source: int) -> list[tuple[str, str]]:
+        """Return (target, type) of the edges that leave a record."""
+        return self._connection.execute(
+            "SELECT name, type FROM edge JOIN target ON id = target_id WHERE source_id = ?", (source,)
+        ).fetchall()
+
+    def _soil_all(self, source: int, slug: str) -> None:
+        edges = self._edges_of(source)
+        self._touched_slugs.update(name for name, kind in edges if kind in RETIRING)
+        if edges:
+            self._soil(slug, [name for name, _ in edges])
+
+    def _soil(self, slug: str, targets: list[str]) -> None:
+        """Note that the projections of a source and of its targets are out of date."""
+        if not self._bulk:
+            self._soiled.add(slug)
+            for name in targets:
+                self.changed.setdefault(name, set()).add(slug)
+
+    def _mark_dirty(self) -> None:
+        dirty = [*((LINKS, slug) for slug in self._soiled), *((BACKLINKS, name) for name in self.changed)]
+        self._connection.executemany("INSERT OR IGNORE INTO dirty VALUES (?, ?)", dirty)
+
+    # -- the second step -------------------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Resolve the references that this transaction's changes may have moved, then say which records are retired.
+
+        What became out of date is marked dirty last, so this has to be done before the commit.
+        """
+        for source in self._unsettled():
+            self._resolve(source)
+        self._mark_retired()
+        self._mark_dirty()
+        self._named.clear()
+        self._pending.clear()
+        self._touched_keys.clear()
+        self._touched_slugs.clear()
+        self._soiled.clear()
+
+    def _unsettled(self) -> list[int]:
+        if self._bulk:
+            return [
+                source for (source,) in self._connection.execute("SELECT DISTINCT source_id FROM reference").fetchall()
+            ]
+        moved = set(self._pending)
+        for key in self._touched_keys:
+            rows = self._connection.execute("SELECT DISTINCT source_id FROM reference WHERE key = ?", (key,))
+            moved.update(source for (source,) in rows)
+        return sorted(moved)
+
+    def _resolve(self, source: int) -> None:
+        rows = self._connection.execute(
+            "SELECT type, ref, reference.key, snippet, line, target_id, resolved, slug FROM reference"
+            " JOIN record ON id = source_id WHERE source_id = ? ORDER BY line, type, ref",
+            (source,),
+        ).fetchall()
+        slug = rows[0][-1] if rows else ""
+        edges: dict[tuple[str, str], tuple[str, int]] = {}
+        changed: list[tuple[int | None, int, int, str, str]] = []
+        for kind, ref, key, snippet, line, old_target, old_resolved, _ in rows:
+            name, resolved = self._meaning(ref, slug, key)
+            target = self.target_id(name) if name else None
+            if name:
+                edges.setdefault((kind, name), (snippet, line))
+            if (target, resolved) != (old_target, old_resolved):
+                changed.append((target, resolved, source, kind, ref))
+        if changed or source in self._pending:
+            self._connection.executemany(
+                "UPDATE reference SET target_id = ?, resolved = ? WHERE source_id = ? AND type = ? AND ref = ?", changed
+            )
+            self._replace_record_edges(source, slug, edges)
+
+    def _meaning(self, ref: str, source_slug: str, key: str) -> tuple[str, int]:
+        """Return the slug that a reference means and whether such a record exists; "" for a link to oneself."""
+        found = self._candidates(key).resolve(ref, source_slug)
+        name = found if found is not None else links.unresolved_target(ref, source_slug)
+        return ("", 0) if name == source_slug else (name, int(found is not None))
+
+    def _candidates(self, key: str) -> Namesakes:
+        known = self._named.get(key)
+        if known is None:
+            rows = self._connection.execute("SELECT slug FROM record WHERE key = ?", (key,))
+            known = Namesakes([slug for (slug,) in rows])
+            if len(self._named) >= _KEY_CACHE:
+                self._named.clear()
+            self._named[key] = known
+        return known
+
+    def _replace_record_edges(self, source: int, slug: str, edges: dict[tuple[str, str], tuple[str, int]]) -> None:
+        old = [] if self._bulk else self._edges_of(source)
+        gone = [(name, kind) for name, kind in old if kind in _REFERENCE_TYPES and not is_entity(name)]
+        for name, kind in gone:
+            self._connection.execute(
+                "DELETE FROM edge WHERE target_id = ? AND source_id = ? AND type = ?",
+                (self.target_id(name), source, kind),
+            )
+        self._touched_slugs.update(name for name, kind in gone if kind in RETIRING)
+        self._touched_slugs.update(name for kind, name in edges if kind in RETIRING)
+        if gone:
+            self._soil(slug, [name for name, _ in gone])
+        self._put_edges(source, slug, [(kind, name, *place) for (kind, name), place in edges.items()])
+
+    def _mark_retired(self) -> None:
+        """Let each touched record know the newest record that supersedes or retires it."""
+        touched = self._touched_slugs
+        if self._bulk:
+            rows = self._connection.execute(
+                "SELECT DISTINCT name FROM edge JOIN target ON id = target_id WHERE type IN ('supersedes', 'retires')"
+            )
+            touched = {name for (name,) in rows}
+        for slug in sorted(touched):
+            by = self._connection.execute(_NEWEST_RETIRER, (slug,)).fetchone() or (None, None)
+            self._connection.execute("UPDATE record SET retired_by = ?, retired_how = ? WHERE slug = ?", (*by, slug))

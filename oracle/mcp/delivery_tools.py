@@ -1,0 +1,102 @@
+"""Tools between seats: dispatch, deliver, handoffs. The seat that asks or answers is that of the server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from oracle.app.delivery.deliver import Delivery
+from oracle.app.delivery.order import Order
+from oracle.mcp.results import Answer, label, unfenced
+
+if TYPE_CHECKING:
+    from oracle.api import Oracle
+    from oracle.app.delivery.handoffs import Handoffs, Listed
+    from oracle.mcp.binding import Binding
+
+
+def dispatch(
+    oracle: Oracle,
+    binding: Binding,
+    *,
+    target: str,
+    objective: str,
+    project: str = "",
+    task_id: str = "",
+    kind: str = "query",
+    title: str = "",
+    reply_to: str = "",
+    notify: bool = True,
+) -> Answer:
+    """Ask another seat on behalf of the server's own."""
+    order = Order(
+        binding.project_for(project),
+        task_id,
+        binding.seat,
+        target,
+        objective,
+        title=title,
+        reply_to=reply_to,
+        kind=kind,
+        notifies=notify,
+    )
+    made = oracle.dispatch(order)
+    woken = f" and {made.wake_up.seat} was woken" if made.wake_up.result == "sent" else ""
+    woken = " and the daemon attends to it" if made.wake_up.result == "attended" else woken
+    return Answer(made.as_json(), f"{made.name.task_id} is dispatched to {target}{woken}. Receipt: {made.receipt_path}")
+
+
+def deliver(
+    oracle: Oracle,
+    binding: Binding,
+    *,
+    task_id: str,
+    target: str,
+    response: Mapping[str, object],
+    project: str = "",
+    summary: str = "",
+    strict: bool = False,
+    supersede: bool = False,
+    notify: bool = True,
+) -> Answer:
+    """Deliver an answer of the memory seat."""
+    delivery = Delivery(
+        binding.project_for(project),
+        task_id,
+        target,
+        unfenced(response),
+        source=binding.seat,
+        summary=summary,
+        is_strict=strict,
+        supersedes=supersede,
+        notifies=notify,
+    )
+    done = oracle.deliver(delivery)
+    what = "is delivered" if done.is_new else "was delivered before, and nothing changed"
+    doubt = "" if done.all_verified is not False else "; not every claim holds"
+    return Answer(done.as_json(), f"{task_id} {what}{doubt}. Receipt: {done.receipt_path}")
+
+
+def handoffs(oracle: Oracle, binding: Binding, *, project: str = "", state: str = "", task_id: str = "") -> Answer:
+    """List handoffs, or tell the story of one task."""
+    name = project or binding.project
+    if task_id:
+        story = oracle.handoff(task_id, name)
+        files = [f"{chapter.path} {chapter.receipt.kind.value}{chapter.suffix}" for chapter in story.chapters]
+        return Answer(story.as_json(), "\n".join([*map(_line, story.listed), *files]))
+    found = oracle.handoffs(name, state)
+    return Answer(_listing(found), "\n".join(map(_line, found.items)) or "No handoff.")
+
+
+def _listing(found: Handoffs) -> dict[str, object]:
+    return {
+        "handoffs": [item.as_json() for item in found.items],
+        "problems": len(found.problems),
+        "faults": list(found.problems),
+    }
+
+
+def _line(item: Listed) -> str:
+    handoff, state = item.handoff, item.handoff.state
+    waits = f"next {handoff.next_seat() or 'nobody'}: {label(state.action)}"
+    return f"{item.project} {handoff.task_id}: {handoff.asker} asks {handoff.answerer}, {state.step.value}; {waits}"

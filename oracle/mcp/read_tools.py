@@ -1,0 +1,197 @@
+"""Tools that look into records: search, show, backlinks, graph, list_records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from oracle.app.records.views import chain_json
+from oracle.domain.links.links import EDGE_TYPES
+from oracle.domain.names.slugs import is_entity
+from oracle.errors import NotInMemory, UsageError
+from oracle.mcp.results import Answer, fenced, label, refusal
+from oracle.mcp.schemas import FILTER_NAMES
+from oracle.wording import say
+
+if TYPE_CHECKING:
+    from oracle.api import Oracle
+    from oracle.app.records.views import Hit, Summary
+    from oracle.domain.links.graph import Walk
+    from oracle.mcp.binding import Binding
+
+LONGEST_SHOWN = 40_000
+"""Characters of a record that one answer holds; the rest is asked for by its lines."""
+_MOST_EDGES = 500
+_PLACE = re.compile(r"(.+\.(?:md|json)):(\d{1,9})(?:[-:](\d{1,9}))?")
+_STATUS = {"": "", "retires": "retired"}
+
+
+def search(oracle: Oracle, _: Binding, *, query: str, limit: int = 5, strict: bool = False, **filters: str) -> Answer:
+    """Find passages by words. Raises UsageError without any."""
+    from oracle.app.search.search import require_words
+
+    require_words(query)
+    hits = oracle.search(query, chosen(filters), limit=limit, strict=strict)
+    data = {"records": [hit.as_json() for hit in hits], **oracle.standing()}
+    if not hits:
+        return refusal(
+            NotInMemory(
+                say("not_in_memory_db: nothing is found for these words."),
+                hint=say("Try fewer words, or fewer filters."),
+            ),
+            data,
+        )
+    return Answer(data, "\n\n".join(map(_hit, hits)))
+
+
+def show(oracle: Oracle, _: Binding, *, record: str, first_line: int = 1, last_line: int = 0) -> Answer:
+    """Read a record's own lines; a place as a search names it, PATH:FIRST-LAST, will do."""
+    place = _PLACE.fullmatch(record)
+    if place and (first_line, last_line) == (1, 0):
+        record, first_line, last_line = place[1], int(place[2]), int(place[3] or place[2])
+    shown = oracle.show(record, first_line=first_line, last_line=last_line)
+    text, last = _cut(shown.text, shown.first_line)
+    data = {**shown.as_json(), "text": text, "lines": f"{shown.first_line}:{last}"}
+    head = f"{shown.record.path}:{shown.first_line}-{last} of {shown.total_lines} lines{replaced(shown.record, shown.chain)}"
+    if last < shown.last_line:
+        data["next_line"] = last + 1
+        head += f"; it goes on at first_line {last + 1}"
+    return Answer(data, f"{head}\n{fenced(text)}")
+
+
+def backlinks(oracle: Oracle, _: Binding, *, target: str, types: Sequence[str] = (), limit: int = 50) -> Answer:
+    """List what points at a target."""
+    _check_types(types)
+    name = oracle.target(target)
+    rows = oracle.backlinks(name, types=types)
+    if not rows:
+        name = oracle.find(name)
+        rows = oracle.backlinks(name, types=types)
+    kept = rows[:limit]
+    chains = oracle.chains(row[0] for row in kept)
+    edges = []
+    for source, kind, snippet, line, _mtime, path, by, how in kept:
+        edge: dict[str, object] = {
+            "from": source,
+            "to": name,
+            "type": kind,
+            "line": line,
+            "snippet": snippet,
+            "path": path,
+        }
+        if by:
+            edge |= {
+                "status": _STATUS.get(how, "superseded"),
+                "retired_by": by,
+                **chain_json(chains.get(source, (by,))),
+            }
+        edges.append(edge)
+    data = {"target": name, "count": len(rows), "backlinks": edges, **oracle.standing()}
+    lines = [
+        f"{edge['path']}:{edge['line']} {edge['type']}{_mark(edge)}\n{fenced(str(edge['snippet']))}" for edge in edges
+    ]
+    return Answer(data, "\n".join([f"{len(rows)} backlinks of {name}{_first(len(kept), len(rows))}", *lines]))
+
+
+def graph(
+    oracle: Oracle, _: Binding, *, target: str, depth: int = 1, direction: str = "", types: Sequence[str] = ()
+) -> Answer:
+    """Walk from a target."""
+    _check_types(types)
+    name = oracle.find(target)
+    way = direction or ("in" if is_entity(name) else "out")
+    walk = oracle.graph(name, depth=depth, direction=way, types=types)
+    marks = oracle.marks(walk.nodes)
+    data = {**_walk_json(walk, marks), "direction": way, **oracle.standing()}
+    lines = [
+        f"{'  ' * (edge.depth - 1)}{edge.source} --{edge.type}--> {edge.target}{_in_brackets(marks.get(edge.target, ''))}"
+        for edge in walk.edges[:_MOST_EDGES]
+    ]
+    head = f"{len(walk.edges)} edges from {walk.root}, {way}{_first(len(lines), len(walk.edges))}"
+    return Answer(data, "\n".join([head, *lines]))
+
+
+def list_records(oracle: Oracle, _: Binding, *, limit: int = 20, **filters: str) -> Answer:
+    """List records by filters, newest first."""
+    found = oracle.records(chosen(filters), limit=limit, newest_first=True)
+    chains = oracle.chains(item.slug for item in found if item.retired_by)
+    records = [{**item.as_json(), **chain_json(chains.get(item.slug, ()))} for item in found]
+    data = {"records": records, **oracle.standing()}
+    if not found:
+        return refusal(
+            NotInMemory(say("not_in_memory_db: no record passes these filters."), hint=say("Try fewer filters.")), data
+        )
+    return Answer(data, "\n".join(line_of(item, chains.get(item.slug, ())) for item in found))
+
+
+def chosen(filters: Mapping[str, str]) -> dict[str, str]:
+    """Return the filters that were given."""
+    return {name: filters[name] for name in FILTER_NAMES if filters.get(name)}
+
+
+def line_of(record: Summary, chain: Sequence[str] = ()) -> str:
+    """Return a record on one line."""
+    about = ", ".join(filter(None, (record.kind, record.seat, record.sort_ts[:10])))
+    return f"{record.path} {label(record.title)} ({about}){replaced(record, chain)}"
+
+
+def replaced(record: Summary, chain: Sequence[str]) -> str:
+    """Return what stands behind a record that no longer holds, "" while it does."""
+    if not record.is_retired:
+        return ""
+    return f" [{record.effective_status}{' by ' + chain[0] if chain else ''}{', now ' + chain[-1] if len(chain) > 1 else ''}]"
+
+
+def _hit(hit: Hit) -> str:
+    place = f"{hit.record.path}:{hit.first_line}-{hit.last_line}"
+    about = ", ".join(filter(None, (hit.record.kind, hit.record.seat, hit.record.sort_ts[:10])))
+    head = f"{place} {label(hit.record.title)} ({about}){replaced(hit.record, hit.chain)}"
+    return f"{head}\n{fenced(hit.snippet)}" if hit.snippet.strip() else head
+
+
+def _cut(text: str, first_line: int) -> tuple[str, int]:
+    """Return as many whole lines as one answer holds, one at least, and the number of the last."""
+    lines = text.split("\n")
+    room, count = LONGEST_SHOWN, 0
+    while count < len(lines) and room >= len(lines[count]):
+        room -= len(lines[count]) + 1
+        count += 1
+    kept = lines[:count] if count else [lines[0][:LONGEST_SHOWN]]
+    return "\n".join(kept), first_line + len(kept) - 1
+
+
+def _check_types(types: Sequence[str]) -> None:
+    unknown = [name for name in types if name not in EDGE_TYPES]
+    if unknown:
+        raise UsageError(
+            say("There is no type of edge {unknown!r}.", unknown=unknown[0][:60]),
+            hint=say("Choose of {choices}.", choices=EDGE_TYPES),
+        )
+
+
+def _walk_json(walk: Walk, marks: Mapping[str, str]) -> dict[str, object]:
+    edges = [
+        {"from": edge.source, "to": edge.target, "type": edge.type, "snippet": edge.snippet, "depth": edge.depth}
+        for edge in walk.edges[:_MOST_EDGES]
+    ]
+    return {
+        "root": walk.root,
+        "depth": walk.depth,
+        "count": len(walk.edges),
+        "nodes": list(walk.nodes)[: _MOST_EDGES + 1],
+        "edges": edges,
+        "statuses": dict(marks),
+    }
+
+
+def _first(kept: int, count: int) -> str:
+    return f", the first {kept}" if kept < count else ""
+
+
+def _mark(edge: Mapping[str, object]) -> str:
+    return f" [{edge['status']} by {edge['retired_by']}]" if "status" in edge else ""
+
+
+def _in_brackets(mark: str) -> str:
+    return f" [{mark}]" if mark else ""

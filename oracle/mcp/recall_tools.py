@@ -1,0 +1,112 @@
+"""Tools that answer without showing whole records: ask, get_fact, packet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from oracle.domain.records.packets import Request
+from oracle.errors import NotInFederation, NotInMemory
+from oracle.mcp.credentials import veiled_claim, veiled_fact
+from oracle.mcp.results import NOTICE, Answer, fenced, label, refusal
+
+if TYPE_CHECKING:
+    from oracle.api import Oracle
+    from oracle.app.answers.reply import Cited, Reply
+    from oracle.app.memories.packets import Routed
+    from oracle.mcp.binding import Binding
+
+
+def ask(oracle: Oracle, _: Binding, *, question: str, project: str = "", seat: str = "") -> Answer:
+    """Answer a question from disk."""
+    reply = oracle.answer(question, project=project, seat=seat)
+    data = {**reply.as_json(), **oracle.standing()}
+    if reply.status != "answered":
+        kind = NotInFederation if reply.status == NotInFederation.code else NotInMemory
+        near = "; ".join(f"{item.record.path}:{item.lines[0]}-{item.lines[1]}" for item in reply.nearest)
+        hint = f"Nearest, but no answer: {near}." if near else "Ask in other words, or dispatch the question to a seat."
+        return refusal(kind(f"{reply.status}: {reply.reason}.", hint=hint), data)
+    hidden = {item.handle: veiled_claim(item) for item in reply.facts}
+    claims = [hidden.get(str(claim["handle"]), claim) for claim in _claims(data)]
+    facts = [f"[{claim['handle']}] {claim['path']}\n{fenced(str(claim['statement']))}" for claim in hidden.values()]
+    answer = "\n\n".join(f"[{claim['handle']}] {claim['statement']}" for claim in claims)
+    return Answer({**data, "claims": claims, "answer": answer}, "\n\n".join([*facts, *_paragraphs(reply)]))
+
+
+def _claims(data: Mapping[str, object]) -> list[dict[str, object]]:
+    claims = data["claims"]
+    return claims if isinstance(claims, list) else []
+
+
+def _paragraphs(reply: Reply) -> list[str]:
+    gone = [
+        f"not quoted: {item.record.slug} is {item.record.effective_status}{' by ' + item.by[-1] if item.by else ''}"
+        for item in reply.replaced
+    ]
+    return [*map(_claim, reply.claims), *gone]
+
+
+def _claim(item: Cited) -> str:
+    record, quote = item.record, item.quote
+    about = ", ".join(filter(None, (record.kind, record.seat, record.sort_ts[:10], record.effective_status)))
+    marks = f" [contradicts {', '.join(item.contradicts)}]" if item.contradicts else ""
+    marks += f" [said in {', '.join(item.said_in)} too]" if item.said_in else ""
+    names = "; ".join(f"{one.named.name} {one.liveness.value}" for one in item.checked.worst_names)
+    marks += f" [{names}]" if names else ""
+    place = f"{quote.path}:{quote.lines[0]}-{quote.lines[1]}"
+    return f"[{item.handle}] {place} {label(record.title)} ({about}){marks}\n{fenced(quote.text)}"
+
+
+def get_fact(oracle: Oracle, binding: Binding, *, key: str, project: str = "") -> Answer:
+    """Look up a fact; what is secret in it is described, not told."""
+    fact = oracle.fact(key, project or binding.project)
+    shown = veiled_fact(key, fact)
+    data = {"key": key, "value": shown, "path": fact.path, "legacy": fact.legacy}
+    text = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False, indent=2)
+    return Answer(data, f"{key}, from {fact.path}\n{fenced(text)}")
+
+
+def packet(
+    oracle: Oracle,
+    binding: Binding,
+    *,
+    role: str,
+    goal: str,
+    project: str = "",
+    task_id: str = "",
+    session_id: str = "",
+    constraints: Sequence[str] = (),
+    failures: Sequence[str] = (),
+    questions: Sequence[str] = (),
+) -> Answer:
+    """Choose memories for a step."""
+    request = Request(
+        goal=goal,
+        role=role,
+        project=project or binding.project,
+        task_id=task_id,
+        session_id=session_id,
+        constraints=tuple(constraints),
+        failures=tuple(failures),
+        questions=tuple(questions),
+    )
+    routed = oracle.packet(request)
+    sections = [
+        f"{name}:\n" + "\n".join(f"{item.id or 'your own words'}\n{fenced(item.text)}" for item in items)
+        for name, items in routed.packet.sections.items()
+        if items
+    ]
+    text = "\n\n".join(sections) or "Nothing is remembered that helps here."
+    return Answer({**_with_quotes(routed), **oracle.standing()}, text)
+
+
+def _with_quotes(routed: Routed) -> dict[str, object]:
+    """Return the JSON of a packet, what memories say in fences; the caller's own words are as they were."""
+    data = routed.as_json()
+    said = {
+        name: [fenced(item.text) if item.id else item.text for item in items]
+        for name, items in routed.packet.sections.items()
+    }
+    packet = data["packet"]
+    return {"notice": NOTICE, **data, "packet": {**packet, **said} if isinstance(packet, dict) else said}

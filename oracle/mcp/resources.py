@@ -1,0 +1,153 @@
+"""Resources and prompts: records and seats by address, and the two ways of working that every seat needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+from oracle.domain.names.slugs import check_name
+from oracle.domain.values import value
+from oracle.errors import NotFound, UsageError
+from oracle.mcp.read_tools import line_of, show
+from oracle.mcp.results import NOTICE, label
+from oracle.wording import joined, say
+
+if TYPE_CHECKING:
+    from oracle.api import Oracle
+    from oracle.mcp.binding import Binding
+
+RECORD, SEAT = "oracle://record/", "oracle://seat/"
+MARKDOWN = "text/markdown"
+_MOST_LISTED = 50
+
+
+@value
+class Place:
+    """A resource, or the template of its address."""
+
+    uri: str
+    name: str
+    about: str
+
+
+TEMPLATES = (
+    Place(RECORD + "{+slug}", "A record", "A record's own lines, as they are on disk now."),
+    Place(SEAT + "{project}/{seat}", "A seat", "The newest records of a seat in a project."),
+)
+
+
+@value
+class Prompt:
+    """A prompt: what it is for, its arguments (name, what it is, whether it is needed), and the text with their places."""
+
+    name: str
+    title: str
+    description: str
+    arguments: tuple[tuple[str, str, bool], ...]
+    text: str
+
+
+PROMPTS = (
+    Prompt(
+        "recall",
+        "Recall what is known",
+        "Look up what the team's memory holds on a topic before deciding.",
+        (
+            ("topic", "What it is about, as a question or in a few words.", True),
+            ("project", "Only this project.", False),
+        ),
+        "Find out what memory holds on {topic}{in_project}.\n"
+        "1. Call `ask` with it as a question. When that is not_in_memory_db, call `search` with its main words, "
+        "and with other words.\n"
+        "2. Call `show` on what matters, and `backlinks` on the task or component it is about.\n"
+        "3. Say what is known, each sentence with path and lines. Leave out what was superseded, and say by what. Where records "
+        "contradict each other, name both.\n"
+        "4. What no record says is not known: say so, and offer to dispatch the question to a seat.\n" + NOTICE,
+    ),
+    Prompt(
+        "close_task",
+        "Close a task",
+        "Leave behind what a finished task taught, and deliver what was asked.",
+        (
+            ("task_id", "The task that is finished.", True),
+            ("outcome", "What came of it, in a sentence or two.", True),
+            ("project", "Its project.", False),
+        ),
+        "The task {task_id}{in_project} is finished. Outcome, in the words of whoever asks: {outcome}\n"
+        "1. Call `handoffs` with the task id: who asked, and whether an answer is owed.\n"
+        "2. Call `search` for records that the outcome confirms or overturns.\n"
+        "3. As the memory seat, call `write_record` for what was decided or found, with task_id, evidence, and supersedes where "
+        "a record no longer holds. As another seat, write it as a Markdown file into your own folder of the project.\n"
+        "4. When an answer is owed, the memory seat calls `deliver` with claims that name path, lines and quote; other "
+        "seats complete their handoff with `complete_handoff`.\n"
+        "5. Call `handoffs` once more and say where the task stands.\n" + NOTICE,
+    ),
+)
+
+
+def find_prompt(name: str) -> Prompt:
+    """Return a prompt by its name. Raises UsageError."""
+    for prompt in PROMPTS:
+        if prompt.name == name:
+            return prompt
+    raise UsageError(
+        say("There is no prompt {name!r}.", name=name[:60]),
+        hint=say("There are {choices}.", choices=[one.name for one in PROMPTS]),
+    )
+
+
+def fill(prompt: Prompt, given: Mapping[str, str], binding: Binding) -> str:
+    """Return the text of a prompt with what was given in its places. Raises UsageError when something needed is missing."""
+    known = {name for name, *_ in prompt.arguments}
+    missing = [name for name, _, is_needed in prompt.arguments if is_needed and not given.get(name, "").strip()]
+    if missing:
+        raise UsageError(
+            say("The prompt {name} needs {missing}.", name=prompt.name, missing=missing[0]),
+            hint=say("Its arguments are {known}.", known=sorted(known)),
+        )
+    project = given.get("project", "") or binding.project
+    places = {name: label(text) for name, text in given.items() if name in known}
+    return prompt.text.format(**{**places, "in_project": f" in the project {label(project)}" if project else ""})
+
+
+def places(oracle: Oracle, _: Binding) -> list[Place]:
+    """Return the seats that have records, and the newest records."""
+    counts = oracle.status()["groups"]
+    groups = counts if isinstance(counts, list) else []
+    seats = dict.fromkeys(
+        (str(group["project"]), str(group["seat"])) for group in groups if group["project"] and group["seat"]
+    )
+    found = [
+        Place(f"{SEAT}{quote(project)}/{quote(seat)}", f"{seat} of {project}", "The newest records of this seat.")
+        for project, seat in seats
+    ]
+    newest = oracle.records({}, limit=_MOST_LISTED, newest_first=True)
+    return found + [
+        Place(RECORD + quote(item.slug), label(item.title), f"{item.kind}, {item.sort_ts[:10]}") for item in newest
+    ]
+
+
+def read(oracle: Oracle, binding: Binding, uri: str) -> str:
+    """Return what stands at an address, as quoted text. Raises NotFound, UsageError."""
+    if uri.startswith(RECORD) and len(uri) > len(RECORD):
+        answer = show(oracle, binding, record=unquote(uri.removeprefix(RECORD)))
+        return f"{NOTICE}\n\n{answer.text}\n"
+    project, _, seat = unquote(uri.removeprefix(SEAT)).partition("/") if uri.startswith(SEAT) else ("", "", "")
+    if not (project and seat):
+        raise UsageError(
+            say("There is nothing at {uri!r}.", uri=uri[:200]),
+            hint=say("Write {templates}.", templates=joined(" or ", [item.uri for item in TEMPLATES])),
+        )
+    return _seat(oracle, check_name(project, "project"), check_name(seat, "seat"))
+
+
+def _seat(oracle: Oracle, project: str, seat: str) -> str:
+    found = oracle.records({"project": project, "seat": seat}, limit=_MOST_LISTED, newest_first=True)
+    if not found:
+        raise NotFound(
+            say("The seat {seat} has no records in {project}.", seat=seat, project=project),
+            hint=say("See the resources that are listed."),
+        )
+    lines = [f"- {line_of(item)}" for item in found]
+    return "\n".join([f"# {seat} of {project}", "", NOTICE, "", *lines, ""])

@@ -1,0 +1,82 @@
+"""Tools that write Memory's own records: write_record, retire_record. The seat is that of the server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from oracle.domain.names.slugs import project_of
+from oracle.domain.records.drafts import Draft
+from oracle.domain.records.evidence_args import parse_evidence
+from oracle.mcp.results import Answer, fenced
+
+if TYPE_CHECKING:
+    from oracle.api import Oracle
+    from oracle.app.records.views import Written
+    from oracle.mcp.binding import Binding
+
+
+def write_record(
+    oracle: Oracle,
+    binding: Binding,
+    *,
+    kind: str,
+    title: str,
+    body: str,
+    project: str = "",
+    author: str = "",
+    status: str = "open",
+    detail: str = "",
+    task_id: str = "",
+    confidence: str = "medium",
+    evidence: Sequence[Mapping[str, object]] = (),
+    related_task_ids: Sequence[str] = (),
+    supersedes: Sequence[str] = (),
+    contradicts: Sequence[str] = (),
+    supports: Sequence[str] = (),
+    extends: Sequence[str] = (),
+    derived_from: Sequence[str] = (),
+    secrets: str = "refuse",
+    dry_run: bool = False,
+) -> Answer:
+    """Write one record."""
+    draft = Draft(
+        kind,
+        binding.project_for(project),
+        title,
+        body,
+        author=author or binding.seat,
+        seat=binding.seat,
+        status=status,
+        detail=detail,
+        task_id=task_id,
+        confidence=confidence,
+        evidence=parse_evidence([json.dumps(dict(item), ensure_ascii=False) for item in evidence]),
+        related_task_ids=tuple(related_task_ids),
+        supersedes=tuple(supersedes),
+        contradicts=tuple(contradicts),
+        supports=tuple(supports),
+        extends=tuple(extends),
+        derived_from=tuple(derived_from),
+    )
+    return _written(oracle.write(draft, secrets=secrets, dry_run=dry_run))
+
+
+def retire_record(oracle: Oracle, binding: Binding, *, record: str, reason: str, dry_run: bool = False) -> Answer:
+    """Retire one record."""
+    if binding.project:
+        binding.project_for(project_of(oracle.show(record, last_line=1).record.path) or binding.project)
+    return _written(oracle.retire(record, reason, seat=binding.seat, dry_run=dry_run))
+
+
+def _written(written: Written) -> Answer:
+    data = written.as_json()
+    if written.already:
+        return Answer(data, f"{written.already}.")
+    notes = [f"warning: {line}" for line in written.warnings]
+    notes += [f"redacted: {line}" for line in written.redacted]
+    notes += [f"says nearly the same as what was retired: {slug}" for slug in written.near_duplicates]
+    head = f"Nothing was written; it would be {written.path}" if written.dry_run else f"Written: {written.path}"
+    text = [fenced(written.text)] if written.dry_run else []
+    return Answer(data, "\n".join([head, *notes, *text]))

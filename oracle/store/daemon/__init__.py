@@ -1,0 +1,1 @@
+"""The daemon's lock, state, log and token on disk."""

@@ -1,0 +1,85 @@
+"""The log of the daemon: one JSON line an event, rotated. Store room.
+
+A line that can't be written now is kept in memory and written as soon as one can be: a full disk must not hide why.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections import deque
+from collections.abc import Iterator
+from logging.handlers import RotatingFileHandler
+
+from oracle.domain import timestamps
+from oracle.domain.safety.secrets import redact
+from oracle.errors import OracleError
+from oracle.store.disk import files
+from oracle.store.root.layout import Root
+
+MOST_BYTES = 1 << 20
+MOST_FILES = 3
+"""Rotated files beside the one that is written."""
+
+_BACKLOG = 200
+
+
+class JsonLines(RotatingFileHandler):
+    """A handler that opens the file for each line, so that a Root may vanish and come back under it."""
+
+    def __init__(self, root: Root) -> None:
+        super().__init__(root.daemon_log, maxBytes=MOST_BYTES, backupCount=MOST_FILES, encoding="utf-8", delay=True)
+        self._backlog: deque[bytes] = deque(maxlen=_BACKLOG)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line and those that could not be written before."""
+        self._backlog.append(line_of(record))
+        try:
+            while self._backlog:
+                self._rotate(len(self._backlog[0]))
+                files.append_line(self.baseFilename, self._backlog[0])
+                self._backlog.popleft()
+        except (OracleError, OSError):
+            return
+
+    def _rotate(self, more: int) -> None:
+        try:
+            size = os.path.getsize(self.baseFilename)
+        except OSError:
+            return
+        if size + more > self.maxBytes:
+            self.doRollover()
+
+
+def line_of(record: logging.LogRecord) -> bytes:
+    """Return a record as JSON: `ts`, `level`, `event`, `message`, and what else it was given as `fields`; no credential in it."""
+    entry: dict[str, object] = {
+        "ts": timestamps.from_mtime(int(record.created * 1e9)),
+        "level": record.levelname.lower(),
+        "event": getattr(record, "event", record.name),
+        "message": record.getMessage(),
+        **getattr(record, "fields", {}),
+    }
+    if record.exc_info:
+        entry["traceback"] = logging.Formatter().formatException(record.exc_info)
+    entry = {name: redact(item)[0] if isinstance(item, str) else item for name, item in entry.items()}
+    return json.dumps(entry, ensure_ascii=False, default=str).encode("utf-8", "replace")
+
+
+def read(root: Root) -> Iterator[dict[str, object]]:
+    """Yield the events of the log, the oldest first, across its rotated files; lines that are none are passed over."""
+    for number in range(MOST_FILES, -1, -1):
+        path = f"{root.daemon_log}.{number}" if number else root.daemon_log
+        try:
+            with open(path, "rb") as stream:
+                lines = stream.readlines()
+        except OSError:
+            continue
+        for line in lines:
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(entry, dict):
+                yield entry

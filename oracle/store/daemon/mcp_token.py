@@ -1,0 +1,64 @@
+"""The token of the MCP server: `_state/mcp.token`, 0600, made once; who can read it may call the tools. Ephemeral; store room."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from oracle.errors import DiskFailure, RecordExists
+from oracle.store.disk import files
+from oracle.store.root import lock
+from oracle.store.root.layout import Root
+from oracle.wording import say
+
+_BYTES = 32
+_SHORTEST, _LONGEST = 32, 4096
+
+
+def path_of(root: Root) -> str:
+    """Return where the token is kept."""
+    return f"{root.state}/mcp.token"
+
+
+def find_or_make(root: Root) -> str:
+    """Return the token, made now unless there is one. Raises RootUnusable, DiskFailure.
+
+    One that others could read, or that is too short to be one of ours, is replaced.
+    """
+    lock.ensure_state(root)
+    for _ in range(3):
+        token = _read(path_of(root))
+        if token:
+            return token
+        import secrets
+
+        made = secrets.token_urlsafe(_BYTES)
+        try:
+            files.create(path_of(root), made.encode("ascii") + b"\n", scratch=root.state)
+        except RecordExists:
+            continue
+        return made
+    raise DiskFailure(
+        say("{path_of} could not be made.", path_of=path_of(root)), hint=say("Remove it and start again.")
+    )
+
+
+def _read(path: str) -> str:
+    """Return the token that stands there; "" when there is none, or one that is not to be trusted, which is removed."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return ""
+    except OSError:  # a link, or not ours to read
+        files.remove(path)
+        return ""
+    try:
+        seen = os.fstat(handle)
+        is_private = stat.S_ISREG(seen.st_mode) and not seen.st_mode & 0o077 and seen.st_uid == os.getuid()
+        token = os.read(handle, _LONGEST).strip() if is_private else b""
+    finally:
+        os.close(handle)
+    if len(token) >= _SHORTEST and token.isascii():
+        return token.decode("ascii")
+    files.remove(path)
+    return ""

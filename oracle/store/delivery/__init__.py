@@ -1,0 +1,1 @@
+"""Receipts, responses, the inbox and the task tree on disk."""

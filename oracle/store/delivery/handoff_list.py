@@ -1,0 +1,282 @@
+"""Read a handoff folder: every handoff with its state, and the story of one task. Store room; writes nothing.
+
+Other tools write here too, so nothing is taken for granted: a file that can't be read becomes a problem beside the handoff that
+its name tells of.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
+from datetime import datetime
+
+from oracle.domain import timestamps
+from oracle.domain.delivery import receipts
+from oracle.domain.delivery.handoffs import Handoff, Piece
+from oracle.domain.delivery.receipts import CLAIM, CONSUMED, Kind, Receipt, ReceiptName
+from oracle.domain.values import replace, value
+from oracle.errors import DiskFailure
+from oracle.store.delivery.leases import Lease, read_claim
+from oracle.store.disk import files, steps
+from oracle.wording import say
+
+
+@value
+class Around:
+    """What lies outside of the handoff folder: the task ids with a response, those with a conflict, the wake-ups pending.
+
+    A pending wake-up is (task id, seat to wake). Responses and conflicts belong to handoffs that a memory seat answers.
+    `is_older` tells of a task whether its response was there before a moment; without it none was.
+    """
+
+    responses: Collection[str] = ()
+    conflicts: Collection[str] = ()
+    pending: Collection[tuple[str, str]] = ()
+    memory_seats: Collection[str] = ("memory",)
+    is_older: Callable[[str, datetime], bool] | None = None
+
+
+@value
+class Listing:
+    """Every handoff of a folder, the one that changed last at the end, and sentences on files that tell of none."""
+
+    handoffs: tuple[Handoff, ...]
+    problems: tuple[str, ...] = ()
+
+
+@value
+class Chapter:
+    """One file of a task's story: its path, when it changed (seconds since 1970), and what it says."""
+
+    path: str
+    changed_at: float
+    suffix: str
+    receipt: Receipt
+
+
+class _Files:
+    """The files of one name by suffix, and what the one that counts says."""
+
+    __slots__ = ("consumed", "name", "receipt", "times")
+
+    def __init__(self, name: ReceiptName) -> None:
+        self.name = name
+        self.times: dict[str, float] = {}
+        self.receipt: Receipt | None = None
+        self.consumed: Receipt | None = None
+
+
+def list_handoffs(folder: str, *, now: datetime, around: Around | None = None) -> Listing:
+    """Return the handoffs of a folder; a folder that does not exist has none. Raises DiskFailure when it can't be listed."""
+    problems: list[str] = []
+    found = _read_folder(folder, problems)
+    for item in found.values():
+        _settle_kind(item, found)
+    completions: dict[tuple[str, str], list[_Files]] = defaultdict(list)
+    dispatches = []
+    for item in found.values():
+        kind = _kind(item)
+        if kind is Kind.COMPLETION:
+            completions[item.name.task_id, item.name.source].append(item)
+        elif kind is not Kind.NOTICE and item.receipt is not None:
+            dispatches.append(item)
+    around = around or Around()
+    answered = frozenset(completions)
+    listed = []
+    for item in dispatches:
+        completion = _take_completion(item, completions)
+        is_others = completion is None and _is_of_others(item, answered, around)
+        mine = replace(around, responses=()) if is_others else around
+        listed.append(_join(item, completion, folder=folder, now=now, around=mine))
+    rest = [item for group in completions.values() for item in group]
+    listed += [_join(None, item, folder=folder, now=now, around=around) for item in rest]
+    return Listing(tuple(sorted(listed, key=lambda one: (one.changed_at, one.task_id))), tuple(problems))
+
+
+def tell_story(folder: str, task_id: str) -> tuple[Chapter, ...]:
+    """Return every file of just this task id, the oldest first; leases are left out. Raises DiskFailure."""
+    chapters = []
+    for name, suffix, entry in _scan(folder, []):
+        if name.task_id != task_id or suffix == CLAIM:
+            continue
+        problems: list[str] = []
+        receipt = _read(name, entry.path, problems)
+        if problems:
+            receipt = Receipt(name, Kind.UNKNOWN, {}, tuple(problems))
+        if receipt is not None:
+            chapters.append(Chapter(entry.path, _changed_at(entry), suffix, receipt))
+    return tuple(sorted(chapters, key=lambda one: (one.changed_at, one.path)))
+
+
+def _read_folder(folder: str, problems: list[str]) -> dict[ReceiptName, _Files]:
+    found: dict[ReceiptName, _Files] = {}
+    for name, suffix, entry in _scan(folder, problems):
+        item = found.setdefault(name, _Files(name))
+        item.times[suffix] = _changed_at(entry)
+        if suffix == "":
+            item.receipt = _read(name, entry.path, problems)
+        elif suffix == CONSUMED:
+            item.consumed = _read(name, entry.path, problems)
+    return found
+
+
+def _scan(folder: str, problems: list[str]) -> Iterator[tuple[ReceiptName, str, os.DirEntry[str]]]:
+    try:
+        entries = list(os.scandir(folder))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise files.disk_failure(folder, error) from error
+    for entry in entries:
+        parsed = receipts.parse_file_name(entry.name)
+        if parsed is not None and not entry.is_dir():
+            yield parsed[0], parsed[1], entry
+        elif ".json" in entry.name and not entry.name.startswith("."):
+            problems.append(
+                say("{path} is no receipt: its name is not <task>__<source>__<target>.json.", path=entry.path)
+            )
+
+
+def _changed_at(entry: os.DirEntry[str]) -> float:
+    try:
+        return entry.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _read(name: ReceiptName, path: str, problems: list[str]) -> Receipt | None:
+    try:
+        raw = steps.read(path)
+    except DiskFailure as error:
+        problems.append(error.sentence)
+        return None
+    return None if raw is None else receipts.read_receipt(name, raw)
+
+
+def _kind(item: _Files) -> Kind:
+    receipt = item.receipt or item.consumed
+    return Kind.UNKNOWN if receipt is None else receipt.kind
+
+
+def _settle_kind(item: _Files, found: dict[ReceiptName, _Files]) -> None:
+    """Give a receipt that can't be read the kind that its neighbours suggest, and a consumed one its place."""
+    if _kind(item) is Kind.UNKNOWN and (receipt := item.receipt or item.consumed) is not None:
+        asked = found.get(ReceiptName(item.name.task_id, item.name.target, item.name.source))
+        kind = Kind.COMPLETION if asked is not None and _kind(asked) is Kind.DISPATCH else Kind.DISPATCH
+        settled = Receipt(item.name, kind, receipt.fields, receipt.problems)
+        if item.receipt is not None:
+            item.receipt = settled
+        else:
+            item.consumed = settled
+    if item.receipt is None and item.consumed is not None:
+        item.receipt = item.consumed
+
+
+def _take_completion(dispatch: _Files, completions: dict[tuple[str, str], list[_Files]]) -> _Files | None:
+    """Take the completion that answers a dispatch out of those left: to the seat that wants the answer, or that asked."""
+    left = completions.get((dispatch.name.task_id, dispatch.name.target), [])
+    wanted = dispatch.receipt.reply_to if dispatch.receipt else dispatch.name.source
+    for seat in (wanted, dispatch.name.source):
+        for item in left:
+            if item.name.target == seat and not _is_older(item, dispatch):
+                left.remove(item)
+                return item
+    return None
+
+
+def _is_of_others(dispatch: _Files, answered: Collection[tuple[str, str]], around: Around) -> bool:
+    """Tell whether the response of a dispatch that has no completion was written for another reader, or another question.
+
+    Its answerer completed the task for somebody already, or the response was there before the dispatch.
+    """
+    task_id = dispatch.name.task_id
+    if dispatch.receipt is None or task_id not in around.responses:
+        return False
+    if (task_id, dispatch.name.target) in answered:
+        return True
+    assigned = timestamps.parse(dispatch.receipt.text("assigned_at"))
+    return assigned is not None and around.is_older is not None and around.is_older(task_id, assigned)
+
+
+def _is_older(completion: _Files, dispatch: _Files) -> bool:
+    """Tell whether a completion was delivered before the dispatch was made: it answers an earlier round."""
+    if completion.receipt is None or dispatch.receipt is None:
+        return False
+    delivered = timestamps.parse(completion.receipt.text("delivered_at"))
+    assigned = timestamps.parse(dispatch.receipt.text("assigned_at"))
+    if delivered is None or assigned is None:
+        return False
+    return delivered < (
+        assigned if delivered.microsecond else assigned.replace(microsecond=0)
+    )  # in whole seconds, mostly
+
+
+def _join(dispatch: _Files | None, completion: _Files | None, *, folder: str, now: datetime, around: Around) -> Handoff:
+    asked = dispatch.receipt if dispatch else None
+    answered = completion.receipt if completion else None
+    name = completion.name.answered_by() if completion else dispatch.name if dispatch else _NOBODY
+    task_id, answerer = name.task_id, name.target
+    asker = asked.reply_to if asked and not answered else name.source
+    pieces = _dispatch_pieces(dispatch, folder, now, around.memory_seats) if dispatch else set()
+    pieces |= _completion_pieces(completion) if completion else set()
+    pieces |= _outer_pieces(task_id, answerer, around)
+    last, woken = (answered, asker) if answered else (asked, answerer)
+    if (task_id, woken) in around.pending:
+        pieces.add(Piece.PENDING)
+    if last is not None and last.text("notified_at"):
+        pieces.add(Piece.NOTIFIED)
+    times = [time for item in (dispatch, completion) if item for time in item.times.values()]
+    problems = [text for receipt in (asked, answered) if receipt for text in receipt.problems]
+    return Handoff(
+        task_id, asker, answerer, frozenset(pieces), asked, answered, max(times, default=0.0), tuple(problems)
+    )
+
+
+_NOBODY = ReceiptName("", "", "")
+
+
+def _completion_pieces(completion: _Files) -> set[Piece]:
+    if completion.receipt is None or not completion.receipt.fields:
+        return set()
+    return {Piece.COMPLETION, Piece.ACKED} if CONSUMED in completion.times else {Piece.COMPLETION}
+
+
+def _outer_pieces(task_id: str, answerer: str, around: Around) -> set[Piece]:
+    if answerer not in around.memory_seats:
+        return set()
+    pieces = {Piece.RESPONSE} if task_id in around.responses else set()
+    return pieces | {Piece.CONFLICT} if task_id in around.conflicts else pieces
+
+
+def _dispatch_pieces(dispatch: _Files, folder: str, now: datetime, memory_seats: Collection[str]) -> set[Piece]:
+    pieces = set()
+    if "" in dispatch.times:
+        pieces.add(Piece.DISPATCH)
+    if CONSUMED in dispatch.times and _is_same_round(dispatch):
+        pieces.add(Piece.CONSUMED)
+    if CLAIM in dispatch.times:
+        lease = _read_lease(folder, dispatch.name)
+        pieces.add(_claim_piece(dispatch.name, lease, now, memory_seats))
+    return pieces
+
+
+def _claim_piece(name: ReceiptName, lease: Lease | None, now: datetime, memory_seats: Collection[str]) -> Piece:
+    """Return what a claim says: a memory seat that holds its own question was handed it with a packet."""
+    if lease is None or lease.until <= now:
+        return Piece.CLAIM_EXPIRED
+    return Piece.WITH_SEAT if lease.holder == name.target and name.target in memory_seats else Piece.CLAIM
+
+
+def _read_lease(folder: str, name: ReceiptName) -> Lease | None:
+    """Return a lease; one that can't be read is as good as over."""
+    try:
+        return read_claim(folder, name)
+    except DiskFailure:
+        return None
+
+
+def _is_same_round(dispatch: _Files) -> bool:
+    if "" not in dispatch.times or dispatch.receipt is None or dispatch.consumed is None:
+        return True
+    return receipts.say_the_same(dispatch.receipt, dispatch.consumed)

@@ -1,0 +1,275 @@
+"""Receipts on disk: publish, complete, consume, acknowledge. Store room; the only writer of receipts.
+
+Every transition is one creation or one rename, so it happened or it did not, and may be repeated: it looks at what is there
+and does the rest. What looks at one name and changes another holds the folder's own lock for that moment; the Root's write lock
+is never needed. Answering needs none at all: of any number of processes one creates the completion. Who works on a dispatch
+meanwhile is the business of `leases`.
+"""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+
+from oracle.domain.delivery import receipts
+from oracle.domain.delivery.receipts import CLAIM, CONSUMED, SUPERSEDED, Kind, Receipt, ReceiptName
+from oracle.errors import Conflict, DiskFailure, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
+from oracle.store.disk import steps
+from oracle.wording import Said, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from types import TracebackType
+
+_HASH_DIGITS = 12
+
+
+class Outcome(StrEnum):
+    """What a step found: it did its work, or another had done the same before."""
+
+    CREATED = "created"
+    ALREADY = "already"
+
+
+def path_of(folder: str, name: ReceiptName, suffix: str = "") -> str:
+    """Return the absolute path of a receipt, or of the file beside it with that suffix."""
+    return f"{folder}/{name.file_name}{suffix}"
+
+
+class Failing:
+    """Turn a refusal of the disk into the failure of a handoff (exit code 3)."""
+
+    def __init__(self, what: Said) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, DiskFailure):
+            raise HandoffFailed(
+                say("{what} failed. {sentence}", what=self._what, sentence=error.sentence), hint=error.hint
+            ) from error
+
+
+def read(folder: str, name: ReceiptName, suffix: str = "") -> Receipt | None:
+    """Return a receipt, whatever state its bytes are in, or None when there is none. Raises DiskFailure."""
+    raw = steps.read(path_of(folder, name, suffix))
+    return None if raw is None else receipts.read_receipt(name, raw)
+
+
+def find(folder: str, name: ReceiptName) -> Receipt | None:
+    """Return a receipt, or the `.consumed` beside it when that alone is left, or None. Raises DiskFailure."""
+    return read(folder, name) or read(folder, name, CONSUMED)
+
+
+def names_of(folder: str, task_id: str) -> list[tuple[ReceiptName, str]]:
+    """Return (name, suffix) of the receipts of just this task id, consumed ones too, by the alphabet.
+
+    A folder that can't be listed holds none.
+    """
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    parsed = (receipts.parse_file_name(name) for name in names if name.startswith(f"{task_id}__"))
+    return [one for one in parsed if one is not None and one[1] in ("", CONSUMED) and one[0].task_id == task_id]
+
+
+def receipts_of(folder: str, task_id: str) -> Iterator[tuple[Receipt, str]]:
+    """Yield (receipt, suffix) of what `names_of` names; what is no plain file is passed over. Raises DiskFailure.
+
+    One that is consumed after it was listed is read under its new name.
+    """
+    names = names_of(folder, task_id)
+    for name, listed in names:
+        suffix = listed
+        try:
+            receipt = read(folder, name, suffix)
+            if receipt is None and not suffix and (name, CONSUMED) not in names:
+                suffix = CONSUMED
+                receipt = read(folder, name, suffix)
+        except steps.NotPlain:  # asks nothing; listings name it
+            continue
+        if receipt is not None:
+            yield receipt, suffix
+
+
+def has_completion(folder: str, task_id: str) -> bool:
+    """Tell whether a completion receipt of just this task id tells of a response, acknowledged or not."""
+    for name, suffix in names_of(folder, task_id):
+        try:
+            found = read(folder, name, suffix)
+        except DiskFailure:
+            continue
+        if found is not None and found.kind is Kind.COMPLETION and found.text("response_path"):
+            return True
+    return False
+
+
+# Publish and complete -------------------------------------------------------------------------------------------------
+
+
+def publish(folder: str, receipt: Receipt) -> Outcome:
+    """Create a dispatch receipt; ALREADY when the same dispatch is open.
+
+    Raises TaskAlreadyQueued when another dispatch has its name or it was consumed before, HandoffFailed.
+    """
+    with Failing(say("The dispatch of {task}", task=receipt.name.task_id)), folder_lock(folder):
+        if read(folder, receipt.name, CONSUMED) is not None:
+            raise _already_queued(receipt.name, say("was answered and consumed"))
+        if steps.create_once(path_of(folder, receipt.name), receipts.render_receipt(receipt)):
+            return Outcome.CREATED
+        found = read(folder, receipt.name)
+        if found is not None and receipts.say_the_same(found, receipt):
+            return Outcome.ALREADY
+        since = found.since if found else ""
+        raise _already_queued(receipt.name, say("is on disk @ {since}", since=since or say("a time unknown")))
+
+
+def withdraw(folder: str, name: ReceiptName) -> None:
+    """Take back a dispatch that this process published and could not go on with. Raises HandoffFailed."""
+    with Failing(say("Withdrawing {name}", name=name.file_name)), folder_lock(folder):
+        steps.remove(path_of(folder, name))
+
+
+def _already_queued(name: ReceiptName, what: Said) -> TaskAlreadyQueued:
+    return TaskAlreadyQueued(
+        say(
+            "TASK_ALREADY_QUEUED {task_id}: {file_name} {what}.",
+            task_id=name.task_id,
+            file_name=name.file_name,
+            what=what,
+        ),
+        hint=say("Choose another task id, or look at it with `oracle handoffs show {task_id}`.", task_id=name.task_id),
+    )
+
+
+def complete(folder: str, receipt: Receipt) -> Outcome:
+    """Create a completion receipt; ALREADY when the same answer is there, acknowledged or not.
+
+    A file that was half written under this name is kept aside. Raises Conflict for another answer, HandoffFailed.
+    """
+    with Failing(say("The completion of {task}", task=receipt.name.task_id)):
+        found = find(folder, receipt.name)
+        if found is None and steps.create_once(path_of(folder, receipt.name), receipts.render_receipt(receipt)):
+            return Outcome.CREATED
+        found = found or read(folder, receipt.name)
+        if found is None or (found.kind is Kind.UNKNOWN and not found.fields):
+            supersede(folder, receipt)
+            return Outcome.CREATED
+        if receipts.say_the_same(found, receipt):
+            return Outcome.ALREADY
+        raise Conflict(
+            say(
+                "{file_name} holds another {kind} already; it was left as it is.",
+                file_name=receipt.name.file_name,
+                kind=found.kind or say("receipt"),
+            ),
+            hint=say("Deliver with --supersede to replace it and keep the old one."),
+        )
+
+
+def supersede(folder: str, receipt: Receipt) -> Outcome:
+    """Put a completion receipt in the place of another, which is kept as `.superseded-<hash>`; an ACK of the old one ends."""
+    path = path_of(folder, receipt.name)
+    with Failing(say("The completion of {task}", task=receipt.name.task_id)), folder_lock(folder):
+        found = read(folder, receipt.name)
+        if found is not None and receipts.say_the_same(found, receipt):
+            return Outcome.ALREADY
+        for suffix in ("", CONSUMED):
+            _keep_aside(folder, receipt.name, suffix)
+        steps.remove(path + CONSUMED)
+        steps.replace(path, receipts.render_receipt(receipt))
+    return Outcome.CREATED
+
+
+def _keep_aside(folder: str, name: ReceiptName, suffix: str) -> None:
+    found = read(folder, name, suffix)
+    if found is not None:
+        raw = steps.read(path_of(folder, name, suffix)) or b""
+        digest = receipts.fingerprint(found.fields or {"raw": raw.hex()})[:_HASH_DIGITS]
+        steps.link_once(path_of(folder, name, suffix), path_of(folder, name, SUPERSEDED + digest))
+
+
+# Consume and acknowledge ----------------------------------------------------------------------------------------------
+
+
+def consume(folder: str, name: ReceiptName) -> bool:
+    """Turn the receipt of just this name into its `.consumed`, and end its claim; tell whether there was one to turn.
+
+    Raises HandoffFailed.
+    """
+    path = path_of(folder, name)
+    with Failing(say("Consuming {name}", name=name.file_name)), folder_lock(folder):
+        found = read(folder, name)
+        if found is not None:
+            before = read(folder, name, CONSUMED)
+            if before is not None and not receipts.say_the_same(found, before):
+                _keep_aside(folder, name, CONSUMED)  # an older round: some tools dispatch a task id again
+            steps.rename(path, path + CONSUMED)
+        steps.remove(path + CLAIM)
+    return found is not None
+
+
+def acknowledge(folder: str, name: ReceiptName, changes: Mapping[str, object]) -> Outcome:
+    """Note in a completion receipt that its reader has it (`consumed_at`, `consumed_ack`, …) and put `.consumed` beside it.
+
+    The first ACK stays. Raises NotFound without a completion receipt, HandoffFailed.
+    """
+    with Failing(say("The ACK of {task}", task=name.task_id)), folder_lock(folder):
+        if read(folder, name, CONSUMED) is not None:
+            return Outcome.ALREADY
+        found = read(folder, name)
+        if found is None:
+            raise no_completion(name)
+        if not found.text("consumed_at"):
+            found = found.with_fields(changes)
+            _rewrite(folder, found)
+        steps.create_once(path_of(folder, name, CONSUMED), receipts.render_receipt(found))
+    return Outcome.CREATED
+
+
+def no_completion(name: ReceiptName) -> NotFound:
+    """Return the failure that there is nothing to acknowledge."""
+    return NotFound(
+        say("There is no completion receipt {file_name} to acknowledge.", file_name=name.file_name),
+        hint=say("See what there is with `oracle handoffs show {task_id}`.", task_id=name.task_id),
+    )
+
+
+def amend(folder: str, name: ReceiptName, changes: Mapping[str, object]) -> bool:
+    """Add later facts (`notified_at`, …) to a receipt, also to one that was consumed since; tell whether there is one.
+
+    Raises HandoffFailed.
+    """
+    with Failing(say("Amending {name}", name=name.file_name)), folder_lock(folder):
+        found, suffix = read(folder, name), ""
+        if found is None:
+            found, suffix = read(folder, name, CONSUMED), CONSUMED
+        if found is None or not found.fields:
+            return False
+        _rewrite(folder, found.with_fields(changes), suffix)
+    return True
+
+
+def _rewrite(folder: str, receipt: Receipt, suffix: str = "") -> None:
+    version = receipt.fields.get("schema_version", receipts.SCHEMA_VERSION)
+    if isinstance(version, int) and version > receipts.SCHEMA_VERSION:
+        raise NewerVersion(
+            say(
+                "{file_name} was written by a newer program (version {version}) and is left as it is.",
+                file_name=receipt.name.file_name,
+                version=version,
+            ),
+            hint=say("Upgrade this program."),
+        )
+    steps.replace(path_of(folder, receipt.name, suffix), receipts.render_receipt(receipt))
+
+
+def folder_lock(folder: str) -> steps.FileLock:
+    """Return the lock of a folder, for what looks at one name and changes another."""
+    return steps.FileLock(f"{folder}/.receipts")

@@ -1,0 +1,111 @@
+"""Packets that were made, kept for inspection: `_state/packets/<id>.json`, the newest MOST_KEPT. Ephemeral; store room.
+
+Beside them `<task id>.md`: what the memory seat is given for a question that the disk does not answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection, Mapping
+
+from oracle.domain.names.flat import flatten
+from oracle.domain.names.slugs import check_name
+from oracle.store.disk import files
+from oracle.store.root.layout import Root
+
+MOST_KEPT = 200
+_NAME = re.compile(r"packet-[0-9a-f]{16}\.json")
+
+
+def keep(root: Root, packet_id: str, content: Mapping[str, object]) -> str:
+    """Keep a packet under its id and let the oldest beyond MOST_KEPT go; return its path. Raises DiskFailure."""
+    path = f"{root.packets}/{packet_id}.json"
+    data = json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
+    files.make_folder(root.packets)
+    files.replace(path, data, scratch=root.packets)  # beside its name: the common scratch folder is the lock holder's
+    kept = [name for _, name in _by_age(root) if _NAME.fullmatch(name)]
+    for name in kept[MOST_KEPT:]:
+        files.remove(f"{root.packets}/{name}")
+    return path
+
+
+def read(root: Root, limit: int) -> list[dict[str, object]]:
+    """Return up to `limit` of the packets that are kept, the newest first; a file that is none is passed over."""
+    found: list[dict[str, object]] = []
+    for _, name in _by_age(root):
+        if len(found) == limit:
+            break
+        content = _read(f"{root.packets}/{name}") if _NAME.fullmatch(name) else None
+        if content is not None:
+            found.append(content)
+    return found
+
+
+def question_path(root: Root, project: str, task_id: str) -> str:
+    """Return the path of the packet of a question; where another project's stands, the name begins with the project's."""
+    path = f"{root.packets}/{check_name(task_id, 'task id')}.md"
+    first = _first_line(path)
+    if first is None or first == question_mark(project, task_id):
+        return path
+    return f"{root.packets}/{flatten(f'{project}/{task_id}')}.md"
+
+
+def question_mark(project: str, task_id: str) -> str:
+    """Return the first line of the packet of a question, which says whose it is."""
+    return f"# Packet for {task_id} of {project}"
+
+
+def asked_at(path: str) -> float | None:
+    """Return when the packet of a question was written, in seconds since 1970; None when it is not there."""
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return None
+
+
+def keep_question(path: str, text: str) -> None:
+    """Write the packet of a question. Raises DiskFailure."""
+    folder = os.path.dirname(path)
+    files.make_folder(folder)
+    files.replace(path, text.encode("utf-8", "replace"), scratch=folder)
+
+
+def _first_line(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.readline().rstrip("\n")
+    except OSError:
+        return None
+
+
+def forget_questions(root: Root, waiting: Collection[str]) -> None:
+    """Remove the packets of questions beyond the newest MOST_KEPT but for those that wait, named by path."""
+    questions = [f"{root.packets}/{name}" for _, name in _by_age(root) if name.endswith(".md")]
+    for path in [path for path in questions if path not in waiting][MOST_KEPT:]:
+        files.remove(path)
+
+
+def _by_age(root: Root) -> list[tuple[int, str]]:
+    """Return (mtime ns, name) of what lies in the folder, the newest first."""
+    try:
+        entries = list(os.scandir(root.packets))
+    except OSError:
+        return []
+    found: list[tuple[int, str]] = []
+    for entry in entries:
+        try:
+            found.append((entry.stat(follow_symlinks=False).st_mtime_ns, entry.name))
+        except OSError:
+            continue
+    return sorted(found, reverse=True)
+
+
+def _read(path: str) -> dict[str, object] | None:
+    try:
+        with open(path, "rb") as stream:
+            content = json.loads(stream.read())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None

@@ -1,0 +1,271 @@
+"""Responses: `responses/<task_id>.json`, created once. Store room; the only writer of that folder.
+
+The same answer again changes nothing; another one is kept aside as `<task_id>.conflict-<hash>.json`, and whoever replaces an
+answer keeps the old one as `<task_id>.superseded-<hash>.json`. No answer is ever lost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+
+from oracle.domain import timestamps
+from oracle.domain.delivery.receipts import fingerprint
+from oracle.domain.names.slugs import check_name
+from oracle.domain.values import NOTHING, value
+from oracle.errors import Conflict, InvalidName, InvalidRecord, NewerVersion
+from oracle.store.delivery.handoffs import Outcome
+from oracle.store.disk import steps
+from oracle.store.root.layout import Root
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+SCHEMA_VERSION = 1
+LATER_KEYS = frozenset(("delivered_at", "all_verified", "claim_results", "schema_version", "query_id", "project"))
+"""Keys that tell of the moment of a delivery or repeat the file's name: responses that differ in these are one answer."""
+
+_ASIDE = re.compile(r"(?P<task>.+)\.(?P<kind>conflict|superseded)-(?P<digest>[0-9a-f]{12})\.json")
+_HASH_DIGITS = 12
+_FILE_TIME = 2.0
+"""Seconds by which a file may seem older than it is: some file systems count in twos."""
+
+
+@value
+class Stored:
+    """A response on disk: its absolute path, the fingerprint of the answer, and whether this call put it there."""
+
+    path: str
+    digest: str
+    outcome: Outcome
+    settled: int = 0
+    """How many other answers that were kept aside are decided against by this call."""
+
+
+@value
+class Answers:
+    """The task ids that have a response, and for those with conflicts the digests of the answers kept aside."""
+
+    answered: frozenset[str] = frozenset()
+    conflicts: Mapping[str, tuple[str, ...]] = NOTHING
+
+
+def path_of(root: Root, task_id: str) -> str:
+    """Return the path of a task's response. Raises InvalidName, also for an id that reads like an answer kept aside."""
+    name = check_name(task_id, "task id")
+    if _ASIDE.fullmatch(f"{name}.json"):
+        raise InvalidName(
+            say("task id {task_id!r} can't be used: it reads like an answer that was kept aside.", task_id=task_id),
+            hint=say("Choose an id without '.conflict-' or '.superseded-'."),
+        )
+    return f"{root.responses}/{name}.json"
+
+
+def digest_of(response: Mapping[str, object]) -> str:
+    """Return the fingerprint of an answer, which does not depend on when it was delivered."""
+    return fingerprint(response, leaving_out=LATER_KEYS)[:_HASH_DIGITS]
+
+
+def put(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
+    """Store the answer to a task, once; ALREADY when the same answer is there.
+
+    Raises Conflict when another is there (this one is then kept aside, unless the first is another project's), DiskFailure.
+    Twenty at once end like one after another.
+    """
+    path, digest = path_of(root, task_id), digest_of(response)
+    if steps.create_once(path, _render(task_id, response)):
+        return Stored(path, digest, Outcome.CREATED)
+    found = _read_bytes(path)
+    _refuse_other(task_id, found, response)
+    if found is not None and digest_of(found) == digest:
+        return Stored(path, digest, Outcome.ALREADY)
+    if found is not None and os.path.lexists(_aside(path, "superseded", digest)):
+        raise Conflict(
+            say(
+                "The task {task_id} has another answer; this one was superseded already, and nothing was changed.",
+                task_id=task_id,
+            ),
+            hint=say("Deliver with --supersede to let it stand again."),
+        )
+    aside = _aside(path, "conflict", digest)
+    steps.create_once(aside, _render(task_id, response))
+    what = say("another answer") if found is not None else say("a response that can't be read")
+    raise Conflict(
+        say(
+            "The task {task_id} has {what} already; the new one was kept aside as {name}.",
+            task_id=task_id,
+            what=what,
+            name=os.path.basename(aside),
+        ),
+        hint=say("Compare the two, then deliver with --supersede to replace the first."),
+    )
+
+
+def supersede(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
+    """Put an answer in the place of the one that stands, which is kept; an equal answer kept aside is settled by it.
+
+    When it stands already, every conflict is settled in its favour: the others become `.superseded-…`.
+
+    Raises Conflict when it is of another project, NewerVersion when a newer program wrote the one that stands, DiskFailure.
+    """
+    path, digest = path_of(root, task_id), digest_of(response)
+    with steps.FileLock(_lock_of(root)):
+        raw = steps.read(path)
+        outcome = Outcome.ALREADY
+        _refuse_other(task_id, None if raw is None else _parse(raw), response)
+        if raw is None or _digest_of_bytes(raw) != digest:
+            if raw is not None:
+                _refuse_newer(task_id, raw)
+                steps.link_once(path, _aside(path, "superseded", _digest_of_bytes(raw)))
+            steps.replace(path, _render(task_id, response))
+            outcome = Outcome.CREATED
+        steps.remove(_aside(path, "conflict", digest))
+        settled = _settle_all(root, task_id) if outcome is Outcome.ALREADY else 0
+    return Stored(path, digest, outcome, settled)
+
+
+def _settle_all(root: Root, task_id: str) -> int:
+    path = path_of(root, task_id)
+    digests = list_answers(root).conflicts.get(task_id, ())
+    for digest in digests:
+        steps.rename(_aside(path, "conflict", digest), _aside(path, "superseded", digest))
+    return len(digests)
+
+
+def read(root: Root, task_id: str) -> dict[str, object] | None:
+    """Return the response to a task with every key it has, or None. Raises InvalidRecord for a file that is no JSON object."""
+    path = path_of(root, task_id)
+    raw = steps.read(path)
+    if raw is None:
+        return None
+    content = _parse(raw)
+    if content is None:
+        raise InvalidRecord(
+            say("{path} is no JSON object, perhaps half written.", path=path),
+            hint=say("Deliver again with --supersede; the file is kept."),
+        )
+    return content
+
+
+def project_of(root: Root, task_id: str) -> str | None:
+    """Return the project that a task's response belongs to, "" when it does not say, None when there is no response."""
+    path = path_of(root, task_id)
+    raw = steps.read(path)
+    return None if raw is None else _project(_parse(raw))
+
+
+def is_older(root: Root, task_id: str, moment: datetime) -> bool:
+    """Tell whether a task's response was there before a moment: by what it says, else by its file, in whole seconds.
+
+    Without a response, or where neither tells, it was not.
+    """
+    path = path_of(root, task_id)
+    said = (_read_bytes(path) or {}).get("delivered_at")
+    delivered = timestamps.parse(said) if isinstance(said, str) else None
+    if delivered is not None:
+        return delivered < moment.replace(microsecond=0)
+    changed = _changed_at(path)
+    return 0 < changed < moment.timestamp() - _FILE_TIME
+
+
+def belongs_to(task_id: str, project: str) -> Conflict:
+    """Return the refusal of a task id that another project has used up: answers of all projects share one folder."""
+    return Conflict(
+        say(
+            "The task id {task_id} belongs to project {project}; nothing was changed.", task_id=task_id, project=project
+        ),
+        hint=say("Choose another task id."),
+    )
+
+
+def _project(response: Mapping[str, object] | None) -> str:
+    said = (response or {}).get("project")
+    return said if isinstance(said, str) else ""
+
+
+def _refuse_other(task_id: str, found: Mapping[str, object] | None, response: Mapping[str, object]) -> None:
+    owner, mine = _project(found), _project(response)
+    if owner and mine and owner != mine:
+        raise belongs_to(task_id, owner)
+
+
+def list_answers(root: Root) -> Answers:
+    """Return which tasks have a response or a conflict, by the names of the files alone."""
+    try:
+        names = os.listdir(root.responses)
+    except OSError:
+        return Answers()
+    answered: set[str] = set()
+    conflicts: dict[str, list[str]] = {}
+    for name in sorted(names):
+        if name.startswith(".") or not name.endswith(".json"):
+            continue
+        aside = _ASIDE.fullmatch(name)
+        if aside is None:
+            answered.add(name.removesuffix(".json"))
+        elif aside["kind"] == "conflict":
+            conflicts.setdefault(aside["task"], []).append(aside["digest"])
+    return Answers(frozenset(answered), {task: tuple(digests) for task, digests in conflicts.items()})
+
+
+def conflicts_of(root: Root, task_id: str) -> list[str]:
+    """Return the paths of the other answers to a task that were kept aside, the newest last. Raises InvalidName."""
+    path = path_of(root, task_id)
+    found = (_aside(path, "conflict", digest) for digest in list_answers(root).conflicts.get(task_id, ()))
+    return sorted(found, key=lambda one: (_changed_at(one), one))
+
+
+def _changed_at(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:  # it was decided against meanwhile
+        return 0.0
+
+
+def _lock_of(root: Root) -> str:
+    return f"{root.responses}/.responses"
+
+
+def _aside(path: str, kind: str, digest: str) -> str:
+    return f"{path.removesuffix('.json')}.{kind}-{digest}.json"
+
+
+def _read_bytes(path: str) -> dict[str, object] | None:
+    raw = steps.read(path)
+    return None if raw is None else _parse(raw)
+
+
+def _parse(raw: bytes) -> dict[str, object] | None:
+    try:
+        content = json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def _digest_of_bytes(raw: bytes) -> str:
+    content = _parse(raw)
+    return digest_of({"raw": raw.hex()} if content is None else content)
+
+
+def _refuse_newer(task_id: str, raw: bytes) -> None:
+    version = (_parse(raw) or {}).get("schema_version", SCHEMA_VERSION)
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise NewerVersion(
+            say(
+                "The response to {task_id} was written by a newer program (version {version}) and is left as it is.",
+                task_id=task_id,
+                version=version,
+            ),
+            hint=say("Upgrade this program."),
+        )
+
+
+def _render(task_id: str, response: Mapping[str, object]) -> bytes:
+    """Print a response: `query_id` is the task, keys in the order they came, two blanks of indentation."""
+    whole = {"schema_version": SCHEMA_VERSION, **response, "query_id": task_id}
+    return json.dumps(whole, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace") + b"\n"

@@ -1,0 +1,222 @@
+"""The task tree on disk: queues, the task table, the dispatch log and deliveries of a project. Store room.
+
+One lock a file (`<file>.lock`), held for one read and one atomic replace; other tools may write these files too, so bytes that
+are no UTF-8 are carried through as they are. What the files look like is known to `domain.task_files` alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from oracle.domain.delivery import task_files, task_queue
+from oracle.domain.delivery.task_queue import Task
+from oracle.domain.names.slugs import check_name
+from oracle.domain.values import value
+from oracle.errors import TaskAlreadyQueued
+from oracle.store.disk import steps
+from oracle.wording import say
+
+
+@value
+class TaskTree:
+    """The places of one project's task tree, absolute: `tasks_root` holds a folder a seat."""
+
+    tasks_root: str
+    tasks_doc: str
+    status_doc: str
+    handoff_dir: str
+
+    def todo_file(self, seat: str) -> str:
+        """Return the path of a seat's queue. Raises InvalidName."""
+        return f"{self.tasks_root}/{check_name(seat, 'seat')}/TODO.md"
+
+    def delivery_file(self, seat: str) -> str:
+        """Return the path of a seat's last delivery. Raises InvalidName."""
+        return f"{self.tasks_root}/{check_name(seat, 'seat')}/DELIVERY.md"
+
+
+# Queues ---------------------------------------------------------------------------------------------------------------
+
+
+def already_queued(found: Task, path: str) -> TaskAlreadyQueued:
+    """Return the failure that a task stands in the queue at `path` already."""
+    return TaskAlreadyQueued(
+        say(
+            "TASK_ALREADY_QUEUED {task_id} @ {since}: it is {state} in {path}.",
+            task_id=found.task_id,
+            since=found.fields.get("dispatched_at") or say("a time unknown"),
+            state=found.state,
+            path=path,
+        ),
+        hint=say("Choose another task id, or wait until this one is completed."),
+    )
+
+
+def queue_task(tree: TaskTree, seat: str, task: Task) -> str:
+    """Put a task at the end of a seat's queue and return the path. Raises TaskAlreadyQueued, LockTimeout, DiskFailure."""
+    checked = _checked(task)
+    path = tree.todo_file(seat)
+
+    def change(text: str) -> str:
+        found = task_queue.find_open(text, checked.task_id)
+        if found is not None:
+            raise already_queued(found, path)
+        return task_queue.append_task(text, checked, seat=seat)
+
+    _change(path, change)
+    return path
+
+
+def complete_task(tree: TaskTree, seat: str, task_id: str, *, day: str, note: str = "done") -> bool:
+    """Complete the open entry of just this task and promote the next; tell whether there was one."""
+    name = check_name(task_id, "task id")
+    return _change_existing(tree.todo_file(seat), lambda text: task_queue.complete_task(text, name, day=day, note=note))
+
+
+def supersede_task(tree: TaskTree, seat: str, task_id: str) -> bool:
+    """Supersede the open entry of just this task and promote the next; tell whether there was one."""
+    name = check_name(task_id, "task id")
+    return _change_existing(tree.todo_file(seat), lambda text: task_queue.supersede_task(text, name))
+
+
+def drop_task(tree: TaskTree, seat: str, task_id: str) -> bool:
+    """Take the open entries of just this task out of a queue; tell whether there was one."""
+    name = check_name(task_id, "task id")
+    return _change_existing(tree.todo_file(seat), lambda text: task_queue.drop_task(text, name))
+
+
+def acknowledge_task(tree: TaskTree, seat: str, task_id: str, *, source: str, moment: datetime) -> str:
+    """Write the ACK line of a task into its reader's queue, once; return the line that stands there."""
+    name, source = check_name(task_id, "task id"), check_name(source, "seat")
+    path = tree.todo_file(seat)
+    stamp = stamp_of(moment)
+    _change(path, lambda text: task_queue.acknowledge_task(text, name, source=source, moment=stamp, seat=seat))
+    return find_acknowledgement(tree, seat, name, source=source)
+
+
+def find_acknowledgement(tree: TaskTree, seat: str, task_id: str, *, source: str) -> str:
+    """Return the ACK line of just this task from just this seat, or ""."""
+    return task_queue.find_acknowledgement(_read(tree.todo_file(seat)), task_id, source)
+
+
+def read_queue(tree: TaskTree, seat: str) -> tuple[Task, ...]:
+    """Return the entries of a seat's queue; one that does not exist is empty."""
+    return task_queue.tasks_of(_read(tree.todo_file(seat)))
+
+
+def _checked(task: Task) -> Task:
+    name = check_name(task.task_id, "task id")
+    return Task(name, task.state, task.fields, task.objective, task.skill_refs)
+
+
+# The table and the log ------------------------------------------------------------------------------------------------
+
+
+def upsert_row(tree: TaskTree, task_id: str, cells: Mapping[str, str]) -> bool:
+    """Set columns (Title, Owner, Status, Notes) of just this task's row, making it when needed; tell whether that changed it."""
+    name = check_name(task_id, "task id")
+    return _change(tree.tasks_doc, lambda text: task_files.upsert_row(text, name, cells))
+
+
+def read_rows(tree: TaskTree) -> tuple[dict[str, str], ...]:
+    """Return the rows of the task table by column name."""
+    return task_files.rows_of(_read(tree.tasks_doc))
+
+
+def append_log(tree: TaskTree, line: str, *, task_id: str, moment: datetime) -> bool:
+    """Add `- <local time>: <line>` to the dispatch log; tell whether its header had to be put back.
+
+    `moment` carries the local offset. Healing leaves an audit file under the handoff folder's `audit/`.
+    """
+    name = check_name(task_id, "task id")
+    healed: list[bool] = []
+
+    def change(text: str) -> str:
+        changed, was_missing = task_files.append_log(text, f"{moment.replace(microsecond=0).isoformat()}: {line}")
+        healed.append(was_missing)
+        return changed
+
+    _change(tree.status_doc, change)
+    if healed[-1]:
+        _audit_healing(tree, name, moment)
+    return healed[-1]
+
+
+def read_log(tree: TaskTree) -> tuple[str, ...]:
+    """Return the lines of the dispatch log, the oldest first."""
+    return task_files.log_of(_read(tree.status_doc))
+
+
+def _audit_healing(tree: TaskTree, task_id: str, moment: datetime) -> None:
+    stamp = moment.astimezone(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+    content = {
+        "reason": "the dispatch log had no header",
+        "task_id": task_id,
+        "status_path": tree.status_doc,
+        "healed_at": stamp_of(moment),
+    }
+    data = json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True).encode("utf-8", "backslashreplace") + b"\n"
+    steps.create_once(f"{tree.handoff_dir}/audit/dispatch-log-heal-{task_id}-{stamp}.json", data)
+
+
+# Deliveries -----------------------------------------------------------------------------------------------------------
+
+
+def write_delivery(
+    tree: TaskTree,
+    seat: str,
+    fields: Mapping[str, str],
+    *,
+    title: str,
+    summary: str,
+    paragraphs: Mapping[str, str] | None = None,
+) -> str:
+    """Write a seat's DELIVERY.md over the one before and return its path."""
+    path = tree.delivery_file(seat)
+    text = task_files.render_delivery(fields, title=title, summary=summary, paragraphs=paragraphs or {})
+    _change(path, lambda _: text)
+    return path
+
+
+def read_delivery(tree: TaskTree, seat: str) -> dict[str, str]:
+    """Return the fields at the head of a seat's DELIVERY.md; {} when there is none."""
+    return task_files.delivery_fields(_read(tree.delivery_file(seat)))
+
+
+def stamp_of(moment: datetime) -> str:
+    """Print a moment as receipts and queues do: UTC, seconds, `+00:00`."""
+    return moment.astimezone(UTC).replace(microsecond=0).isoformat()
+
+
+def seats_with_files(tree: TaskTree) -> Sequence[str]:
+    """Return the seats that have a queue or a delivery on disk, sorted."""
+    try:
+        entries = sorted(entry.name for entry in os.scandir(tree.tasks_root) if entry.is_dir())
+    except OSError:
+        return []
+    names = ("TODO.md", "DELIVERY.md")
+    return [seat for seat in entries if any(os.path.isfile(f"{tree.tasks_root}/{seat}/{name}") for name in names)]
+
+
+def _read(path: str) -> str:
+    raw = steps.read(path)
+    return "" if raw is None else raw.decode("utf-8", "surrogateescape")
+
+
+def _change_existing(path: str, change: Callable[[str], str]) -> bool:
+    """Rewrite a file as `_change` does, without making one, its folder or its lock where there is none."""
+    return os.path.exists(path) and _change(path, change)
+
+
+def _change(path: str, change: Callable[[str], str]) -> bool:
+    """Rewrite a file under its lock, unless nothing changes; tell whether it did."""
+    with steps.FileLock(path):
+        before = _read(path)
+        after = change(before)
+        if after == before:
+            return False
+        steps.replace(path, after.encode("utf-8", "surrogateescape"))
+    return True

@@ -1,0 +1,97 @@
+"""A task's folder in the task tree: its workflow.md and STATUS.md. Store room; one lock a file, one atomic replace a change."""
+
+from __future__ import annotations
+
+import os
+
+from oracle.domain.delivery import task_files
+from oracle.domain.delivery import workflows as rules
+from oracle.domain.names.slugs import check_name
+from oracle.errors import NotFound
+from oracle.store.disk import steps
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+
+def folder_of(tasks_root: str, task_id: str) -> str:
+    """Return the folder of a task, of a checked name. Raises InvalidName."""
+    return f"{tasks_root}/{check_name(task_id, 'task id')}"
+
+
+def workflow_file(tasks_root: str, task_id: str) -> str:
+    """Return the path of a task's workflow.md. Raises InvalidName."""
+    return f"{folder_of(tasks_root, task_id)}/workflow.md"
+
+
+def create(tasks_root: str, task_id: str, workflow: str) -> bool:
+    """Make workflow.md and STATUS.md where they are absent, and put the log's header back; tell whether the workflow is new."""
+    folder = folder_of(tasks_root, task_id)
+    is_new = steps.create_once(f"{folder}/workflow.md", _encode(workflow))
+    if not steps.create_once(f"{folder}/STATUS.md", _encode(rules.render_status(task_id))):
+        _change(f"{folder}/STATUS.md", rules.heal_log)
+    return is_new
+
+
+def write_brief(tasks_root: str, task_id: str, text: str) -> str:
+    """Write a task's brief.md unless it is there; return its path."""
+    path = f"{folder_of(tasks_root, task_id)}/brief.md"
+    steps.create_once(path, _encode(text))
+    return path
+
+
+def read(tasks_root: str, task_id: str) -> str:
+    """Return a task's workflow. Raises NotFound with the command that makes one."""
+    path = workflow_file(tasks_root, task_id)
+    raw = steps.read(path)
+    if raw is None:
+        raise NotFound(
+            say("{path} is not there.", path=path),
+            hint=say("Make it with `oracle task create {task_id} --project PROJECT`.", task_id=task_id),
+        )
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def change(tasks_root: str, task_id: str, alter: Callable[[str], str]) -> None:
+    """Rewrite a task's workflow under its lock. Raises NotFound, and what `alter` raises with nothing written."""
+    read(tasks_root, task_id)
+    _change(workflow_file(tasks_root, task_id), alter)
+
+
+def note(tasks_root: str, task_id: str, line: str, *, moment: datetime) -> None:
+    """Bring a task's STATUS.md up to its workflow and put a line into its log once; `moment` carries the local offset."""
+    entry = f"{moment.replace(microsecond=0).isoformat()}: {line}"
+
+    def alter(text: str) -> str:
+        status = rules.overall(rules.steps_of(read(tasks_root, task_id)))
+        known = rules.set_overall(text or rules.render_status(task_id), status)
+        if any(one.partition(": ")[2] == line for one in task_files.log_of(known)):
+            return known
+        return task_files.append_log(known, entry)[0]
+
+    _change(f"{folder_of(tasks_root, task_id)}/STATUS.md", alter)
+
+
+def tasks_with_workflow(tasks_root: str) -> list[str]:
+    """Return the ids of the tasks that have a workflow, sorted."""
+    try:
+        names = sorted(os.listdir(tasks_root))
+    except OSError:
+        return []
+    return [name for name in names if os.path.isfile(f"{tasks_root}/{name}/workflow.md")]
+
+
+def _change(path: str, alter: Callable[[str], str]) -> None:
+    with steps.FileLock(path):
+        raw = steps.read(path)
+        before = "" if raw is None else raw.decode("utf-8", "surrogateescape")
+        after = alter(before)
+        if after != before:
+            steps.replace(path, _encode(after))
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

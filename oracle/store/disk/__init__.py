@@ -1,0 +1,1 @@
+"""Files, durable steps and programs: nothing of the layout of a Root."""

@@ -1,0 +1,246 @@
+"""Steps on disk that need no write lock: create a file once, replace one durably, take a lock that belongs to one file.
+
+Store room, for truth that several processes write side by side outside the Root's lock: receipts, responses, the inbox, the
+task tree. Every file reaches its name whole and forced to disk; what a dead process leaves behind is a hidden `.new-…` file.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+import time
+
+from oracle.errors import DiskFailure, LockTimeout
+from oracle.store.disk import files
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from oracle.wording import Said
+
+LOCK_TIMEOUT = 30.0
+"""Seconds to wait for the lock of one file."""
+
+MOST_BYTES = 64 << 20
+"""Bytes of a file that are read, and so at most written: nobody keeps that much in a receipt, a response or a list of tasks."""
+
+_CHUNK = 1 << 16
+_HIDDEN = ".new-"
+_POLL, _SLOWEST_POLL = 0.002, 0.05
+
+
+def create_once(path: str, data: bytes) -> bool:
+    """Create `path` with `data` unless it exists; tell whether this call did. On return the file is on disk for good.
+
+    Of any number of processes just one gets True. Raises DiskFailure.
+    """
+    folder = os.path.dirname(path)
+    try:
+        new = _write_hidden(folder, data)
+        try:
+            created = _give_name(new, path)
+        finally:
+            files.discard(new)
+        files.sync_folder(folder)
+    except OSError as error:
+        raise files.disk_failure(path, error) from error
+    return created
+
+
+def replace(path: str, data: bytes) -> None:
+    """Put `data` at `path` in one step, for good; a reader sees the old bytes or the new ones. The mode is kept."""
+    folder = os.path.dirname(path)
+    try:
+        new = _write_hidden(folder, data)
+        try:
+            _keep_mode(path, new)
+            os.rename(new, path)
+        except BaseException:
+            files.discard(new)
+            raise
+        files.sync_folder(folder)
+    except OSError as error:
+        raise files.disk_failure(path, error) from error
+
+
+def link_once(source: str, path: str) -> bool:
+    """Give a file a second name unless that name is taken; tell whether this call did. Raises FileNotFoundError."""
+    try:
+        created = _give_name(source, path)
+        files.sync_folder(os.path.dirname(path))
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise files.disk_failure(path, error) from error
+    return created
+
+
+def rename(path: str, new: str) -> None:
+    """Give a file another name in its folder, for good; a file of that name is replaced. Raises DiskFailure."""
+    try:
+        os.rename(path, new)
+        files.sync_folder(os.path.dirname(new))
+    except OSError as error:
+        raise files.disk_failure(path, error) from error
+
+
+def remove(path: str) -> None:
+    """Remove a file for good; one that is gone already is fine."""
+    try:
+        os.unlink(path)
+        files.sync_folder(os.path.dirname(path))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise files.disk_failure(path, error) from error
+
+
+class NotPlain(DiskFailure):
+    """A pipe, a socket, a device, a folder or a file without an end stands where a plain file belongs."""
+
+    def __init__(self, path: str, reason: Said | None = None) -> None:
+        super().__init__(
+            say("{path} can't be read: {reason}.", path=path, reason=reason or say("it is no plain file")),
+            hint=say("Look at it, then remove it or rename it."),
+        )
+
+
+def read(path: str) -> bytes | None:
+    """Return a file's bytes, or None when it is not there. Never waits: what is no plain file is refused unread.
+
+    A link to a plain file is followed. Raises NotPlain, DiskFailure for one that can't be read.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # what a socket and a device without a driver answer
+            raise NotPlain(path) from error
+        raise _unreadable(path, error) from error
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise NotPlain(path)
+        chunks = [os.read(handle, _CHUNK)]
+        while len(chunks[-1]) == _CHUNK:  # a plain file gives less only at its end
+            if len(chunks) * _CHUNK >= MOST_BYTES:
+                raise NotPlain(path, say("it is larger than 64 MiB"))
+            chunks.append(os.read(handle, _CHUNK))
+        return b"".join(chunks)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    finally:
+        os.close(handle)
+
+
+def _unreadable(path: str, error: OSError) -> DiskFailure:
+    reason = error.strerror or str(error)
+    return DiskFailure(
+        say("{path} can't be read: {reason}.", path=path, reason=reason),
+        hint=say("Check its owner and mode (`oracle doctor`)."),
+    )
+
+
+def _write_hidden(folder: str, data: bytes) -> str:
+    if len(data) >= MOST_BYTES:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), folder)
+    new = files.write_scratch(folder, data, name=f"{_HIDDEN}{os.urandom(6).hex()}")
+    try:
+        files.sync_file(new)
+    except BaseException:
+        files.discard(new)
+        raise
+    return new
+
+
+def _give_name(source: str, path: str) -> bool:
+    try:
+        os.link(source, path, follow_symlinks=False)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in files.NO_LINKS:
+            raise
+        return _give_name_by_rename(source, path)
+    return True
+
+
+def _give_name_by_rename(source: str, path: str) -> bool:
+    """Do without hard links: copy, look and rename, while the lock of this one name keeps the others out."""
+    with FileLock(path):
+        if os.path.lexists(path):
+            return False
+        with open(source, "rb") as stream:
+            os.rename(_write_hidden(os.path.dirname(path), stream.read()), path)
+    return True
+
+
+def _keep_mode(path: str, new: str) -> None:
+    try:
+        mode = os.stat(path).st_mode & 0o777
+    except FileNotFoundError:
+        return
+    if mode != files.FILE_MODE:
+        os.chmod(new, mode)
+
+
+class FileLock:
+    """Hold the lock of one file: flock on `<file>.lock`, which stays. Not re-entrant. Raises LockTimeout, DiskFailure."""
+
+    def __init__(self, path: str, timeout: float = LOCK_TIMEOUT) -> None:
+        self._path = f"{path}.lock"
+        self._timeout = timeout
+        self._handle = -1
+
+    def __enter__(self) -> FileLock:
+        deadline = time.monotonic() + self._timeout
+        pause = _POLL
+        while not self._try():
+            if time.monotonic() >= deadline:
+                raise LockTimeout(
+                    say(
+                        "{path} is held by another process; waited {timeout:g} s.",
+                        path=self._path,
+                        timeout=self._timeout,
+                    ),
+                    hint=say("Try again in a moment; if the holder hangs, end that process."),
+                )
+            time.sleep(pause)
+            pause = min(pause * 1.5, _SLOWEST_POLL)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._handle)
+        self._handle = -1
+
+    def _try(self) -> bool:
+        try:
+            handle = self._open()
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if files.is_named(self._path, handle):  # else it was deleted between open and flock
+                    self._handle = handle
+                    return True
+            except BlockingIOError:
+                pass
+            except BaseException:
+                os.close(handle)
+                raise
+            os.close(handle)
+        except OSError as error:
+            raise files.disk_failure(self._path, error) from error
+        return False
+
+    def _open(self) -> int:
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        try:
+            return os.open(self._path, flags, files.FILE_MODE)
+        except FileNotFoundError:
+            files.make_folder(os.path.dirname(self._path))
+            return os.open(self._path, flags, files.FILE_MODE)

@@ -1,0 +1,1 @@
+"""Markdown files with frontmatter, and the records made of them."""

@@ -1,0 +1,173 @@
+"""Turn the bytes of a Markdown file into a Document, and fields with a body into the text of a file.
+
+Nearly all frontmatter is of the plain subset; what reads the rest is loaded when such a file comes. It touches no disk.
+The reader takes whatever it is given and says what was wrong; the writer refuses what it can't read back.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oracle.domain.compiling import compiled
+from oracle.domain.markdown.documents import Document, Problem
+from oracle.errors import InvalidRecord
+from oracle.store.markdown import yaml_subset
+from oracle.store.markdown.yaml_subset import MAX_FRONTMATTER, Block
+from oracle.wording import say, say_many
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.domain.markdown.documents import Value
+
+MAX_PROBLEMS = 50
+
+_OPENING = r"---[ \t]*\n"
+_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_LATE_OPENING = r"((?:[ \t]*+\n)*+)---[ \t]*+\n"
+
+
+def parse(raw: bytes) -> Document:
+    """Read one file, whatever its bytes: never raise, report what is wrong in `problems`, keep all text findable.
+
+    Without readable frontmatter the whole text is the body. Of a key that stands twice the last one counts, as in other
+    YAML readers. Frontmatter that is never closed gives no fields.
+    """
+    text, problems = _decode(raw)
+    start = _find_start(text, problems)
+    closing = _CLOSING.search(text, start) if start else None
+    if closing is None:
+        if start and _starts_with_field(text[start : start + MAX_FRONTMATTER]):
+            line = text.count("\n", 0, start)
+            problems.append(Problem(line, say("The frontmatter that opens here is never closed; it was read as text.")))
+        return Document({}, text, 1, {}, tuple(problems))
+    block = text[start : closing.start()]
+    found = _read_block(block, first_line=text.count("\n", 0, start) + 1)
+    end = 0 if found.is_text else closing.end() if found.body_at is None else start + found.body_at
+    body_line = text.count("\n", 0, end) + 1 + (end == len(text) and not text.endswith("\n"))
+    problems = _bounded(problems + found.problems) if found.problems else problems
+    return Document(found.fields, text[end:], body_line, found.key_lines, tuple(problems))
+
+
+def _decode(raw: bytes) -> tuple[str, list[Problem]]:
+    problems = []
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n") + 1
+        problems.append(
+            Problem(line, say("The file is not UTF-8 from here on; bytes that can't be read were replaced."))
+        )
+        text = raw.decode("utf-8", "replace")
+    if text.startswith("\ufeff"):
+        text = text.lstrip("\ufeff")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        problems.append(Problem(line, say("The file holds NUL characters; they were replaced.")))
+        text = text.replace("\0", "\ufffd")
+    return text, problems
+
+
+def _find_start(text: str, problems: list[Problem]) -> int:
+    """Return where the text after the opening line begins, 0 when no frontmatter opens.
+
+    Blank lines before it are forgiven when fields and a closing line follow; so is a conflict marker, with a problem.
+    """
+    if text.startswith("---\n"):
+        return 4
+    if text.startswith("<<<<<<<"):
+        problems.append(Problem(1, say("A merge conflict marker stands here; resolve the conflict.")))
+        opening = compiled(_OPENING).match(text, text.find("\n") + 1)
+        return opening.end() if opening else 0
+    opening = compiled(_LATE_OPENING).match(text)
+    if opening is None:
+        return 0
+    if opening.group(1) and not (_starts_with_field(text[opening.end() :]) and _CLOSING.search(text, opening.end())):
+        return 0
+    return opening.end()
+
+
+def _starts_with_field(block: str) -> bool:
+    from oracle.store.markdown.any_yaml import starts_with_field
+
+    return starts_with_field(block)
+
+
+def _read_block(block: str, *, first_line: int) -> Block:
+    """Read the text between the delimiter lines: by the plain subset, else as any other frontmatter."""
+    if not block.strip():
+        return Block()
+    if block[0] in " \t\n" and not block.split("\n", 1)[0].strip() and not _starts_with_field(block):
+        found = Block()
+        found.is_text = True
+        return found
+    found = yaml_subset.read(block, first_line=first_line) or _read_any(block, first_line=first_line)
+    found.is_text = not found.fields
+    return found
+
+
+def _read_any(block: str, *, first_line: int) -> Block:
+    from oracle.store.markdown import any_yaml
+
+    return any_yaml.read(block, first_line=first_line)
+
+
+def _bounded(problems: list[Problem]) -> list[Problem]:
+    problems.sort(key=lambda problem: problem.line)
+    if len(problems) <= MAX_PROBLEMS:
+        return problems
+    kept, left = problems[: MAX_PROBLEMS - 1], problems[MAX_PROBLEMS - 1 :]
+    return [
+        *kept,
+        Problem(
+            left[0].line,
+            say_many("{n} more problem follows from here.", "{n} more problems follow from here.", n=len(left)),
+        ),
+    ]
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def render(fields: Mapping[str, Value], body: str) -> tuple[bytes, Document]:
+    """Return the bytes of a file that read back as exactly these fields, in this order, and the settled body, and as what.
+
+    Raise InvalidRecord when it would not: half a surrogate pair, a NUL in the body, a value that is no text, a name too
+    long. Words that every YAML reader takes for text stand bare, every other scalar as a JSON string, which is valid
+    YAML and readable by programs that undo JSON quotes only.
+    """
+    head = yaml_subset.write(fields)
+    settled = settle_body(body)
+    text = f"---\n{head}---\n\n{settled}" if settled else f"---\n{head}---\n"
+    return _require_same(text, fields, settled)
+
+
+def settle_body(body: str) -> str:
+    r"""Return a body as files hold it: line ends as `\n`, no blank lines around it, one line end after it, or empty."""
+    text = body.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    return text + "\n" if text else ""
+
+
+def _require_same(text: str, fields: Mapping[str, Value], body: str) -> tuple[bytes, Document]:
+    try:
+        raw = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidRecord(
+            say("The body holds half a surrogate pair, which no file can hold. Nothing was written."),
+            hint=say("Replace the character and try again."),
+        ) from error
+    document = parse(raw)
+    if document.problems:
+        reason = document.problems[0].reason
+        raise InvalidRecord(
+            say("The record would not read back as written: {reason} Nothing was written.", reason=reason)
+        )
+    if list(document.fields.items()) != list(fields.items()):
+        odd = next((key for key in fields if document.fields.get(key) != fields[key]), "")
+        raise InvalidRecord(say("The field `{odd}` would not read back as written. Nothing was written.", odd=odd[:60]))
+    if document.body != ("\n" + body if body else ""):
+        raise InvalidRecord(say("The body would not read back as written. Nothing was written."))
+    return raw, document

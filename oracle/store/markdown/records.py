@@ -1,0 +1,225 @@
+"""Records on disk: read any of them, create those of Memory. The only writer under `projects/`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from oracle.domain import timestamps
+from oracle.domain.markdown import documents
+from oracle.domain.markdown.documents import Document, Problem, Value
+from oracle.domain.names.seats import require_writer
+from oracle.domain.records.drafts import Draft, name_of
+from oracle.domain.values import value
+from oracle.errors import InvalidRecord, OwnershipError, RecordExists
+from oracle.store.disk import files
+from oracle.store.disk.syncing import Syncer
+from oracle.store.markdown import markdown
+from oracle.store.root.layout import Root
+from oracle.wording import say
+
+MAX_BYTES = 16 * 1024 * 1024
+"""Bytes of a record that are read; the rest of a larger one is left out and reported as a problem."""
+
+_MAX_TRIES = 1_000
+_PROSE_KEYS = ("body", "detail", "reason", "summary")
+
+
+@value
+class Created:
+    """A record that was created: its root-relative path, its bytes, and what they say."""
+
+    path: str
+    raw: bytes
+    document: Document
+
+
+def read(path: str) -> bytes:
+    """Return the bytes of a record, at most `MAX_BYTES` + 1. Raises OSError."""
+    with open(path, "rb", buffering=0) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        chunks = [stream.read(min(size, MAX_BYTES) + 1)]
+        while chunks[-1] and sum(map(len, chunks)) <= MAX_BYTES:
+            chunks.append(stream.read(MAX_BYTES + 1 - sum(map(len, chunks))))
+        return b"".join(chunks)
+
+
+def parse(path: str, raw: bytes) -> Document:
+    """Read the bytes of a record file, Markdown or JSON by its suffix; never raises, whatever the bytes are."""
+    kept = raw[:MAX_BYTES]
+    document = parse_json(kept) if path.endswith(".json") else markdown.parse(kept)
+    if len(raw) <= MAX_BYTES:
+        return document
+    problem = Problem(
+        1, say("The file is larger than {size} MiB; the rest of it is not read.", size=MAX_BYTES // 1024 // 1024)
+    )
+    return Document(
+        document.fields, document.body, document.body_line, document.key_lines, (*document.problems, problem)
+    )
+
+
+def parse_json(raw: bytes) -> Document:
+    """Read a JSON record of the old layouts as a document: scalars become text, prose fields and evidence the body."""
+    text, problems = _decode(raw)
+    content = documents.parse_json(text)
+    if content is None:
+        return Document({}, text, 1, {}, (*problems, Problem(_bad_line(text), say("The file is not valid JSON."))))
+    if not isinstance(content, dict):
+        return Document({}, text, 1, {}, (*problems, Problem(1, say("The JSON is not an object."))))
+    fields = {_clean(key): _value(item) for key, item in content.items() if key not in _PROSE_KEYS or key == "detail"}
+    body = "\n\n".join(
+        _strings(
+            [
+                content.get("body", ""),
+                content.get("reason", ""),
+                content.get("summary", ""),
+                content.get("evidence", []),
+            ]
+        )
+    )
+    return Document(fields, _clean(body), 1, {}, problems)
+
+
+def _decode(raw: bytes) -> tuple[str, tuple[Problem, ...]]:
+    try:
+        return _clean(raw.decode("utf-8-sig")), ()
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        reason = say("The file is not UTF-8 from here on; bytes that can't be read were replaced.")
+        return _clean(raw.decode("utf-8-sig", "replace")), (Problem(line, reason),)
+
+
+def _bad_line(text: str) -> int:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return int(getattr(error, "lineno", 1))
+    return 1
+
+
+def _value(stated: Value) -> Value:
+    if isinstance(stated, dict):
+        return {_clean(key): _value(item) for key, item in stated.items()}
+    if isinstance(stated, list):
+        return [_value(item) for item in stated]
+    return _clean(stated)
+
+
+def _clean(text: str) -> str:
+    """Replace what can't be stored as UTF-8 text: NUL and lone surrogates."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+def _strings(stated: object) -> list[str]:
+    if isinstance(stated, str):
+        return [stated] if stated else []
+    if isinstance(stated, Mapping):
+        return [text for item in stated.values() for text in _strings(item)]
+    if isinstance(stated, Sequence):
+        return [text for item in stated for text in _strings(item)]
+    return []
+
+
+def render(draft: Draft, identifier: str, moment: datetime) -> tuple[bytes, Document]:
+    """Return the bytes of a draft's file and what they say, read back and compared.
+
+    Raises InvalidRecord, also for more than is read.
+    """
+    draft.check()
+    raw, document = markdown.render(draft.fields(identifier, timestamps.print_moment(moment)), draft.body)
+    if len(raw) > MAX_BYTES:
+        raise InvalidRecord(
+            say("The record is larger than {size} MiB. Nothing was written.", size=MAX_BYTES // 1024 // 1024),
+            hint=say("Keep what is long in a file beside it, and name that."),
+        )
+    return raw, document
+
+
+def place(root: Root, draft: Draft, moment: datetime) -> str:
+    """Return the root-relative path a draft would have if no other record had its name.
+
+    Raises OwnershipError when the draft's seat may not write there, InvalidName for odd projects and kinds.
+    """
+    draft.check()
+    path = root.record(draft.project, draft.kind, f"{timestamps.print_stamp(moment)}-{name_of(draft.title)}")
+    require_writer(draft.seat, path)
+    return path
+
+
+def create_all(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime]) -> list[Created]:
+    """Create the files of drafts and return what was created for each; a taken name gets `-2`, `-3` … at its end.
+
+    On return every record is on disk for good. Several are forced to disk side by side and their folders once. The caller
+    holds the write lock and has looked for secrets. Raises InvalidRecord, OwnershipError, DiskFailure.
+    """
+    try:
+        prepared = _prepare(root, drafts, moments)
+        try:
+            for folder in sorted({os.path.dirname(wanted.path) for wanted, _ in prepared}):
+                files.make_folder_for_good(root.join(folder))  # all of them before the first record stands
+            created = [
+                _publish(root, draft, moment, *new)
+                for draft, moment, new in zip(drafts, moments, prepared, strict=True)
+            ]
+        except BaseException:
+            files.discard(*(new for _, new in prepared))
+            raise
+        for folder in sorted({os.path.dirname(root.join(new.path)) for new in created}):
+            files.sync_folder(folder)
+    except OSError as error:
+        raise files.disk_failure(root.path, error) from error
+    return created
+
+
+def _prepare(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime]) -> list[tuple[Created, str]]:
+    """Write every draft to a scratch file, forced to disk; return (what it will be if its name is free, scratch file)."""
+    paths = [place(root, draft, moment) for draft, moment in zip(drafts, moments, strict=True)]
+    for folder in {os.path.dirname(path) for path in paths}:
+        _require_inside(root, folder)
+    prepared = []
+    with Syncer(len(drafts)) as syncer:
+        for draft, moment, path in zip(drafts, moments, paths, strict=True):
+            new = _render_at(path, draft, moment)
+            prepared.append((new, syncer.write(root.scratch, new.raw)))
+    return prepared
+
+
+def _render_at(path: str, draft: Draft, moment: datetime) -> Created:
+    return Created(path, *render(draft, os.path.basename(path).removesuffix(".md"), moment))
+
+
+def _publish(root: Root, draft: Draft, moment: datetime, wanted: Created, scratch: str) -> Created:
+    try:
+        files.publish(scratch, root.join(wanted.path))
+    except RecordExists:
+        files.remove(scratch)
+        return _publish_elsewhere(root, draft, moment, wanted.path)
+    return wanted
+
+
+def _publish_elsewhere(root: Root, draft: Draft, moment: datetime, first: str) -> Created:
+    stem = first.removesuffix(".md")
+    for number in range(2, _MAX_TRIES):
+        new = _render_at(f"{stem}-{number}.md", draft, moment)
+        try:
+            files.create(root.join(new.path), new.raw, scratch=root.scratch)
+        except RecordExists:
+            continue
+        return new
+    raise RecordExists(
+        say("{max_tries} records named like {first} exist already.", max_tries=_MAX_TRIES, first=first),
+        hint=say("Choose another title."),
+    )
+
+
+def _require_inside(root: Root, folder: str) -> None:
+    """Refuse a folder that is a symbolic link: what we write stays inside, and stands where it is read again."""
+    while folder:
+        if os.path.islink(root.join(folder)):
+            raise OwnershipError(
+                say("{folder} is a symbolic link; nothing is written through it.", folder=folder),
+                hint=say("Replace it by a folder; `oracle doctor` names such links."),
+            )
+        folder = os.path.dirname(folder)

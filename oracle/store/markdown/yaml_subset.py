@@ -1,0 +1,219 @@
+"""Read and write the plain subset of YAML that nearly all frontmatter needs, without loading a YAML library.
+
+The subset: `key: plain`, `key: "JSON string"`, `key: 'single quoted'`, `key: [flow, "list"]`, and block lists of such
+scalars or of flat maps of them. `read` gives exactly what `strict_yaml.read` gives for the same text,
+or None; a differential property test holds it to that. Whatever is doubtful (tabs, folded lines,
+anchors, tags, duplicate keys, control characters) is left to YAML. It touches no disk.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from oracle.domain.compiling import compiled
+from oracle.domain.markdown.documents import MAX_DEPTH, Problem, holds_surrogate
+from oracle.errors import InvalidRecord
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.domain.markdown.documents import Value
+
+MAX_FRONTMATTER = 1 << 18  # characters; what is longer is no frontmatter that a person or a program meant to write
+MAX_KEY = 200  # characters; YAML itself stops at 1,024
+
+NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+
+# Characters that YAML calls unprintable, or takes for a line break or a byte-order mark, never enter the subset: `read`
+# looks for them first, and no pattern has to name them again, since classes with wide ranges take milliseconds to compile.
+# The possessive quantifiers (`*+`, `++`) make every pattern linear on hostile text.
+_ODD = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+_WIDE_ODD = r"[\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
+_KEY = r"([A-Za-z_][A-Za-z0-9_-]{0,99}+)"
+_PLAIN = r"([^\n !\"#%&')*,:<>?@\[\]`{|}~\xa0-](?:[^ :\n]++|:(?=[^ \n])|[ ]++(?=[^ #\n]))*+)"
+_DOUBLE_TEXT = r'(?:[^"\\\n]++|\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*+'
+_SINGLE_TEXT = r"(?:[^'\n]++|'')*+"
+_WORD = r"[A-Za-z0-9_./](?:[A-Za-z0-9_./-]++|[ ]++(?=[A-Za-z0-9_./-]))*+"
+_QUOTED = rf"""\"({_DOUBLE_TEXT})\"|'({_SINGLE_TEXT})'"""
+_ITEM = rf"(?:({_WORD})|{_QUOTED})"
+_BARE_ITEM = rf"""(?:{_WORD}|\"{_DOUBLE_TEXT}\"|'{_SINGLE_TEXT}')"""
+_FLOW = rf"\[[ ]*+((?:{_BARE_ITEM}[ ]*+(?:,[ ]*+{_BARE_ITEM}[ ]*+)*+)?)\]"
+_SCALAR = rf"(?:{_PLAIN}|{_QUOTED})"
+
+_ENTRY = re.compile(rf"{_KEY}:(?:[ ]++(?:{_PLAIN}|{_QUOTED}|{_FLOW}))?[ ]*+(?:(?<=[ ])#[^\n]*+)?\n")
+_SKIPPED = re.compile(r"(?:\n|#[^\n]*+\n)")
+_BLOCK_ITEM = rf"([ ]*+)-([ ]++)(?:{_KEY}:(?:[ ]++{_SCALAR})?|{_SCALAR})[ ]*+\n"
+_MAP_ENTRY = rf"([ ]++){_KEY}:(?:[ ]++{_SCALAR})?[ ]*+\n"
+
+_BARE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,99}\Z")
+_BARE_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*\Z")
+_TYPED_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+_TO_ESCAPE = r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
+
+
+class Block:
+    """Collect what a stretch of frontmatter gives.
+
+    `is_text`: it is no frontmatter after all; `body_at`: the offset in it where the body begins before any closing line.
+    """
+
+    __slots__ = ("body_at", "fields", "is_text", "key_lines", "problems")
+
+    def __init__(self, fields: dict[str, Value] | None = None, key_lines: dict[str, int] | None = None) -> None:
+        self.fields = {} if fields is None else fields
+        self.key_lines = {} if key_lines is None else key_lines
+        self.problems: list[Problem] = []
+        self.is_text = False
+        self.body_at: int | None = None
+
+    def take(self, later: Block) -> None:
+        """Add what a later stretch gives; a key that is there already is a problem, and the later one counts."""
+        for key, line in later.key_lines.items():
+            if key in self.key_lines:
+                self.report_repeated(key, line)
+        self.fields |= later.fields
+        self.key_lines |= later.key_lines
+        self.problems += later.problems
+
+    def report(self, line: int, reason: str) -> None:
+        """Add a problem at a line of the file."""
+        self.problems.append(Problem(line, reason))
+
+    def report_repeated(self, key: str, line: int) -> None:
+        """Add the problem of a key that was there before."""
+        self.report(line, say("The key `{key}` stands here again; the last one counts.", key=key[:60]))
+
+
+def read(block: str, *, first_line: int) -> Block | None:
+    r"""Return fields and the line of each key, or None when the text leaves the subset or is too long.
+
+    `block` is what stands between the delimiter lines, each line ended by `\n`; `first_line` is its 1-based line of the
+    file.
+    """
+    if len(block) > MAX_FRONTMATTER:
+        return None
+    if _ODD.search(block) or not (block.isascii() or not compiled(_WIDE_ODD).search(block)):
+        return None
+    fields: dict[str, Value] = {}
+    lines: dict[str, int] = {}
+    position, line, end = 0, first_line, len(block)
+    while position < end:
+        found = _ENTRY.match(block, position) or _SKIPPED.match(block, position)
+        if found is None:
+            return None
+        position = found.end()
+        if found.re is _ENTRY:
+            key = found.group(1)
+            if key in fields:
+                return None
+            lines[key] = line
+            fields[key] = _entry_value(found)
+            if found.lastindex == 1:
+                fields[key], position, count = _read_items(block, position)
+                if count < 0:
+                    return None
+                line += count
+        line += 1
+    return Block(fields, lines)
+
+
+def _entry_value(found: re.Match[str]) -> Value:
+    plain, double, single, flow = found.group(2, 3, 4, 5)
+    if flow is not None:
+        return [_scalar(*item.groups()) for item in compiled(_ITEM).finditer(flow)]
+    return _scalar(plain, double, single)
+
+
+def _read_items(block: str, position: int) -> tuple[Value, int, int]:
+    """Return the block list at a position (none: empty text), its end and its lines; -1 lines: not in the subset."""
+    items: list[Value] = []
+    pad, count = None, 0
+    while found := compiled(_BLOCK_ITEM).match(block, position):
+        indent, gap, key = found.group(1, 2, 3)
+        pad = indent if pad is None else pad
+        if indent != pad:
+            return items, position, -1
+        position = found.end()
+        count += 1
+        if key is None:
+            items.append(_scalar(*found.group(7, 8, 9)))
+            continue
+        item: dict[str, Value] = {key: _scalar(*found.group(4, 5, 6))}
+        column = len(indent) + 1 + len(gap)
+        while more := compiled(_MAP_ENTRY).match(block, position):
+            if len(more.group(1)) != column or more.group(2) in item:
+                return items, position, -1
+            item[more.group(2)] = _scalar(*more.group(3, 4, 5))
+            position = more.end()
+            count += 1
+        items.append(item)
+    return items or "", position, count
+
+
+def _scalar(plain: str | None, double: str | None, single: str | None) -> str:
+    if plain is not None:
+        return "" if plain in NULLS else plain
+    if double is not None:
+        return str(json.loads(f'"{double}"')) if "\\" in double else double
+    return single.replace("''", "'") if single is not None else ""
+
+
+def write(fields: Mapping[str, Value]) -> str:
+    """Return the lines of fields, in order; raise InvalidRecord for what no file can hold or what isn't text."""
+    return "".join([_emit_key(key) + ":" + _emit(value, key=key, indent=2) + "\n" for key, value in fields.items()])
+
+
+def _emit_key(key: object) -> str:
+    if not isinstance(key, str) or not 0 < len(key) <= MAX_KEY:
+        raise InvalidRecord(
+            say("A field name must be a text of 1 to {max_key} characters. Nothing was written.", max_key=MAX_KEY)
+        )
+    return key if _BARE_KEY.match(key) and key.lower() not in _TYPED_WORDS else _quote(key, key=say("a field name"))
+
+
+def _emit(value: Value, *, key: str, indent: int, depth: int = 0) -> str:
+    """Return what follows the colon of a key (or the dash of an item), with a leading blank or line end."""
+    if isinstance(value, str):
+        bare = _BARE_WORD.match(value) and value.lower() not in _TYPED_WORDS
+        return " " + (value if bare else _quote(value, key=key))
+    if depth >= MAX_DEPTH or not isinstance(value, list | dict):
+        raise InvalidRecord(
+            say("The field `{key}` must hold text, lists or maps of text. Nothing was written.", key=key[:60])
+        )
+    if isinstance(value, list):
+        if all(isinstance(item, str) for item in value):
+            return " [" + ", ".join([_quote(item, key=key) for item in value if isinstance(item, str)]) + "]"
+        pad = "\n" + " " * indent + "-"
+        return "".join(pad + _emit_item(item, key=key, indent=indent + 2, depth=depth + 1) for item in value)
+    if not value:
+        return " {}"
+    pad = "\n" + " " * indent
+    return "".join(
+        pad + _emit_key(name) + ":" + _emit(item, key=name, indent=indent + 2, depth=depth + 1)
+        for name, item in value.items()
+    )
+
+
+def _emit_item(value: Value, *, key: str, indent: int, depth: int) -> str:
+    """Return an item of a block list; a map begins on the line of its dash."""
+    text = _emit(value, key=key, indent=indent, depth=depth)
+    return " " + text.lstrip("\n ") if isinstance(value, dict) and value else text
+
+
+def _quote(text: object, *, key: str) -> str:
+    """Return a text as a JSON string that is also a YAML double-quoted scalar, on one line, letters kept readable."""
+    if not isinstance(text, str) or holds_surrogate(text):
+        raise InvalidRecord(
+            say(
+                "The field `{key}` holds half a surrogate pair, which no file can hold. Nothing was written.",
+                key=key[:60],
+            ),
+            hint=say("Replace the character and try again."),
+        )
+    quoted = json.dumps(text, ensure_ascii=False)
+    if quoted.isprintable():  # what must be escaped counts as unprintable
+        return quoted
+    return compiled(_TO_ESCAPE).sub(lambda odd: f"\\u{ord(odd.group()):04x}", quoted)

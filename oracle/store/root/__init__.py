@@ -1,0 +1,1 @@
+"""The layout of a Root, its lock, settings, registry and facts."""

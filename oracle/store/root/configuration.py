@@ -1,0 +1,173 @@
+"""The TOML files of a Root: those that steer link extraction, and `config.toml` with what its owner switched on. Read only."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+
+from oracle.domain.links.links import DEFAULT_PATTERNS, Patterns
+from oracle.errors import UsageError
+from oracle.store.root.layout import Root
+from oracle.store.root.preferences import LANGUAGES, SETTINGS, no_language
+from oracle.wording import Said, say
+
+_KEYS = ("language", "synthesizer", "daemon", "push")
+"""What `config.toml` may set."""
+
+_LONGEST = 31 * 86_400
+"""Seconds that a term may have."""
+
+_MOST_BYTES = 1 << 20
+"""Bytes that a file may have."""
+
+_SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Report = Callable[[str, str], None]
+    """Called with the root-relative path and the reason when a file can't be used."""
+
+
+def load_patterns(root: Root, project: str, *, report: Report) -> Patterns:
+    """Return the patterns of a project: the first file that sets a key wins, the project's before the Root's.
+
+    `task_prefixes = ["ARENA", "T"]` and `[component_patterns] suffixes = ["Engine"]` are read; a file or value that can't
+    be used is reported and passed over.
+    """
+    prefixes: frozenset[str] | None = None
+    suffixes: tuple[str, ...] | None = None
+    for path in root.pattern_files(project):
+        table = _load(root, path, report)
+        prefixes = prefixes if prefixes is not None else _words(table.get("task_prefixes"), _PREFIX, path, report)
+        components = table.get("component_patterns")
+        listed = components.get("suffixes") if isinstance(components, dict) else None
+        found = _words(listed, _SUFFIX, path, report)
+        suffixes = suffixes if suffixes is not None or found is None else tuple(sorted(found))
+    return Patterns(
+        task_prefixes=prefixes,
+        component_suffixes=DEFAULT_PATTERNS.component_suffixes if suffixes is None else suffixes,
+    )
+
+
+def load_synthesizer(root: Root) -> tuple[str, ...]:
+    """Return the command that `synthesizer` in `config.toml` names, () when there is none. Raises UsageError for one that is none.
+
+    Only its owner may have written the file: one that others could write names no command.
+    """
+    faults: dict[str, str] = {}
+    stated = _load(root, SETTINGS, faults.__setitem__).get("synthesizer")
+    words = [stated] if isinstance(stated, str) else stated
+    if stated is None and not faults:
+        return ()
+    if faults or not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
+        raise UsageError(
+            (
+                say("{settings}: {fault}", settings=SETTINGS, fault=faults[SETTINGS])
+                if faults
+                else say("The synthesizer in {settings} is no command.", settings=SETTINGS)
+            ),
+            hint=say('Write it as `synthesizer = ["claude", "-p"]`.'),
+        )
+    if not words[0].strip() or any("\0" in word for word in words):
+        raise UsageError(
+            say("The synthesizer in {settings} names no program.", settings=SETTINGS),
+            hint=say("Name one, or remove the line."),
+        )
+    if os.stat(root.join(SETTINGS)).st_mode & 0o022:
+        raise UsageError(
+            say("{settings} can be written by others, so its synthesizer is not run.", settings=SETTINGS),
+            hint=say("chmod 600 it."),
+        )
+    return tuple(words)
+
+
+def load_daemon(root: Root) -> dict[str, object]:
+    """Return what `[daemon]` in `config.toml` sets: `hold`, and `seat_bound` and `seat_lease` in seconds, as far as it is stated.
+
+    Raises UsageError for a key or a value that is none.
+    """
+    faults: dict[str, str] = {}
+    stated = _load(root, SETTINGS, faults.__setitem__).get("daemon", {})
+    if faults or not isinstance(stated, dict):
+        raise UsageError(
+            say("{settings}: {fault}", settings=SETTINGS, fault=faults.get(SETTINGS, say("daemon is no table."))),
+            hint=say("Mend it; see references/daemon.md."),
+        )
+    found: dict[str, object] = {}
+    for key, item in stated.items():
+        is_number = isinstance(item, int | float) and not isinstance(item, bool) and 1 <= item <= _LONGEST
+        if not (isinstance(item, bool) if key == "hold" else key in ("seat_bound", "seat_lease") and is_number):
+            raise UsageError(
+                say(
+                    "{settings}: daemon.{key} = {item} is not understood.",
+                    settings=SETTINGS,
+                    key=key,
+                    item=_shown(item),
+                ),
+                hint=say("There are hold (true or false), seat_bound and seat_lease (seconds, up to a month)."),
+            )
+        found[key] = item if key == "hold" else float(item)
+    return found
+
+
+def find_unknown(root: Root) -> list[Said]:
+    """Return what of `config.toml` has no meaning: keys that nothing reads, a language of which there is none.
+
+    What a table says is for its own reader to judge: `load_synthesizer`, `load_daemon`, `feishu.is_push_on`. Raises UsageError
+    for a file that can't be read.
+    """
+    faults: dict[str, str] = {}
+    stated = _load(root, SETTINGS, faults.__setitem__)
+    if faults:
+        raise UsageError(
+            say("{settings}: {fault}", settings=SETTINGS, fault=faults[SETTINGS]), hint=say("Mend the file.")
+        )
+    found = [
+        say("{key} is no setting; there are {known}.", key=key[:100], known=_KEYS) for key in stated if key not in _KEYS
+    ]
+    language = stated.get("language", LANGUAGES[0])
+    if language not in LANGUAGES:
+        found.append(no_language(language if isinstance(language, str) else _shown(language)))
+    return found
+
+
+def _load(root: Root, path: str, report: Report) -> dict[str, object]:
+    try:
+        if not stat.S_ISREG(os.stat(root.join(path)).st_mode):  # a pipe would be waited for
+            report(path, say("The configuration is no plain file."))
+            return {}
+        with open(root.join(path), "rb") as stream:
+            import tomllib  # few Roots have such a file
+
+            raw = stream.read(_MOST_BYTES + 1)
+        if len(raw) > _MOST_BYTES:
+            report(path, say("The configuration can't be read: {error}.", error=say("it is larger than 1 MiB")))
+            return {}
+        return tomllib.loads(raw.decode("utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        report(path, say("The configuration can't be read: {error}.", error=error))
+        return {}
+
+
+def _shown(item: object) -> str:
+    """Return a value as a sentence may show it: of a long one the beginning, of a number too long to print nothing."""
+    try:
+        return repr(item)[:100]
+    except (ValueError, RecursionError):
+        return "…"
+
+
+def _words(value: object, shape: re.Pattern[str], path: str, report: Report) -> frozenset[str] | None:
+    if value is None:
+        return None
+    words = value if isinstance(value, list) else [value]
+    good = [word for word in words if isinstance(word, str) and shape.fullmatch(word)]
+    if len(good) != len(words):
+        report(path, say("A pattern is not a plain word; it is left out."))
+    return frozenset(good)

@@ -1,0 +1,261 @@
+"""Facts: JSON files of scanners, looked up by a dotted key. Read only; cheap to import, since `--key` is a hot read.
+
+`machine/<name>.json` wins over the old flat `<name>.json`; a project's facts are `projects/<p>/<name>.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from oracle.domain.names.slugs import check_name
+from oracle.errors import InvalidName, InvalidRecord, NotInMemory
+from oracle.store.root.layout import Root
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MOST_BYTES = 64 << 20
+"""Bytes that a fact file may have."""
+
+MISSING = object()
+"""What `look_up` returns for a path that leads nowhere; null counts as nowhere."""
+
+
+HIDDEN = "[REDACTED:credential]"
+"""What a search shows in place of a value under a key that names a credential."""
+
+_ABOUT_SECRETS = frozenset(
+    (
+        *("name", "type", "kind", "source", "path", "file", "provider", "url", "host", "user", "scope", "note"),
+        *(
+            "description",
+            "status",
+            "env",
+            "line",
+            "count",
+            "length",
+            "expires",
+            "created_at",
+            "updated_at",
+            "scanned_at",
+        ),
+    )
+)
+"""Keys below a credential whose values say something about it."""
+
+
+class Fact:
+    """A value found on disk, with the root-relative file that holds it and whether that is the old flat layout."""
+
+    __slots__ = ("legacy", "path", "value")
+
+    def __init__(self, value: object, path: str, *, legacy: bool) -> None:
+        self.value = value
+        self.path = path
+        self.legacy = legacy
+
+
+def find_file(root: Root, name: str, project: str = "") -> tuple[str, bool]:
+    """Return (root-relative path, whether it is the old flat layout) of a fact file.
+
+    Raises NotInMemory when there is none, InvalidName for a name that can't be a file.
+    """
+    checked = check_name(name, "fact file")
+    places = [(f"machine/{checked}.json", False), (f"{checked}.json", True)]
+    if project:
+        places.insert(0, (f"{root.project(project)}/{checked}.json", False))
+    for path, legacy in places:
+        if os.path.isfile(root.join(path)) and root.contains(root.join(path)):
+            return path, legacy
+    if project:
+        raise NotInMemory(
+            say(
+                "not_in_memory_db: neither {folder} nor machine/ has a {checked}.json",
+                folder=root.project(project),
+                checked=checked,
+            ),
+            hint=say(
+                "A scan writes it when it finds something: `oracle scan project --project {project} --depth deep --commit`.",
+                project=project,
+            ),
+        )
+    raise NotInMemory(
+        say(
+            "not_in_memory_db: memory file not found: {checked}.json (checked machine/ and flat layout under {path})",
+            checked=checked,
+            path=root.path,
+        ),
+        hint=say("See what there is with `oracle status`."),
+    )
+
+
+def load(root: Root, path: str) -> object:
+    """Return the JSON of a fact file. Raises InvalidRecord for a file that is none."""
+    try:
+        with open(root.join(path), "rb") as stream:
+            raw = stream.read(_MOST_BYTES + 1)
+        content: object = json.loads(raw.decode("utf-8-sig")) if len(raw) <= _MOST_BYTES else MISSING
+    except (ValueError, RecursionError) as error:
+        raise InvalidRecord(
+            say("{path} is not valid JSON: {error}.", path=path, error=error),
+            hint=say("Run the scanner that wrote it again."),
+        ) from error
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from error
+    if content is MISSING:
+        raise _unreadable(path, say("it is larger than 64 MiB"))
+    return content
+
+
+def _unreadable(path: str, reason: str) -> InvalidRecord:
+    return InvalidRecord(
+        say("{path} can't be read: {reason}.", path=path, reason=reason), hint=say("Check its owner and mode.")
+    )
+
+
+def find(root: Root, key: str, project: str = "") -> Fact:
+    """Return the fact at a dotted key: the first part names the file, numbers index lists, keys may hold dots themselves.
+
+    Raises NotInMemory when no file holds the value, InvalidName for a key that begins with no name of a file.
+    """
+    name, _, rest = key.strip().partition(".")
+    if not name:
+        raise InvalidName(
+            say("The key {key!r} begins with no name of a fact file.", key=key),
+            hint=say("Write FILE.KEY, as in network.endpoints.0."),
+        )
+    path, legacy = find_file(root, name, project)
+    content = load(root, path)
+    value = look_up(content, rest.split(".")) if rest else content
+    if value is None:
+        raise NotInMemory(
+            say("not_in_memory_db: {key} is there, and null.", key=key),
+            hint=say("{path} holds the key without a value.", path=path),
+        )
+    if value is MISSING:
+        raise NotInMemory(
+            say("not_in_memory_db: not_found: {key}", key=key),
+            hint=say("{path} holds no such key; see `oracle get {name}`.", path=path, name=_asked(name, path, project)),
+        )
+    return Fact(value, path, legacy=legacy)
+
+
+def _asked(name: str, path: str, project: str) -> str:
+    """Return how a command asks for a fact file, with its project where the project's is meant."""
+    return f"{name} --project {project}" if path.startswith("projects/") else name
+
+
+def look_up(content: object, parts: list[str]) -> object:
+    """Follow a path; the longest run of parts that is a key is taken first, so that keys with dots are found."""
+    if not parts:
+        return content
+    if isinstance(content, dict):
+        for length in range(len(parts), 0, -1):
+            key = ".".join(parts[:length])
+            if key in content:
+                found = look_up(content[key], parts[length:])
+                if found is not MISSING:
+                    return found
+        return MISSING
+    if isinstance(content, list) and parts[0].isdecimal() and len(parts[0]) < 20 and int(parts[0]) < len(content):
+        return look_up(content[int(parts[0])], parts[1:])
+    return MISSING
+
+
+def fact_files(root: Root) -> Iterator[tuple[str, str]]:
+    """Yield (label, root-relative path) of every fact file: `machine/<name>` first, then the old flat ones."""
+    for folder, label in (("machine", "machine/"), ("", "")):
+        try:
+            names = sorted(os.listdir(root.join(folder)))
+        except OSError:
+            continue
+        for name in names:
+            path = f"{folder}/{name}" if folder else name
+            if (
+                name.endswith(".json")
+                and not name.startswith(".")
+                and os.path.isfile(root.join(path))
+                and root.contains(root.join(path))
+                and name != "index.json"
+            ):
+                yield label + name[: -len(".json")], path
+
+
+def project_files(root: Root, project: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (project, root-relative path) of the fact files of a project, else of every project, by the alphabet."""
+    try:
+        projects = [check_name(project, "project")] if project else sorted(os.listdir(root.join("projects")))
+    except OSError:
+        return
+    for name in projects:
+        folder = f"projects/{name}"
+        try:
+            files = [] if name.startswith(".") else sorted(os.listdir(root.join(folder)))
+        except OSError:
+            continue
+        for file in files:
+            place = root.join(f"{folder}/{file}")
+            if file.endswith(".json") and not file.startswith(".") and os.path.isfile(place) and root.contains(place):
+                yield name, f"{folder}/{file}"
+
+
+def search(root: Root, term: str, only: list[str]) -> list[dict[str, str]]:
+    """Return the places where `term` stands in a key or value, whatever its case: {file, path, value, match}.
+
+    Values are cut at 200 characters; those under keys that name a credential are
+    masked. `only` names the files (`credentials` or `machine/credentials`); empty means all.
+    """
+    folded = term.casefold()
+    found: list[dict[str, str]] = []
+    for label, path in fact_files(root):
+        if only and label not in only and label.removeprefix("machine/") not in only:
+            continue
+        try:
+            is_secret = hides(label.rpartition("/")[2])
+            found += _matches(load(root, path), "", folded, label, is_secret=is_secret)
+        except (InvalidRecord, RecursionError):
+            continue
+    return found
+
+
+def _matches(content: object, path: str, folded: str, label: str, *, is_secret: bool) -> Iterator[dict[str, str]]:
+    items: list[tuple[str, object]] = []
+    if isinstance(content, dict):
+        items = [(str(key), value) for key, value in content.items()]
+    elif isinstance(content, list):
+        items = [(str(index), value) for index, value in enumerate(content)]
+    elif folded in _text(content).casefold():
+        yield {"file": label, "path": path, "value": _shown(content, is_secret=is_secret), "match": "value"}
+    for key, value in items:
+        below = f"{path}.{key}" if path else key
+        is_hidden = hides(key, is_secret=is_secret) if isinstance(content, dict) else is_secret
+        if isinstance(content, dict) and folded in key.casefold():
+            yield {"file": label, "path": below, "value": _shown(value, is_secret=is_hidden), "match": "key"}
+        yield from _matches(value, below, folded, label, is_secret=is_hidden)
+
+
+def hides(key: str, *, is_secret: bool = False) -> bool:
+    """Tell whether the value of a key is hidden: it names a credential, or it stands below one and says no more about it."""
+    from oracle.domain.safety.secrets import names_secret
+
+    return names_secret(key) or (is_secret and key.casefold() not in _ABOUT_SECRETS)
+
+
+def _shown(value: object, *, is_secret: bool) -> str:
+    return _text(veiled(value, is_secret=is_secret))[:200]
+
+
+def veiled(value: object, *, is_secret: bool) -> object:
+    """Return a value with what is hidden replaced; true, false and null give nothing away."""
+    if isinstance(value, dict):
+        return {key: veiled(item, is_secret=hides(str(key), is_secret=is_secret)) for key, item in value.items()}
+    if isinstance(value, list):
+        return [veiled(item, is_secret=is_secret) for item in value]
+    return HIDDEN if is_secret and value not in (None, True, False, "") else value
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,291 @@
+"""The Root and every path the product knows. No other module spells a folder or file name of the layout.
+
+Reads the environment once to choose the Root; touches no file but through `os.path` look-ups.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oracle.domain.names.flat import flatten
+from oracle.domain.names.slugs import SHARED, check_name
+from oracle.errors import RootUnusable, UsageError
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RECORD_TREES = ("projects", "shared", "learnings")
+"""First-level folders whose Markdown and JSON files are records."""
+
+SANDBOX_MARKS = ("/.agents/runtime/identities/", "/.agent-runtime/identities/")
+LEGACY_PLURALS = {"decisions": "decision", "deliveries": "delivery", "issues": "issue", "findings": "finding"}
+_OWN_NAMES = frozenset(
+    """projects shared learnings machine responses config events.log index.json _state _links _backlinks tasks profiles
+    link-patterns.toml component-patterns.toml""".split()
+)
+SKIPPED_FOLDERS = ("_index", "_links", "_backlinks", "_state")
+
+
+def choose_root(flag: str | None = None, environ: Mapping[str, str] | None = None) -> str:
+    """Return the absolute path of the Root by the one rule that every program follows.
+
+    `--memory-dir` > `ORACLE_ROOT` > `CLAWSEAT_REAL_HOME` > `AGENT_HOME` > `HOME` unless it is a sandbox > the home of the
+    passwd entry; the homes with `/.agents/memory` added. Raises UsageError for an empty flag.
+    """
+    env = os.environ if environ is None else environ
+    if flag is not None:
+        if not flag.strip():
+            raise UsageError(
+                say("--memory-dir is empty."), hint=say("Give the folder of the Root, or leave the option out.")
+            )
+        return os.path.abspath(os.path.expanduser(flag))
+    if env.get("ORACLE_ROOT"):
+        return os.path.abspath(os.path.expanduser(env["ORACLE_ROOT"]))
+    return os.path.join(choose_home(env), ".agents", "memory")
+
+
+def name_root(flag: str | None = None) -> str:
+    """Return the chosen Root when a program must be told of it, "" for the one it finds itself. Raises as `choose_root`."""
+    chosen = choose_root(flag)
+    return "" if chosen == os.path.join(choose_home(os.environ), ".agents", "memory") else chosen
+
+
+def choose_home(env: Mapping[str, str]) -> str:
+    """Return the home that the environment names: not a sandbox of an agent's, else that of the passwd entry."""
+    for name in ("CLAWSEAT_REAL_HOME", "AGENT_HOME"):
+        if env.get(name):
+            return os.path.abspath(os.path.expanduser(env[name]))
+    home = env.get("HOME", "")
+    if home and not any(mark in os.path.abspath(home) + "/" for mark in SANDBOX_MARKS):
+        return os.path.abspath(home)
+    import pwd
+
+    return pwd.getpwuid(os.getuid()).pw_dir
+
+
+class Root:
+    """The memory root: turns names into absolute paths and checks that they stay inside."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path.rstrip("/") or "/"
+
+    def join(self, relpath: str) -> str:
+        """Return the absolute path of a root-relative one."""
+        return f"{self.path}/{relpath}"
+
+    def relative(self, path: str) -> str:
+        """Return the root-relative form of an absolute or relative path. Raises UsageError outside the Root."""
+        absolute = os.path.abspath(path)
+        for base in (self.path, os.path.realpath(self.path)):
+            if absolute.startswith(base + "/"):
+                return absolute[len(base) + 1 :]
+        raise UsageError(
+            say("{path} is not under the Root {root}.", path=path, root=self.path),
+            hint=say("Name a file below the Root, or choose another Root."),
+        )
+
+    def require(self) -> None:
+        """Raise RootUnusable unless the Root is a folder that is one: a wrong name must not litter somebody's folder."""
+        if os.path.isdir(f"{self.path}/projects"):
+            return
+        if os.path.isdir(self.path) and not os.access(self.path, os.R_OK | os.X_OK):
+            raise RootUnusable(
+                say("The Root {path} can't be read: permission is denied.", path=self.path),
+                hint=say("Check its owner and mode."),
+            )
+        if os.path.exists(self.path) and not os.path.isdir(self.path):
+            raise RootUnusable(
+                say("The Root {path} is not a folder.", path=self.path), hint=say("Name a folder with --memory-dir.")
+            )
+        if not os.path.isdir(self.path):
+            what = say("The Root {path} does not exist.", path=self.path)
+        elif self._looks_foreign():
+            what = say("The Root {path} holds other things and no projects/.", path=self.path)
+        else:
+            return
+        raise RootUnusable(
+            what,
+            hint=say("Make it with `oracle init`, or name another with --memory-dir."),
+        )
+
+    def _looks_foreign(self) -> bool:
+        """Tell whether a folder without `projects/` has visible names, none of the layout and not all of them flat facts."""
+        try:
+            names = [name for name in os.listdir(self.path) if not name.startswith(".")]
+        except OSError:
+            return False
+        return not _OWN_NAMES.intersection(names) and not all(name.endswith(".json") for name in names)
+
+    # -- state and projections -------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> str:
+        """`_state/`: what may be deleted at any time."""
+        return self.join("_state")
+
+    @property
+    def database(self) -> str:
+        """`_state/oracle.db`: the disposable index."""
+        return self.join("_state/oracle.db")
+
+    @property
+    def vectors(self) -> str:
+        """`_state/vectors.db`: what the semantic extra made of the records' texts; outlives the index."""
+        return self.join("_state/vectors.db")
+
+    @property
+    def lock(self) -> str:
+        """`_state/lock`: the one write lock."""
+        return self.join("_state/lock")
+
+    @property
+    def scratch(self) -> str:
+        """`_state/tmp/`: files on their way to their name; whoever holds the lock may empty it."""
+        return self.join("_state/tmp")
+
+    @property
+    def log(self) -> str:
+        """`_state/oracle.log`: tracebacks of what nobody foresaw."""
+        return self.join("_state/oracle.log")
+
+    @property
+    def hook_log(self) -> str:
+        """`_state/hook.log`: what hooks did and why they did not."""
+        return self.join("_state/hook.log")
+
+    @property
+    def events(self) -> str:
+        """`events.log`: the journal."""
+        return self.join("events.log")
+
+    @property
+    def catalogue(self) -> str:
+        """`index.json`: the published summary, shared with other writers."""
+        return self.join("index.json")
+
+    @property
+    def machine(self) -> str:
+        """`machine/`: facts about this machine."""
+        return self.join("machine")
+
+    def links_file(self, slug: str) -> str:
+        """Return the path of the outgoing projection of a record."""
+        return self.join(f"_links/{flatten(slug)}.jsonl")
+
+    def backlinks_file(self, target: str) -> str:
+        """Return the path of the incoming projection of a target."""
+        return self.join(f"_backlinks/{flatten(target)}.jsonl")
+
+    # -- the task tree ---------------------------------------------------------------------------------------------
+
+    @property
+    def agents(self) -> str:
+        """The agents folder: what holds the Root's siblings. Nothing outside of it is ever written.
+
+        `<home>/.agents` for a Root at `<home>/.agents/memory`; any other Root holds its siblings itself.
+        """
+        return os.path.dirname(self.path) if self.path.endswith("/.agents/memory") else self.path
+
+    @property
+    def home(self) -> str:
+        """The folder that `~` means in a profile: the home of the agents folder, or the Root that is a world of its own."""
+        return os.path.dirname(self.agents) or "/" if self.agents != self.path else self.path
+
+    @property
+    def tasks(self) -> str:
+        """`tasks/`: one folder a project, with the queues and receipts of its seats."""
+        return f"{self.agents}/tasks"
+
+    @property
+    def profiles(self) -> str:
+        """`profiles/`: one TOML file a project."""
+        return f"{self.agents}/profiles"
+
+    @property
+    def sessions(self) -> str:
+        """`sessions/`: what other tools note of the seats that run; read only."""
+        return f"{self.agents}/sessions"
+
+    @property
+    def responses(self) -> str:
+        """`responses/`: the answers, one file a task."""
+        return self.join("responses")
+
+    @property
+    def inbox(self) -> str:
+        """`_state/inbox/`: hook intents and wake-ups that wait for their time."""
+        return self.join("_state/inbox")
+
+    @property
+    def daemon_lock(self) -> str:
+        """`_state/daemon.lock`: held by the one daemon of the Root."""
+        return self.join("_state/daemon.lock")
+
+    @property
+    def daemon_status(self) -> str:
+        """`_state/daemon.json`: what the daemon last said of itself."""
+        return self.join("_state/daemon.json")
+
+    @property
+    def daemon_log(self) -> str:
+        """`_state/daemon.log`: what the daemon did, one JSON line each."""
+        return self.join("_state/daemon.log")
+
+    @property
+    def probe(self) -> str:
+        """`_state/probe/`: where the daemon moves a file to see that its watcher sees."""
+        return self.join("_state/probe")
+
+    @property
+    def packets(self) -> str:
+        """`_state/packets/`: the packets that agents were given, for inspection."""
+        return self.join("_state/packets")
+
+    def profile_file(self, project: str) -> str:
+        """Return the path of a project's profile, of a checked name."""
+        return f"{self.profiles}/{check_name(project, 'project')}-profile-dynamic.toml"
+
+    def task_tree(self, project: str) -> str:
+        """Return `tasks/<project>`, of a checked name; a profile may name another folder."""
+        return f"{self.tasks}/{check_name(project, 'project')}"
+
+    def handoffs(self, project: str) -> str:
+        """Return the folder of a project's receipts; a profile may name another."""
+        return f"{self.task_tree(project)}/patrol/handoffs"
+
+    # -- records and facts -----------------------------------------------------------------------------------------
+
+    def project(self, project: str) -> str:
+        """Return `projects/<project>`, root-relative, of a checked name."""
+        return f"projects/{check_name(project, 'project')}"
+
+    def record(self, project: str, kind: str, name: str) -> str:
+        """Return the root-relative path of a record of one of Memory's kinds; those of no project lie under `shared/`."""
+        folder = "shared" if project == SHARED else self.project(project)
+        return f"{folder}/{check_name(kind, 'kind')}/{name}.md"
+
+    def project_index(self, project: str) -> str:
+        """Return `projects/<project>/_index`, root-relative."""
+        return f"{self.project(project)}/_index"
+
+    def pattern_files(self, project: str) -> tuple[str, ...]:
+        """Return the root-relative configuration files that steer link extraction in a project, strongest first."""
+        shared = ("link-patterns.toml", "config/link-patterns.toml", "config/component-patterns.toml")
+        if not project:
+            return shared
+        return (f"projects/{project}/link-patterns.toml", f"projects/{project}/component-patterns.toml", *shared)
+
+    def contains(self, path: str) -> bool:
+        """Tell whether the real path of `path` lies under the real path of the Root."""
+        base = os.path.realpath(self.path)
+        real = os.path.realpath(path)
+        return real == base or real.startswith(base.rstrip("/") + "/")
+
+    def holds_record(self, path: str) -> bool:
+        """Tell whether the real path of `path` lies in one of the trees that hold records: a link may not lead elsewhere."""
+        base = os.path.realpath(self.path).rstrip("/")
+        return os.path.realpath(path).startswith(tuple(f"{base}/{tree}/" for tree in RECORD_TREES))

@@ -1,0 +1,154 @@
+"""The one write lock of a Root: flock on `_state/lock`, with a time-out and the holder's name for those who wait."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import sys
+import time
+
+from oracle.errors import LockTimeout, RootUnusable
+from oracle.store.disk import files
+from oracle.store.root.layout import Root
+from oracle.wording import Said, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
+DEFAULT_TIMEOUT = 30.0
+"""Seconds a writer waits for the lock before it gives up with exit code 75."""
+
+_FIRST_PAUSE, _SHORTEST_PAUSE, _SHARE = 0.02, 0.001, 0.98
+"""Seconds between two tries: each pause is a little shorter than the one before, so that whoever waits longest is served first."""
+
+
+class WriteLock:
+    """A context manager that holds the write lock of one Root; not re-entrant."""
+
+    def __init__(self, root: Root, timeout: float = DEFAULT_TIMEOUT) -> None:
+        self._root = root
+        self._timeout = timeout
+        self._handle = -1
+
+    def __enter__(self) -> WriteLock:
+        if not self.acquire():
+            raise LockTimeout(
+                say(
+                    "The write lock of {path} is held by {holder}; waited {timeout:g} s.",
+                    path=self._root.path,
+                    holder=describe_holder(self._root),
+                    timeout=self._timeout,
+                ),
+                hint=say("Try again in a moment; if the holder hangs, end that process."),
+            )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def acquire(self) -> bool:
+        """Take the lock, waiting up to the time-out (0: one try); tell whether it is held now.
+
+        Raises RootUnusable where the file system knows no flock.
+        """
+        ensure_state(self._root)
+        deadline = time.monotonic() + self._timeout
+        pause = _FIRST_PAUSE
+        while not self._try():
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
+            pause = max(pause * _SHARE, _SHORTEST_PAUSE)
+        self._name_holder()
+        return True
+
+    def release(self) -> None:
+        """Give the lock back; closing the handle is what releases it."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def _try(self) -> bool:
+        try:
+            handle = os.open(self._root.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.FILE_MODE)
+        except FileNotFoundError:  # `_state` was deleted while we waited
+            ensure_state(self._root)
+            return False
+        except OSError as error:
+            raise files.disk_failure(self._root.lock, error) from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(handle)
+            if error.errno in (errno.EWOULDBLOCK, errno.EACCES, errno.EINTR):
+                return False
+            raise RootUnusable(
+                say(
+                    "The file system of {path} knows no flock ({strerror}).",
+                    path=self._root.path,
+                    strerror=error.strerror,
+                ),
+                hint=say("Keep the Root on a local file system."),
+            ) from error
+        if files.is_named(self._root.lock, handle):  # else `_state` was deleted between open and flock
+            self._handle = handle
+            return True
+        os.close(handle)
+        return False
+
+    def _name_holder(self) -> None:
+        command = os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] else "python"
+        note = json.dumps({"pid": os.getpid(), "command": command, "since": round(time.time(), 3)}).encode()
+        try:
+            os.pwrite(self._handle, note.ljust(128) + b"\n", 0)
+        except OSError:  # a full disk must not keep a reader's reconcile from ending cleanly
+            return
+
+
+def describe_holder(root: Root) -> Said:
+    """Return "process 12 (memory_write, for 3 s)" from what the last holder wrote, or "another process"."""
+    try:
+        with open(root.lock, "rb") as stream:
+            note = json.loads(stream.read(4096) or b"null")
+        age = max(0.0, time.time() - float(note["since"]))
+        return say("process {pid} ({command}, for {age:.0f} s)", pid=int(note["pid"]), command=note["command"], age=age)
+    except (OSError, ValueError, TypeError, KeyError):
+        return say("another process")
+
+
+def is_held(path: str) -> bool:
+    """Tell whether some process holds the lock on a file now, without waiting; two who look do not see each other.
+
+    Raises OSError for a file that is there and can't be opened.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe would be waited for
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def ensure_state(root: Root) -> None:
+    """Make `_state/` with its `.gitignore` (`*`) under an existing Root."""
+    if os.path.isdir(root.scratch) and os.path.exists(f"{root.state}/.gitignore"):
+        return
+    root.require()
+    if os.path.islink(root.state) and not root.contains(root.state):
+        raise RootUnusable(
+            say("{state} is a symbolic link that leaves the Root; nothing is written behind it.", state=root.state),
+            hint=say("Remove the link; `_state` is made anew."),
+        )
+    files.make_folder(root.scratch)
+    if not os.path.exists(f"{root.state}/.gitignore"):
+        files.replace(f"{root.state}/.gitignore", b"*\n", scratch=root.scratch)

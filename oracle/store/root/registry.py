@@ -1,0 +1,100 @@
+"""Change the registry of projects, `projects.json`: one lock, a backup, one step. What others keep in it survives.
+
+Store room. Whatever shape it had, it is written as version 2: `{"version": 2, "projects": [entry, …]}`, entries by name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from oracle.errors import InvalidRecord, NewerVersion
+from oracle.store.disk import files, steps
+from oracle.store.root import projects
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Entry = dict[str, object]
+    Make = Callable[[Entry], Entry]
+
+VERSION = 2
+
+
+def change(folder: str, name: str, make: Make) -> tuple[Entry, Entry]:
+    """Put what `make` returns in the place of a project's entry, {} when it has none; return the entry before and after.
+
+    Nothing is written when it stays as it is. Raises InvalidRecord for a registry that can't be read, NewerVersion,
+    LockTimeout, DiskFailure.
+    """
+    path = f"{folder}/projects.json"
+    with steps.FileLock(path):
+        raw = steps.read(path)
+        content = _parse(path, raw)
+        entries = projects.entries(content)
+        before = entries.get(name, {})
+        after = make(dict(before))
+        if after != before:
+            if raw is not None:
+                _put(f"{path}.bak", raw)
+            text = json.dumps(_document(content, {**entries, name: after}), ensure_ascii=False, indent=2) + "\n"
+            _put(path, text.encode("utf-8", "replace"))
+    return before, after
+
+
+def require_readable(folder: str) -> None:
+    """Raise InvalidRecord or DiskFailure for a registry that is there and can't be read; that of a newer program can."""
+    path = f"{folder}/projects.json"
+    _content(path, steps.read(path))
+
+
+def _parse(path: str, raw: bytes | None) -> object:
+    content = _content(path, raw)
+    version = content.get("version") if isinstance(content, dict) else None
+    if isinstance(version, int) and version > VERSION:
+        raise NewerVersion(
+            say("{path} is of version {version}, which a newer program wrote.", path=path, version=version),
+            hint=say("Upgrade this program."),
+        )
+    return content
+
+
+def _content(path: str, raw: bytes | None) -> object:
+    if raw is None or not raw.strip():
+        return None
+    try:
+        content = json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        content = raw
+    if not isinstance(content, dict | list):
+        raise InvalidRecord(
+            say("{path} is no JSON of projects; it is left as it is.", path=path), hint=say("Mend it, or move it away.")
+        )
+    return content
+
+
+def _document(content: object, entries: Mapping[str, Entry]) -> dict[str, object]:
+    """Return the registry as version 2, with every key and every item beside its entries that stood there before."""
+    kept: dict[str, object] = {}
+    others: list[object] = []
+    if isinstance(content, dict):
+        kept = content if "projects" in content else {key: item for key, item in content.items() if key not in entries}
+    projects_ = content.get("projects") if isinstance(content, dict) else content
+    if isinstance(projects_, list):
+        others = [item for item in projects_ if _name(item) not in entries]
+    elif isinstance(projects_, dict):
+        kept = {**kept, **{key: item for key, item in projects_.items() if key not in entries}}
+    return {**kept, "version": VERSION, "projects": [*(entries[name] for name in sorted(entries)), *others]}
+
+
+def _name(item: object) -> object:
+    name = item.get("name") if isinstance(item, dict) else item
+    return name if isinstance(name, str) else None
+
+
+def _put(path: str, data: bytes) -> None:
+    steps.replace(path, data)
+    if os.stat(path).st_mode & 0o077:
+        os.chmod(path, files.FILE_MODE)

@@ -5,19 +5,13 @@
 
 from __future__ import annotations
 
-import os
-
-from oracle.app.clock import SystemClock
-from oracle.domain.names.slugs import RECORD_SUFFIXES, is_entity, parse_target
-from oracle.store.root.layout import Root, choose_root
+from oracle.app.context import Context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from types import TracebackType
 
     from oracle.app.answers.reply import Reply
-    from oracle.app.clock import Clock
     from oracle.app.codebase.ownership import Judged
     from oracle.app.codebase.stale_names import Stale
     from oracle.app.decisions.handover import Resolution, Sent
@@ -55,78 +49,22 @@ if TYPE_CHECKING:
     from oracle.domain.records.drafts import Draft
     from oracle.domain.records.memories import Given
     from oracle.domain.records.packets import Request
-    from oracle.index.fresh import Index
     from oracle.index.reports import Progress, Report
     from oracle.store.root.facts import Fact
     from oracle.store.root.profile import Profile
-    from oracle.wake.outcomes import Waker
 
     BacklinkRow = tuple[str, str, str, int, int, str, str, str]
     BacklinkLine = tuple[str, str, str, int, str | None, str | None]
 
 
-class Oracle:
+class Oracle(Context):
     """A Root with its index; not for use by two threads at a time."""
-
-    def __init__(self, root: Root, *, clock: Clock, warn: Callable[[str], None], waker: Waker | None = None) -> None:
-        self.root = root
-        self.clock = clock
-        self.warn = warn
-        self.waker = waker
-        self._index: Index | None = None
-
-    @property
-    def index(self) -> Index:
-        """The index of the Root, made when it is first needed: a delivery needs none."""
-        if self._index is None:
-            from oracle.index.fresh import Index
-
-            self._index = Index(self.root, now_ns=self.clock.now_ns, warn=self.warn)
-        return self._index
-
-    @classmethod
-    def open(
-        cls,
-        root: str | None = None,
-        *,
-        clock: Clock | None = None,
-        warn: Callable[[str], None] | None = None,
-        waker: Waker | None = None,
-    ) -> Oracle:
-        """Open the Root named by `root`, or the one that the environment chooses. Touches no file yet.
-
-        `warn` gets one line for what a person should know and the answer does not say; by default it is dropped. Seats are
-        woken by `waker`, by default in the tmux server that the environment names.
-        """
-        return cls(Root(choose_root(root)), clock=clock or SystemClock(), warn=warn or _drop, waker=waker)
-
-    def __enter__(self) -> Oracle:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the index; the object may be used again."""
-        if self._index is not None:
-            self._index.close()
 
     def target(self, text: str) -> str:
         """Return the target that a person named: a slug, a path under the Root or an entity. Raises UsageError."""
-        if text.startswith("/"):
-            base = os.path.realpath(self.root.path)
-            name = parse_target(text, base if text.startswith(base + "/") else self.root.path)
-        else:
-            name = parse_target(text)
-        stated = text.strip().rstrip("/")
-        if is_entity(name) or (name.isascii() and not stated.endswith(RECORD_SUFFIXES)):
-            return name
-        suffix = stated[stated.rfind(".") :] if stated.endswith(RECORD_SUFFIXES) else ""
-        from oracle.index.read import names
+        from oracle.app.records import targets
 
-        return self.index.read(lambda connection: names.slug_meant(connection, name, suffix))
+        return targets.resolve(self, text)
 
     def find(self, text: str) -> str:
         """Return the record or entity that a person named and that links may lead to. Raises NotInMemory, UsageError.
@@ -135,47 +73,43 @@ class Oracle:
         """
         from oracle.app.records import naming
 
-        name = self.target(text)
-        return self.index.find(lambda connection: naming.find_target(self, connection, name))
+        return naming.find(self, text)
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def backlinks(self, target: str, *, types: Sequence[str] = (), fresh: bool = False) -> list[BacklinkRow]:
         """Return the edges into a target: (source slug, type, snippet, line, mtime ns, path, retired by, how)."""
-        from oracle.index.read import query
+        from oracle.app.records import graph
 
-        name = self.target(target)
-        return self.index.find(lambda connection: query.backlinks(connection, name, types), fresh=fresh)
+        return graph.backlinks(self, target, types=types, fresh=fresh)
 
     def backlink_lines(self, target: str, *, fresh: bool = False) -> list[BacklinkLine]:
         """Return the edges into a target as `_backlinks/` states them: (source slug, type, snippet, mtime ns, retired by, how)."""
-        from oracle.index.read import query
+        from oracle.app.records import graph
 
-        name = self.target(target)
-        return self.index.find(lambda connection: query.backlink_lines(connection, name), fresh=fresh)
+        return graph.backlink_lines(self, target, fresh=fresh)
 
     def links(
         self, slug: str, *, types: Sequence[str] = (), fresh: bool = False
     ) -> list[tuple[str, str, str, int, int]]:
         """Return the edges out of a record: (type, target, snippet, line, 1 when the target is there)."""
-        from oracle.index.read import query
+        from oracle.app.records import graph
 
-        name = self.target(slug)
-        return self.index.find(lambda connection: query.links(connection, name, types), fresh=fresh)
+        return graph.links(self, slug, types=types, fresh=fresh)
 
     def graph(
         self, target: str, *, depth: int = 1, direction: str = "out", types: Sequence[str] = (), fresh: bool = False
     ) -> Walk:
         """Walk the graph from a target; `direction` is out, in or both. Raises UsageError."""
-        from oracle.app.records import graph as walking
+        from oracle.app.records import graph
 
-        return walking.walk_graph(self, self.target(target), depth=depth, direction=direction, types=types, fresh=fresh)
+        return graph.graph(self, target, depth=depth, direction=direction, types=types, fresh=fresh)
 
     def entities(self, namespace: str = "", *, top: int = 20, fresh: bool = False) -> list[tuple[str, int]]:
         """Return (entity, number of records that mention it), most mentioned first."""
-        from oracle.index.read import query
+        from oracle.app.records import graph
 
-        return self.index.find(lambda connection: query.entities(connection, namespace, top), fresh=fresh)
+        return graph.entities(self, namespace, top=top, fresh=fresh)
 
     def orphans(self, project: str = "", *, fresh: bool = False) -> list[Summary]:
         """Return the records that link to no record and that no record links to."""
@@ -185,16 +119,15 @@ class Oracle:
 
     def unresolved(self, project: str = "", *, fresh: bool = False) -> list[tuple[str, str, str, str, int, str]]:
         """Return the links to records that don't exist: (slug, path, type, as written, line, slug it would have)."""
-        from oracle.index.read import query
+        from oracle.app.records import graph
 
-        return self.index.read(lambda connection: query.unresolved(connection, project), fresh=fresh)
+        return graph.unresolved(self, project, fresh=fresh)
 
     def titled(self, names: Iterable[str]) -> dict[str, str]:
         """Return of each name that is just a record's title that record's slug: no link is read so, but a person may mean it."""
         from oracle.app.records import naming
 
-        wanted = list(names)
-        return self.index.read(lambda connection: naming.find_titled(connection, wanted))
+        return naming.titled(self, names)
 
     def records(
         self, filters: Mapping[str, str], *, limit: int = 0, newest_first: bool = False, fresh: bool = False
@@ -236,15 +169,15 @@ class Oracle:
 
     def show(self, slug: str, *, first_line: int = 1, last_line: int = 0, fresh: bool = False) -> Shown:
         """Return lines of a record, read from disk now; `last_line` 0 means the end. Raises NotInMemory."""
-        from oracle.app.search import search
+        from oracle.app.records import show
 
-        return search.show(self, slug, first_line=first_line, last_line=last_line, fresh=fresh)
+        return show.show(self, slug, first_line=first_line, last_line=last_line, fresh=fresh)
 
     def fact(self, key: str, project: str = "") -> Fact:
         """Return the fact at a dotted key. Raises NotInMemory."""
-        from oracle.store.root import facts
+        from oracle.app.overview import inventory
 
-        return facts.find(self.root, key, project)
+        return inventory.find_fact(self, key, project)
 
     def reveal(self, key: str, project: str = "") -> Fact:
         """Return the fact at a dotted key; the value of a credential is read from its file now. Raises NotInMemory."""
@@ -254,15 +187,15 @@ class Oracle:
 
     def status(self, *, fresh: bool = False) -> dict[str, object]:
         """Return counts by project, seat and kind, the fact files and how fresh the index is."""
-        from oracle.app.records import listing
+        from oracle.app.overview import status
 
-        return listing.status(self, fresh=fresh)
+        return status.status(self, fresh=fresh)
 
     def problems(self, prefix: str = "", *, fresh: bool = False) -> list[tuple[str, int, str]]:
         """Return (path, line, reason) of every file that could not be read cleanly."""
-        from oracle.index.read import query
+        from oracle.app.records import listing
 
-        return self.index.read(lambda connection: query.problems(connection, prefix), fresh=fresh)
+        return listing.list_problems(self, prefix, fresh=fresh)
 
     def standing(self) -> dict[str, object]:
         """Return `problems` (a count) and `freshness` of the last answer; the tree is not looked at again."""
@@ -327,7 +260,7 @@ class Oracle:
         """
         from oracle.app.records import write
 
-        return write.write_all(self, [draft], secrets=secrets, dry_run=dry_run)[0]
+        return write.write(self, draft, secrets=secrets, dry_run=dry_run)
 
     def write_many(self, drafts: Sequence[Draft], *, secrets: str = "refuse") -> list[Written]:
         """Write records under one lock, projections printed once at the end; all are checked before the first is written."""
@@ -355,14 +288,9 @@ class Oracle:
 
         `full` stats every file and compares every projection; `rebuild` reads everything anew.
         """
-        from oracle.app import root as upkeep
+        from oracle.app import root
 
-        report = self.index.reconcile(
-            patience=None, full=full, rebuild=rebuild, accept_removals=accept_removals, progress=progress
-        )
-        for sentence in upkeep.links_out(self.root):
-            self.warn(sentence)
-        return upkeep.reprint(self, report) if full and not rebuild else report
+        return root.reconcile(self, full=full, rebuild=rebuild, accept_removals=accept_removals, progress=progress)
 
     def publish(self) -> list[str]:
         """Publish `index.json` and every project's `_index/`; return the paths."""
@@ -477,9 +405,9 @@ class Oracle:
 
     def init_profile(self, project: str, seats: Sequence[str], *, repo_root: str = "") -> str:
         """Write a minimal profile of a project; return its path. Raises RecordExists, InvalidName, UsageError."""
-        from oracle.store.root import new_profile
+        from oracle.app.delivery import team
 
-        return new_profile.init(self.root, project, seats, repo_root=repo_root)
+        return team.init_profile(self, project, seats, repo_root=repo_root)
 
     def profile(self, project: str, path: str = "") -> Profile:
         """Return the profile of a project, or the one at `path`. Raises NoProfile, InvalidProfile."""
@@ -676,17 +604,15 @@ class Oracle:
 
     def handoffs(self, project: str = "", state: str = "") -> Handoffs:
         """Return the handoffs of one project or of all. Raises UsageError, NoProfile."""
-        from oracle.app.delivery import handoffs, resume
+        from oracle.app.delivery import commands
 
-        resume.resume_quietly(self)
-        return handoffs.list_all(self, project=project, state=state)
+        return commands.list_handoffs(self, project, state)
 
     def handoff(self, task_id: str, project: str = "") -> Story:
         """Return the story of one task from its files. Raises NotFound, UsageError when several projects have one."""
-        from oracle.app.delivery import handoffs, resume
+        from oracle.app.delivery import commands
 
-        resume.resume_quietly(self)
-        return handoffs.tell(self, task_id, project=project)
+        return commands.show_handoff(self, task_id, project)
 
     def resume(self) -> Resumed:
         """Finish what dead processes began, send the wake-ups that wait, mend handoffs that stand half done."""
@@ -711,7 +637,3 @@ class Oracle:
         from oracle.app import root as upkeep
 
         return upkeep.note_crash(self, trace)
-
-
-def _drop(_: str) -> None:
-    return

@@ -31,8 +31,8 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
         *("--title", "Lock", "--body", "See ARENA-228 and src/lock.py."),
     ),
 }
-LINKS = {
-    "oracle.domain." + name for name in ("addresses", "entities", "extraction", "masks", "references", "vocabulary")
+LINKS = {"oracle.domain.markdown.masks"} | {
+    f"oracle.domain.links.{name}" for name in ("addresses", "entities", "extraction", "references", "vocabulary")
 }
 """What reads links out of a text, and is of no use to a program that reads none."""
 

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
     Event = dict[str, object]
 
@@ -23,28 +23,28 @@ POLL = 0.2
 _MOST = 1 << 31
 
 
-def events(oracle: Oracle, *, project: str = "", task: str = "", limit: int = 0) -> list[Event]:
+def events(context: Context, *, project: str = "", task: str = "", limit: int = 0) -> list[Event]:
     """Return the last events that fit, the oldest first; `limit` 0 means all."""
-    fitting = (event for event in journal.read(oracle.root) if _fits(event, project, task))
+    fitting = (event for event in journal.read(context.root) if _fits(event, project, task))
     return list(deque(fitting, maxlen=min(limit, _MOST))) if limit > 0 else list(fitting)
 
 
-def follow(oracle: Oracle, *, project: str = "", task: str = "", limit: int = 0) -> Iterator[Event]:
+def follow(context: Context, *, project: str = "", task: str = "", limit: int = 0) -> Iterator[Event]:
     """Yield the last events and then each new one as it is written, until the caller has enough.
 
     A line is taken once it is whole; a journal that was replaced or cut is read from its beginning.
     """
-    offset = _size(oracle.root.events)
-    before = _read(oracle.root.events, 0, offset).split(b"\n")
+    offset = _size(context.root.events)
+    before = _read(context.root.events, 0, offset).split(b"\n")
     rest = before.pop()
     last = [event for line in before for event in _parse(line) if _fits(event, project, task)]
     yield from last[-limit:] if limit > 0 else last
     while True:
-        size = _size(oracle.root.events)
+        size = _size(context.root.events)
         if size < offset:
             offset, rest = 0, b""
         if size > offset:
-            rest += _read(oracle.root.events, offset, size - offset)
+            rest += _read(context.root.events, offset, size - offset)
             offset = size
             *lines, rest = rest.split(b"\n")
             yield from (event for line in lines for event in _parse(line) if _fits(event, project, task))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.domain import timestamps
 from oracle.errors import OracleError, RootUnusable
 from oracle.store.disk import files
@@ -14,16 +14,16 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.index.reports import Report
+    from oracle.index.reports import Progress, Report
     from oracle.store.root.layout import Root
     from oracle.wording import Said
 
 _FOLDERS = (*RECORD_TREES, "machine", "responses")
 
 
-def init(oracle: Oracle) -> bool:
+def init(context: Context) -> bool:
     """Make the Root and its first folders, 0700, and tell whether it was made now."""
-    path = oracle.root.path
+    path = context.root.path
     above = path
     while not os.path.lexists(above):
         above = os.path.dirname(above)
@@ -37,32 +37,52 @@ def init(oracle: Oracle) -> bool:
             say("{path} is not a folder.", path=path),
             hint=say("Move it away, or choose another Root with --memory-dir."),
         )
-    is_new = not any(os.path.lexists(oracle.root.join(folder)) for folder in _FOLDERS)
+    is_new = not any(os.path.lexists(context.root.join(folder)) for folder in _FOLDERS)
     files.make_folder(path)
     for folder in _FOLDERS:
-        files.make_folder(oracle.root.join(folder))
+        files.make_folder(context.root.join(folder))
     if is_new and os.stat(path).st_mode & 0o077:
-        oracle.warn(
+        context.warn(
             say(
                 "{path} was there and is open to others; for its owner alone: chmod 700 {quoted}",
                 path=path,
                 quoted=shlex.quote(path),
             )
         )
-    oracle.reconcile()
+    reconcile(context)
     return is_new
 
 
-def reprint(oracle: Oracle, report: Report) -> Report:
+def reconcile(
+    context: Context,
+    *,
+    full: bool = False,
+    rebuild: bool = False,
+    accept_removals: bool = False,
+    progress: Progress | None = None,
+) -> Report:
+    """Make index and projections agree with the files. Raises TreeEmptied, LockTimeout, DiskFailure.
+
+    `full` stats every file and compares every projection; `rebuild` reads everything anew.
+    """
+    report = context.index.reconcile(
+        patience=None, full=full, rebuild=rebuild, accept_removals=accept_removals, progress=progress
+    )
+    for sentence in links_out(context.root):
+        context.warn(sentence)
+    return reprint(context, report) if full and not rebuild else report
+
+
+def reprint(context: Context, report: Report) -> Report:
     """Compare every projection with the index and print those that differ; return the report with their number."""
     from oracle.index.reports import Report
     from oracle.index.write import projections
 
-    database = oracle.index.database
+    database = context.index.database
     if database.in_memory:
         return report
-    with oracle.index.lock():
-        printed = projections.print_all(database.connect(), oracle.root)
+    with context.index.lock():
+        printed = projections.print_all(database.connect(), context.root)
     return Report(report.taken, report.dropped, printed, report.rebuilt)
 
 
@@ -81,24 +101,24 @@ def links_out(root: Root) -> list[Said]:
     ]
 
 
-def check(oracle: Oracle) -> list[tuple[str, str]]:
+def check(context: Context) -> list[tuple[str, str]]:
     """Return (what, root-relative path) of everything that a full reconcile would change; nothing is changed."""
     from oracle.index.write import pending
 
-    oracle.root.require()
-    return pending.differences(oracle.index.database)
+    context.root.require()
+    return pending.differences(context.index.database)
 
 
-def note_crash(oracle: Oracle, trace: str) -> str:
+def note_crash(context: Context, trace: str) -> str:
     """Append a traceback to `_state/oracle.log`, 0600, without credentials; a Root that can't be written gives ""."""
     from oracle.domain.safety.secrets import redact
 
-    if not os.path.isdir(oracle.root.path):
+    if not os.path.isdir(context.root.path):
         return ""
-    moment = timestamps.from_mtime(oracle.clock.now_ns())
+    moment = timestamps.from_mtime(context.clock.now_ns())
     try:
-        files.make_folder(oracle.root.state)
-        files.append_line(oracle.root.log, f"{moment}\n{redact(trace)[0]}".encode("utf-8", "backslashreplace"))
+        files.make_folder(context.root.state)
+        files.append_line(context.root.log, f"{moment}\n{redact(trace)[0]}".encode("utf-8", "backslashreplace"))
     except OracleError:
         return ""
-    return oracle.root.log
+    return context.root.log

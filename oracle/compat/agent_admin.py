@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from oracle.compat.door import emit, report, serve
-from oracle.compat.teamwork import make_parser, open_oracle
+from oracle.compat.teamwork import make_parser, open_context
 from oracle.errors import OracleError
 
 TYPE_CHECKING = False
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 STATUSES = ("pending", "in_progress", "done", "blocked")
 
@@ -25,31 +25,39 @@ def main(argv: Sequence[str]) -> int:
     """Do one thing to the tasks of a project; 1 when it may not be done."""
     args = _parser().parse_args(argv)
     try:
-        with open_oracle(args) as oracle:
-            _COMMANDS[args.command](oracle, args)
+        with open_context(args) as context:
+            _COMMANDS[args.command](context, args)
     except OracleError as error:
         report(error)
         return 1
     return 0
 
 
-def _create(oracle: Oracle, args: argparse.Namespace) -> None:
-    folder, _ = oracle.create_task(args.project, args.task_id, template=args.workflow_template)
+def _create(context: Context, args: argparse.Namespace) -> None:
+    from oracle.app.teamwork.workflow import create_task
+
+    folder, _ = create_task(context, args.project, args.task_id, template=args.workflow_template)
     emit(folder)
 
 
-def _list_pending(oracle: Oracle, args: argparse.Namespace) -> None:
-    for task_id, step in oracle.pending_steps(args.project, args.owner_role):
+def _list_pending(context: Context, args: argparse.Namespace) -> None:
+    from oracle.app.teamwork.workflow import list_pending
+
+    for task_id, step in list_pending(context, args.project, args.owner_role):
         emit(f"{task_id}\t{step}")
 
 
-def _update(oracle: Oracle, args: argparse.Namespace) -> None:
-    done = oracle.update_step(args.project, args.task_id, args.step, status=args.status)
+def _update(context: Context, args: argparse.Namespace) -> None:
+    from oracle.app.teamwork.workflow import update_step
+
+    done = update_step(context, args.project, args.task_id, args.step, status=args.status)
     emit(f"{done.task_id}\t{done.step.name}\t{done.step.status}")
 
 
-def _supersede(oracle: Oracle, args: argparse.Namespace) -> None:
-    found = oracle.supersede_old_tasks(args.project, days=args.age_days)
+def _supersede(context: Context, args: argparse.Namespace) -> None:
+    from oracle.app.teamwork.workflow import supersede_old
+
+    found = supersede_old(context, args.project, days=args.age_days)
     for seat, task_id in found:
         emit(f"superseded\t{seat}\t{task_id}")
     emit(f"AUTO_SUPERSEDE project={args.project} count={len(found)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from oracle.compat.door import emit, report, serve
-from oracle.compat.teamwork import make_parser, open_oracle
+from oracle.compat.teamwork import make_parser, open_context
 from oracle.errors import OracleError
 
 TYPE_CHECKING = False
@@ -26,8 +26,8 @@ def main(argv: Sequence[str]) -> int:
     from oracle.compat.rendering import print_json
 
     try:
-        with open_oracle(args) as oracle:
-            done = compaction.archive_merged(oracle, args.memory_path, period=args.default_period, commit=args.commit)
+        with open_context(args) as context:
+            done = compaction.archive_merged(context, args.memory_path, period=args.default_period, commit=args.commit)
     except OracleError as error:
         report(error)
         return FAILED

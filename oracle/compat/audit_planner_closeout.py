@@ -6,7 +6,7 @@ With `--relaxed` the consumed receipt is a warning, and the two others are enoug
 from __future__ import annotations
 
 from oracle.compat.door import complain, emit, serve
-from oracle.compat.teamwork import add_profile, make_parser, open_oracle
+from oracle.compat.teamwork import add_profile, make_parser, open_context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +21,11 @@ def run() -> int:
 
 def main(argv: Sequence[str]) -> int:
     """Audit one task's closeout; 0 when all is there, 1 when not."""
+    from oracle.app.delivery.verify import audit_closeout
+
     args = _parser().parse_args(argv)
-    with open_oracle(args) as oracle:
-        absent = oracle.audit_closeout("", args.task_id, args.profile)
+    with open_context(args) as context:
+        absent = audit_closeout(context, "", args.task_id, path=args.profile)
     soft = [line for line in absent if args.relaxed and line.startswith("missing consumed receipt")]
     hard = [line for line in absent if line not in soft]
     for line in soft:

@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 from oracle.compat.door import complain, emit, serve
-from oracle.compat.teamwork import add_notify, add_profile, add_secrets, make_parser, notifies, open_oracle
+from oracle.compat.teamwork import add_notify, add_profile, add_secrets, make_parser, notifies, open_context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.delivery.complete import Completion
 
 
@@ -29,19 +29,23 @@ def main(argv: Sequence[str]) -> int:
         complain(
             "warning: --enforce-planner-self-closeout=false is taken and changes nothing: what was asked for is done"
         )
-    with open_oracle(args) as oracle:
-        return _acknowledge(oracle, args) if args.ack_only else _complete(oracle, args)
+    with open_context(args) as context:
+        return _acknowledge(context, args) if args.ack_only else _complete(context, args)
 
 
-def _acknowledge(oracle: Oracle, args: argparse.Namespace) -> int:
-    done = oracle.acknowledge("", args.task_id, source=args.source, target=args.target, path=args.profile)
+def _acknowledge(context: Context, args: argparse.Namespace) -> int:
+    from oracle.app.delivery.acknowledge import acknowledge
+
+    done = acknowledge(context, "", args.task_id, source=args.source, target=args.target, path=args.profile)
     emit(done.line)
     emit(f"receipt: {done.receipt_path}")
     return 0
 
 
-def _complete(oracle: Oracle, args: argparse.Namespace) -> int:
-    done = oracle.complete(_completion(args))
+def _complete(context: Context, args: argparse.Namespace) -> int:
+    from oracle.app.delivery.complete import complete
+
+    done = complete(context, _completion(args))
     name = done.name
     if not done.is_new:
         emit(f"already completed {name.task_id} -> {name.target}")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from oracle.compat.door import emit, serve
-from oracle.compat.teamwork import make_parser, open_oracle
+from oracle.compat.teamwork import make_parser, open_context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 
 def run() -> int:
@@ -23,12 +23,13 @@ def main(argv: Sequence[str]) -> int:
     args = _parser().parse_args(argv)
     from oracle.compat.rendering import print_json
 
-    with open_oracle(args) as oracle:
-        emit(print_json(_COMMANDS[args.command](oracle, args)))
+    with open_context(args) as context:
+        emit(print_json(_COMMANDS[args.command](context, args)))
     return 0
 
 
-def _append(oracle: Oracle, args: argparse.Namespace) -> object:
+def _append(context: Context, args: argparse.Namespace) -> object:
+    from oracle.app.delivery import decision_log
     from oracle.app.delivery.decision_log import Entry
 
     entry = Entry(
@@ -41,19 +42,21 @@ def _append(oracle: Oracle, args: argparse.Namespace) -> object:
         reason=args.reason,
         is_auto=not args.manual,
     )
-    return oracle.log_decision(entry)
+    return decision_log.append(context, entry)
 
 
-def _list(oracle: Oracle, args: argparse.Namespace) -> object:
-    return oracle.decisions(args.project, limit=args.limit)
+def _list(context: Context, args: argparse.Namespace) -> object:
+    from oracle.app.delivery.decision_log import read_log
+
+    return read_log(context, args.project, limit=args.limit)
 
 
-def _projects(oracle: Oracle, _args: argparse.Namespace) -> object:
+def _projects(context: Context, _args: argparse.Namespace) -> object:
     import os
 
     from oracle.store.root import projects
 
-    return projects.names(oracle.root, os.environ)
+    return projects.names(context.root, os.environ)
 
 
 _COMMANDS = {"append": _append, "list": _list, "projects": _projects}

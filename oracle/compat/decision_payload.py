@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from oracle.compat.door import complain, emit, report, serve
-from oracle.compat.teamwork import make_parser, open_oracle
+from oracle.compat.teamwork import make_parser, open_context
 from oracle.errors import InvalidRecord
 
 TYPE_CHECKING = False
@@ -24,6 +24,8 @@ def run() -> int:
 
 def main(argv: Sequence[str]) -> int:
     """Check or send one payload; the codes are in the module's docstring."""
+    from oracle.app.decisions.handover import send
+
     args = _parser().parse_args(argv)
     from oracle.app.decisions import payload
 
@@ -34,8 +36,8 @@ def main(argv: Sequence[str]) -> int:
         if args.command == "validate":
             payload.validate(raw)
         else:
-            with open_oracle(args) as oracle:
-                sent = oracle.send_decision(raw, session=args.session, project=args.project, profile=args.profile)
+            with open_context(args) as context:
+                sent = send(context, raw, session=args.session, project=args.project, profile=args.profile)
             complain(f"receipt: {sent.receipt_path}")
     except InvalidRecord as error:
         report(error)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from oracle.compat.door import complain, emit, report, serve
-from oracle.compat.teamwork import add_notify, add_profile, add_secrets, make_parser, notifies, open_oracle
+from oracle.compat.teamwork import add_notify, add_profile, add_secrets, make_parser, notifies, open_context
 from oracle.errors import OracleError
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.delivery.order import Order
 
 POLICIES = ("UPDATE", "FREEZE", "EXTEND", "N/A")
@@ -28,24 +28,27 @@ def run() -> int:
 
 def main(argv: Sequence[str]) -> int:
     """Dispatch one task; the codes are in the module's docstring."""
+    from oracle.app.delivery.dispatch import least_busy
+    from oracle.app.delivery.team import open_team
+
     args = _parser().parse_args(argv)
     refused = _refuse(args)
     if refused:
         return refused
-    with open_oracle(args) as oracle:
+    with open_context(args) as context:
         if args.target_role:
             try:
-                args.target = oracle.least_busy_seat("", args.target_role, args.profile)
+                args.target = least_busy(context, "", args.target_role, path=args.profile)
             except OracleError as error:
                 if error.code != "blocked":
                     raise
                 report(error)
                 return NO_SEAT
-        seats = oracle.profile("", args.profile).seats
+        seats = open_team(context, "", path=args.profile).profile.seats
         if args.target not in seats:
             complain(f"error: target {args.target!r} is not one of the seats {', '.join(seats) or '(none)'}")
             return 1
-        return _dispatch(oracle, args)
+        return _dispatch(context, args)
 
 
 def _refuse(args: argparse.Namespace) -> int:
@@ -67,11 +70,13 @@ def _refuse(args: argparse.Namespace) -> int:
     return 0
 
 
-def _dispatch(oracle: Oracle, args: argparse.Namespace) -> int:
+def _dispatch(context: Context, args: argparse.Namespace) -> int:
+    from oracle.app.delivery.dispatch import dispatch
+
     if args.reply_to == args.target:  # briefs of old name the planner for both
         complain(f"warn: {args.target} is asked and can't get its own answer; {args.source} gets it")
         args.reply_to = ""
-    made = oracle.dispatch(_order(args))
+    made = dispatch(context, _order(args))
     emit(f"dispatched {made.name.task_id} -> {made.name.target}")
     emit(f"todo: {made.todo_path}")
     emit(f"receipt: {made.receipt_path}")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 INTERRUPTED = 130
 _ROOT_FLAG = "--memory-dir"
@@ -85,11 +85,13 @@ def _unforeseen(error: Exception) -> OracleError:
     import contextlib
     import traceback
 
+    from oracle.app.root import note_crash
+
     path = ""
     with contextlib.suppress(Exception):
-        from oracle.api import Oracle
+        from oracle.app.context import Context
 
-        path = Oracle.open(_root_named(sys.argv)).note_crash("".join(traceback.format_exception(error)))
+        path = note_crash(Context.open(_root_named(sys.argv)), "".join(traceback.format_exception(error)))
     what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
     hint = f"Details are in {path}." if path else "The Root can't be written, so no details were kept."
     return OracleError(f"Something unforeseen happened: {what}.", hint=hint)
@@ -194,10 +196,12 @@ def warn(line: str) -> None:
     complain(f"warning: {line}")
 
 
-def make_root(oracle: Oracle) -> None:
+def make_root(context: Context) -> None:
     """Make the Root when there is none, and say so."""
+    from oracle.app.root import init
+
     try:
-        oracle.root.require()
+        context.root.require()
     except RootUnusable:
-        oracle.init()
-        complain(f"note: made the Root {oracle.root.path}")
+        init(context)
+        complain(f"note: made the Root {context.root.path}")

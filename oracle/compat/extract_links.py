@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.compat.door import careful, complain, emit, serve, warn
 from oracle.compat.rendering import print_json
 from oracle.domain.links import links
@@ -30,20 +30,22 @@ def run() -> int:
 
 def main(argv: list[str]) -> int:
     """Update the links of one file, which may be gone, and print `{source, edges_total, targets_added, targets_removed}`."""
+    from oracle.app.records import graph
+
     args = _parser().parse_args(argv)
-    with Oracle.open(args.memory_dir, warn=warn) as oracle:
-        oracle.root.require()
-        path = _relative(oracle.root, args.file)
+    with Context.open(args.memory_dir, warn=warn) as context:
+        context.root.require()
+        path = _relative(context.root, args.file)
         if path is None:
-            complain(f"error: file is not under memory root {oracle.root.path}: {args.file}")
+            complain(f"error: file is not under memory root {context.root.path}: {args.file}")
             return USAGE
-        slug, before = slug_of(path), _published(oracle.root, slug_of(path))
-        file = Path(oracle.root.join(path))
+        slug, before = slug_of(path), _published(context.root, slug_of(path))
+        file = Path(context.root.join(path))
         if not file.is_file() and (not before or file.exists()):
             complain(f"error: not a file: {args.file}")
             return USAGE
         _require_record(path)
-        edges = oracle.links(slug, fresh=True)
+        edges = graph.links(context, slug, fresh=True)
     after = {target for _, target, *_ in edges}
     outcome = {
         "source": slug,

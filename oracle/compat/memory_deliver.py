@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 
 from oracle.compat.door import complain, emit, report, serve
-from oracle.compat.teamwork import add_notify, add_profile, add_secrets, make_parser, notifies, open_oracle
+from oracle.compat.teamwork import add_notify, add_profile, add_secrets, make_parser, notifies, open_context
 from oracle.domain.records.responses import parse_response
 from oracle.errors import HandoffFailed, UsageError
 
@@ -25,6 +25,8 @@ def run() -> int:
 
 def main(argv: Sequence[str]) -> int:
     """Deliver once; the codes are in the module's docstring."""
+    from oracle.app.delivery.deliver import deliver
+
     args = _parser().parse_args(argv)
     response = _response(args)
     from oracle.app.delivery.deliver import Delivery
@@ -42,9 +44,9 @@ def main(argv: Sequence[str]) -> int:
         is_strict=args.strict,
         secrets=args.secrets,
     )
-    with open_oracle(args) as oracle:
+    with open_context(args) as context:
         try:
-            done = oracle.deliver(delivery)
+            done = deliver(context, delivery)
         except HandoffFailed as error:
             report(error)
             complain(f"retry: {shlex.join(['memory_deliver', *argv])}", keeps_lines=True)

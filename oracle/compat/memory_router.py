@@ -9,7 +9,7 @@ import argparse
 import json
 import os
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.app.memories.keep import Lesson
 from oracle.compat import json_args
 from oracle.compat.door import emit, narrow_help, serve, without_secrets
@@ -57,8 +57,8 @@ def _answer(argv: list[str], warnings: list[str]) -> Answer:
     fields = json_args.read(args.input_flag if args.input_word is None else args.input_word)
     fields.require_times()
     root = args.memory_dir if args.memory_dir is not None else os.environ.get(ROOT_VARIABLE) or None
-    with Oracle.open(root, warn=warnings.append) as oracle:
-        answer = _COMMANDS[args.command](oracle, fields, args)
+    with Context.open(root, warn=warnings.append) as context:
+        answer = _COMMANDS[args.command](context, fields, args)
     warnings += [f"{name} means nothing to {args.command}" for name in fields.unused()]
     return answer
 
@@ -99,12 +99,16 @@ def _parser() -> argparse.ArgumentParser:
 # -- commands ----------------------------------------------------------------------------------------------------------
 
 
-def _init(oracle: Oracle, _fields: Fields, _args: argparse.Namespace) -> Answer:
-    made = oracle.init()
-    return {"root": oracle.root.path, "made": made}
+def _init(context: Context, _fields: Fields, _args: argparse.Namespace) -> Answer:
+    from oracle.app.root import init
+
+    made = init(context)
+    return {"root": context.root.path, "made": made}
 
 
-def _add(oracle: Oracle, fields: Fields, args: argparse.Namespace) -> Answer:
+def _add(context: Context, fields: Fields, args: argparse.Namespace) -> Answer:
+    from oracle.app.memories.keep import remember
+
     memory = Given(
         type=fields.text("memory_type").lower(),
         title=fields.text("title"),
@@ -128,15 +132,17 @@ def _add(oracle: Oracle, fields: Fields, args: argparse.Namespace) -> Answer:
         replaces=fields.text("replaces_memory_id"),
         reason=fields.text("retired_reason"),
     )
-    kept = oracle.remember(memory)
+    kept = remember(context, memory)
     return {
         "memory_id": kept.memories[0],
         "replaces_memory_id": kept.retired[0] if kept.retired else None,
-        **_outcome(oracle, kept),
+        **_outcome(context, kept),
     }
 
 
-def _route(oracle: Oracle, fields: Fields, args: argparse.Namespace) -> Answer:
+def _route(context: Context, fields: Fields, args: argparse.Namespace) -> Answer:
+    from oracle.app.memories.packets import route
+
     request = Request(
         goal=fields.text("goal"),
         role=fields.text("step_role").lower(),
@@ -147,10 +153,12 @@ def _route(oracle: Oracle, fields: Fields, args: argparse.Namespace) -> Answer:
         failures=fields.texts("recent_failures"),
         questions=fields.texts("unresolved_questions"),
     )
-    return oracle.packet(request).as_json()
+    return route(context, request).as_json()
 
 
-def _reflect(oracle: Oracle, fields: Fields, args: argparse.Namespace) -> Answer:
+def _reflect(context: Context, fields: Fields, args: argparse.Namespace) -> Answer:
+    from oracle.app.memories.keep import reflect
+
     lesson = Lesson(
         goal=fields.text("goal"),
         outcome=fields.text("outcome"),
@@ -163,17 +171,20 @@ def _reflect(oracle: Oracle, fields: Fields, args: argparse.Namespace) -> Answer
         session_id=fields.text("session_id"),
         task_id=fields.text("task_id"),
     )
-    kept = oracle.reflect(lesson)
+    kept = reflect(context, lesson)
     reflection, *procedures = kept.memories
     return {
         "reflection_memory_id": reflection,
         "procedure_memory_id": procedures[0] if procedures else None,
-        **_outcome(oracle, kept),
+        **_outcome(context, kept),
     }
 
 
-def _refresh(oracle: Oracle, fields: Fields, _args: argparse.Namespace) -> Answer:
-    kept = oracle.refresh(
+def _refresh(context: Context, fields: Fields, _args: argparse.Namespace) -> Answer:
+    from oracle.app.memories.keep import refresh
+
+    kept = refresh(
+        context,
         fields.texts("stale_memory_ids"),
         replacement=fields.text("replacement_memory_id"),
         reason=fields.text("refresh_reason"),
@@ -181,29 +192,35 @@ def _refresh(oracle: Oracle, fields: Fields, _args: argparse.Namespace) -> Answe
     return {
         "replacement_memory_id": kept.replacement or None,
         "already_retired_memory_ids": list(kept.already),
-        **_outcome(oracle, kept),
+        **_outcome(context, kept),
     }
 
 
-def _list(oracle: Oracle, fields: Fields, args: argparse.Namespace) -> Answer:
-    found = oracle.memories(project=_project(fields, args), limit=_limit(fields, args))
+def _list(context: Context, fields: Fields, args: argparse.Namespace) -> Answer:
+    from oracle.app.memories.keep import list_memories
+
+    found = list_memories(context, project=_project(fields, args), limit=_limit(fields, args))
     return {"memories": [memory.as_json() for memory in found]}
 
 
-def _inspect(oracle: Oracle, fields: Fields, args: argparse.Namespace) -> Answer:
+def _inspect(context: Context, fields: Fields, args: argparse.Namespace) -> Answer:
+    from oracle.app.memories.keep import inspect
+
     name = args.memory_id or fields.text("memory_id")
     if not name:
         raise UsageError("The memory to inspect is missing.", hint="Name it with --memory-id.")
-    return {"memory": oracle.memory(name).as_json()}
+    return {"memory": inspect(context, name).as_json()}
 
 
-def _packets(oracle: Oracle, fields: Fields, args: argparse.Namespace) -> Answer:
-    return {"packets": oracle.packets(_limit(fields, args))}
+def _packets(context: Context, fields: Fields, args: argparse.Namespace) -> Answer:
+    from oracle.app.memories import packets
+
+    return {"packets": packets.kept(context, _limit(fields, args))}
 
 
-def _outcome(oracle: Oracle, kept: Kept) -> Answer:
+def _outcome(context: Context, kept: Kept) -> Answer:
     for warning in kept.warnings:
-        oracle.warn(warning)
+        context.warn(warning)
     return {"retired_memory_ids": list(kept.retired), "edge_ids": list(kept.edges)}
 
 
@@ -220,7 +237,7 @@ def _limit(fields: Fields, args: argparse.Namespace) -> int:
     return min(limit, _MOST)
 
 
-_COMMANDS: dict[str, Callable[[Oracle, Fields, argparse.Namespace], Answer]] = {
+_COMMANDS: dict[str, Callable[[Context, Fields, argparse.Namespace], Answer]] = {
     "init": _init,
     "add": _add,
     "route": _route,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.app.guard.redaction import POLICIES
 from oracle.compat.door import careful, complain, emit, make_root, narrow_help, report, serve, warn, without_secrets
 from oracle.domain import timestamps
@@ -55,16 +55,16 @@ def main(argv: list[str]) -> int:
     if missing:
         complain(f"error: --{missing} is required in legacy record mode")
         return USAGE
-    with Oracle.open(args.memory_dir, warn=warn) as oracle:
-        oracle.clock = moment = _Moment(_choose_moment(args.iso, oracle.clock.now_ns()))
+    with Context.open(args.memory_dir, warn=warn) as context:
+        context.clock = moment = _Moment(_choose_moment(args.iso, context.clock.now_ns()))
         try:
             draft = _drop_draft(args, moment) if is_drop else _record_draft(args)
-            written = _write(oracle, draft, args)
+            written = _write(context, draft, args)
         except SecretFound as error:
             return report(error)
         except InvalidRecord as error:
             return report(InvalidRecord(f"schema validation failed: {error.sentence}", hint=error.hint))
-        _say(oracle, args, written, _look_at_author(args, draft.author, is_drop=is_drop), is_drop=is_drop)
+        _say(context, args, written, _look_at_author(args, draft.author, is_drop=is_drop), is_drop=is_drop)
     return 0
 
 
@@ -190,14 +190,16 @@ def _split(text: str) -> list[str]:
 # -- writing and saying so ---------------------------------------------------------------------------------------------
 
 
-def _write(oracle: Oracle, draft: Draft, args: argparse.Namespace) -> Written:
+def _write(context: Context, draft: Draft, args: argparse.Namespace) -> Written:
     """Write the draft; a Root that is not there yet is made, unless the draft could not be written anyway."""
+    from oracle.app.records.write import write
+
     draft.check()
     if args.dry_run:
-        oracle.root.require()
+        context.root.require()
     else:
-        make_root(oracle)
-    return oracle.write(draft, secrets=args.secrets, dry_run=args.dry_run)
+        make_root(context)
+    return write(context, draft, secrets=args.secrets, dry_run=args.dry_run)
 
 
 def _look_at_author(args: argparse.Namespace, author: str, *, is_drop: bool) -> list[str]:
@@ -209,7 +211,7 @@ def _look_at_author(args: argparse.Namespace, author: str, *, is_drop: bool) -> 
     return [without_secrets(f"author {author!r} not in known seats {seats!r}; writing anyway (soft governance)")]
 
 
-def _say(oracle: Oracle, args: argparse.Namespace, written: Written, warnings: list[str], *, is_drop: bool) -> None:
+def _say(context: Context, args: argparse.Namespace, written: Written, warnings: list[str], *, is_drop: bool) -> None:
     from oracle.compat.rendering import print_json
 
     warnings = [
@@ -230,6 +232,6 @@ def _say(oracle: Oracle, args: argparse.Namespace, written: Written, warnings: l
     elif args.dry_run:
         from oracle.app.search.federated import note_of_text
 
-        emit(print_json(note_of_text(written.text, written.path, oracle.root)))
+        emit(print_json(note_of_text(written.text, written.path, context.root)))
     else:
         emit(print_json({"id": written.id, "path": written.path, "warnings": warnings}))

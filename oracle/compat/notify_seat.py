@@ -6,7 +6,7 @@ Its receipt lies beside the handoffs, under `notices/`, and never over a dispatc
 from __future__ import annotations
 
 from oracle.compat.door import complain, emit, serve
-from oracle.compat.teamwork import add_profile, make_parser, open_oracle
+from oracle.compat.teamwork import add_profile, make_parser, open_context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ def run() -> int:
 
 def main(argv: Sequence[str]) -> int:
     """Send one notice; 0 when it was taken, or when failing is allowed."""
+    from oracle.app.delivery.notices import notify
+
     args = _parser().parse_args(argv)
     from oracle.app.delivery.notices import Notice
 
@@ -35,8 +37,8 @@ def main(argv: Sequence[str]) -> int:
         profile=args.profile,
         leaves_receipt=not args.skip_receipt,
     )
-    with open_oracle(args) as oracle:
-        done = oracle.notify(notice)
+    with open_context(args) as context:
+        done = notify(context, notice)
     if done.receipt_path:
         emit(f"receipt: {done.receipt_path}")
     if done.sent:

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.store.root.facts import Fact
 
 MODES = ("key", "file", "search", "ask", "status", "backlinks", "graph")
@@ -56,11 +56,11 @@ def main(argv: list[str]) -> int:
         parser.print_help()
         complain(f"error: specify one of: {', '.join(f'--{name}' for name in (*MODES, *FILTERS))}")
         return USAGE
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
-    with Oracle.open(args.memory_dir, warn=warn) as oracle:
+    with Context.open(args.memory_dir, warn=warn) as context:
         try:
-            return _MODES[mode](oracle, args)
+            return _MODES[mode](context, args)
         except RootUnusable as error:
             return _say_no_root(mode, error)
 
@@ -115,15 +115,20 @@ def _say_no_root(mode: str, error: RootUnusable) -> int:
 # -- facts -------------------------------------------------------------------------------------------------------------
 
 
-def _key(oracle: Oracle, args: argparse.Namespace) -> int:
-    read = oracle.reveal if args.key.startswith("credentials.keys.") else oracle.fact
-    return _print_fact(lambda: read(args.key, args.project or ""), args.key, indented=False)
+def _key(context: Context, args: argparse.Namespace) -> int:
+    if args.key.startswith("credentials.keys."):
+        from oracle.app.scans.machine import reveal as read
+    else:
+        from oracle.app.overview.inventory import find_fact as read
+    return _print_fact(lambda: read(context, args.key, args.project or ""), args.key, indented=False)
 
 
-def _file(oracle: Oracle, args: argparse.Namespace) -> int:
+def _file(context: Context, args: argparse.Namespace) -> int:
+    from oracle.app.overview.inventory import find_fact
+
     name = check_name(args.file.removeprefix("machine/").removesuffix(".json"), "fact file")
     key = f"{name}.{args.section}" if args.section else name
-    return _print_fact(lambda: oracle.fact(key, args.project or ""), key, indented=True)
+    return _print_fact(lambda: find_fact(context, key, args.project or ""), key, indented=True)
 
 
 def _print_fact(read: Callable[[], Fact], key: str, *, indented: bool) -> int:
@@ -148,16 +153,16 @@ def _mark_legacy(fact: Fact) -> None:
         complain(f"legacy: {fact.path} is of the old flat layout; machine/{fact.path} would win over it")
 
 
-def _search(oracle: Oracle, args: argparse.Namespace) -> int:
+def _search(context: Context, args: argparse.Namespace) -> int:
     from oracle.app.search.federated import search_everything
     from oracle.compat.rendering import print_json
 
     names = [name.strip().removesuffix(".json") for name in (args.files or "").split(",") if name.strip()]
-    oracle.root.require()
+    context.root.require()
     if not args.search.strip():
         raise UsageError("--search is empty.", hint="Give a word that stands in a fact or a record.")
     try:
-        matches = search_everything(oracle, args.search, names, project=args.project or "", fresh=args.fresh)
+        matches = search_everything(context, args.search, names, project=args.project or "", fresh=args.fresh)
     except NotFound as error:
         report(error)
         return NOTHING
@@ -173,13 +178,13 @@ def _search(oracle: Oracle, args: argparse.Namespace) -> int:
     return 0
 
 
-def _status(oracle: Oracle, _: argparse.Namespace) -> int:
+def _status(context: Context, _: argparse.Namespace) -> int:
     from oracle.app.overview.inventory import take_inventory
     from oracle.compat.rendering import print_json
 
-    found = take_inventory(oracle.root)
+    found = take_inventory(context.root)
     emit(print_json(found))
-    if found["exists"] and found["index"] is None and os.path.exists(oracle.root.catalogue):
+    if found["exists"] and found["index"] is None and os.path.exists(context.root.catalogue):
         complain("note: index.json can't be read; `oracle reconcile --publish` prints it anew")
     return 0 if found["exists"] else NOTHING
 
@@ -187,24 +192,27 @@ def _status(oracle: Oracle, _: argparse.Namespace) -> int:
 # -- links -------------------------------------------------------------------------------------------------------------
 
 
-def _backlinks(oracle: Oracle, args: argparse.Namespace) -> int:
+def _backlinks(context: Context, args: argparse.Namespace) -> int:
+    from oracle.app.records.graph import backlink_lines
+    from oracle.app.records.targets import resolve
     from oracle.compat.rendering import print_backlinks
 
-    target = oracle.target(args.backlinks)
-    rows = oracle.backlink_lines(target, fresh=args.fresh)
+    target = resolve(context, args.backlinks)
+    rows = backlink_lines(context, target, fresh=args.fresh)
     if not rows:
-        target = _find(oracle, target)
-        rows = oracle.backlink_lines(target)
+        target = _find(context, target)
+        rows = backlink_lines(context, target)
     emit(print_backlinks(target, rows))
     return 0
 
 
-def _graph(oracle: Oracle, args: argparse.Namespace) -> int:
+def _graph(context: Context, args: argparse.Namespace) -> int:
+    from oracle.app.records.graph import graph
     from oracle.compat.rendering import print_json
 
-    walk = oracle.graph(args.graph, depth=args.depth, fresh=args.fresh)
+    walk = graph(context, args.graph, depth=args.depth, fresh=args.fresh)
     if not walk.edges:
-        walk = oracle.graph(_find(oracle, args.graph), depth=args.depth)
+        walk = graph(context, _find(context, args.graph), depth=args.depth)
     edges = [
         {"from": step.source, "to": step.target, "type": step.type, "snippet": step.snippet, "depth": step.depth}
         for step in walk.edges
@@ -224,33 +232,37 @@ def _graph(oracle: Oracle, args: argparse.Namespace) -> int:
     return 0
 
 
-def _find(oracle: Oracle, target: str) -> str:
+def _find(context: Context, target: str) -> str:
     """Return what a target without links means; when nothing has that name, say so: the answer is an empty one."""
+    from oracle.app.records.naming import find
+    from oracle.app.records.targets import resolve
+
     try:
-        return oracle.find(target)
+        return find(context, target)
     except NotInMemory as error:
         complain(error.sentence)
         complain(f"hint: {error.hint}")
-        return oracle.target(target)
+        return resolve(context, target)
 
 
 # -- listings ----------------------------------------------------------------------------------------------------------
 
 
-def _list(oracle: Oracle, args: argparse.Namespace) -> int:
+def _list(context: Context, args: argparse.Namespace) -> int:
+    from oracle.app.records.listing import list_problems
     from oracle.app.search.federated import list_whole
     from oracle.compat.rendering import print_json
     from oracle.domain.names.slugs import SHARED
 
     filters = {name: getattr(args, name) or "" for name in FILTERS}
     try:
-        found = list_whole(oracle, filters, fresh=args.fresh)
+        found = list_whole(context, filters, fresh=args.fresh)
     except NotFound as error:
         report(error)
         emit("[]")
         return NOTHING
     project = filters["project"]
-    odd = len(oracle.problems(f"projects/{project}/" if project not in ("", SHARED) else ""))
+    odd = len(list_problems(context, f"projects/{project}/" if project not in ("", SHARED) else ""))
     emit(print_json(found))
     if odd:
         noun = "problem" if odd == 1 else "problems"

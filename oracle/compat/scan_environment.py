@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.app.scans.machine import choose
 from oracle.compat.door import careful, complain, emit, make_root, serve, warn
 
@@ -20,12 +20,15 @@ def run() -> int:
 
 def main(argv: list[str]) -> int:
     """Scan; exit code 1 when a scanner failed, 2 for one that does not exist."""
+    from oracle.app.scans.machine import scan
+
     args = _parser().parse_args(argv)
     only = [name.strip() for name in args.only.split(",") if name.strip()]
-    with Oracle.open(args.output, warn=warn) as oracle:
+    with Context.open(args.output, warn=warn) as context:
         choose(only)
-        make_root(oracle)
-        done = oracle.scan_machine(
+        make_root(context)
+        done = scan(
+            context,
             only,
             network=args.network,
             with_values=args.with_secret_values,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.app.records import publish
 from oracle.compat.door import careful, emit, serve, warn, word
 from oracle.compat.rendering import print_line
@@ -20,9 +20,9 @@ def run() -> int:
 def main(argv: list[str]) -> int:
     """Print the index of a project (rebuild, update), the catalogue (rebuild --all) or a list of records, as one line."""
     args = _parser().parse_args(argv)
-    with Oracle.open(args.memory_dir, warn=warn) as oracle:
-        oracle.root.require()
-        emit(print_line(_COMMANDS[args.command](oracle, args)))
+    with Context.open(args.memory_dir, warn=warn) as context:
+        context.root.require()
+        emit(print_line(_COMMANDS[args.command](context, args)))
     return 0
 
 
@@ -46,29 +46,29 @@ def _parser() -> argparse.ArgumentParser:
     return careful(parser)
 
 
-def _rebuild(oracle: Oracle, args: argparse.Namespace) -> object:
+def _rebuild(context: Context, args: argparse.Namespace) -> object:
     if args.all:
-        catalogue = publish.load_published(publish.publish_all(oracle)[-1])
+        catalogue = publish.load_published(publish.publish_all(context)[-1])
         return {key: catalogue.get(key) for key in ("version", "last_built", "projects")}
-    return _publish(oracle, args.project)
+    return _publish(context, args.project)
 
 
-def _update(oracle: Oracle, args: argparse.Namespace) -> object:
-    project = project_of(oracle.root.relative(args.file))
+def _update(context: Context, args: argparse.Namespace) -> object:
+    project = project_of(context.root.relative(args.file))
     if not project:
         raise UsageError(
-            f"{args.file} belongs to no project.", hint=f"Name a file under {oracle.root.path}/projects/<project>/."
+            f"{args.file} belongs to no project.", hint=f"Name a file under {context.root.path}/projects/<project>/."
         )
-    return _publish(oracle, project)
+    return _publish(context, project)
 
 
-def _publish(oracle: Oracle, project: str) -> object:
-    return publish.load_published(publish.publish_project(oracle, check_name(project, "project"))[0])
+def _publish(context: Context, project: str) -> object:
+    return publish.load_published(publish.publish_project(context, check_name(project, "project"))[0])
 
 
-def _query(oracle: Oracle, args: argparse.Namespace) -> object:
+def _query(context: Context, args: argparse.Namespace) -> object:
     wanted = {name: getattr(args, name) for name in ("kind", "severity", "status") if getattr(args, name)}
-    found = publish.list_filed(oracle, check_name(args.project, "project"))
+    found = publish.list_filed(context, check_name(args.project, "project"))
     return [entry for entry in found if all(entry.get(name) == value for name, value in wanted.items())]
 
 

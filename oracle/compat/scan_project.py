@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.compat.door import careful, complain, emit, make_root, serve, warn
 from oracle.compat.rendering import print_json
 from oracle.errors import NotFound
@@ -24,14 +24,16 @@ def run() -> int:
 
 def main(argv: list[str]) -> int:
     """Scan; exit code 1 for no repository, or for files that say something else and were left as they are."""
+    from oracle.app.scans.project import scan_project
+
     args = _parser().parse_args(argv)
-    with Oracle.open(args.memory_dir, warn=warn) as oracle:
+    with Context.open(args.memory_dir, warn=warn) as context:
         is_dry = not (args.commit or args.force_commit)
         if not is_dry and Path(args.repo).is_dir():
-            make_root(oracle)
+            make_root(context)
         try:
-            found = oracle.scan_project(
-                args.project, args.repo, depth=args.depth, commit=args.commit, force=args.force_commit
+            found = scan_project(
+                context, args.project, args.repo, depth=args.depth, commit=args.commit, force=args.force_commit
             )
         except NotFound as error:
             complain(f"error: {error.sentence}")

@@ -99,10 +99,10 @@ def _send(project: str, seat: str, text: str, *, is_forced: bool, environ: Mappi
 
 
 def _require_clean(root: Root, text: str) -> None:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.guard import privacy
 
-    privacy.require_clean(Oracle.open(root.path), {"the text": text}, what="The text")
+    privacy.require_clean(Context.open(root.path), {"the text": text}, what="The text")
 
 
 def _names(root: Root, project: str, seat: str, environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 
 def make_parser(name: str, description: str) -> argparse.ArgumentParser:
@@ -55,8 +55,8 @@ def notifies(args: argparse.Namespace) -> bool:
     return not (args.no_notify or args.skip_notify)
 
 
-def open_oracle(args: argparse.Namespace) -> Oracle:
+def open_context(args: argparse.Namespace) -> Context:
     """Open the Root that the call means; warnings go to standard error."""
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
-    return Oracle.open(args.memory_dir, warn=warn)
+    return Context.open(args.memory_dir, warn=warn)

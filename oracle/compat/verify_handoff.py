@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from oracle.compat.door import complain, emit, serve
-from oracle.compat.teamwork import add_profile, make_parser, open_oracle
+from oracle.compat.teamwork import add_profile, make_parser, open_context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +20,11 @@ def run() -> int:
 
 def main(argv: Sequence[str]) -> int:
     """Verify one handoff; 0 when it is healthy, 1 when it is not."""
+    from oracle.app.delivery.verify import verify
+
     args = _parser().parse_args(argv)
-    with open_oracle(args) as oracle:
-        found = oracle.verify_handoff("", args.task_id, source=args.source, target=args.target, path=args.profile)
+    with open_context(args) as context:
+        found = verify(context, "", args.task_id, source=args.source, target=args.target, path=args.profile)
     problems = found.pop("problems")
     for line in problems if isinstance(problems, list) else ():
         complain(f"warning: {line}")

@@ -6,7 +6,7 @@ import argparse
 import logging
 import sys
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.daemon.serve import Daemon
 from oracle.errors import OracleError
 
@@ -18,7 +18,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--hold", action="store_true", help="keep questions open that nobody answers")
     given = parser.parse_args(words)
     try:
-        daemon = Daemon(Oracle.open(given.memory_dir).root, hold=given.hold)
+        daemon = Daemon(Context.open(given.memory_dir).root, hold=given.hold)
         daemon.log.addHandler(echo(logging.WARNING))
         daemon.run()
     except OracleError as error:

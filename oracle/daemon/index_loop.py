@@ -16,7 +16,7 @@ from oracle.wording import say
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.daemon.stats import Numbers
 
 LOOK_EVERY = 10.0
@@ -38,11 +38,11 @@ NEVER = float("-inf")
 class Keeper:
     """The index of a Root as the daemon follows it; one thread."""
 
-    def __init__(self, open_oracle: Callable[[], Oracle], numbers: Numbers, log: logging.Logger) -> None:
-        self._open = open_oracle
+    def __init__(self, open_context: Callable[[], Context], numbers: Numbers, log: logging.Logger) -> None:
+        self._open = open_context
         self._numbers = numbers
         self._log = log
-        self._oracle: Oracle | None = None
+        self._context: Context | None = None
         self._cost = 0.0
         self._looked = self._stated = NEVER
         self._edited: set[str] = set()
@@ -53,9 +53,9 @@ class Keeper:
 
     def close(self) -> None:
         """Let go of the index; it is opened anew when it is needed."""
-        if self._oracle is not None:
-            self._oracle.close()
-            self._oracle = None
+        if self._context is not None:
+            self._context.close()
+            self._context = None
 
     def forget(self) -> None:
         """Have the next turn look at everything: the clock jumped, or the Root came back, or `_state` was deleted."""
@@ -79,19 +79,19 @@ class Keeper:
         if not (is_told or self._edited or is_full or now >= self._looked + LOOK_EVERY or not is_watched):
             return
         self._looked = NEVER  # until all went well: a turn that failed is not over after one in which nothing was due
-        oracle = self._opened()
-        self._name_missing(oracle)
+        context = self._opened()
+        self._name_missing(context)
         began = time.thread_time()  # on a busy machine a stat waits for others, which costs nobody anything
-        is_done = oracle.index.follow(full=is_full, doubted=self._edited, patience=PATIENCE)
-        if oracle.index.database.in_memory:
+        is_done = context.index.follow(full=is_full, doubted=self._edited, patience=PATIENCE)
+        if context.index.database.in_memory:
             self.close()
             raise DiskFailure(
-                say("{path} could not be written: it is read-only.", path=oracle.root.path),
+                say("{path} could not be written: it is read-only.", path=context.root.path),
                 hint=say("Make it writable."),
             )
         if not is_done:
-            self._measure_unless_damaged(oracle)  # who holds the lock indexes too
-            self._wait_for_lock(oracle)
+            self._measure_unless_damaged(context)  # who holds the lock indexes too
+            self._wait_for_lock(context)
             return
         self._edited.clear()
         self._waited = 0.0
@@ -101,38 +101,38 @@ class Keeper:
             self._cost = time.thread_time() - began
             self._numbers.count("full_stats")
         self._numbers.count("looks")
-        self._measure_unless_damaged(oracle)
+        self._measure_unless_damaged(context)
 
-    def _wait_for_lock(self, oracle: Oracle) -> None:
+    def _wait_for_lock(self, context: Context) -> None:
         """Have the next turn come at once, and say so when others have held the lock for long."""
         self._waited += PATIENCE
         if self._waited >= LONGEST_WAIT:
             self._waited = 0.0
-            raise LockTimeout(oracle.index.stale, hint=say("If the holder hangs, end that process."))
+            raise LockTimeout(context.index.stale, hint=say("If the holder hangs, end that process."))
 
-    def _opened(self) -> Oracle:
-        if self._oracle is None:
-            self._oracle = self._open()
-        return self._oracle
+    def _opened(self) -> Context:
+        if self._context is None:
+            self._context = self._open()
+        return self._context
 
-    def _name_missing(self, oracle: Oracle) -> None:
-        is_there = os.path.exists(oracle.root.database)
+    def _name_missing(self, context: Context) -> None:
+        is_there = os.path.exists(context.root.database)
         if self._was_there and not is_there:
             self._log.warning("the index was deleted; it is built anew", extra={"event": "index-deleted"})
             self.forget()
         self._was_there = True
 
-    def _measure_unless_damaged(self, oracle: Oracle) -> None:
+    def _measure_unless_damaged(self, context: Context) -> None:
         """Note the lag; an index that was damaged just now is mended by the next turn, which comes at once."""
         try:
-            self._measure(oracle)
+            self._measure(context)
         except Corrupt:
             self._looked = NEVER
 
-    def _measure(self, oracle: Oracle) -> None:
+    def _measure(self, context: Context) -> None:
         """Note the lag of every record whose file changed since the last turn, an upper bound where another indexed it."""
         now_ns = time.time_ns()
-        connection = oracle.index.database.connect()
+        connection = context.index.database.connect()
         version = (connection.total_changes, connection.execute("PRAGMA data_version").fetchone()[0])
         if version == self._version:
             return

@@ -13,7 +13,7 @@ from oracle.store.daemon import state as store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.daemon.stats import Numbers
     from oracle.store.root.layout import Root
 
@@ -33,13 +33,13 @@ class Listener:
     def __init__(
         self,
         root: Root,
-        open_oracle: Callable[[], Oracle],
+        open_context: Callable[[], Context],
         numbers: Numbers,
         log: logging.Logger,
         ring: Callable[[], None],
     ) -> None:
         self._root = root
-        self._open = open_oracle
+        self._open = open_context
         self._numbers = numbers
         self._log = log
         self._watcher = watching.Watcher(root, ring)
@@ -84,8 +84,8 @@ class Listener:
             return False
         store.move_probe(self._root, int(now))
         self._probed = now
-        with self._open() as oracle:
-            wanted, self._missing = watching.folders_to_watch(oracle)
+        with self._open() as context:
+            wanted, self._missing = watching.folders_to_watch(context)
         if self._watcher.is_listening and wanted == self._watcher.paths:
             self._has_seen = False
             return False
@@ -121,7 +121,7 @@ class Listener:
         if now < self._looked + (PROBE_EVERY if self.hears else POLL_EVERY):
             return False
         self._looked = now
-        with self._open() as oracle:
-            seen = watching.signature([self._root.inbox, self._root.profiles, *watching.handoff_folders(oracle)])
+        with self._open() as context:
+            seen = watching.signature([self._root.inbox, self._root.profiles, *watching.handoff_folders(context)])
         before, self._names = self._names, seen
         return seen != before

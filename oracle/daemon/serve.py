@@ -8,7 +8,7 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.app.queries import attend
 from oracle.app.queries.attend import Terms
 from oracle.daemon.attempts import Attempts
@@ -59,8 +59,8 @@ class Daemon:
         self._keeper = Keeper(self._open, self.numbers, self.log)
         self._clerk = Clerk(self._open, self._attempts, self.numbers, self.log, terms=self._terms())
 
-    def _open(self) -> Oracle:
-        return Oracle.open(self.root.path, clock=self._clock, waker=self._waker, warn=self._warn)
+    def _open(self) -> Context:
+        return Context.open(self.root.path, clock=self._clock, waker=self._waker, warn=self._warn)
 
     def _warn(self, line: str) -> None:
         """Log a warning of a use case, unless `_state` went away under it: that is told once, as a fault of its own."""

@@ -18,7 +18,7 @@ from oracle.wording import say
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.store.root.layout import Root
 
 STEP_MS, DEBOUNCE_MS = 100, 200
@@ -135,31 +135,31 @@ def why_deaf(root: Root) -> str:
     return ""
 
 
-def folders_to_watch(oracle: Oracle) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def folders_to_watch(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the folders whose changes matter, those that are there and those that are not yet.
 
     They are records, inbox, task trees, profiles and the probe; one that lies below another goes with it.
     """
-    root = oracle.root
+    root = context.root
     wanted = [
         *map(root.join, RECORD_TREES),
         root.inbox,
         root.probe,
         root.tasks,
         root.profiles,
-        *handoff_folders(oracle),
+        *handoff_folders(context),
     ]
     there = [path for path in wanted if os.path.isdir(path)]
     outer = [path for path in dict.fromkeys(wanted) if not any(path.startswith(other + "/") for other in there)]
     return tuple(path for path in outer if path in there), tuple(path for path in outer if path not in there)
 
 
-def handoff_folders(oracle: Oracle) -> list[str]:
+def handoff_folders(context: Context) -> list[str]:
     """Return the folder of receipts of each project whose profile can be read."""
     found = []
-    for project in resume.projects(oracle):
+    for project in resume.projects(context):
         try:
-            found.append(team.open_team(oracle, project).folder)
+            found.append(team.open_team(context, project).folder)
         except OracleError:  # the desk names it
             continue
     return found

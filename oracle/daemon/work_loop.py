@@ -22,7 +22,7 @@ from oracle.store.delivery.inbox import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.queries.attend import Asked, Terms
     from oracle.daemon.attempts import Attempts
     from oracle.daemon.stats import Numbers
@@ -45,7 +45,7 @@ class Clerk:
 
     def __init__(
         self,
-        open_oracle: Callable[[], Oracle],
+        open_context: Callable[[], Context],
         attempts: Attempts,
         numbers: Numbers,
         log: logging.Logger,
@@ -55,7 +55,7 @@ class Clerk:
         self.terms = terms
         self.when_done: Callable[[], None] = lambda: None
         """Called after each round."""
-        self._open = open_oracle
+        self._open = open_context
         self._attempts = attempts
         self._numbers = numbers
         self._log = log
@@ -124,45 +124,45 @@ class Clerk:
         return min(LOOK_EVERY, max(0.5, min(dues) - time.time()))
 
     def _go_through(self, dues: list[float]) -> None:
-        with self._open() as oracle:
-            found = inbox.read(oracle.root, team.now_seconds(oracle))
+        with self._open() as context:
+            found = inbox.read(context.root, context.now_seconds())
             known = {entry.file_name for entry in found.waiting}
-            self._finish_intents(oracle, found)
+            self._finish_intents(context, found)
             subjects: set[tuple[str, ...]] = set()
             waiting: set[str] = set()
-            for project in resume.projects(oracle):
+            for project in resume.projects(context):
                 if not self._stopping and not self._attempts.rests(project):
-                    self._attempts.run(project, partial(self._serve_project, oracle, project, subjects, waiting, dues))
+                    self._attempts.run(project, partial(self._serve_project, context, project, subjects, waiting, dues))
             self._due = {subject: due for subject, due in self._due.items() if subject in subjects}
-            self._send_wakeups(oracle, subjects, known, dues)
-            packets.forget_questions(oracle.root, waiting)
+            self._send_wakeups(context, subjects, known, dues)
+            packets.forget_questions(context.root, waiting)
 
-    def _finish_intents(self, oracle: Oracle, found: inbox.Inbox) -> None:
+    def _finish_intents(self, context: Context, found: inbox.Inbox) -> None:
         self._tally["intents"] = sum(one.kind is Kind.INTENT for one in (*found.waiting, *found.taken))
         self._tally["set_aside"] = len(found.poisoned)
         for sentence in found.problems:
             self._attempts.warn(sentence)
-        for entry in resume.unattended(oracle, found):
-            if attend.is_due(entry, team.now_seconds(oracle)) and not self._stopping:
+        for entry in resume.unattended(context, found):
+            if attend.is_due(entry, context.now_seconds()) and not self._stopping:
                 self._try(
                     f"intent {' '.join(entry.subject[:3])}",
-                    partial(self._finish_intent, oracle, entry),
-                    partial(resume.put_off, oracle, entry),
+                    partial(self._finish_intent, context, entry),
+                    partial(resume.put_off, context, entry),
                 )
 
-    def _finish_intent(self, oracle: Oracle, entry: inbox.Entry) -> None:
-        self._log_done(resume.finish_intent(oracle, entry))
+    def _finish_intent(self, context: Context, entry: inbox.Entry) -> None:
+        self._log_done(resume.finish_intent(context, entry))
 
     # -- questions -------------------------------------------------------------------------------------------------
 
     def _serve_project(
-        self, oracle: Oracle, project: str, subjects: set[tuple[str, ...]], waiting: set[str], dues: list[float]
+        self, context: Context, project: str, subjects: set[tuple[str, ...]], waiting: set[str], dues: list[float]
     ) -> None:
-        failed = attend.failed(oracle)
-        for asked in attend.open_questions(oracle, project):
-            waiting.add(packets.question_path(oracle.root, project, asked.name.task_id))
+        failed = attend.failed(context)
+        for asked in attend.open_questions(context, project):
+            waiting.add(packets.question_path(context.root, project, asked.name.task_id))
             self._tally["questions"] += 1
-            now = team.now_seconds(oracle)
+            now = context.now_seconds()
             entry = failed.get(asked.subject)
             if entry is None or entry.due_at < _NEVER:  # of what was set aside the seat is told as of anything else
                 subjects.add(asked.subject)
@@ -170,17 +170,17 @@ class Clerk:
                 dues.append(entry.due_at if entry is not None else now)
                 continue
             if self._due.get(asked.subject, 0.0) <= now:
-                self._attend(oracle, asked, had_failed=entry is not None)
+                self._attend(context, asked, had_failed=entry is not None)
             dues.append(self._due.get(asked.subject, now + LOOK_EVERY))
-        self._mend(oracle, project)
+        self._mend(context, project)
 
-    def _attend(self, oracle: Oracle, asked: Asked, *, had_failed: bool) -> None:
+    def _attend(self, context: Context, asked: Asked, *, had_failed: bool) -> None:
         def work() -> None:
-            found = attend.attend_to(oracle, asked, self.terms)
+            found = attend.attend_to(context, asked, self.terms)
             self._due[asked.subject] = found.due
             self._numbers.count(f"questions_{found.word.replace('-', '_')}")
             if had_failed:
-                attend.forgive(oracle, asked)
+                attend.forgive(context, asked)
             if found.word in ("answered", "unanswered", "with-seat"):
                 fields = {"project": asked.team.project, "task_id": asked.name.task_id, "detail": found.detail}
                 self._log.info("%s: %s", asked.name.task_id, found.word, extra={"event": "question", "fields": fields})
@@ -188,31 +188,33 @@ class Clerk:
         self._try(
             f"question {asked.team.project} {asked.name.task_id}",
             work,
-            partial(attend.put_off, oracle, asked),
+            partial(attend.put_off, context, asked),
         )
 
-    def _mend(self, oracle: Oracle, project: str) -> None:
+    def _mend(self, context: Context, project: str) -> None:
         """Mend what stands half done, when the folder of the receipts changed and not too often."""
         from oracle.daemon.watching import signature
 
-        seen = signature([team.open_team(oracle, project).folder])
+        seen = signature([team.open_team(context, project).folder])
         at, before = self._mended.get(project, (float("-inf"), None))
         if seen == before or time.monotonic() < at + MEND_EVERY:
             return
-        for sentence in resume.mend(oracle, project):
+        for sentence in resume.mend(context, project):
             self._log_done(sentence)
         self._mended[project] = (time.monotonic(), seen)
 
     # -- wake-ups --------------------------------------------------------------------------------------------------
 
-    def _send_wakeups(self, oracle: Oracle, subjects: set[tuple[str, ...]], known: set[str], dues: list[float]) -> None:
+    def _send_wakeups(
+        self, context: Context, subjects: set[tuple[str, ...]], known: set[str], dues: list[float]
+    ) -> None:
         """Send what is due; word of a question or of its packet is left to who attends to it as long as it is open.
 
         What was not `known` before the questions were looked at may be of one that nobody has looked at: the next round knows.
         What was never put off comes first: a process may have died over it, and its text stand in the pane. A seat that did not
         take one is left alone for a moment, and something new on the desk comes before the rest, though one is sent each round.
         """
-        owed = inbox.read(oracle.root, team.now_seconds(oracle), Kind.WAKE).waiting
+        owed = inbox.read(context.root, context.now_seconds(), Kind.WAKE).waiting
         self._tally["wakeups"] = len(owed)
         busy: set[tuple[object, object]] = set()
         has_tried = False
@@ -223,7 +225,7 @@ class Clerk:
                 if is_new:
                     dues.append(time.time())
                 continue
-            if self._stopping or not attend.is_due(entry, team.now_seconds(oracle)):
+            if self._stopping or not attend.is_due(entry, context.now_seconds()):
                 dues.append(entry.due_at)
                 continue
             if seat in busy or (has_tried and self._has_work):
@@ -232,12 +234,12 @@ class Clerk:
             has_tried = has_tried or wakeups.is_owed(entry)
             self._try(
                 f"wake-up {' '.join(entry.subject[:4])}",
-                partial(self._send_wakeup, oracle, entry, busy),
-                partial(resume.put_off, oracle, entry),
+                partial(self._send_wakeup, context, entry, busy),
+                partial(resume.put_off, context, entry),
             )
 
-    def _send_wakeup(self, oracle: Oracle, entry: inbox.Entry, busy: set[tuple[object, object]]) -> None:
-        outcome = wakeups.send_again(oracle, entry)
+    def _send_wakeup(self, context: Context, entry: inbox.Entry, busy: set[tuple[object, object]]) -> None:
+        outcome = wakeups.send_again(context, entry)
         self._numbers.count(f"wakeups_{outcome.result or 'not_owed'}")
         if wakeups.is_there(outcome):
             busy.add((entry.fields.get("project"), entry.fields.get("seat")))

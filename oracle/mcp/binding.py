@@ -12,7 +12,7 @@ from oracle.errors import InvalidProfile, NoProfile, OwnershipError, UsageError
 from oracle.wording import say
 
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 
 @value
@@ -29,24 +29,26 @@ class Binding:
         if self.project:
             check_name(self.project, "project")
 
-    def doubts(self, oracle: Oracle) -> list[str]:
+    def doubts(self, context: Context) -> list[str]:
         """Return a sentence on what may be a slip: no Root, a project without folder and profile, a seat that it does not have."""
-        if not Path(oracle.root.path).is_dir():
+        if not Path(context.root.path).is_dir():
             return [
-                say("There is no Root at {path} yet; every tool says so until there is one.", path=oracle.root.path)
+                say("There is no Root at {path} yet; every tool says so until there is one.", path=context.root.path)
             ]
         if not self.project:
             return []
         from oracle.app.delivery.team import open_team
 
         try:
-            open_team(oracle, self.project).profile.require_seat(self.seat)
+            open_team(context, self.project).profile.require_seat(self.seat)
         except InvalidProfile:
             return []
         except NoProfile:
-            if Path(oracle.root.join(oracle.root.project(self.project))).is_dir():
+            if Path(context.root.join(context.root.project(self.project))).is_dir():
                 return []
-            return [say("There is no project {project} under {path} yet.", project=self.project, path=oracle.root.path)]
+            return [
+                say("There is no project {project} under {path} yet.", project=self.project, path=context.root.path)
+            ]
         except UsageError as error:
             return [error.sentence]
         return []

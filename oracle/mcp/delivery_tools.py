@@ -10,13 +10,13 @@ from oracle.app.delivery.order import Order
 from oracle.mcp.results import Answer, label, unfenced
 
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.delivery.handoffs import Handoffs, Listed
     from oracle.mcp.binding import Binding
 
 
 def dispatch(
-    oracle: Oracle,
+    context: Context,
     binding: Binding,
     *,
     target: str,
@@ -29,6 +29,8 @@ def dispatch(
     notify: bool = True,
 ) -> Answer:
     """Ask another seat on behalf of the server's own."""
+    from oracle.app.delivery.dispatch import dispatch as dispatch_
+
     order = Order(
         binding.project_for(project),
         task_id,
@@ -40,14 +42,14 @@ def dispatch(
         kind=kind,
         notifies=notify,
     )
-    made = oracle.dispatch(order)
+    made = dispatch_(context, order)
     woken = f" and {made.wake_up.seat} was woken" if made.wake_up.result == "sent" else ""
     woken = " and the daemon attends to it" if made.wake_up.result == "attended" else woken
     return Answer(made.as_json(), f"{made.name.task_id} is dispatched to {target}{woken}. Receipt: {made.receipt_path}")
 
 
 def deliver(
-    oracle: Oracle,
+    context: Context,
     binding: Binding,
     *,
     task_id: str,
@@ -60,6 +62,8 @@ def deliver(
     notify: bool = True,
 ) -> Answer:
     """Deliver an answer of the memory seat."""
+    from oracle.app.delivery.deliver import deliver as deliver_
+
     delivery = Delivery(
         binding.project_for(project),
         task_id,
@@ -71,20 +75,22 @@ def deliver(
         supersedes=supersede,
         notifies=notify,
     )
-    done = oracle.deliver(delivery)
+    done = deliver_(context, delivery)
     what = "is delivered" if done.is_new else "was delivered before, and nothing changed"
     doubt = "" if done.all_verified is not False else "; not every claim holds"
     return Answer(done.as_json(), f"{task_id} {what}{doubt}. Receipt: {done.receipt_path}")
 
 
-def handoffs(oracle: Oracle, binding: Binding, *, project: str = "", state: str = "", task_id: str = "") -> Answer:
+def handoffs(context: Context, binding: Binding, *, project: str = "", state: str = "", task_id: str = "") -> Answer:
     """List handoffs, or tell the story of one task."""
+    from oracle.app.delivery.commands import list_handoffs, show_handoff
+
     name = project or binding.project
     if task_id:
-        story = oracle.handoff(task_id, name)
+        story = show_handoff(context, task_id, name)
         files = [f"{chapter.path} {chapter.receipt.kind.value}{chapter.suffix}" for chapter in story.chapters]
         return Answer(story.as_json(), "\n".join([*map(_line, story.listed), *files]))
-    found = oracle.handoffs(name, state)
+    found = list_handoffs(context, name, state)
     return Answer(_listing(found), "\n".join(map(_line, found.items)) or "No handoff.")
 
 

@@ -15,7 +15,7 @@ from oracle.mcp.schemas import FILTER_NAMES
 from oracle.wording import say
 
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.records.views import Hit, Summary
     from oracle.domain.links.graph import Walk
     from oracle.mcp.binding import Binding
@@ -27,13 +27,15 @@ _PLACE = re.compile(r"(.+\.(?:md|json)):(\d{1,9})(?:[-:](\d{1,9}))?")
 _STATUS = {"": "", "retires": "retired"}
 
 
-def search(oracle: Oracle, _: Binding, *, query: str, limit: int = 5, strict: bool = False, **filters: str) -> Answer:
+def search(context: Context, _: Binding, *, query: str, limit: int = 5, strict: bool = False, **filters: str) -> Answer:
     """Find passages by words. Raises UsageError without any."""
+    from oracle.app.records.succession import standing
     from oracle.app.search.search import require_words
+    from oracle.app.search.search import search as search_
 
     require_words(query)
-    hits = oracle.search(query, chosen(filters), limit=limit, strict=strict)
-    data = {"records": [hit.as_json() for hit in hits], **oracle.standing()}
+    hits = search_(context, query, chosen(filters), limit=limit, strict=strict)
+    data = {"records": [hit.as_json() for hit in hits], **standing(context)}
     if not hits:
         return refusal(
             NotInMemory(
@@ -45,12 +47,14 @@ def search(oracle: Oracle, _: Binding, *, query: str, limit: int = 5, strict: bo
     return Answer(data, "\n\n".join(map(_hit, hits)))
 
 
-def show(oracle: Oracle, _: Binding, *, record: str, first_line: int = 1, last_line: int = 0) -> Answer:
+def show(context: Context, _: Binding, *, record: str, first_line: int = 1, last_line: int = 0) -> Answer:
     """Read a record's own lines; a place as a search names it, PATH:FIRST-LAST, will do."""
+    from oracle.app.records.show import show as show_
+
     place = _PLACE.fullmatch(record)
     if place and (first_line, last_line) == (1, 0):
         record, first_line, last_line = place[1], int(place[2]), int(place[3] or place[2])
-    shown = oracle.show(record, first_line=first_line, last_line=last_line)
+    shown = show_(context, record, first_line=first_line, last_line=last_line)
     text, last = _cut(shown.text, shown.first_line)
     data = {**shown.as_json(), "text": text, "lines": f"{shown.first_line}:{last}"}
     head = f"{shown.record.path}:{shown.first_line}-{last} of {shown.total_lines} lines{replaced(shown.record, shown.chain)}"
@@ -60,16 +64,21 @@ def show(oracle: Oracle, _: Binding, *, record: str, first_line: int = 1, last_l
     return Answer(data, f"{head}\n{fenced(text)}")
 
 
-def backlinks(oracle: Oracle, _: Binding, *, target: str, types: Sequence[str] = (), limit: int = 50) -> Answer:
+def backlinks(context: Context, _: Binding, *, target: str, types: Sequence[str] = (), limit: int = 50) -> Answer:
     """List what points at a target."""
+    from oracle.app.records import succession, targets
+    from oracle.app.records.graph import backlinks as backlinks_
+    from oracle.app.records.naming import find
+    from oracle.app.records.succession import standing
+
     _check_types(types)
-    name = oracle.target(target)
-    rows = oracle.backlinks(name, types=types)
+    name = targets.resolve(context, target)
+    rows = backlinks_(context, name, types=types)
     if not rows:
-        name = oracle.find(name)
-        rows = oracle.backlinks(name, types=types)
+        name = find(context, name)
+        rows = backlinks_(context, name, types=types)
     kept = rows[:limit]
-    chains = oracle.chains(row[0] for row in kept)
+    chains = succession.chains(context, [row[0] for row in kept])
     edges = []
     for source, kind, snippet, line, _mtime, path, by, how in kept:
         edge: dict[str, object] = {
@@ -87,7 +96,7 @@ def backlinks(oracle: Oracle, _: Binding, *, target: str, types: Sequence[str] =
                 **chain_json(chains.get(source, (by,))),
             }
         edges.append(edge)
-    data = {"target": name, "count": len(rows), "backlinks": edges, **oracle.standing()}
+    data = {"target": name, "count": len(rows), "backlinks": edges, **standing(context)}
     lines = [
         f"{edge['path']}:{edge['line']} {edge['type']}{_mark(edge)}\n{fenced(str(edge['snippet']))}" for edge in edges
     ]
@@ -95,15 +104,20 @@ def backlinks(oracle: Oracle, _: Binding, *, target: str, types: Sequence[str] =
 
 
 def graph(
-    oracle: Oracle, _: Binding, *, target: str, depth: int = 1, direction: str = "", types: Sequence[str] = ()
+    context: Context, _: Binding, *, target: str, depth: int = 1, direction: str = "", types: Sequence[str] = ()
 ) -> Answer:
     """Walk from a target."""
+    from oracle.app.records import succession
+    from oracle.app.records.graph import graph as graph_
+    from oracle.app.records.naming import find
+    from oracle.app.records.succession import standing
+
     _check_types(types)
-    name = oracle.find(target)
+    name = find(context, target)
     way = direction or ("in" if is_entity(name) else "out")
-    walk = oracle.graph(name, depth=depth, direction=way, types=types)
-    marks = oracle.marks(walk.nodes)
-    data = {**_walk_json(walk, marks), "direction": way, **oracle.standing()}
+    walk = graph_(context, name, depth=depth, direction=way, types=types)
+    marks = succession.marks(context, walk.nodes)
+    data = {**_walk_json(walk, marks), "direction": way, **standing(context)}
     lines = [
         f"{'  ' * (edge.depth - 1)}{edge.source} --{edge.type}--> {edge.target}{_in_brackets(marks.get(edge.target, ''))}"
         for edge in walk.edges[:_MOST_EDGES]
@@ -112,12 +126,15 @@ def graph(
     return Answer(data, "\n".join([head, *lines]))
 
 
-def list_records(oracle: Oracle, _: Binding, *, limit: int = 20, **filters: str) -> Answer:
+def list_records(context: Context, _: Binding, *, limit: int = 20, **filters: str) -> Answer:
     """List records by filters, newest first."""
-    found = oracle.records(chosen(filters), limit=limit, newest_first=True)
-    chains = oracle.chains(item.slug for item in found if item.retired_by)
+    from oracle.app.records import listing, succession
+    from oracle.app.records.succession import standing
+
+    found = listing.list_records(context, chosen(filters), limit=limit, newest_first=True)
+    chains = succession.chains(context, [item.slug for item in found if item.retired_by])
     records = [{**item.as_json(), **chain_json(chains.get(item.slug, ()))} for item in found]
-    data = {"records": records, **oracle.standing()}
+    data = {"records": records, **standing(context)}
     if not found:
         return refusal(
             NotInMemory(say("not_in_memory_db: no record passes these filters."), hint=say("Try fewer filters.")), data

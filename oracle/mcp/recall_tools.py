@@ -12,16 +12,19 @@ from oracle.mcp.credentials import veiled_claim, veiled_fact
 from oracle.mcp.results import NOTICE, Answer, fenced, label, refusal
 
 if TYPE_CHECKING:
-    from oracle.api import Oracle
     from oracle.app.answers.reply import Cited, Reply
+    from oracle.app.context import Context
     from oracle.app.memories.packets import Routed
     from oracle.mcp.binding import Binding
 
 
-def ask(oracle: Oracle, _: Binding, *, question: str, project: str = "", seat: str = "") -> Answer:
+def ask(context: Context, _: Binding, *, question: str, project: str = "", seat: str = "") -> Answer:
     """Answer a question from disk."""
-    reply = oracle.answer(question, project=project, seat=seat)
-    data = {**reply.as_json(), **oracle.standing()}
+    from oracle.app.answers.answer import answer as answer_
+    from oracle.app.records.succession import standing
+
+    reply = answer_(context, question, project=project, seat=seat)
+    data = {**reply.as_json(), **standing(context)}
     if reply.status != "answered":
         kind = NotInFederation if reply.status == NotInFederation.code else NotInMemory
         near = "; ".join(f"{item.record.path}:{item.lines[0]}-{item.lines[1]}" for item in reply.nearest)
@@ -58,9 +61,11 @@ def _claim(item: Cited) -> str:
     return f"[{item.handle}] {place} {label(record.title)} ({about}){marks}\n{fenced(quote.text)}"
 
 
-def get_fact(oracle: Oracle, binding: Binding, *, key: str, project: str = "") -> Answer:
+def get_fact(context: Context, binding: Binding, *, key: str, project: str = "") -> Answer:
     """Look up a fact; what is secret in it is described, not told."""
-    fact = oracle.fact(key, project or binding.project)
+    from oracle.app.overview.inventory import find_fact
+
+    fact = find_fact(context, key, project or binding.project)
     shown = veiled_fact(key, fact)
     data = {"key": key, "value": shown, "path": fact.path, "legacy": fact.legacy}
     text = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False, indent=2)
@@ -68,7 +73,7 @@ def get_fact(oracle: Oracle, binding: Binding, *, key: str, project: str = "") -
 
 
 def packet(
-    oracle: Oracle,
+    context: Context,
     binding: Binding,
     *,
     role: str,
@@ -81,6 +86,9 @@ def packet(
     questions: Sequence[str] = (),
 ) -> Answer:
     """Choose memories for a step."""
+    from oracle.app.memories.packets import route
+    from oracle.app.records.succession import standing
+
     request = Request(
         goal=goal,
         role=role,
@@ -91,14 +99,14 @@ def packet(
         failures=tuple(failures),
         questions=tuple(questions),
     )
-    routed = oracle.packet(request)
+    routed = route(context, request)
     sections = [
         f"{name}:\n" + "\n".join(f"{item.id or 'your own words'}\n{fenced(item.text)}" for item in items)
         for name, items in routed.packet.sections.items()
         if items
     ]
     text = "\n\n".join(sections) or "Nothing is remembered that helps here."
-    return Answer({**_with_quotes(routed), **oracle.standing()}, text)
+    return Answer({**_with_quotes(routed), **standing(context)}, text)
 
 
 def _with_quotes(routed: Routed) -> dict[str, object]:

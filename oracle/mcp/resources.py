@@ -14,7 +14,7 @@ from oracle.mcp.results import NOTICE, label
 from oracle.wording import joined, say
 
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.mcp.binding import Binding
 
 RECORD, SEAT = "oracle://record/", "oracle://seat/"
@@ -111,9 +111,12 @@ def fill(prompt: Prompt, given: Mapping[str, str], binding: Binding) -> str:
     return prompt.text.format(**{**places, "in_project": f" in the project {label(project)}" if project else ""})
 
 
-def places(oracle: Oracle, _: Binding) -> list[Place]:
+def places(context: Context, _: Binding) -> list[Place]:
     """Return the seats that have records, and the newest records."""
-    counts = oracle.status()["groups"]
+    from oracle.app.overview.status import status
+    from oracle.app.records.listing import list_records
+
+    counts = status(context)["groups"]
     groups = counts if isinstance(counts, list) else []
     seats = dict.fromkeys(
         (str(group["project"]), str(group["seat"])) for group in groups if group["project"] and group["seat"]
@@ -122,16 +125,16 @@ def places(oracle: Oracle, _: Binding) -> list[Place]:
         Place(f"{SEAT}{quote(project)}/{quote(seat)}", f"{seat} of {project}", "The newest records of this seat.")
         for project, seat in seats
     ]
-    newest = oracle.records({}, limit=_MOST_LISTED, newest_first=True)
+    newest = list_records(context, {}, limit=_MOST_LISTED, newest_first=True)
     return found + [
         Place(RECORD + quote(item.slug), label(item.title), f"{item.kind}, {item.sort_ts[:10]}") for item in newest
     ]
 
 
-def read(oracle: Oracle, binding: Binding, uri: str) -> str:
+def read(context: Context, binding: Binding, uri: str) -> str:
     """Return what stands at an address, as quoted text. Raises NotFound, UsageError."""
     if uri.startswith(RECORD) and len(uri) > len(RECORD):
-        answer = show(oracle, binding, record=unquote(uri.removeprefix(RECORD)))
+        answer = show(context, binding, record=unquote(uri.removeprefix(RECORD)))
         return f"{NOTICE}\n\n{answer.text}\n"
     project, _, seat = unquote(uri.removeprefix(SEAT)).partition("/") if uri.startswith(SEAT) else ("", "", "")
     if not (project and seat):
@@ -139,11 +142,13 @@ def read(oracle: Oracle, binding: Binding, uri: str) -> str:
             say("There is nothing at {uri!r}.", uri=uri[:200]),
             hint=say("Write {templates}.", templates=joined(" or ", [item.uri for item in TEMPLATES])),
         )
-    return _seat(oracle, check_name(project, "project"), check_name(seat, "seat"))
+    return _seat(context, check_name(project, "project"), check_name(seat, "seat"))
 
 
-def _seat(oracle: Oracle, project: str, seat: str) -> str:
-    found = oracle.records({"project": project, "seat": seat}, limit=_MOST_LISTED, newest_first=True)
+def _seat(context: Context, project: str, seat: str) -> str:
+    from oracle.app.records.listing import list_records
+
+    found = list_records(context, {"project": project, "seat": seat}, limit=_MOST_LISTED, newest_first=True)
     if not found:
         raise NotFound(
             say("The seat {seat} has no records in {project}.", seat=seat, project=project),

@@ -17,7 +17,7 @@ from oracle.mcp.tools import TOOLS, Tool
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.mcp.binding import Binding
     from oracle.mcp.tool_runner import Desk
 
@@ -25,8 +25,8 @@ _NOT_FOUND = -32002
 """What a client is told when a resource is not there: the specification's own number."""
 
 Found = TypeVar("Found")
-Context = Any
-"""What the SDK tells of a request; nothing here depends on it."""
+RequestContext = Any
+"""What the SDK passes of a request; nothing here uses it."""
 
 
 def make_server(desk: Desk) -> Server[dict[str, Any]]:
@@ -53,11 +53,11 @@ class Handlers:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
 
-    async def list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(self, _: RequestContext, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """List every tool."""
         return types.ListToolsResult(tools=[describe(tool) for tool in TOOLS])
 
-    async def call_tool(self, _: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(self, _: RequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Call a tool; what goes wrong in it is a result, that there is none an error of the protocol."""
         try:
             answer = await self._desk.call(params.name, params.arguments or {})
@@ -66,9 +66,11 @@ class Handlers:
         content: list[types.ContentBlock] = [types.TextContent(text=answer.text)]
         return types.CallToolResult(content=content, structured_content=dict(answer.data), is_error=answer.is_error)
 
-    async def list_resources(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+    async def list_resources(
+        self, _: RequestContext, __: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
         """List the seats and the newest records."""
-        found = await self._read(lambda oracle: resources.places(oracle, self._desk.binding))
+        found = await self._read(lambda context: resources.places(context, self._desk.binding))
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
@@ -79,7 +81,7 @@ class Handlers:
         )
 
     async def list_templates(
-        self, _: Context, __: types.PaginatedRequestParams | None
+        self, _: RequestContext, __: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """List what addresses look like."""
         templates = [
@@ -90,17 +92,19 @@ class Handlers:
         ]
         return types.ListResourceTemplatesResult(resource_templates=templates)
 
-    async def read_resource(self, _: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    async def read_resource(
+        self, _: RequestContext, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
         """Return what stands at an address."""
-        text = await self._read(lambda oracle: resources.read(oracle, self._desk.binding, params.uri))
+        text = await self._read(lambda context: resources.read(context, self._desk.binding, params.uri))
         contents = types.TextResourceContents(uri=params.uri, mime_type=resources.MARKDOWN, text=cleaned(text))
         return types.ReadResourceResult(contents=[contents])
 
-    async def list_prompts(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+    async def list_prompts(self, _: RequestContext, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         """List every prompt."""
         return types.ListPromptsResult(prompts=[describe_prompt(prompt) for prompt in resources.PROMPTS])
 
-    async def get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    async def get_prompt(self, _: RequestContext, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """Return the text of a prompt."""
         try:
             prompt = resources.find_prompt(params.name)
@@ -110,7 +114,7 @@ class Handlers:
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=prompt.description, messages=[message])
 
-    async def _read(self, job: Callable[[Oracle], Found]) -> Found:
+    async def _read(self, job: Callable[[Context], Found]) -> Found:
         try:
             return await self._desk.read(job)
         except OracleError as error:

@@ -1,4 +1,4 @@
-"""Call a tool: check its arguments, run it on an Oracle of the thread's own, and turn whatever happens into an answer."""
+"""Call a tool: check its arguments, run it on a Context of the thread's own, and turn whatever happens into an answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.errors import OracleError, UsageError
 from oracle.mcp.binding import Binding
 from oracle.mcp.results import Answer, cleaned, quoted, refusal
@@ -17,7 +17,7 @@ from oracle.mcp.tools import BY_NAME, Tool
 from oracle.wording import say
 
 WORKERS = 4
-"""Threads that answer; each has an Oracle, since one is not for two threads at a time."""
+"""Threads that answer; each has a Context, since one is not for two threads at a time."""
 
 Outcome = TypeVar("Outcome")
 
@@ -35,9 +35,9 @@ class Desk:
         tool = BY_NAME[name]
         return await self._hand_over(lambda: self._answer(tool, arguments))
 
-    async def read(self, job: Callable[[Oracle], Outcome]) -> Outcome:
-        """Run a job on a worker's Oracle. Raises OracleError, and what the job raises."""
-        return await self._hand_over(lambda: self._with_oracle(job)[0])
+    async def read(self, job: Callable[[Context], Outcome]) -> Outcome:
+        """Run a job on a worker's Context. Raises OracleError, and what the job raises."""
+        return await self._hand_over(lambda: self._with_context(job)[0])
 
     def close(self) -> None:
         """Wait for what is being done, so that no write is cut short."""
@@ -49,7 +49,7 @@ class Desk:
     def _answer(self, tool: Tool, arguments: Mapping[str, object]) -> Answer:
         try:
             check_arguments(tool, arguments)
-            answer, warnings = self._with_oracle(lambda oracle: tool.run(oracle, self.binding, **arguments))
+            answer, warnings = self._with_context(lambda context: tool.run(context, self.binding, **arguments))
         except OracleError as error:
             answer, warnings = refusal(error, arguments=tool.arguments), []
         except Exception as error:  # noqa: BLE001 -- one call that fails must not end the server, nor show a traceback
@@ -60,40 +60,42 @@ class Desk:
         text = "\n".join([answer.text, *(f"warning: {line}" for line in warnings)])
         return Answer(quoted(cleaned(data)), cleaned(text), answer.is_error)
 
-    def _with_oracle(self, job: Callable[[Oracle], Outcome]) -> tuple[Outcome, list[str]]:
-        """Run a job on this thread's Oracle and return what it gave, with what a person should know beside it.
+    def _with_context(self, job: Callable[[Context], Outcome]) -> tuple[Outcome, list[str]]:
+        """Run a job on this thread's Context and return what it gave, with what a person should know beside it.
 
-        An Oracle that failed, or that fell back to an index in memory, is not used again: the cause may be gone next time.
+        A Context that failed, or that fell back to an index in memory, is not used again: the cause may be gone next time.
         """
         warnings: list[str] = []
-        kept = getattr(self._own, "oracle", None)
-        oracle = kept if isinstance(kept, Oracle) else Oracle.open(self.binding.root)
-        self._own.oracle = None
-        oracle.warn = warnings.append
+        kept = getattr(self._own, "context", None)
+        context = kept if isinstance(kept, Context) else Context.open(self.binding.root)
+        self._own.context = None
+        context.warn = warnings.append
         try:
-            outcome = job(oracle)
+            outcome = job(context)
         except OracleError:
-            self._keep(oracle)
+            self._keep(context)
             raise
         except BaseException:
             with suppress(Exception):
-                oracle.close()
+                context.close()
             raise
-        self._keep(oracle)
+        self._keep(context)
         return outcome, warnings
 
-    def _keep(self, oracle: Oracle) -> None:
-        if oracle.index.database.in_memory:
-            oracle.close()
+    def _keep(self, context: Context) -> None:
+        if context.index.database.in_memory:
+            context.close()
         else:
-            self._own.oracle = oracle
+            self._own.context = context
 
     def _unforeseen(self, error: Exception) -> OracleError:
         import traceback
 
+        from oracle.app.root import note_crash
+
         path = ""
         with suppress(Exception):
-            path = Oracle.open(self.binding.root).note_crash("".join(traceback.format_exception(error)))
+            path = note_crash(Context.open(self.binding.root), "".join(traceback.format_exception(error)))
         hint = f"Details are in {path}." if path else "The Root can't be written, so no details were kept."
         return OracleError(say("Something unforeseen happened: {name}.", name=type(error).__name__), hint=hint)
 

@@ -12,13 +12,13 @@ from oracle.domain.records.evidence_args import parse_evidence
 from oracle.mcp.results import Answer, fenced
 
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.records.views import Written
     from oracle.mcp.binding import Binding
 
 
 def write_record(
-    oracle: Oracle,
+    context: Context,
     binding: Binding,
     *,
     kind: str,
@@ -41,6 +41,8 @@ def write_record(
     dry_run: bool = False,
 ) -> Answer:
     """Write one record."""
+    from oracle.app.records.write import write
+
     draft = Draft(
         kind,
         binding.project_for(project),
@@ -60,14 +62,17 @@ def write_record(
         extends=tuple(extends),
         derived_from=tuple(derived_from),
     )
-    return _written(oracle.write(draft, secrets=secrets, dry_run=dry_run))
+    return _written(write(context, draft, secrets=secrets, dry_run=dry_run))
 
 
-def retire_record(oracle: Oracle, binding: Binding, *, record: str, reason: str, dry_run: bool = False) -> Answer:
+def retire_record(context: Context, binding: Binding, *, record: str, reason: str, dry_run: bool = False) -> Answer:
     """Retire one record."""
+    from oracle.app.records.show import show
+    from oracle.app.records.write import retire
+
     if binding.project:
-        binding.project_for(project_of(oracle.show(record, last_line=1).record.path) or binding.project)
-    return _written(oracle.retire(record, reason, seat=binding.seat, dry_run=dry_run))
+        binding.project_for(project_of(show(context, record, last_line=1).record.path) or binding.project)
+    return _written(retire(context, record, reason, seat=binding.seat, dry_run=dry_run))
 
 
 def _written(written: Written) -> Answer:

@@ -138,7 +138,7 @@ def test_a_claim_from_before_the_clock_was_set_back_holds_nobody_up(team: Squad)
     ask(team, KNOWN)
     far = team.open(86_400)
     (asked,) = attend.open_questions(far, "demo")
-    leases.claim(str(team.folder), asked.name, holder="somebody", now=attend.teams.now(far))
+    leases.claim(str(team.folder), asked.name, holder="somebody", now=far.now())
     assert attend_once(team) == ["answered"]
 
 
@@ -161,7 +161,7 @@ def test_a_question_that_fails_is_put_off_and_set_aside_after_five_tries(team: S
     assert not attend.is_due(attend.failed(team.oracle)[asked.subject], 1e12)
     assert [check.ok for check in team.oracle.doctor() if check.name == "set aside"] == [False]
     team.oracle.resume()
-    assert attend.is_due(attend.failed(team.open(1))[asked.subject], attend.teams.now_seconds(team.open(1)))
+    assert attend.is_due(attend.failed(team.open(1))[asked.subject], team.open(1).now_seconds())
     attend.forgive(team.oracle, asked)
     assert not attend.failed(team.oracle)
 

@@ -477,14 +477,16 @@ def test_reading_makes_nothing_but_what_is_derived(team: Team, words: tuple[str,
 HEAVY = {"typing", "dataclasses", "pathlib", "inspect", "yaml", "frontmatter", "typer", "rich", "jsonschema", "tomllib",
          "hashlib", "tempfile", "shutil", "locale", "subprocess", "logging", "asyncio"}  # fmt: skip
 OURS = {
-    "_bootstrap", "oracle", "oracle.app", "oracle.api", "oracle.app.clock", "oracle.compat", "oracle.compat.door",
-    "oracle.compat.query_memory", "oracle.compat.rendering", "oracle.domain", "oracle.domain.names.flat", "oracle.domain.instants",
-    "oracle.domain.names.slugs", "oracle.errors", "oracle.index", "oracle.index.db", "oracle.index.fresh", "oracle.index.read.query",
-    "oracle.index.scan", "oracle.index.schema", "oracle.store", "oracle.store.root.layout", "oracle.wording",
+    "_bootstrap", "oracle", "oracle.app", "oracle.app.clock", "oracle.app.context", "oracle.app.records",
+    "oracle.app.records.graph", "oracle.app.records.targets", "oracle.compat", "oracle.compat.door", "oracle.compat.query_memory",
+    "oracle.compat.rendering", "oracle.domain", "oracle.domain.instants", "oracle.domain.links", "oracle.domain.links.graph",
+    "oracle.domain.names", "oracle.domain.names.flat", "oracle.domain.names.slugs", "oracle.errors", "oracle.index",
+    "oracle.index.db", "oracle.index.fresh", "oracle.index.read", "oracle.index.read.query", "oracle.index.scan",
+    "oracle.index.schema", "oracle.store", "oracle.store.root", "oracle.store.root.layout", "oracle.wording",
 }  # fmt: skip
 
 
-LOOKED = {"oracle.index.folders", "oracle.store.disk.files", "oracle.store.root.lock"}
+LOOKED = {"oracle.index.folders", "oracle.store.disk", "oracle.store.disk.files", "oracle.store.root.lock"}
 """What a query needs besides when it was due to look at every file."""
 
 
@@ -493,10 +495,10 @@ LOOKED = {"oracle.index.folders", "oracle.store.disk.files", "oracle.store.root.
     ("words", "more"),
     [
         (("--backlinks", "entity:taskid:ARENA-228"), set()),
-        (("--graph", "projects/q/decision/a"), {"oracle.app.records.graph", "oracle.domain.links.graph"}),
-        (("--key", "net.a"), {"oracle.store.root.facts"}),
-        (("--file", "net"), {"oracle.store.root.facts"}),
-        (("--status",), {"oracle.store.root.facts", "oracle.app.overview.inventory"}),
+        (("--graph", "projects/q/decision/a"), set()),
+        (("--key", "net.a"), {"oracle.store.root.facts", "oracle.app.overview", "oracle.app.overview.inventory"}),
+        (("--file", "net"), {"oracle.store.root.facts", "oracle.app.overview", "oracle.app.overview.inventory"}),
+        (("--status",), {"oracle.store.root.facts", "oracle.app.overview", "oracle.app.overview.inventory"}),
     ],
 )
 def test_reads_import_only_what_they_need(team: Team, words: tuple[str, ...], more: set[str], looked: str):

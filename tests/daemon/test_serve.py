@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.delivery import team
 from oracle.domain.delivery.receipts import receipt_name
 from oracle.store.delivery import leases
 from tests.daemon.boxed import POINTS
@@ -178,7 +177,7 @@ def test_sighup_reads_the_configuration_again_and_a_wrong_one_changes_nothing(se
 
 def test_a_lease_that_runs_out_is_taken_over(served: Served) -> None:
     served.ask("Q-1", ASKED)
-    now = team.now(served.squad.oracle)
+    now = served.squad.oracle.now()
     leases.claim(str(served.squad.folder), NAME, holder="somebody", now=now, lease=timedelta(minutes=9))
     served.start()
     served.until(lambda: served.status()["counts"].get("questions_held"), "the lease is respected")

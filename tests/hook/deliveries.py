@@ -17,7 +17,7 @@ sys.path.insert(0, str(CHECKOUT))
 
 from oracle.domain.delivery.receipts import Kind, new_receipt, receipt_name  # noqa: E402
 from oracle.hook.stop import Surroundings, handle  # noqa: E402
-from oracle.store.delivery import handoffs, responses
+from oracle.store.delivery import handoffs, responses  # noqa: E402
 from oracle.store.delivery.handoffs import Outcome  # noqa: E402
 from oracle.store.root import profile  # noqa: E402
 

@@ -16,7 +16,9 @@ from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply
 from oracle.app.codebase.stale_names import ANSWER_BUDGET, Checker
 from oracle.app.records import succession
 from oracle.app.records.listing import check_filters
+from oracle.app.records.succession import chains
 from oracle.app.records.views import Hit, Summary
+from oracle.app.search.search import search
 from oracle.domain.compiling import compiled
 from oracle.domain.records.drafts import is_retirement
 from oracle.domain.values import replace, value
@@ -29,7 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 _LEAST = 0.18
 """Coverage of the whole question that a passage must reach, however many of its words stand in no record."""
@@ -84,30 +86,30 @@ class _Moved(Exception):
     """A file is not what the index read; the question is asked once more, with every file stat'ed."""
 
 
-def answer(oracle: Oracle, question: str, *, project: str = "", seat: str = "", fresh: bool = False) -> Reply:
+def answer(context: Context, question: str, *, project: str = "", seat: str = "", fresh: bool = False) -> Reply:
     """Answer from the files as they are. Raises UsageError for an empty question and names that are none."""
     if not question.strip():
         raise UsageError(
             say("The question is empty."), hint=say('Ask something, as in `oracle ask --now "which retry policy?"`.')
         )
     try:
-        return _answer(oracle, question, project=project, seat=seat, fresh=fresh, is_last=False)
+        return _answer(context, question, project=project, seat=seat, fresh=fresh, is_last=False)
     except _Moved:
-        return _answer(oracle, question, project=project, seat=seat, fresh=True, is_last=True)
+        return _answer(context, question, project=project, seat=seat, fresh=True, is_last=True)
 
 
-def _answer(oracle: Oracle, question: str, *, project: str, seat: str, fresh: bool, is_last: bool) -> Reply:
+def _answer(context: Context, question: str, *, project: str, seat: str, fresh: bool, is_last: bool) -> Reply:
     filters = {name: text for name, text in (("project", project), ("seat", seat)) if text}
-    facts = find_facts(oracle, question, project=project) if seat in ("", "memory") else ()
-    asked = read_question(oracle, question, check_filters(filters), fresh=fresh)
+    facts = find_facts(context, question, project=project) if seat in ("", "memory") else ()
+    asked = read_question(context, question, check_filters(filters), fresh=fresh)
     try:
-        hits = _search(oracle, asked, filters)
+        hits = _search(context, asked, filters)
     except NotInFederation as error:
-        return _absent(oracle, asked, filters, error)
-    claims, replaced = _choose(oracle, asked, hits, is_last=is_last)
-    searched = _searched(oracle, filters)
+        return _absent(context, asked, filters, error)
+    claims, replaced = _choose(context, asked, hits, is_last=is_last)
+    searched = _searched(context, filters)
     reply = Reply(question, replies.ANSWERED, project, seat, facts, claims, replaced, searched=searched)
-    reply = _number(drop_changed(oracle, reply))
+    reply = _number(drop_changed(context, reply))
     if reply.facts or reply.claims:
         return reply
     reason = _reason(asked, replaced, searched)
@@ -115,13 +117,13 @@ def _answer(oracle: Oracle, question: str, *, project: str, seat: str, fresh: bo
     return replace(reply, status=replies.NOT_IN_MEMORY, nearest=nearest, unknown=asked.unknown, reason=reason)
 
 
-def _search(oracle: Oracle, asked: Question, filters: Mapping[str, str]) -> list[Hit]:
+def _search(context: Context, asked: Question, filters: Mapping[str, str]) -> list[Hit]:
     """Return what holds, best first, then what no longer does: that may be what the question is about."""
 
     def look(wanted: Mapping[str, str], limit: int) -> list[Hit]:
         if asked.subject.held:
-            return subjects.find(oracle, asked.subject, wanted, limit=limit)
-        return oracle.search(asked.text, wanted, limit=limit)
+            return subjects.find(context, asked.subject, wanted, limit=limit)
+        return search(context, asked.text, wanted, limit=limit)
 
     hits = look(filters, _HITS)
     for status in _OVER:
@@ -131,13 +133,13 @@ def _search(oracle: Oracle, asked: Question, filters: Mapping[str, str]) -> list
         return hits
     from oracle.app.search.ranking.word_match import look_closer
 
-    return look_closer(oracle, hits)
+    return look_closer(context, hits)
 
 
-def drop_changed(oracle: Oracle, reply: Reply) -> Reply:
+def drop_changed(context: Context, reply: Reply) -> Reply:
     """Read the file of every quote and fact again and leave out what stands in one that changed; handles stay."""
-    facts = tuple(item for item in reply.facts if _stands(oracle, item))
-    claims = tuple(item for item in reply.claims if quotes.still_stands(oracle, item.quote))
+    facts = tuple(item for item in reply.facts if _stands(context, item))
+    claims = tuple(item for item in reply.claims if quotes.still_stands(context, item.quote))
     return replace(reply, facts=facts, claims=claims)
 
 
@@ -155,20 +157,20 @@ def _number(reply: Reply) -> Reply:
     return replace(reply, facts=facts, claims=claims)
 
 
-def _stands(oracle: Oracle, fact: CitedFact) -> bool:
-    return quotes.still_stands(oracle, Quote(fact.path, "", (1, 1), fact.sha256))
+def _stands(context: Context, fact: CitedFact) -> bool:
+    return quotes.still_stands(context, Quote(fact.path, "", (1, 1), fact.sha256))
 
 
 # What was found -------------------------------------------------------------------------------------------------------
 
 
 def _choose(
-    oracle: Oracle, asked: Question, hits: Sequence[Hit], *, is_last: bool
+    context: Context, asked: Question, hits: Sequence[Hit], *, is_last: bool
 ) -> tuple[tuple[Cited, ...], tuple[Replaced, ...]]:
     """Return the claims and the records that no longer hold; nothing where memory does not bear an answer."""
-    hits = _of_those_named(oracle, asked, hits)
+    hits = _of_those_named(context, asked, hits)
     over = [hit for hit in hits if _is_over(hit.record)]
-    notes = set() if compiled(_OF_RETIREMENT).search(asked.text) else _notes(oracle, over)
+    notes = set() if compiled(_OF_RETIREMENT).search(asked.text) else _notes(context, over)
     now = [hit for hit in hits if not _is_over(hit.record) and hit.record.slug not in notes]
     best = max((_bears(asked, hit) for hit in [*now[:_STRONGEST], *over]), default=0.0)
     if asked.unknown or asked.is_empty or best < 1:
@@ -176,17 +178,19 @@ def _choose(
     beside = best * (_BESIDE_BEST_HELD if any(hit.held for hit in hits) else _BESIDE_BEST)
     least = max(1.0, beside)
     replaced = {
-        hit.record.slug: Replaced(hit.record, _chain(oracle, hit.record)) for hit in over if _bears(asked, hit) >= least
+        hit.record.slug: Replaced(hit.record, _chain(context, hit.record))
+        for hit in over
+        if _bears(asked, hit) >= least
     }
     first = now[:1] if any(_bears(asked, hit) >= 1 for hit in now[:_STRONGEST]) else []
     least = max(_NEARLY, beside) if first else least
     bearing = [hit for hit in now if _bears(asked, hit) >= least or hit in first]
-    made = (_candidate(oracle, asked, hit, is_last=is_last) for hit in bearing)
+    made = (_candidate(context, asked, hit, is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)
     was_best = best > max((_bears(asked, hit) for hit in now[:_STRONGEST]), default=0.0)
-    kept = _with_successors(oracle, asked, kept, replaced.values(), is_first=was_best)
-    kept, pairs = _beside(oracle, asked, kept)
-    return _cite(oracle, kept, pairs), tuple(replaced.values())
+    kept = _with_successors(context, asked, kept, replaced.values(), is_first=was_best)
+    kept, pairs = _beside(context, asked, kept)
+    return _cite(context, kept, pairs), tuple(replaced.values())
 
 
 def _bears(asked: Question, hit: Hit) -> float:
@@ -205,11 +209,11 @@ def _bears(asked: Question, hit: Hit) -> float:
     return min(hit.coverage / hit.known / wanted, hit.coverage / _LEAST)
 
 
-def _of_those_named(oracle: Oracle, asked: Question, hits: Sequence[Hit]) -> Sequence[Hit]:
+def _of_those_named(context: Context, asked: Question, hits: Sequence[Hit]) -> Sequence[Hit]:
     """Return the hits of records that hold one of the question's names: what is true of another product is no answer."""
     if not asked.names:
         return hits
-    held = naming(oracle.index.database.connect(), {hit.record.slug for hit in hits}, asked.names)
+    held = naming(context.index.database.connect(), {hit.record.slug for hit in hits}, asked.names)
     return [hit for hit in hits if hit.record.slug in held]
 
 
@@ -217,23 +221,23 @@ def _is_over(record: Summary) -> bool:
     return record.effective_status in _OVER
 
 
-def _notes(oracle: Oracle, over: Iterable[Hit]) -> set[str]:
+def _notes(context: Context, over: Iterable[Hit]) -> set[str]:
     """Return the slugs of the records that do nothing but retire one of these: they hold its title and none of what it says."""
     ends = (hit.chain[-1] for hit in over if hit.chain)
-    return {slug for slug in dict.fromkeys(ends) if is_retirement(_title(oracle, slug))}
+    return {slug for slug in dict.fromkeys(ends) if is_retirement(_title(context, slug))}
 
 
-def _title(oracle: Oracle, slug: str) -> str:
-    summary = query.summary(oracle.index.database.connect(), slug)
+def _title(context: Context, slug: str) -> str:
+    summary = query.summary(context.index.database.connect(), slug)
     return Summary.from_row(summary).title if summary is not None else ""
 
 
-def _chain(oracle: Oracle, record: Summary) -> tuple[str, ...]:
-    return oracle.chains([record.slug]).get(record.slug, ())
+def _chain(context: Context, record: Summary) -> tuple[str, ...]:
+    return chains(context, [record.slug]).get(record.slug, ())
 
 
-def _candidate(oracle: Oracle, asked: Question, hit: Hit, *, is_last: bool) -> _Candidate | None:
-    source = quotes.open_source(oracle, hit.record)
+def _candidate(context: Context, asked: Question, hit: Hit, *, is_last: bool) -> _Candidate | None:
+    source = quotes.open_source(context, hit.record)
     if source is None:
         if not is_last:
             raise _Moved
@@ -276,34 +280,34 @@ def _overlap(one: Quote, other: Quote) -> bool:
 
 
 def _with_successors(
-    oracle: Oracle, asked: Question, kept: Sequence[_Candidate], over: Iterable[Replaced], *, is_first: bool
+    context: Context, asked: Question, kept: Sequence[_Candidate], over: Iterable[Replaced], *, is_first: bool
 ) -> list[_Candidate]:
     """Add what holds now in the place of what was found, the end of its chain, and say of each for what it stands."""
     stands_for: dict[str, list[str]] = {}
     for item in over:
-        if by := succession.successor(oracle, item.record.slug):
+        if by := succession.successor(context, item.record.slug):
             stands_for.setdefault(by, []).append(item.record.slug)
     known = {item.source.record.slug for item in kept}
-    added = [found for slug in stands_for if slug not in known and (found := _whole(oracle, asked, slug)) is not None]
+    added = [found for slug in stands_for if slug not in known and (found := _whole(context, asked, slug)) is not None]
     whole = [*added, *kept] if is_first else [*kept, *added]
     return [replace(item, stands_for=tuple(stands_for.get(item.source.record.slug, ()))) for item in whole]
 
 
-def _whole(oracle: Oracle, asked: Question, slug: str) -> _Candidate | None:
+def _whole(context: Context, asked: Question, slug: str) -> _Candidate | None:
     """Return the best quote of a record that holds."""
-    summary = query.summary(oracle.index.database.connect(), slug)
+    summary = query.summary(context.index.database.connect(), slug)
     record = Summary.from_row(summary) if summary is not None else None
-    source = quotes.open_source(oracle, record) if record is not None and not _is_over(record) else None
+    source = quotes.open_source(context, record) if record is not None and not _is_over(record) else None
     quote = quotes.best_quote(source, asked) if source is not None else None
     if source is None or quote is None:
         return None
     return _Candidate(source, quote, asked.share_in(f"{quote.text}\n{source.record.title}"))
 
 
-def _beside(oracle: Oracle, asked: Question, kept: list[_Candidate]) -> tuple[list[_Candidate], set[frozenset[str]]]:
+def _beside(context: Context, asked: Question, kept: list[_Candidate]) -> tuple[list[_Candidate], set[frozenset[str]]]:
     """Put behind each claim what its record contradicts or is contradicted by; return the claims and the pairs of slugs."""
     slugs = [item.source.record.slug for item in kept]
-    connection = oracle.index.database.connect()
+    connection = context.index.database.connect()
     edges = [*query.outgoing(connection, slugs, ["contradicts"]), *query.incoming(connection, slugs, ["contradicts"])]
     pairs = {frozenset((source, target)) for source, _, target, _ in edges if source != target}
     arranged: list[_Candidate] = []
@@ -312,12 +316,12 @@ def _beside(oracle: Oracle, asked: Question, kept: list[_Candidate]) -> tuple[li
         for slug in dict.fromkeys((item.source.record.slug, *against)):
             if all(slug != one.source.record.slug for one in arranged):
                 mine = [one for one in kept if one.source.record.slug == slug]
-                arranged += mine or filter(None, [_whole(oracle, asked, slug)])
+                arranged += mine or filter(None, [_whole(context, asked, slug)])
     return arranged, pairs
 
 
-def _cite(oracle: Oracle, kept: Sequence[_Candidate], pairs: set[frozenset[str]]) -> tuple[Cited, ...]:
-    checker = Checker(oracle, budget=ANSWER_BUDGET)
+def _cite(context: Context, kept: Sequence[_Candidate], pairs: set[frozenset[str]]) -> tuple[Cited, ...]:
+    checker = Checker(context, budget=ANSWER_BUDGET)
     slugs = {f"c{number}": item.source.record.slug for number, item in enumerate(kept)}
     checked = {item.source.record.slug: checker.check(item.source.record, item.source.document) for item in kept}
     return tuple(
@@ -346,9 +350,9 @@ def _nearest(asked: Question, hits: Sequence[Hit]) -> tuple[Near, ...]:
     return tuple(near.values())[:_NEAREST]
 
 
-def _searched(oracle: Oracle, filters: Mapping[str, str]) -> Said:
+def _searched(context: Context, filters: Mapping[str, str]) -> Said:
     wanted = check_filters(filters)
-    groups = query.counts(oracle.index.database.connect())
+    groups = query.counts(context.index.database.connect())
     number = sum(
         count
         for project, seat, _, count, _ in groups
@@ -373,9 +377,9 @@ def _reason(asked: Question, replaced: Sequence[Replaced], searched: Said) -> Sa
     return say("no record bears an answer ({searched} were searched)", searched=searched)
 
 
-def _absent(oracle: Oracle, asked: Question, filters: dict[str, str], error: NotInFederation) -> Reply:
+def _absent(context: Context, asked: Question, filters: dict[str, str], error: NotInFederation) -> Reply:
     """Return the answer for a project or seat that has no folder; what others know is named as nearest, not quoted."""
-    hits = [hit for hit in oracle.search(asked.text, {}, limit=_HITS) if not _is_over(hit.record)]
+    hits = [hit for hit in search(context, asked.text, {}, limit=_HITS) if not _is_over(hit.record)]
     reason = error.sentence.removeprefix("not_in_federated_kb: ").rstrip(".")
     project, seat = filters.get("project", ""), filters.get("seat", "")
     return Reply(asked.text, replies.NOT_IN_FEDERATION, project, seat, nearest=_nearest(asked, hits), reason=reason)

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 _KEY = re.compile(r"(?<![\w./@:-])[\w-]+(?:\.[\w-]+)+(?![\w/@])")
 _WORD = re.compile(r"[^\W_]+")
@@ -60,61 +60,61 @@ class _Leaf:
     is_hidden: bool
 
 
-def find_facts(oracle: Oracle, question: str, *, project: str = "") -> tuple[CitedFact, ...]:
+def find_facts(context: Context, question: str, *, project: str = "") -> tuple[CitedFact, ...]:
     """Return the facts that a question asks for: those whose key it spells, else the few that its words name alone.
 
     Without a project those of the machine and of all projects are looked through.
     """
     keys = dict.fromkeys(key.rstrip(".") for key in _KEY.findall(question))
-    spelled = [found for key in keys for found in _look_up(oracle, key, project)]
-    return tuple(spelled) if spelled else _by_words(oracle, question, project)
+    spelled = [found for key in keys for found in _look_up(context, key, project)]
+    return tuple(spelled) if spelled else _by_words(context, question, project)
 
 
-def _look_up(oracle: Oracle, key: str, project: str) -> list[CitedFact]:
+def _look_up(context: Context, key: str, project: str) -> list[CitedFact]:
     """Return the fact at a key: the project's, else the machine's and those of all projects side by side."""
-    found = [_find(oracle, key, project)]
+    found = [_find(context, key, project)]
     if not project:
         name = f"{key.partition('.')[0]}.json"
-        places = (owner for owner, path in facts.project_files(oracle.root) if path.rpartition("/")[2] == name)
-        found += [_find(oracle, key, owner) for owner in places]
+        places = (owner for owner, path in facts.project_files(context.root) if path.rpartition("/")[2] == name)
+        found += [_find(context, key, owner) for owner in places]
     return [item for item in found if item is not None][:_MOST_PROJECTS]
 
 
-def _find(oracle: Oracle, key: str, project: str) -> CitedFact | None:
+def _find(context: Context, key: str, project: str) -> CitedFact | None:
     try:
-        fact = facts.find(oracle.root, key, project)
+        fact = facts.find(context.root, key, project)
     except (NotInMemory, InvalidName, InvalidRecord):
         return None
     _, _, rest = key.partition(".")
     is_hidden = False
     for part in key.split("."):
         is_hidden = facts.hides(part, is_secret=is_hidden)
-    return _cite(oracle, fact.path, key, f"$.{rest}" if rest else "$", fact.value, is_hidden=is_hidden)
+    return _cite(context, fact.path, key, f"$.{rest}" if rest else "$", fact.value, is_hidden=is_hidden)
 
 
-def _cite(oracle: Oracle, path: str, key: str, place: str, content: object, *, is_hidden: bool) -> CitedFact | None:
-    raw = steps.read(oracle.root.join(path))
+def _cite(context: Context, path: str, key: str, place: str, content: object, *, is_hidden: bool) -> CitedFact | None:
+    raw = steps.read(context.root.join(path))
     if raw is None:
         return None
     shown = facts.veiled(content, is_secret=is_hidden)
-    moment = timestamps.from_mtime(oracle.clock.now_ns())
+    moment = timestamps.from_mtime(context.clock.now_ns())
     digest = hashlib.sha256(raw).hexdigest()
     return CitedFact(f"{path}:{key}", key, path, place, shown, digest, moment, is_hidden=shown != content)
 
 
-def _by_words(oracle: Oracle, question: str, project: str) -> tuple[CitedFact, ...]:
+def _by_words(context: Context, question: str, project: str) -> tuple[CitedFact, ...]:
     asked = frozenset(_words(_in_english(question))) - _ASKING
     if not asked or any(not word.isascii() for word in asked):
         return ()
     scored = []
-    for leaf in _leaves(oracle, project):
+    for leaf in _leaves(context, project):
         named = max(_named(leaf, asked), _named(leaf, asked - leaf.project))
         if named:
             scored.append((-named, leaf.key, leaf.path, leaf))
     best = sorted(scored, key=lambda item: item[:3])[: _MOST_FACTS if project else _MOST_PROJECTS]
     keys = list(dict.fromkeys(leaf.key for count, _, _, leaf in best if count == best[0][0]))[:_MOST_FACTS]
     kept = [leaf for count, _, _, leaf in best if count == best[0][0] and leaf.key in keys]
-    cited = [_cite(oracle, item.path, item.key, item.place, item.value, is_hidden=item.is_hidden) for item in kept]
+    cited = [_cite(context, item.path, item.key, item.place, item.value, is_hidden=item.is_hidden) for item in kept]
     return tuple(item for item in cited if item is not None)
 
 
@@ -147,11 +147,11 @@ def _singular(word: str) -> str:
     return word if is_one else word[:-1]
 
 
-def _leaves(oracle: Oracle, project: str) -> Iterator[_Leaf]:
+def _leaves(context: Context, project: str) -> Iterator[_Leaf]:
     number = 0
-    for path in _files(oracle, project):
+    for path in _files(context, project):
         try:
-            content = facts.load(oracle.root, path)
+            content = facts.load(context.root, path)
         except OracleError:
             continue
         name = path.rpartition("/")[2].removesuffix(".json")
@@ -162,9 +162,9 @@ def _leaves(oracle: Oracle, project: str) -> Iterator[_Leaf]:
             yield leaf
 
 
-def _files(oracle: Oracle, project: str) -> Iterator[str]:
-    yield from (path for _, path in facts.project_files(oracle.root, project))
-    yield from (path for _, path in facts.fact_files(oracle.root))
+def _files(context: Context, project: str) -> Iterator[str]:
+    yield from (path for _, path in facts.project_files(context.root, project))
+    yield from (path for _, path in facts.fact_files(context.root))
 
 
 def _below(content: object, path: str, parts: list[str], *, is_secret: bool) -> Iterator[_Leaf]:

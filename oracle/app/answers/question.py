@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.index.db import Connection
 
 _STEM = 4
@@ -81,12 +81,12 @@ class Question:
         return sum(_holds(held, word) for word in self.words) / len(self.words) if self.words else 0.0
 
 
-def read_question(oracle: Oracle, text: str, filters: Mapping[str, str], *, fresh: bool = False) -> Question:
+def read_question(context: Context, text: str, filters: Mapping[str, str], *, fresh: bool = False) -> Question:
     """Read a question; its names are looked for in the records that pass `filters` (project, seat)."""
     text = text[:_LONGEST]
 
     def look(connection: Connection) -> Question:
-        subject = read_subject(oracle, connection, text, filters)
+        subject = read_subject(context, connection, text, filters)
         plain = without(text, (*subject.entities, *subject.unknown))
         names = names_in(plain)
         unknown = [name for name in names if not _is_known(connection, name, filters)]
@@ -102,7 +102,7 @@ def read_question(oracle: Oracle, text: str, filters: Mapping[str, str], *, fres
         is_empty = not subject.held and fold.STOP_WORDS.issuperset(words)
         return Question(text, frozenset(words), tuple(names), tuple(unknown), asking, absent, subject, is_empty)
 
-    return oracle.index.read(look, fresh=fresh)
+    return context.index.read(look, fresh=fresh)
 
 
 def _is_known(connection: Connection, name: str, filters: Mapping[str, str]) -> bool:

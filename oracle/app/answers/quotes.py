@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from oracle.api import Oracle
     from oracle.app.answers.question import Question
+    from oracle.app.context import Context
     from oracle.app.records.views import Summary
     from oracle.domain.links.entity_query import Asked
     from oracle.domain.markdown.documents import Document
@@ -46,13 +46,15 @@ class Quote:
     place: str = ""
 
 
-def open_source(oracle: Oracle, record: Summary) -> Source | None:
+def open_source(context: Context, record: Summary) -> Source | None:
     """Read a record's file; None when it is gone, or was changed since the index read it."""
     try:
-        raw = records.read(oracle.root.join(record.path))
+        raw = records.read(context.root.join(record.path))
     except OSError:
         return None
-    known = oracle.index.database.connect().execute("SELECT hash FROM record WHERE path = ?", (record.path,)).fetchone()
+    known = (
+        context.index.database.connect().execute("SELECT hash FROM record WHERE path = ?", (record.path,)).fetchone()
+    )
     if known is None or known[0] != digest_of(raw):
         return None
     text = raw.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
@@ -172,10 +174,10 @@ def texts_in(content: object, place: str = "$", depth: int = 0) -> Iterator[tupl
             yield from texts_in(item, f"{place}[{index}]", depth + 1)
 
 
-def still_stands(oracle: Oracle, quote: Quote) -> bool:
+def still_stands(context: Context, quote: Quote) -> bool:
     """Tell whether the file of a quote holds the same bytes as when it was quoted."""
     try:
-        raw = records.read(oracle.root.join(quote.path))
+        raw = records.read(context.root.join(quote.path))
     except OSError:
         return False
     return hashlib.sha256(raw).hexdigest() == quote.sha256

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from oracle.app.answers import quotes
 from oracle.app.records.views import Hit, Summary
+from oracle.app.search.entities import entities_of
+from oracle.app.search.search import search
 from oracle.domain.compiling import compiled
 from oracle.domain.links.entity_query import FILE, Asked, entities_in, without
 from oracle.domain.values import value
@@ -20,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.index.db import Connection
 
 _MARKS = "?!,;:.()[]\"'？！，。：；（）"
@@ -61,29 +63,20 @@ class Subject:
     unknown: tuple[Asked, ...] = ()
 
 
-def entities_of(oracle: Oracle, text: str, project: str = "") -> list[Asked]:
-    """Return the entities that a text names, by the patterns of the project."""
-    if not entities_in(text):
-        return []
-    from oracle.store.root.configuration import load_patterns
-
-    return entities_in(text, load_patterns(oracle.root, project, report=lambda path, reason: None))
-
-
-def read_subject(oracle: Oracle, connection: Connection, text: str, filters: Mapping[str, str]) -> Subject:
+def read_subject(context: Context, connection: Connection, text: str, filters: Mapping[str, str]) -> Subject:
     """Look for the entities of a question among the records that pass the filters."""
     condition = query.conditions({f"record.{name}": wanted for name, wanted in filters.items()})
     counts: dict[int, tuple[int, bool]] = {}
     known: list[Asked] = []
     unknown: list[Asked] = []
-    for asked in entities_of(oracle, text, filters.get("project", "")):
+    for asked in entities_of(context, text, filters.get("project", "")):
         found = holders(connection, asked, condition)
         for identifier, is_own in found.items():
             count, owned = counts.get(identifier, (0, False))
             counts[identifier] = (count + 1, owned or is_own)
         if found:
             known.append(asked)
-        elif asked.is_sure and not (asked.space == FILE and _is_fact_file(oracle, asked.text)):
+        elif asked.is_sure and not (asked.space == FILE and _is_fact_file(context, asked.text)):
             unknown.append(asked)
     best = sorted(counts, key=lambda identifier: (-counts[identifier][0], -identifier))[:MOST]
     slugs = query.slugs_of(connection, best)
@@ -91,9 +84,9 @@ def read_subject(oracle: Oracle, connection: Connection, text: str, filters: Map
     return Subject(tuple(known), held, _beside(without(text, known)), tuple(unknown))
 
 
-def _is_fact_file(oracle: Oracle, name: str) -> bool:
+def _is_fact_file(context: Context, name: str) -> bool:
     ending = f"/{name}"
-    files = (*facts.fact_files(oracle.root), *facts.project_files(oracle.root))
+    files = (*facts.fact_files(context.root), *facts.project_files(context.root))
     return any(f"/{path}".endswith(ending) for _, path in files)
 
 
@@ -112,11 +105,11 @@ def _beside(text: str) -> str:
 # Passages -------------------------------------------------------------------------------------------------------------
 
 
-def find(oracle: Oracle, subject: Subject, filters: Mapping[str, str], *, limit: int) -> list[Hit]:
+def find(context: Context, subject: Subject, filters: Mapping[str, str], *, limit: int) -> list[Hit]:
     """Return passages of the records that hold a subject, best first; `filters` may hold a status."""
     if not subject.rest:
-        return _naming(oracle, subject, filters)[:limit]
-    hits = oracle.search(subject.rest, filters, limit=limit, among=tuple(subject.held))
+        return _naming(context, subject, filters)[:limit]
+    hits = search(context, subject.rest, filters, limit=limit, among=tuple(subject.held))
     hits = [hit for hit in hits if not _speaks_of_another(subject, hit)]
     best = max((hit.coverage for hit in hits), default=0.0)
 
@@ -140,15 +133,15 @@ def _speaks_of_another(subject: Subject, hit: Hit) -> bool:
     return any(other.is_sure and other.space in spaces for other in entities_in(hit.snippet))
 
 
-def _naming(oracle: Oracle, subject: Subject, filters: Mapping[str, str]) -> list[Hit]:
+def _naming(context: Context, subject: Subject, filters: Mapping[str, str]) -> list[Hit]:
     """Return the passages that name a subject, of a record that just its frontmatter or an edge ties to it the first lines."""
     condition = query.conditions({f"record.{name}": wanted for name, wanted in filters.items()})
-    connection = oracle.index.database.connect()
+    connection = context.index.database.connect()
     rows = query.summaries(connection, query.ids_of(connection, list(subject.held)), condition)
     records = [Summary.from_row(row[1:]) for row in rows]
     records.sort(key=lambda record: (record.sort_ts, record.slug), reverse=True)
     records.sort(key=lambda record: _weight(subject, record))
-    found = [list(_passages(oracle, subject, record)) for record in records[:_MOST_READ]]
+    found = [list(_passages(context, subject, record)) for record in records[:_MOST_READ]]
     return [hits[at] for at in range(_PASSAGES) for hits in found if at < len(hits)]
 
 
@@ -158,8 +151,8 @@ def _weight(subject: Subject, record: Summary) -> tuple[int, bool, bool]:
     return -count, not _names(subject, record.title), not is_own
 
 
-def _passages(oracle: Oracle, subject: Subject, record: Summary) -> Iterator[Hit]:
-    source = quotes.open_source(oracle, record)
+def _passages(context: Context, subject: Subject, record: Summary) -> Iterator[Hit]:
+    source = quotes.open_source(context, record)
     made: Sequence[quotes.Quote] = quotes.naming_quotes(source, subject.entities, most=_PASSAGES) if source else ()
     for quote in made or (quotes.Quote(record.path, "", (1, 1), ""),):  # a file that moved: the answerer looks again
         yield Hit(record, 1.0, quote.text, *quote.lines, coverage=1.0)

@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 PATIENCE = 120.0
 """Seconds that the command may take."""
@@ -41,7 +41,7 @@ _REQUEST = (
 )
 
 
-def synthesise(oracle: Oracle, reply: Reply) -> Reply:
+def synthesise(context: Context, reply: Reply) -> Reply:
     """Return a reply with the prose that the configured command makes of it; as it is where there is none, or no answer.
 
     Trouble is a warning: the quotes are the answer. Evidence that changed meanwhile is left out, and what leaned on it too.
@@ -49,18 +49,18 @@ def synthesise(oracle: Oracle, reply: Reply) -> Reply:
     if reply.status != ANSWERED or os.environ.get("ORACLE_INTERNAL"):
         return reply
     try:
-        command = load_synthesizer(oracle.root)
+        command = load_synthesizer(context.root)
     except UsageError as error:
-        oracle.warn(say("{what} {hint}", what=error.sentence, hint=error.hint))
+        context.warn(say("{what} {hint}", what=error.sentence, hint=error.hint))
         return reply
     if not command:
         return reply
     said, fault = _run(command, packet_of(reply))
-    reply = drop_changed(oracle, reply)
+    reply = drop_changed(context, reply)
     text, dropped = keep_borne(said, reply)
     fault = fault or ("" if text else say("no sentence of it is borne by the evidence"))
     if fault:
-        oracle.warn(say("the synthesizer gave nothing: {fault}", fault=fault))
+        context.warn(say("the synthesizer gave nothing: {fault}", fault=fault))
     return replace(reply, synthesis=Synthesis(text, dropped, command, fault))
 
 

@@ -16,7 +16,7 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 BUILDER = "builder"
 _PATIENCE = 20.0
@@ -40,7 +40,7 @@ class Judged:
         return {"path": self.path, "allowed": self.is_allowed, "why": self.why, "changes": changes}
 
 
-def check(oracle: Oracle, repo: str, *, seat: str = MEMORY, staged: bool = False) -> list[Judged]:
+def check(context: Context, repo: str, *, seat: str = MEMORY, staged: bool = False) -> list[Judged]:
     """Judge every file that differs from HEAD, in the index when `staged` says so, else in the working tree.
 
     Raises UsageError for a folder that is no repository, InvalidName.
@@ -56,12 +56,12 @@ def check(oracle: Oracle, repo: str, *, seat: str = MEMORY, staged: bool = False
             say("git can't tell what changed in {top}.", top=top),
             hint=say("Commit once, or look at the index: --staged."),
         )
-    return [_judge(oracle, top, path, name, staged=staged) for path in said.split("\0") if path]
+    return [_judge(context, top, path, name, staged=staged) for path in said.split("\0") if path]
 
 
-def _judge(oracle: Oracle, top: str, path: str, seat: str, *, staged: bool) -> Judged:
+def _judge(context: Context, top: str, path: str, seat: str, *, staged: bool) -> Judged:
     place = os.path.join(os.path.realpath(top), path)
-    for base, may in ((oracle.root.path, may_write), (oracle.root.tasks, may_write_task)):
+    for base, may in ((context.root.path, may_write), (context.root.tasks, may_write_task)):
         real = os.path.realpath(base).rstrip("/") + "/"
         if place.startswith(real):
             is_allowed = may(seat, place.removeprefix(real))

@@ -10,6 +10,7 @@ import re
 from enum import StrEnum
 
 from oracle.app.git import OutOfTime, Repository
+from oracle.app.records.listing import list_records
 from oracle.domain import timestamps
 from oracle.domain.links.code_names import Named, Sort, names_in
 from oracle.domain.names.slugs import project_of
@@ -23,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.records.views import Summary
     from oracle.domain.markdown.documents import Document
 
@@ -113,13 +114,13 @@ def worst(names: Iterable[Looked]) -> Liveness:
     return min((item.liveness for item in names), key=_SEVERITY.index, default=Liveness.UNCHECKED)
 
 
-def stale(oracle: Oracle, project: str, *, fresh: bool) -> Stale:
+def stale(context: Context, project: str = "", *, fresh: bool = False) -> Stale:
     """Return the records that hold and name something that is gone, newest first. Raises NotInFederation, UsageError."""
-    listed = oracle.records({"project": project} if project else {}, newest_first=True, fresh=fresh)
-    checker = Checker(oracle, budget=LISTING_BUDGET)
+    listed = list_records(context, {"project": project} if project else {}, newest_first=True, fresh=fresh)
+    checker = Checker(context, budget=LISTING_BUDGET)
     found, looked_up, unchecked = [], 0, 0
     for record in listed:
-        document = _read(oracle, record) if record.effective_status not in ("superseded", "retired") else None
+        document = _read(context, record) if record.effective_status not in ("superseded", "retired") else None
         if document is None:
             continue
         checked = checker.check(record, document)
@@ -131,11 +132,11 @@ def stale(oracle: Oracle, project: str, *, fresh: bool) -> Stale:
     return Stale(tuple(found), looked_up, unchecked, tuple((name, checker.folder_of(name)) for name in names))
 
 
-def _read(oracle: Oracle, record: Summary) -> Document | None:
+def _read(context: Context, record: Summary) -> Document | None:
     if not record.path.endswith(".md"):
         return None
     try:
-        return records.parse(record.path, records.read(oracle.root.join(record.path)))
+        return records.parse(record.path, records.read(context.root.join(record.path)))
     except OSError:
         return None
 
@@ -143,8 +144,8 @@ def _read(oracle: Oracle, record: Summary) -> Document | None:
 class Checker:
     """Look names up, each once a repository; lives for one question."""
 
-    def __init__(self, oracle: Oracle, *, budget: float) -> None:
-        self._oracle = oracle
+    def __init__(self, context: Context, *, budget: float) -> None:
+        self._oracle = context
         self._budget = budget
         self._folders: dict[str, str] = {}
         self._repositories: dict[str, Repository] = {}

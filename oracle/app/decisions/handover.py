@@ -26,7 +26,7 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 DECISION = "decision"
 
@@ -74,18 +74,18 @@ class Resolution:
 
 
 def send(
-    oracle: Oracle, raw: bytes, *, session: str = "", project: str = "", profile: str = "", notifies: bool = True
+    context: Context, raw: bytes, *, session: str = "", project: str = "", profile: str = "", notifies: bool = True
 ) -> Sent:
     """Check a payload and hand it over: receipt, then a wake-up that names it. The same again changes nothing.
 
     Raises InvalidRecord, SecretFound, TaskAlreadyQueued for another payload of this id, UsageError, NoProfile.
     """
     payload = decision_payloads.validate(raw)
-    team = _team(oracle, payload, session, project=project, profile=profile)
+    team = _team(context, payload, session, project=project, profile=profile)
     name = _name(team, payload, session)
     due_at = payload.due_at
     fields = {
-        "assigned_at": teams.stamp(oracle),
+        "assigned_at": context.stamp(),
         "correlation_id": receipts.correlation_id(team.project, name.task_id),
         "due_at": timestamps.print_moment(due_at) if due_at else None,
         "objective": payload.text("context"),
@@ -97,27 +97,27 @@ def send(
     path = handoffs.path_of(team.folder, name)
     is_new = outcome is Outcome.CREATED
     if is_new:
-        teams.note(oracle, "decision", {**team.ends_of(name), "severity": payload.text("severity")})
+        context.note("decision", {**team.ends_of(name), "severity": payload.text("severity")})
     standing = handoffs.read(team.folder, name)
     if not notifies or standing is None or standing.text("notified_at"):
         return Sent(name, path, is_new)
-    return Sent(name, path, is_new, _wake(oracle, team, name, seat=name.target, text=_text(team, payload, name, path)))
+    return Sent(name, path, is_new, _wake(context, team, name, seat=name.target, text=_text(team, payload, name, path)))
 
 
-def _wake(oracle: Oracle, team: Team, name: ReceiptName, *, seat: str, text: str) -> wakeups.WakeUp:
-    woken = wakeups.send(oracle, wakeups.owe(oracle, team, name, seat=seat, text=text))
-    wakeups.warn_of(oracle, woken)
+def _wake(context: Context, team: Team, name: ReceiptName, *, seat: str, text: str) -> wakeups.WakeUp:
+    woken = wakeups.send(context, wakeups.owe(context, team, name, seat=seat, text=text))
+    wakeups.warn_of(context, woken)
     return woken
 
 
-def _team(oracle: Oracle, payload: Payload, session: str, *, project: str, profile: str) -> Team:
+def _team(context: Context, payload: Payload, session: str, *, project: str, profile: str) -> Team:
     named = project or next((found for text in (session, payload.text("from_seat")) if (found := _project(text))), "")
     if not named and not profile:
         raise UsageError(
             say("Nothing tells which project this decision belongs to."),
             hint=say("Give --project, or --session PROJECT-koder."),
         )
-    return open_team(oracle, named, path=profile)
+    return open_team(context, named, path=profile)
 
 
 def _project(text: str) -> str:
@@ -155,16 +155,16 @@ def _text(team: Team, payload: Payload, name: ReceiptName, path: str) -> str:
 
 
 def resolve(
-    oracle: Oracle, project: str, decision_id: str, *, choice: str = "", by: str = teams.OPERATOR, reason: str = ""
+    context: Context, project: str, decision_id: str, *, choice: str = "", by: str = teams.OPERATOR, reason: str = ""
 ) -> Resolution:
     """Write down what was decided; without a `choice` the default, once its time has come. The same again changes nothing.
 
     A default of `wait` decides nothing and writes nothing. Raises NotFound, UsageError, Conflict for another decision.
     """
-    team = open_team(oracle, project)
+    team = open_team(context, project)
     asked = _find(team, decision_id.lower())
     payload = Payload(dict(asked.fields[PAYLOAD]))  # type: ignore[call-overload]
-    chosen = choice or _default(oracle, payload)
+    chosen = choice or _default(context, payload)
     decider = by if choice else "timeout"
     if chosen == WAIT:
         return Resolution(asked.name.task_id, "")
@@ -174,25 +174,25 @@ def resolve(
             hint=say("Choose one of {choices}.", choices=payload.choices),
         )
     name = asked.name.answered_by()
-    is_new = _settle(oracle, team, name, payload, chosen=chosen, decider=decider)
+    is_new = _settle(context, team, name, payload, chosen=chosen, decider=decider)
     handoffs.consume(team.folder, asked.name)
     path = handoffs.path_of(team.folder, name)
-    record = _record(oracle, team, payload, name, chosen=chosen, decider=decider, reason=reason)
+    record = _record(context, team, payload, name, chosen=chosen, decider=decider, reason=reason)
     if is_new:
-        teams.note(oracle, "decided", {**team.ends_of(name), "choice": chosen, "by": decider})
-    _tell(oracle, team, name, chosen=chosen, record=record)
+        context.note("decided", {**team.ends_of(name), "choice": chosen, "by": decider})
+    _tell(context, team, name, chosen=chosen, record=record)
     return Resolution(name.task_id, chosen, payload.label(chosen), decider, record, path, is_new)
 
 
-def _tell(oracle: Oracle, team: Team, name: ReceiptName, *, chosen: str, record: str) -> None:
+def _tell(context: Context, team: Team, name: ReceiptName, *, chosen: str, record: str) -> None:
     """Let the asker know, once: memory has it with its own record, any other seat is woken."""
     if team.profile.role(name.target) == "memory":
-        handoffs.acknowledge(team.folder, name, {"consumed_at": teams.stamp(oracle)})
+        handoffs.acknowledge(team.folder, name, {"consumed_at": context.stamp()})
         return
     standing = handoffs.read(team.folder, name)
     if standing is not None and not standing.text("notified_at"):
         text = f"{name.task_id} is decided: {chosen}. Read {record}."
-        _wake(oracle, team, name, seat=name.target, text=text)
+        _wake(context, team, name, seat=name.target, text=text)
 
 
 def _find(team: Team, decision_id: str) -> Receipt:
@@ -209,9 +209,9 @@ def _find(team: Team, decision_id: str) -> Receipt:
     return found[0]
 
 
-def _default(oracle: Oracle, payload: Payload) -> str:
+def _default(context: Context, payload: Payload) -> str:
     due_at = payload.due_at
-    if due_at is not None and teams.now(oracle) < due_at:
+    if due_at is not None and context.now() < due_at:
         raise UsageError(
             say("People may still answer until {moment}.", moment=timestamps.print_moment(due_at)),
             hint=say("Give the choice with --choose, or wait."),
@@ -219,12 +219,12 @@ def _default(oracle: Oracle, payload: Payload) -> str:
     return payload.text("default_if_timeout")
 
 
-def _settle(oracle: Oracle, team: Team, name: ReceiptName, payload: Payload, *, chosen: str, decider: str) -> bool:
+def _settle(context: Context, team: Team, name: ReceiptName, payload: Payload, *, chosen: str, decider: str) -> bool:
     """Create the completion receipt; tell whether it is new. Raises Conflict when something else was decided."""
     fields = {
         "chosen_option_id": chosen,
         "decided_by": decider,
-        "delivered_at": teams.stamp(oracle),
+        "delivered_at": context.stamp(),
         "status": "aborted" if chosen == ABORT else "completed",
         "summary": payload.label(chosen),
         "title": f"Decision: {payload.text('context')}"[:120],
@@ -252,7 +252,7 @@ def _standing_choice(team: Team, name: ReceiptName) -> str:
 
 
 def _record(
-    oracle: Oracle, team: Team, payload: Payload, name: ReceiptName, *, chosen: str, decider: str, reason: str
+    context: Context, team: Team, payload: Payload, name: ReceiptName, *, chosen: str, decider: str, reason: str
 ) -> str:
     from oracle.app.records.once import write_once
     from oracle.domain.records.drafts import Draft
@@ -277,4 +277,4 @@ def _record(
     draft = Draft(
         DECISION, team.project, title, body=body, task_id=task, status="resolved", author=decider, extra=extra
     )
-    return write_once(oracle, draft)
+    return write_once(context, draft)

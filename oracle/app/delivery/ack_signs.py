@@ -15,7 +15,7 @@ from oracle.wording import Said, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 FETCH_PATIENCE = 60.0
 """Seconds that a remote may take."""
@@ -40,7 +40,7 @@ class Sign:
 
 
 def check(
-    oracle: Oracle,
+    context: Context,
     project: str,
     task_id: str,
     *,
@@ -53,7 +53,7 @@ def check(
 
     The remote is asked only when `fetch` says so; else what was fetched last counts.
     """
-    team = open_team(oracle, project)
+    team = open_team(context, project)
     name = check_name(task_id, "task id")
     asked = _dispatches(team, name, target)
     seat = target or (asked[-1].name.target if asked else "")
@@ -67,7 +67,7 @@ def check(
     expected = branch or (receipt.text("expected_branch") if receipt else "")
     return [
         Sign("receipt", receipt is not None, where),
-        _pane(oracle, team, name, seat),
+        _pane(context, team, name, seat),
         _delivery(team, name, seat),
         _commit(team, expected, remote, fetch=fetch),
     ]
@@ -83,11 +83,11 @@ def _dispatches(team: Team, task_id: str, target: str) -> list[Receipt]:
     return sorted(kept, key=lambda receipt: receipt.text("assigned_at"))
 
 
-def _pane(oracle: Oracle, team: Team, task_id: str, seat: str) -> Sign:
+def _pane(context: Context, team: Team, task_id: str, seat: str) -> Sign:
     from oracle.wake.looking import look_for
     from oracle.wake.sessions import find_session_names, tmux_socket
 
-    names = find_session_names(oracle.root, team.project, seat, environ=os.environ)
+    names = find_session_names(context.root, team.project, seat, environ=os.environ)
     held, detail = look_for(tmux_socket(os.environ), names, task_id, seat=seat)
     return Sign("pane", held, detail)
 

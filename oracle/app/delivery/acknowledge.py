@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from oracle.app.delivery import dispatches, resume, steps
-from oracle.app.delivery import team as teams
 from oracle.app.delivery.team import Team, open_team
 from oracle.domain.delivery.receipts import Kind, Receipt, ReceiptName
 from oracle.domain.values import value
@@ -12,7 +11,7 @@ from oracle.store.delivery.handoffs import Outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 
 @value
@@ -25,27 +24,27 @@ class Acknowledged:
 
 
 def acknowledge(
-    oracle: Oracle, project: str, task_id: str, *, source: str, target: str, path: str = ""
+    context: Context, project: str, task_id: str, *, source: str, target: str, path: str = ""
 ) -> Acknowledged:
     """Note that `target` has what `source` completed; `.consumed` is put beside the receipt. Raises NotFound, UsageError."""
-    resume.resume_quietly(oracle)
-    team = open_team(oracle, project, path=path)
+    resume.resume_quietly(context)
+    team = open_team(context, project, path=path)
     seats = team.seat_meant(source), team.seat_meant(target)
     name = team.receipt(task_id, seats[0], seats[1] or dispatches.asker_of(team, task_id, seats[0]))
-    moment = teams.now(oracle)
+    moment = context.now()
     receipt = _require_completion(team, name)
     line = task_tree.acknowledge_task(team.tree, name.target, name.task_id, source=name.source, moment=moment)
     task_tree.drop_task(team.tree, name.source, name.task_id)
     changes = {
-        "consumed_at": teams.stamp(oracle),
+        "consumed_at": context.stamp(),
         "consumed_ack": line,
         "todo_path": team.tree.todo_file(name.target),
     }
     outcome = handoffs.acknowledge(team.folder, name, changes)
     if outcome is Outcome.CREATED:
         policy = receipt.text("test_policy")
-        steps.log_once(oracle, team, f"{name.source} ack {name.task_id} test_policy={policy}", task_id=name.task_id)
-        teams.note(oracle, "ack", team.ends_of(name))
+        steps.log_once(context, team, f"{name.source} ack {name.task_id} test_policy={policy}", task_id=name.task_id)
+        context.note("ack", team.ends_of(name))
     return Acknowledged(line, handoffs.path_of(team.folder, name), outcome is Outcome.CREATED)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from oracle.app.codebase import ancestry
 from oracle.app.delivery import dispatches, intents, resume, steps
-from oracle.app.delivery import team as teams
 from oracle.app.delivery.steps import REWORK, Delivered, Work
 from oracle.app.delivery.team import Team, open_team
 from oracle.app.guard import redaction
@@ -20,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 VERDICTS = ("APPROVED", "APPROVED_WITH_NITS", "CHANGES_REQUESTED", "BLOCKED", "DECISION_NEEDED")
 DISPOSITIONS = ("AUTO_ADVANCE", "USER_DECISION_NEEDED")
@@ -57,38 +56,38 @@ class Completion:
     """What becomes of what looks like a secret in it."""
 
 
-def complete(oracle: Oracle, given: Completion) -> Delivered:
+def complete(context: Context, given: Completion) -> Delivered:
     """Complete a handoff; another completion that stands is kept aside, and its ACK ends. The same again changes nothing.
 
     Raises CompletionRefused, SecretFound, PrivacyBlocked, UsageError, NoProfile, HandoffFailed; a wake-up that fails is a warning
     and waits.
     """
-    resume.before(oracle, notifies=given.notifies)
-    cleaned, redacted = redaction.guard_handoff(oracle, {name: getattr(given, name) for name in _SAID}, given.secrets)
+    resume.before(context, notifies=given.notifies)
+    cleaned, redacted = redaction.guard_handoff(context, {name: getattr(given, name) for name in _SAID}, given.secrets)
     given = replace(given, **cleaned) if redacted else given
-    team = open_team(oracle, given.project, path=given.profile)
+    team = open_team(context, given.project, path=given.profile)
     dispatches.refuse_decision(team, given.task_id)
     source, target = team.seat_meant(given.source), team.seat_meant(given.target)
     name = team.receipt(given.task_id, source, target or dispatches.asker_of(team, given.task_id, source))
     asked = dispatches.dispatch_answered(team.folder, name)
-    receipt = _receipt(oracle, team, given, name, asked)
+    receipt = _receipt(context, team, given, name, asked)
     standing = handoffs.find(team.folder, name)
     work = Work(receipt, None, REWORK, given.notifies)
     subject = (team.project, name.task_id, name.source, name.target, receipts.fingerprint(receipt.fields)[:12])
-    entry = intents.keep(oracle, "delivery", subject, work.as_fields(team))
-    with intents.until_done(oracle, entry):
-        done, owed = steps.carry_out(oracle, team, work)
+    entry = intents.keep(context, "delivery", subject, work.as_fields(team))
+    with intents.until_done(context, entry):
+        done, owed = steps.carry_out(context, team, work)
     if done.is_new and standing is not None and standing.kind is Kind.COMPLETION:
-        _warn_of_replaced(oracle, standing)
-    return replace(steps.send_all(oracle, done, owed), redacted=redacted)
+        _warn_of_replaced(context, standing)
+    return replace(steps.send_all(context, done, owed), redacted=redacted)
 
 
-def _warn_of_replaced(oracle: Oracle, before: Receipt) -> None:
+def _warn_of_replaced(context: Context, before: Receipt) -> None:
     """Say which completion another took the place of: its reader may have acted on it."""
     words = [f"{key} {before.text(key)}" for key in ("status", "verdict", "commit") if before.text(key)]
     told = {"task": before.name.task_id, "moment": before.text("delivered_at") or "?", "what": joined(LIST, words)}
     acknowledged = before.text("consumed_at")
-    oracle.warn(
+    context.warn(
         say(
             "this takes the place of the completion of {task} from {moment} ({what}), acknowledged {acknowledged}; "
             "the old receipt is kept",
@@ -102,7 +101,7 @@ def _warn_of_replaced(oracle: Oracle, before: Receipt) -> None:
     )
 
 
-def _receipt(oracle: Oracle, team: Team, given: Completion, name: ReceiptName, asked: Receipt | None) -> Receipt:
+def _receipt(context: Context, team: Team, given: Completion, name: ReceiptName, asked: Receipt | None) -> Receipt:
     """Return the receipt after every rule was kept; git is asked, nothing is written."""
     _keep_rules(team, given, name, asked)
     repo = team.profile.repo_root
@@ -112,14 +111,14 @@ def _receipt(oracle: Oracle, team: Team, given: Completion, name: ReceiptName, a
     judged = built or commit or str(branch.get("branch_tip") or "")
     status = ancestry.lineage_of(repo, judged) if judged else ancestry.UNKNOWN
     if commit and ancestry.is_missing(repo, commit):
-        oracle.warn(
+        context.warn(
             say("the commit {commit} was not found in {repo}; its lineage is unknown", commit=commit, repo=repo)
         )
     drift = _drift(asked, branch)
     if drift:
-        oracle.warn(drift)
+        context.warn(drift)
         status = ancestry.DIVERGENT
-    _keep_lineage(oracle, given, built or commit, asked=asked)
+    _keep_lineage(context, given, built or commit, asked=asked)
     fields = {
         **given.fields,
         **branch,
@@ -129,7 +128,7 @@ def _receipt(oracle: Oracle, team: Team, given: Completion, name: ReceiptName, a
         "lineage_status": status,
         "core_ux_gate": given.core_ux_gate,
         "correlation_id": receipts.correlation_id(team.project, name.task_id),
-        "delivered_at": teams.stamp(oracle),
+        "delivered_at": context.stamp(),
         "delivery_path": team.tree.delivery_file(name.source),
         "frontstage_disposition": given.disposition,
         "next_action": given.next_action,
@@ -253,7 +252,7 @@ def _keep_front(team: Team, given: Completion, name: ReceiptName) -> None:
         )
 
 
-def _keep_lineage(oracle: Oracle, given: Completion, commit: str, *, asked: Receipt | None) -> None:
+def _keep_lineage(context: Context, given: Completion, commit: str, *, asked: Receipt | None) -> None:
     """Ask for a summary and a commit: a warning by default, whatever the day; an error where the caller wants it strict."""
     summary = given.user_summary or (asked.text("user_summary") if asked else "")
     absent = [key for key, word in (("user_summary", summary), ("builder_commit", commit)) if not word]
@@ -265,4 +264,4 @@ def _keep_lineage(oracle: Oracle, given: Completion, commit: str, *, asked: Rece
             hint=say("Give them."),
         )
     if "user_summary" in absent:
-        oracle.warn(say("the completion of {task_id} has no --user-summary", task_id=given.task_id))
+        context.warn(say("the completion of {task_id} has no --user-summary", task_id=given.task_id))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import uuid
 
+from oracle.app.records.listing import list_records
 from oracle.app.records.once import make_root, write_once
+from oracle.app.records.write import write
 from oracle.domain import timestamps
 from oracle.domain.records.drafts import Draft
 from oracle.domain.records.records import Record
@@ -14,7 +16,7 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.delivery.order import Order
     from oracle.app.delivery.team import Team
 
@@ -36,7 +38,7 @@ class Entry:
     is_auto: bool = True
 
 
-def append(oracle: Oracle, entry: Entry) -> dict[str, object]:
+def append(context: Context, entry: Entry) -> dict[str, object]:
     """Write an entry as an orphan record and return it as the log shows it. Raises UsageError, and what a write raises."""
     for name in ("project", "task_id", "title", "detail"):
         if not getattr(entry, name).strip():
@@ -44,33 +46,33 @@ def append(oracle: Oracle, entry: Entry) -> dict[str, object]:
                 say("The {field} is empty.", field=name.replace("_", " ")),
                 hint=say("Say it in a word or a sentence."),
             )
-    make_root(oracle)
-    written = oracle.write(_draft(entry))
-    return {**_shown(_read(oracle, oracle.root.relative(written.path))), "path": written.path}
+    make_root(context)
+    written = write(context, _draft(entry))
+    return {**_shown(_read(context, context.root.relative(written.path))), "path": written.path}
 
 
-def log_dispatch(oracle: Oracle, team: Team, order: Order) -> None:
+def log_dispatch(context: Context, team: Team, order: Order) -> None:
     """Write down that memory dispatched a task, once; what goes wrong is a warning, since the dispatch stands."""
     what = order.title or order.objective
     title = f"Dispatch {order.task_id} to {order.target}: {' '.join(what.split())}"[:200]
     entry = Entry(team.project, order.task_id, title, order.objective, order.source, "dispatch")
     try:
-        write_once(oracle, _draft(entry))
+        write_once(context, _draft(entry))
     except OracleError as error:
-        oracle.warn(
+        context.warn(
             say("the decision to dispatch {task} could not be written down: {fault}", task=order.task_id, fault=error)
         )
 
 
-def read_log(oracle: Oracle, project: str, *, limit: int = 50) -> list[dict[str, object]]:
+def read_log(context: Context, project: str, *, limit: int = 50) -> list[dict[str, object]]:
     """Return the last decisions of a project, the oldest first; `limit` 0 means all. A project without any has none."""
-    make_root(oracle)
+    make_root(context)
     try:
-        found = oracle.records({"project": project, "kind": DECISION})
+        found = list_records(context, {"project": project, "kind": DECISION})
     except NotFound:
         return []
     paths = [item.path for item in found if item.path.split("/")[2:3] == [DECISION]]
-    return [_shown(_read(oracle, path)) for path in paths[-limit:]]
+    return [_shown(_read(context, path)) for path in paths[-limit:]]
 
 
 def _draft(entry: Entry) -> Draft:
@@ -92,14 +94,14 @@ def _draft(entry: Entry) -> Draft:
     )
 
 
-def _read(oracle: Oracle, path: str) -> Record:
+def _read(context: Context, path: str) -> Record:
     import os
 
     from oracle.domain.names.slugs import slug_of
     from oracle.domain.records.records import interpret
     from oracle.store.markdown import records
 
-    whole = oracle.root.join(path)
+    whole = context.root.join(path)
     document = records.parse(path, records.read(whole))
     return interpret(document, slug_of(path), path, mtime_ns=os.stat(whole).st_mtime_ns)
 

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.store.delivery.inbox import Entry
 
 
@@ -43,63 +43,63 @@ class Delivery:
     """What becomes of what looks like a secret in it."""
 
 
-def deliver(oracle: Oracle, delivery: Delivery) -> Delivered:
+def deliver(context: Context, delivery: Delivery) -> Delivered:
     """Deliver once: the same again changes nothing and wakes nobody.
 
     Raises SecretFound with nothing written, OwnershipError unless a memory seat answers, ClaimsFailed when strict, Conflict for
     another answer (which is kept aside), OtherAsker for a target that did not ask while another seat waits, HandoffFailed,
     UsageError for malformed claims, NoProfile. A wake-up that fails is a warning and waits in the inbox.
     """
-    resume.before(oracle, notifies=delivery.notifies)
-    done, owed = _deliver(oracle, delivery)
-    return steps.send_all(oracle, done, owed)
+    resume.before(context, notifies=delivery.notifies)
+    done, owed = _deliver(context, delivery)
+    return steps.send_all(context, done, owed)
 
 
-def deliver_and_owe(oracle: Oracle, delivery: Delivery) -> Delivered:
+def deliver_and_owe(context: Context, delivery: Delivery) -> Delivered:
     """Deliver, and leave the wake-ups in the inbox: for who sends what lies there anyway. Raises what `deliver` does."""
-    return _deliver(oracle, delivery)[0]
+    return _deliver(context, delivery)[0]
 
 
-def _deliver(oracle: Oracle, delivery: Delivery) -> tuple[Delivered, tuple[Entry, ...]]:
-    delivery, redacted = without_secrets(oracle, delivery)
-    team, work, verified = prepare(oracle, delivery)
+def _deliver(context: Context, delivery: Delivery) -> tuple[Delivered, tuple[Entry, ...]]:
+    delivery, redacted = without_secrets(context, delivery)
+    team, work, verified = prepare(context, delivery)
     name = work.receipt.name
     dispatches.refuse_other_reader(team, name)
     subject = (team.project, name.task_id, name.source, name.target, _digest(work))
-    entry = intents.keep(oracle, "delivery", subject, work.as_fields(team))
-    with intents.until_done(oracle, entry):
-        done, owed = steps.carry_out(oracle, team, work)
+    entry = intents.keep(context, "delivery", subject, work.as_fields(team))
+    with intents.until_done(context, entry):
+        done, owed = steps.carry_out(context, team, work)
     if done.is_new and "unsolicited" in work.receipt.fields:
-        _warn_of_unsolicited(oracle, team, work)
+        _warn_of_unsolicited(context, team, work)
     return replace(done, all_verified=verified.all_verified, confidence=verified.confidence, redacted=redacted), owed
 
 
-def without_secrets(oracle: Oracle, delivery: Delivery) -> tuple[Delivery, tuple[str, ...]]:
+def without_secrets(context: Context, delivery: Delivery) -> tuple[Delivery, tuple[str, ...]]:
     """Return a delivery as it may be handed over, and what was replaced in it. Raises SecretFound, PrivacyBlocked, UsageError."""
     fields = {
         name: getattr(delivery, name) for name in ("task_id", "response", "summary", "title", "verdict", "commit")
     }
-    cleaned, redacted = redaction.guard_handoff(oracle, fields, delivery.secrets)
+    cleaned, redacted = redaction.guard_handoff(context, fields, delivery.secrets)
     return (replace(delivery, **cleaned) if redacted else delivery), redacted
 
 
 _MOST_NAMED = 5
 
 
-def _warn_of_unsolicited(oracle: Oracle, team: Team, work: Work) -> None:
+def _warn_of_unsolicited(context: Context, team: Team, work: Work) -> None:
     """Say that nobody asked for this, and what is open: a task id or a target may be mistyped."""
     from oracle.app.delivery.handoffs import of_team
 
     name = work.receipt.name
     waiting = [
         say("{task} from {seat}", task=item.task_id, seat=item.asker)
-        for item in of_team(oracle, team).handoffs
+        for item in of_team(context, team).handoffs
         if item.answerer == name.source and item.dispatch is not None and item.completion is None
     ]
     named = joined(LIST, waiting[-_MOST_NAMED:]) or say("none")
     if len(waiting) > _MOST_NAMED:
         named = say("{names} and {rest} more", names=named, rest=len(waiting) - _MOST_NAMED)
-    oracle.warn(
+    context.warn(
         say(
             "no dispatch of {task} from {asker} to {seat} is open, so that this was delivered unsolicited; "
             "open ones: {named}",
@@ -117,21 +117,21 @@ def _digest(work: Work) -> str:
     return digest_of(work.response or {})
 
 
-def prepare(oracle: Oracle, delivery: Delivery) -> tuple[Team, Work, verify.Verified]:
+def prepare(context: Context, delivery: Delivery) -> tuple[Team, Work, verify.Verified]:
     """Return the team, the work and what its claims are worth. Writes nothing.
 
     Raises OwnershipError for a source that is no memory seat, CompletionRefused for a question to people, ClaimsFailed,
     UsageError, also for a response that says nothing.
     """
-    team = open_team(oracle, delivery.project, path=delivery.profile)
+    team = open_team(context, delivery.project, path=delivery.profile)
     dispatches.refuse_decision(team, delivery.task_id)
     teams.require_memory(team, delivery.source)
     name = team.receipt(delivery.task_id, delivery.source, delivery.target)
     require_answer(delivery.response)
-    verified = verify.verify(oracle.root, team.profile.repo_root, delivery.response)
+    verified = verify.verify(context.root, team.profile.repo_root, delivery.response)
     if delivery.is_strict:
         verified.require()
-    moment = teams.stamp(oracle)
+    moment = context.stamp()
     whole = {**verified.response, "project": team.project, "delivered_at": moment}
     fields = {
         "summary": delivery.summary or _summary(name.task_id, verified),
@@ -179,11 +179,11 @@ def delivery_of(answer: Mapping[str, object]) -> Delivery:
     )
 
 
-def deliver_held(oracle: Oracle, delivery: Delivery) -> tuple[bool, tuple[Entry, ...]]:
+def deliver_held(context: Context, delivery: Delivery) -> tuple[bool, tuple[Entry, ...]]:
     """Carry out a delivery whose intent the caller keeps; return whether it is new and the wake-ups that are owed.
 
     The caller has asked `without_secrets` before, so that the intent holds none.
     """
-    team, work, _ = prepare(oracle, delivery)
-    done, owed = steps.carry_out(oracle, team, work)
+    team, work, _ = prepare(context, delivery)
+    done, owed = steps.carry_out(context, team, work)
     return done.is_new, owed

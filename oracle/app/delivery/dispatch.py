@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.store.delivery.inbox import Entry
 
 
@@ -48,76 +48,76 @@ class Dispatched:
         }
 
 
-def new_task_id(oracle: Oracle) -> str:
+def new_task_id(context: Context) -> str:
     """Return an id that nobody has: the moment and some letters of chance."""
     import secrets
 
-    return f"Q-{teams.now(oracle):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+    return f"Q-{context.now():%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
 
 
-def dispatch(oracle: Oracle, order: Order) -> Dispatched:
+def dispatch(context: Context, order: Order) -> Dispatched:
     """Dispatch once. Raises TaskAlreadyQueued, SecretFound (nothing is written), Blocked, UsageError, NoProfile, HandoffFailed."""
-    resume.before(oracle, notifies=order.notifies)
-    cleaned, redacted = redaction.guard_handoff(oracle, {name: getattr(order, name) for name in SAID}, order.secrets)
+    resume.before(context, notifies=order.notifies)
+    cleaned, redacted = redaction.guard_handoff(context, {name: getattr(order, name) for name in SAID}, order.secrets)
     order = replace(order, **cleaned) if redacted else order
-    team = open_team(oracle, order.project, path=order.profile)
+    team = open_team(context, order.project, path=order.profile)
     if order.task_id:
-        responses.path_of(oracle.root, order.task_id)  # an id that no answer could have is refused
+        responses.path_of(context.root, order.task_id)  # an id that no answer could have is refused
         if team.profile.role(order.target) == "memory":
-            teams.require_own_response(oracle, team, team.receipt(order.task_id, order.target, order.source))
+            teams.require_own_response(context, team, team.receipt(order.task_id, order.target, order.source))
     named = replace(
-        order, task_id=order.task_id or new_task_id(oracle), project=team.project, profile=team.profile.path
+        order, task_id=order.task_id or new_task_id(context), project=team.project, profile=team.profile.path
     )
     name = team.receipt(named.task_id, named.source, named.target)
     if named.reply_to and named.reply_to != named.source:
         team.receipt(named.task_id, named.target, named.reply_to)
-    dispatch_rules.keep(oracle, team, named)
-    entry = intents.keep(oracle, "dispatch", (team.project, name.task_id, name.source, name.target), named.as_fields())
+    dispatch_rules.keep(context, team, named)
+    entry = intents.keep(context, "dispatch", (team.project, name.task_id, name.source, name.target), named.as_fields())
     if entry is None:
         raise TaskAlreadyQueued(
             say("TASK_ALREADY_QUEUED {task_id}: another process dispatches it just now.", task_id=name.task_id),
             hint=say("If it has died, `oracle resume` finishes what it began."),
         )
-    with intents.until_done(oracle, entry):
+    with intents.until_done(context, entry):
         dispatch_rules.refuse_second(team, name)
-        made = _carry_out(oracle, team, named)
-        owed = _owe(oracle, team, named, made) if named.notifies else None
-    return replace(made, wake_up=_send(oracle, owed))
+        made = _carry_out(context, team, named)
+        owed = _owe(context, team, named, made) if named.notifies else None
+    return replace(made, wake_up=_send(context, owed))
 
 
-def carry_on(oracle: Oracle, fields: Mapping[str, object]) -> str:
+def carry_on(context: Context, fields: Mapping[str, object]) -> str:
     """Do what a dead process left undone of a dispatch; return the task's id."""
     order = order_of(fields)
-    team = open_team(oracle, order.project, path=order.profile)
-    made = _carry_out(oracle, team, order)
+    team = open_team(context, order.project, path=order.profile)
+    made = _carry_out(context, team, order)
     found = handoffs.read(team.folder, made.name)
     if order.notifies and found is not None and not found.text("notified_at"):
-        _owe(oracle, team, order, made)
+        _owe(context, team, order, made)
     return order.task_id
 
 
 # Steps ----------------------------------------------------------------------------------------------------------------
 
 
-def _carry_out(oracle: Oracle, team: Team, order: Order) -> Dispatched:
+def _carry_out(context: Context, team: Team, order: Order) -> Dispatched:
     name = team.receipt(order.task_id, order.source, order.target)
-    moment = teams.stamp(oracle)
+    moment = context.stamp()
     todo = team.tree.todo_file(name.target)
     outcome = handoffs.publish(team.folder, _receipt(team, order, name, moment))
     _queue(team, order, moment, undo=name if outcome is Outcome.CREATED else None)
     cells = {"Title": order.headline, "Owner": name.target, "Status": PENDING, "Notes": order.notes}
     task_tree.upsert_row(team.tree, name.task_id, cells)
     steps.log_once(
-        oracle,
+        context,
         team,
         f"{name.source} dispatched {name.task_id} to {name.target} test_policy={order.test_policy}",
         task_id=name.task_id,
     )
-    teams.note(oracle, "dispatch", {**team.ends_of(name), "kind": order.kind, "notifies": order.notifies})
+    context.note("dispatch", {**team.ends_of(name), "kind": order.kind, "notifies": order.notifies})
     if team.profile.role(order.source) == "memory":
         from oracle.app.delivery import decision_log
 
-        decision_log.log_dispatch(oracle, team, replace(order, task_id=name.task_id))
+        decision_log.log_dispatch(context, team, replace(order, task_id=name.task_id))
     return Dispatched(name, todo, handoffs.path_of(team.folder, name))
 
 
@@ -168,7 +168,7 @@ def _receipt(team: Team, order: Order, name: ReceiptName, moment: str) -> receip
     return new_receipt(Kind.DISPATCH, name, {**fields, **order.receipt})
 
 
-def _owe(oracle: Oracle, team: Team, order: Order, made: Dispatched) -> Entry | None:
+def _owe(context: Context, team: Team, order: Order, made: Dispatched) -> Entry | None:
     name = made.name
     if name.target == teams.OPERATOR:
         return None
@@ -178,26 +178,26 @@ def _owe(oracle: Oracle, team: Team, order: Order, made: Dispatched) -> Entry | 
         f" When complete, reply to {reply} via DELIVERY + notify."
     )
     if order.kind == QUERY and teams.is_memory(team, name.target):
-        return wakeups.owe_question(oracle, team, name, text=text + team.how_to_read(name.task_id))
-    return wakeups.owe(oracle, team, name, seat=name.target, text=text)
+        return wakeups.owe_question(context, team, name, text=text + team.how_to_read(name.task_id))
+    return wakeups.owe(context, team, name, seat=name.target, text=text)
 
 
-def _send(oracle: Oracle, owed: Entry | None) -> wakeups.WakeUp:
+def _send(context: Context, owed: Entry | None) -> wakeups.WakeUp:
     if owed is None:
         return wakeups.WakeUp()
-    if wakeups.is_left_to_daemon(oracle, owed):
+    if wakeups.is_left_to_daemon(context, owed):
         detail = say("the daemon answers it, or wakes the seat with its packet")
         return wakeups.WakeUp("attended", str(owed.fields["seat"]), detail)
-    outcome = wakeups.send(oracle, owed)
-    wakeups.warn_of(oracle, outcome)
+    outcome = wakeups.send(context, owed)
+    wakeups.warn_of(context, outcome)
     return outcome
 
 
-def least_busy(oracle: Oracle, project: str, role: str, *, path: str = "") -> str:
+def least_busy(context: Context, project: str, role: str, *, path: str = "") -> str:
     """Return the seat of a role with the fewest open handoffs, the first of equals. Raises Blocked when there is none."""
     from oracle.app.delivery.handoffs import of_team
 
-    team = open_team(oracle, project, path=path)
+    team = open_team(context, project, path=path)
     seats = team.profile.seats_of(role)
     if not seats:
         raise Blocked(
@@ -207,7 +207,7 @@ def least_busy(oracle: Oracle, project: str, role: str, *, path: str = "") -> st
             hint=say("Add one."),
         )
     load = dict.fromkeys(seats, 0)
-    for item in of_team(oracle, team).handoffs:
+    for item in of_team(context, team).handoffs:
         if item.completion is None and item.answerer in load:
             load[item.answerer] += 1
     return min(seats, key=lambda seat: load[seat])

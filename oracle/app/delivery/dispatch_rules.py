@@ -14,16 +14,16 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 
-def keep(oracle: Oracle, team: Team, order: Order) -> None:
+def keep(context: Context, team: Team, order: Order) -> None:
     """Refuse what the team forbids, before anything is written."""
     if not order.objective.strip():
         raise UsageError(say("The task has no text."), hint=say("Say what is asked, in a sentence."))
     role = team.profile.role(order.target)
     if order.kind == QUERY and is_memory(team, order.target):
-        _refuse_answered(oracle, team, order)
+        _refuse_answered(context, team, order)
     if team.profile.is_multi_team and order.target in team.profile.planners:
         raise Blocked(
             say(
@@ -33,16 +33,16 @@ def keep(oracle: Oracle, team: Team, order: Order) -> None:
             hint=say("Put the brief into the team's queue, or dispatch to a seat that is no planner."),
         )
     if team.profile.role(order.source) == "memory" and role == "builder":
-        _keep_peers(oracle, team, order)
-    _warn_of_no_workflow(oracle, team, order)
+        _keep_peers(context, team, order)
+    _warn_of_no_workflow(context, team, order)
     if role == "builder" and not order.stacks:
-        _refuse_stacking(oracle, team, order)
+        _refuse_stacking(context, team, order)
 
 
-def _keep_peers(oracle: Oracle, team: Team, order: Order) -> None:
+def _keep_peers(context: Context, team: Team, order: Order) -> None:
     """Memory asks builders by way of a planner: warn where there is one, stop where nobody plans."""
     if team.profile.planners:
-        oracle.warn(
+        context.warn(
             say(
                 "memory dispatches straight to {seat} though {planners} plans for {project}; ask the planner instead",
                 seat=order.target,
@@ -67,13 +67,13 @@ def _keep_peers(oracle: Oracle, team: Team, order: Order) -> None:
     )
 
 
-def _warn_of_no_workflow(oracle: Oracle, team: Team, order: Order) -> None:
+def _warn_of_no_workflow(context: Context, team: Team, order: Order) -> None:
     """Say how to make the workflow.md of a planner's task, which holds the state of its chain and comes first."""
     if order.target in team.profile.planners and order.kind == TASK:
         from oracle.store.delivery import workflows
 
         if not os.path.exists(workflows.workflow_file(team.profile.tasks_root, order.task_id)):
-            oracle.warn(
+            context.warn(
                 say(
                     "{task} has no workflow.md; make it first with `oracle task create {task} --project {project}`",
                     task=order.task_id,
@@ -82,11 +82,11 @@ def _warn_of_no_workflow(oracle: Oracle, team: Team, order: Order) -> None:
             )
 
 
-def _refuse_stacking(oracle: Oracle, team: Team, order: Order) -> None:
+def _refuse_stacking(context: Context, team: Team, order: Order) -> None:
     from oracle.app.delivery.handoffs import of_team
 
     waiting = (Step.OPEN, Step.CLAIMED, Step.CLAIM_EXPIRED, Step.UNNOTIFIED)
-    for item in of_team(oracle, team).handoffs:
+    for item in of_team(context, team).handoffs:
         is_open = item.dispatch is not None and item.completion is None and item.state.step in waiting
         if is_open and item.answerer == order.target and item.task_id != order.task_id:
             raise Blocked(
@@ -101,12 +101,12 @@ def _refuse_stacking(oracle: Oracle, team: Team, order: Order) -> None:
             )
 
 
-def _refuse_answered(oracle: Oracle, team: Team, order: Order) -> None:
+def _refuse_answered(context: Context, team: Team, order: Order) -> None:
     """Raise TaskAlreadyQueued for a question under an id that memory answered before, whoever asked then.
 
     An id has one response: what stands would be taken for the answer to whatever is asked under it later.
     """
-    if responses.project_of(oracle.root, order.task_id) is not None:
+    if responses.project_of(context.root, order.task_id) is not None:
         raise _already_answered(order.task_id, order.target)
     for receipt, _ in handoffs.receipts_of(team.folder, order.task_id):
         if receipt.kind is Kind.COMPLETION and is_memory(team, receipt.name.source):

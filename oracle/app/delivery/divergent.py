@@ -13,13 +13,13 @@ from oracle.store.delivery import handoffs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.store.delivery.inbox import Entry
 
 PASS_NEEDS_INTEGRATION = "PASS_NEEDS_INTEGRATION"  # noqa: S105 - a word that teams look for, no password
 
 
-def note(oracle: Oracle, team: Team, receipt: Receipt) -> str:
+def note(context: Context, team: Team, receipt: Receipt) -> str:
     """Write down, once, that a commit passed outside of the main line; return the record's path, "" when it did not.
 
     Memory needs no word about what is delivered to it.
@@ -38,10 +38,12 @@ def note(oracle: Oracle, team: Team, receipt: Receipt) -> str:
     )
     title = f"{PASS_NEEDS_INTEGRATION} {name.task_id} {commit[:12]}"
     evidence = (Evidence("high", where),)
-    return write_once(oracle, Draft("finding", team.project, title, body=body, task_id=name.task_id, evidence=evidence))
+    return write_once(
+        context, Draft("finding", team.project, title, body=body, task_id=name.task_id, evidence=evidence)
+    )
 
 
-def owe_memory(oracle: Oracle, team: Team, receipt: Receipt, seat: str) -> Entry:
+def owe_memory(context: Context, team: Team, receipt: Receipt, seat: str) -> Entry:
     """Owe a seat of memory a wake-up that tells of the commit."""
     name, commit = receipt.name, _commit(receipt)
     words = {
@@ -53,7 +55,7 @@ def owe_memory(oracle: Oracle, team: Team, receipt: Receipt, seat: str) -> Entry
         "delivery_path": team.tree.delivery_file(name.source),
     }
     text = f"{PASS_NEEDS_INTEGRATION}: " + " ".join(f"{key}={word}" for key, word in words.items())
-    return wakeups.owe(oracle, team, name, seat=seat, text=text, topic=f"{PASS_NEEDS_INTEGRATION} {commit}")
+    return wakeups.owe(context, team, name, seat=seat, text=text, topic=f"{PASS_NEEDS_INTEGRATION} {commit}")
 
 
 def _commit(receipt: Receipt) -> str:

@@ -8,7 +8,6 @@ from functools import partial
 from oracle.app.claims import stored
 from oracle.app.claims.stored import ToldClaim
 from oracle.app.delivery import dispatches, wakeups
-from oracle.app.delivery import team as teams
 from oracle.app.delivery.team import Team, open_team
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
@@ -25,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 STATES = tuple(step.value for step in Step if step is not Step.NONE)
 
@@ -121,7 +120,7 @@ class Story:
         }
 
 
-def list_all(oracle: Oracle, *, project: str = "", state: str = "") -> Handoffs:
+def list_all(context: Context, *, project: str = "", state: str = "") -> Handoffs:
     """Return the handoffs of one project or of all. Raises UsageError for a state that is none, NoProfile.
 
     A project that can't be read is a problem of the listing, unless it alone was asked for.
@@ -132,29 +131,31 @@ def list_all(oracle: Oracle, *, project: str = "", state: str = "") -> Handoffs:
         )
     items: list[Listed] = []
     problems: list[str] = []
-    around = _outside(oracle)
-    for name in [project] if project else profile.projects(oracle.root):
+    around = _outside(context)
+    for name in [project] if project else profile.projects(context.root):
         try:
-            team = open_team(oracle, name)
-            found = of_team(oracle, team, around)
+            team = open_team(context, name)
+            found = of_team(context, team, around)
         except OracleError as error:
             if project:
                 raise
             problems.append(error.sentence)
             continue
-        items += _listed(oracle, team, found.handoffs)
+        items += _listed(context, team, found.handoffs)
         problems += found.problems
     kept = [item for item in items if not state or item.handoff.state.step.value == state]
     problems += [sentence for item in items for sentence in item.handoff.problems]
     return Handoffs(tuple(sorted(kept, key=lambda item: -item.age)), tuple(problems))
 
 
-def _listed(oracle: Oracle, team: Team, found: Sequence[Handoff]) -> list[Listed]:
-    now = teams.now_seconds(oracle)
-    return [Listed(team.project, item, max(0.0, now - item.changed_at), _command(oracle, team, item)) for item in found]
+def _listed(context: Context, team: Team, found: Sequence[Handoff]) -> list[Listed]:
+    now = context.now_seconds()
+    return [
+        Listed(team.project, item, max(0.0, now - item.changed_at), _command(context, team, item)) for item in found
+    ]
 
 
-def _command(oracle: Oracle, team: Team, handoff: Handoff) -> str:
+def _command(context: Context, team: Team, handoff: Handoff) -> str:
     """Return the command that does the next step of a handoff; what only its writer knows stands as `FILE` or `…`.
 
     Of several answers that were kept aside it names the newest.
@@ -167,7 +168,7 @@ def _command(oracle: Oracle, team: Team, handoff: Handoff) -> str:
     if state.party is Party.ORACLE:
         return "oracle resume"
     if state.party is Party.OPERATOR:
-        aside = responses.conflicts_of(oracle.root, handoff.task_id)
+        aside = responses.conflicts_of(context.root, handoff.task_id)
         return join((*deliver, "--response-file", aside[-1] if aside else "FILE", "--supersede"))
     if state.party is Party.ASKER:
         return join((*complete, "--target", handoff.asker, "--task-id", handoff.task_id, "--ack-only"))
@@ -180,33 +181,33 @@ def _command(oracle: Oracle, team: Team, handoff: Handoff) -> str:
     return join((*complete, "--target", handoff.asker, "--task-id", handoff.task_id, "--summary", "…"))
 
 
-def of_team(oracle: Oracle, team: Team, around: Outside | None = None) -> Listing:
+def of_team(context: Context, team: Team, around: Outside | None = None) -> Listing:
     """Return the handoffs of one team with all that lies around its folder."""
-    outside = around or _outside(oracle)
+    outside = around or _outside(context)
     mine = Around(
         outside.responses,
         outside.conflicts,
         {(task, seat) for name, task, seat in outside.pending if name == team.project},
         team.profile.seats_of("memory"),
-        partial(responses.is_older, oracle.root),
+        partial(responses.is_older, context.root),
     )
-    return handoff_list.list_handoffs(team.folder, now=teams.now(oracle), around=mine)
+    return handoff_list.list_handoffs(team.folder, now=context.now(), around=mine)
 
 
-def _outside(oracle: Oracle) -> Outside:
-    answers = responses.list_answers(oracle.root)
-    waiting = [entry.fields for entry in wakeups.pending(oracle)]
+def _outside(context: Context) -> Outside:
+    answers = responses.list_answers(context.root)
+    waiting = [entry.fields for entry in wakeups.pending(context)]
     pending = {(str(one.get("project")), str(one.get("task_id")), str(one.get("seat"))) for one in waiting}
     return Outside(answers.answered, answers.conflicts, frozenset(pending))
 
 
-def projects_with(oracle: Oracle, task_id: str) -> list[tuple[str, Team]]:
+def projects_with(context: Context, task_id: str) -> list[tuple[str, Team]]:
     """Return the projects in which files of just this task id lie. Raises NotFound when there is none."""
     name = check_name(task_id, "task id")
     found = []
-    for project in profile.projects(oracle.root):
+    for project in profile.projects(context.root):
         try:
-            team = open_team(oracle, project)
+            team = open_team(context, project)
             names = os.listdir(team.folder)
         except (OracleError, OSError):
             continue
@@ -220,9 +221,9 @@ def projects_with(oracle: Oracle, task_id: str) -> list[tuple[str, Team]]:
     return found
 
 
-def tell(oracle: Oracle, task_id: str, *, project: str = "") -> Story:
+def tell(context: Context, task_id: str, *, project: str = "") -> Story:
     """Return the whole story of a task. Raises NotFound, UsageError when several projects have one of this id."""
-    found = projects_with(oracle, task_id)
+    found = projects_with(context, task_id)
     fitting = [(name, team) for name, team in found if project in ("", name)]
     if not fitting:
         raise NotFound(
@@ -234,28 +235,28 @@ def tell(oracle: Oracle, task_id: str, *, project: str = "") -> Story:
             say("The task id {task_id} stands in {count} projects.", task_id=task_id, count=len(fitting)),
             hint=say("Name one with --project: {projects}.", projects=[name for name, _ in fitting]),
         )
-    return _story(oracle, fitting[0][1], check_name(task_id, "task id"))
+    return _story(context, fitting[0][1], check_name(task_id, "task id"))
 
 
-def _story(oracle: Oracle, team: Team, task_id: str) -> Story:
+def _story(context: Context, team: Team, task_id: str) -> Story:
     from oracle.app import journal
 
-    listed = [item for item in of_team(oracle, team).handoffs if item.task_id == task_id]
+    listed = [item for item in of_team(context, team).handoffs if item.task_id == task_id]
     aside = [
         name
-        for name in _names(oracle.root.responses)
+        for name in _names(context.root.responses)
         if name.startswith((f"{task_id}.conflict-", f"{task_id}.superseded-"))
     ]
-    path, response = responses.path_of(oracle.root, task_id), _response(oracle, task_id)
-    waiting = [entry for entry in wakeups.pending(oracle) if entry.fields.get("task_id") == task_id]
+    path, response = responses.path_of(context.root, task_id), _response(context, task_id)
+    waiting = [entry for entry in wakeups.pending(context) if entry.fields.get("task_id") == task_id]
     return Story(
-        tuple(_listed(oracle, team, listed)),
+        tuple(_listed(context, team, listed)),
         team.project,
         handoff_list.tell_story(team.folder, task_id),
         path if os.path.exists(path) else "",
         answer if isinstance(answer := response.get("answer"), str) else "",
         stored.read(response),
-        tuple(f"{oracle.root.responses}/{name}" for name in aside),
+        tuple(f"{context.root.responses}/{name}" for name in aside),
         tuple(
             say_many(
                 "{seat}: tried {n} time; {error}",
@@ -266,13 +267,13 @@ def _story(oracle: Oracle, team: Team, task_id: str) -> Story:
             )
             for one in waiting
         ),
-        tuple(journal.events(oracle, project=team.project, task=task_id, limit=50)),
+        tuple(journal.events(context, project=team.project, task=task_id, limit=50)),
     )
 
 
-def _response(oracle: Oracle, task_id: str) -> Mapping[str, object]:
+def _response(context: Context, task_id: str) -> Mapping[str, object]:
     try:
-        return responses.read(oracle.root, task_id) or {}
+        return responses.read(context.root, task_id) or {}
     except OracleError:  # half written; the listing says so
         return {}
 

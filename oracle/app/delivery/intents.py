@@ -9,7 +9,6 @@ import os
 from _thread import get_native_id
 from contextlib import contextmanager
 
-from oracle.app.delivery.team import now_seconds
 from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
 from oracle.store.delivery import inbox
 from oracle.store.delivery.inbox import Entry, Kind
@@ -18,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 LONGEST_WORK = 120.0
 """Seconds after which nobody is believed to work on an intent any more: each of its locks is waited for at most 30 s."""
@@ -31,15 +30,15 @@ KEPT = (DiskFailure, HandoffFailed, LockTimeout)
 """Failures after which an intent stays: what the disk or a lock refused can be done later."""
 
 
-def keep(oracle: Oracle, what: str, subject: tuple[str, ...], content: Mapping[str, object]) -> Entry | None:
+def keep(context: Context, what: str, subject: tuple[str, ...], content: Mapping[str, object]) -> Entry | None:
     """Put an intent on disk before its work begins; None when another has put the same. Raises DiskFailure."""
     fields = {"do": what, "owner": _myself(), "content": dict(content)}
-    entry = Entry(Kind.INTENT, (what, *subject), fields, due_at=now_seconds(oracle))
-    return entry if inbox.add(oracle.root, entry) else None
+    entry = Entry(Kind.INTENT, (what, *subject), fields, due_at=context.now_seconds())
+    return entry if inbox.add(context.root, entry) else None
 
 
 @contextmanager
-def until_done(oracle: Oracle, entry: Entry | None) -> Iterator[None]:
+def until_done(context: Context, entry: Entry | None) -> Iterator[None]:
     """Do the work of an intent in a block, which takes it out of the inbox: it is done, or after any failure but KEPT can never be.
 
     That of another process (None) is left to it.
@@ -49,19 +48,19 @@ def until_done(oracle: Oracle, entry: Entry | None) -> Iterator[None]:
     except KEPT:
         raise
     except OracleError:
-        _finish(oracle, entry)
+        _finish(context, entry)
         raise
-    _finish(oracle, entry)
+    _finish(context, entry)
 
 
-def _finish(oracle: Oracle, entry: Entry | None) -> None:
+def _finish(context: Context, entry: Entry | None) -> None:
     if entry is not None:
-        inbox.finish(oracle.root, entry)
+        inbox.finish(context.root, entry)
 
 
-def is_worked_on(oracle: Oracle, entry: Entry) -> bool:
+def is_worked_on(context: Context, entry: Entry) -> bool:
     """Tell whether another thread of a process that lives works on an intent, as far as can be seen from here."""
-    age = now_seconds(oracle) - entry.due_at
+    age = context.now_seconds() - entry.due_at
     owner = entry.fields.get("owner")
     if not isinstance(owner, dict):
         return age < HOOK_TIME

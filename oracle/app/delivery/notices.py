@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from oracle.app.delivery import team as teams
 from oracle.app.delivery import wakeups
 from oracle.app.delivery.team import open_team
 from oracle.app.guard import privacy
@@ -15,7 +14,7 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 FOLDER = "notices"
 """Where the receipts of notices lie, below the handoff folder."""
@@ -45,19 +44,19 @@ class Notified:
     receipt_path: str = ""
 
 
-def notify(oracle: Oracle, notice: Notice) -> Notified:
+def notify(context: Context, notice: Notice) -> Notified:
     """Send a notice at once; one that fails is recorded as not sent. Raises UsageError for an unknown seat or a bad text."""
-    team = open_team(oracle, notice.project, path=notice.profile)
+    team = open_team(context, notice.project, path=notice.profile)
     name = team.receipt(notice.task_id or "notice", notice.source, notice.target)
     text = _text(notice)
     from oracle.wake.outcomes import check_text
 
     check_text(text)
-    privacy.require_clean(oracle, {say("its text"): text}, what=say("The notice"))
-    moment = teams.now(oracle)
+    privacy.require_clean(context, {say("its text"): text}, what=say("The notice"))
+    moment = context.now()
     topic = f"{notice.kind} {moment.isoformat()}"
-    entry = wakeups.owe(oracle, team, name, seat=name.target, text=text, topic=topic)
-    outcome = wakeups.send_once(oracle, entry)
+    entry = wakeups.owe(context, team, name, seat=name.target, text=text, topic=topic)
+    outcome = wakeups.send_once(context, entry)
     sent = outcome.result == "sent"
     path = ""
     if notice.task_id and notice.leaves_receipt:
@@ -70,7 +69,7 @@ def notify(oracle: Oracle, notice: Notice) -> Notified:
             "target": name.target,
             "reply_to": notice.reply_to or None,
             "message": text,
-            "notified_at": teams.stamp(oracle) if sent else None,
+            "notified_at": context.stamp() if sent else None,
             "transport": "tmux",
             "detail": outcome.detail,
         }

@@ -20,7 +20,7 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.delivery.team import Team
     from oracle.domain.delivery.handoffs import Handoff
 
@@ -41,58 +41,58 @@ class Resumed:
         return {"done": list(self.done), "left": list(self.left)}
 
 
-def resume_quietly(oracle: Oracle) -> None:
+def resume_quietly(context: Context) -> None:
     """Finish what is due, in a few seconds at most; trouble is a warning, since it is not what was asked for."""
     until = time.monotonic() + QUIET_TIME
-    finish_intents(oracle, until)
+    finish_intents(context, until)
     try:
-        now = teams.now_seconds(oracle)
-        due = [one for one in inbox.read(oracle.root, now).due(now) if one.kind is Waits.WAKE]
+        now = context.now_seconds()
+        due = [one for one in inbox.read(context.root, now).due(now) if one.kind is Waits.WAKE]
         for entry in due[:QUIET_WAKE_UPS]:
-            if time.monotonic() < until and not wakeups.is_left_to_daemon(oracle, entry):
-                wakeups.send_again(oracle, entry, patience=QUIET_PATIENCE)
+            if time.monotonic() < until and not wakeups.is_left_to_daemon(context, entry):
+                wakeups.send_again(context, entry, patience=QUIET_PATIENCE)
     except (OracleError, OSError) as error:  # a Root that can't be written is still read
-        oracle.warn(say("wake-ups that wait could not be sent: {error}", error=error))
+        context.warn(say("wake-ups that wait could not be sent: {error}", error=error))
 
 
-def before(oracle: Oracle, *, notifies: bool) -> None:
+def before(context: Context, *, notifies: bool) -> None:
     """Do the quiet part before a command's own work; one that is to wake nobody wakes nobody for others either."""
     if notifies:
-        resume_quietly(oracle)
+        resume_quietly(context)
     else:
-        finish_intents(oracle)
+        finish_intents(context)
 
 
-def finish_intents(oracle: Oracle, until: float = 0.0) -> None:
+def finish_intents(context: Context, until: float = 0.0) -> None:
     """Finish what dead processes began, until a moment of the monotonic clock, and wake nobody."""
     end = until or time.monotonic() + QUIET_TIME
     try:
-        found = inbox.read(oracle.root, teams.now_seconds(oracle))
-        for entry in unattended(oracle, found)[:QUIET_INTENTS]:
+        found = inbox.read(context.root, context.now_seconds())
+        for entry in unattended(context, found)[:QUIET_INTENTS]:
             if time.monotonic() < end:
-                finish_intent(oracle, entry)
+                finish_intent(context, entry)
     except (OracleError, OSError) as error:
-        oracle.warn(say("what others left undone could not be finished: {error}", error=error))
+        context.warn(say("what others left undone could not be finished: {error}", error=error))
 
 
-def resume(oracle: Oracle) -> Resumed:
+def resume(context: Context) -> Resumed:
     """Finish every intent of a dead process, try every wake-up now, and do the machine's part of half-done handoffs."""
     done: list[str] = []
     left: list[str] = []
-    now = teams.now_seconds(oracle)
-    for entry in inbox.read(oracle.root, now).poisoned:
-        inbox.revive(oracle.root, entry, now)
-    found = inbox.read(oracle.root, now)
-    for entry in unattended(oracle, found):
-        (done if (said := finish_intent(oracle, entry)) else left).append(
+    now = context.now_seconds()
+    for entry in inbox.read(context.root, now).poisoned:
+        inbox.revive(context.root, entry, now)
+    found = inbox.read(context.root, now)
+    for entry in unattended(context, found):
+        (done if (said := finish_intent(context, entry)) else left).append(
             said or say("{entry}: could not be finished", entry=_words(entry))
         )
-    for project in projects(oracle):
-        done += mend(oracle, project)
-    now = teams.now_seconds(oracle)
-    for entry in inbox.read(oracle.root, now).waiting:
-        if entry.kind is Waits.WAKE and not wakeups.is_left_to_daemon(oracle, entry):
-            outcome = wakeups.send_again(oracle, entry)
+    for project in projects(context):
+        done += mend(context, project)
+    now = context.now_seconds()
+    for entry in inbox.read(context.root, now).waiting:
+        if entry.kind is Waits.WAKE and not wakeups.is_left_to_daemon(context, entry):
+            outcome = wakeups.send_again(context, entry)
             if outcome.result == "waits":
                 left.append(
                     say(
@@ -122,58 +122,58 @@ def _words(entry: Entry) -> str:
 # Intents --------------------------------------------------------------------------------------------------------------
 
 
-def unattended(oracle: Oracle, found: inbox.Inbox) -> list[Entry]:
+def unattended(context: Context, found: inbox.Inbox) -> list[Entry]:
     """Return the intents that nobody works on any more."""
     entries = [*found.waiting, *found.taken]
-    return [one for one in entries if one.kind is Waits.INTENT and not intents.is_worked_on(oracle, one)]
+    return [one for one in entries if one.kind is Waits.INTENT and not intents.is_worked_on(context, one)]
 
 
-def finish_intent(oracle: Oracle, entry: Entry) -> str:
+def finish_intent(context: Context, entry: Entry) -> str:
     """Do the steps of an intent; return a sentence, "" when the disk or a lock refused and it has to wait."""
-    inbox.take(oracle.root, entry, teams.now_seconds(oracle))
+    inbox.take(context.root, entry, context.now_seconds())
     try:
-        said = _carry_on(oracle, entry)
+        said = _carry_on(context, entry)
     except (DiskFailure, HandoffFailed, LockTimeout) as error:
         import random
 
         chance = random.Random()  # noqa: S311 - jitter
         inbox.defer(
-            oracle.root, entry, now=teams.now_seconds(oracle), error=error.sentence, chance=chance, most=wakeups.TRIES
+            context.root, entry, now=context.now_seconds(), error=error.sentence, chance=chance, most=wakeups.TRIES
         )
         return ""
     except OracleError as error:
         if not isinstance(error, Conflict):
-            teams.note(oracle, "skip", {"what": "intent", "subject": list(entry.subject), "reason": error.sentence})
-        inbox.finish(oracle.root, entry)
+            context.note("skip", {"what": "intent", "subject": list(entry.subject), "reason": error.sentence})
+        inbox.finish(context.root, entry)
         return say("{entry}: dropped, {fault}", entry=_words(entry), fault=error)
-    inbox.finish(oracle.root, entry)
+    inbox.finish(context.root, entry)
     return said
 
 
-def put_off(oracle: Oracle, entry: Entry, error: str) -> Entry:
+def put_off(context: Context, entry: Entry, error: str) -> Entry:
     """Let an entry that failed for no reason anybody foresaw wait; after five tries it is set aside (`oracle doctor`)."""
     import random
 
     chance = random.Random()  # noqa: S311 - jitter
-    return inbox.defer(oracle.root, entry, now=teams.now_seconds(oracle), error=error, chance=chance)
+    return inbox.defer(context.root, entry, now=context.now_seconds(), error=error, chance=chance)
 
 
-def _carry_on(oracle: Oracle, entry: Entry) -> str:
+def _carry_on(context: Context, entry: Entry) -> str:
     content = entry.fields.get("content")
     fields = content if isinstance(content, dict) else {}
     what = entry.fields.get("do", "answer")
     if what == "dispatch":
         from oracle.app.delivery import dispatch
 
-        return say("finished the dispatch {task}", task=dispatch.carry_on(oracle, fields))
+        return say("finished the dispatch {task}", task=dispatch.carry_on(context, fields))
     if what == "delivery":
         work = steps.work_of(fields)
-        team = teams.open_team(oracle, "", path=str(fields.get("profile", "")))
+        team = teams.open_team(context, "", path=str(fields.get("profile", "")))
     else:
         from oracle.app.delivery import deliver
 
-        team, work, _ = deliver.prepare(oracle, deliver.delivery_of(entry.fields))
-    done, _ = steps.carry_on(oracle, team, work)
+        team, work, _ = deliver.prepare(context, deliver.delivery_of(entry.fields))
+    done, _ = steps.carry_on(context, team, work)
     return say(
         "finished the delivery of {task} from {source} to {target}",
         task=done.name.task_id,
@@ -185,33 +185,33 @@ def _carry_on(oracle: Oracle, entry: Entry) -> str:
 # Handoffs that stand half done ----------------------------------------------------------------------------------------
 
 
-def projects(oracle: Oracle) -> list[str]:
+def projects(context: Context) -> list[str]:
     """Return the projects that have a profile."""
     from oracle.store.root import profile
 
-    return profile.projects(oracle.root)
+    return profile.projects(context.root)
 
 
-def mend(oracle: Oracle, project: str) -> list[str]:
+def mend(context: Context, project: str) -> list[str]:
     """Do the machine's part of a project's half-done handoffs; return a sentence for each thing done."""
     from oracle.app.delivery import handoffs
 
     try:
-        team = teams.open_team(oracle, project)
-        found = handoffs.of_team(oracle, team)
+        team = teams.open_team(context, project)
+        found = handoffs.of_team(context, team)
     except OracleError as error:
-        oracle.warn(say("{project}: {fault}", project=project, fault=error))
+        context.warn(say("{project}: {fault}", project=project, fault=error))
         return []
     return [
         said
         for item in found.handoffs
         if item.state.party is Party.ORACLE
-        for said in [_mend_one(oracle, team, item)]
+        for said in [_mend_one(context, team, item)]
         if said
     ]
 
 
-def _mend_one(oracle: Oracle, team: Team, item: Handoff) -> str:
+def _mend_one(context: Context, team: Team, item: Handoff) -> str:
     from oracle.store.delivery import handoffs
 
     if item.dispatch is None:
@@ -222,35 +222,35 @@ def _mend_one(oracle: Oracle, team: Team, item: Handoff) -> str:
     if (
         item.state.step is Step.ANSWERED
         and teams.is_memory(team, item.answerer)
-        and _is_alone(oracle, team, item.task_id)
+        and _is_alone(context, team, item.task_id)
     ):
-        return _complete_from_response(oracle, team, item)
+        return _complete_from_response(context, team, item)
     return ""
 
 
-def _is_alone(oracle: Oracle, team: Team, task_id: str) -> bool:
+def _is_alone(context: Context, team: Team, task_id: str) -> bool:
     """Tell whether no other project has a handoff of this task id: a response tells of no project."""
     from oracle.app.delivery import handoffs
 
     try:
-        return {name for name, _ in handoffs.projects_with(oracle, task_id)} == {team.project}
+        return {name for name, _ in handoffs.projects_with(context, task_id)} == {team.project}
     except NotFound:
         return False
 
 
-def _complete_from_response(oracle: Oracle, team: Team, item: Handoff) -> str:
+def _complete_from_response(context: Context, team: Team, item: Handoff) -> str:
     """Write the receipt of an answer whose delivery died before it, and whose intent is lost."""
     from oracle.app.delivery import deliver
     from oracle.store.delivery import responses
 
     try:
-        response = responses.read(oracle.root, item.task_id)
+        response = responses.read(context.root, item.task_id)
         if response is None:
             return ""
         made = deliver.Delivery(team.project, item.task_id, item.asker, response, source=item.answerer)
-        _, work, _ = deliver.prepare(oracle, made)
-        steps.carry_on(oracle, team, work)
+        _, work, _ = deliver.prepare(context, made)
+        steps.carry_on(context, team, work)
     except OracleError as error:
-        oracle.warn(say("{task} could not be completed: {fault}", task=item.task_id, fault=error))
+        context.warn(say("{task} could not be completed: {fault}", task=item.task_id, fault=error))
         return ""
     return say("completed {task} from its response", task=item.task_id)

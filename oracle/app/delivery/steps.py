@@ -32,7 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.store.delivery.inbox import Entry
 
 REFUSE, SUPERSEDE, REWORK = "refuse", "supersede", "rework"
@@ -113,48 +113,48 @@ def work_of(fields: Mapping[str, object]) -> Work:
 # Carry out ------------------------------------------------------------------------------------------------------------
 
 
-def carry_out(oracle: Oracle, team: Team, work: Work) -> tuple[Delivered, tuple[Entry, ...]]:
+def carry_out(context: Context, team: Team, work: Work) -> tuple[Delivered, tuple[Entry, ...]]:
     """Do every step for the first time; return what is there now and the wake-ups that are owed.
 
     The same delivery again changes nothing. Raises Conflict, HandoffFailed, DiskFailure, LockTimeout.
     """
-    receipt, is_new, stored = _answer(oracle, team, work)
+    receipt, is_new, stored = _answer(context, team, work)
     response_path = stored.path if stored else ""
     _consume(team, receipt.name)
     if stored is not None and stored.settled:
-        teams.note(oracle, "settle", {**team.ends_of(receipt.name), "superseded": stored.settled})
+        context.note("settle", {**team.ends_of(receipt.name), "superseded": stored.settled})
     if not is_new:
-        teams.note(oracle, "skip", {**team.ends_of(receipt.name), "what": "delivery", "reason": "already delivered"})
+        context.note("skip", {**team.ends_of(receipt.name), "what": "delivery", "reason": "already delivered"})
         return replace(_delivered(team, receipt, response_path), settled=stored.settled if stored else 0), ()
-    return _tell(oracle, team, work, receipt, response_path)
+    return _tell(context, team, work, receipt, response_path)
 
 
-def carry_on(oracle: Oracle, team: Team, work: Work) -> tuple[Delivered, tuple[Entry, ...]]:
+def carry_on(context: Context, team: Team, work: Work) -> tuple[Delivered, tuple[Entry, ...]]:
     """Do what a dead process left undone; the same steps, whoever made the receipt."""
-    receipt, _, stored = _answer(oracle, team, work)
+    receipt, _, stored = _answer(context, team, work)
     _consume(team, receipt.name)
-    return _tell(oracle, team, work, receipt, stored.path if stored else "")
+    return _tell(context, team, work, receipt, stored.path if stored else "")
 
 
-def _answer(oracle: Oracle, team: Team, work: Work) -> tuple[Receipt, bool, responses.Stored | None]:
+def _answer(context: Context, team: Team, work: Work) -> tuple[Receipt, bool, responses.Stored | None]:
     """Store the response and create the receipt; return the receipt that stands, whether it is ours, and the response."""
     try:
         if work.response is not None:
-            teams.require_own_response(oracle, team, work.receipt.name)
-        receipt, stored = _respond(oracle, work)
+            teams.require_own_response(context, team, work.receipt.name)
+        receipt, stored = _respond(context, work)
         outcome = _complete(team.folder, receipt, work.policy, stored)
     except Conflict as error:
-        teams.note(oracle, "conflict", {**team.ends_of(work.receipt.name), "reason": error.sentence})
+        context.note("conflict", {**team.ends_of(work.receipt.name), "reason": error.sentence})
         raise
     standing = handoffs.find(team.folder, receipt.name) or receipt
     return standing, outcome is Outcome.CREATED, stored
 
 
-def _respond(oracle: Oracle, work: Work) -> tuple[Receipt, responses.Stored | None]:
+def _respond(context: Context, work: Work) -> tuple[Receipt, responses.Stored | None]:
     if work.response is None:
         return work.receipt, None
     put = responses.supersede if work.policy == SUPERSEDE else responses.put
-    stored = put(oracle.root, work.receipt.name.task_id, work.response)
+    stored = put(context.root, work.receipt.name.task_id, work.response)
     facts = {"response_path": stored.path, "response_digest": stored.digest}
     return work.receipt.with_fields(facts), stored
 
@@ -210,21 +210,23 @@ def _consume(team: Team, name: ReceiptName) -> None:
 
 
 def _tell(
-    oracle: Oracle, team: Team, work: Work, receipt: Receipt, response_path: str
+    context: Context, team: Team, work: Work, receipt: Receipt, response_path: str
 ) -> tuple[Delivered, tuple[Entry, ...]]:
-    _write_tree(oracle, team, receipt)
+    _write_tree(context, team, receipt)
     details = team.ends_of(receipt.name)
-    teams.note(oracle, "delivery", {**details, "lineage": receipt.text("lineage_status"), "notifies": work.notifies})
-    record = divergent.note(oracle, team, receipt)
+    context.note("delivery", {**details, "lineage": receipt.text("lineage_status"), "notifies": work.notifies})
+    record = divergent.note(context, team, receipt)
     done = replace(_delivered(team, receipt, response_path), is_new=True, record=record)
-    return done, _owe(oracle, team, done, receipt) if work.notifies else ()
+    return done, _owe(context, team, done, receipt) if work.notifies else ()
 
 
-def _owe(oracle: Oracle, team: Team, done: Delivered, receipt: Receipt) -> tuple[Entry, ...]:
+def _owe(context: Context, team: Team, done: Delivered, receipt: Receipt) -> tuple[Entry, ...]:
     """Owe the reader a wake-up unless it was woken, and memory a word about a commit outside of the main line."""
     name = done.name
     owed = [
-        divergent.owe_memory(oracle, team, receipt, seat) for seat in team.profile.seats_of("memory")[:1] if done.record
+        divergent.owe_memory(context, team, receipt, seat)
+        for seat in team.profile.seats_of("memory")[:1]
+        if done.record
     ]
     if not receipt.text("notified_at") and name.target != teams.OPERATOR:
         where = done.response_path or done.delivery_path
@@ -233,7 +235,7 @@ def _owe(oracle: Oracle, team: Team, done: Delivered, receipt: Receipt) -> tuple
         if done.record:
             text += f" {divergent.PASS_NEEDS_INTEGRATION}: its commit is not in the main line, see {done.record}."
         text += team.how_to_read(name.task_id) if done.response_path else ""
-        owed.append(wakeups.owe(oracle, team, name, seat=name.target, text=text))
+        owed.append(wakeups.owe(context, team, name, seat=name.target, text=text))
     return tuple(owed)
 
 
@@ -249,11 +251,11 @@ def _delivered(team: Team, receipt: Receipt, response_path: str) -> Delivered:
     )
 
 
-def _write_tree(oracle: Oracle, team: Team, receipt: Receipt) -> None:
+def _write_tree(context: Context, team: Team, receipt: Receipt) -> None:
     """Write DELIVERY.md, complete the queue's entry and the table's row, and put a line into the dispatch log."""
     from oracle.store.delivery import task_tree
 
-    name, moment = receipt.name, teams.now(oracle)
+    name, moment = receipt.name, context.now()
     fields = {
         "task_id": name.task_id,
         "owner": name.source,
@@ -280,24 +282,24 @@ def _write_tree(oracle: Oracle, team: Team, receipt: Receipt) -> None:
     line = f"{name.source} completed {name.task_id} to {name.target} test_policy={receipt.text('test_policy')}"
     for key in ("verdict", "commit"):
         line += f" {key}={receipt.text(key)}" if receipt.text(key) else ""
-    log_once(oracle, team, line, task_id=name.task_id)
+    log_once(context, team, line, task_id=name.task_id)
 
 
-def log_once(oracle: Oracle, team: Team, line: str, *, task_id: str) -> None:
+def log_once(context: Context, team: Team, line: str, *, task_id: str) -> None:
     """Put a line into the dispatch log unless its last one says the same: a step that is repeated leaves one line."""
     from oracle.store.delivery import task_tree
 
     last = task_tree.read_log(team.tree)[-1:]
     if not (last and last[0].partition(": ")[2] == line):
-        task_tree.append_log(team.tree, line, task_id=task_id, moment=teams.now(oracle).astimezone())
+        task_tree.append_log(team.tree, line, task_id=task_id, moment=context.now().astimezone())
 
 
-def send_all(oracle: Oracle, done: Delivered, owed: Sequence[Entry]) -> Delivered:
+def send_all(context: Context, done: Delivered, owed: Sequence[Entry]) -> Delivered:
     """Send the wake-ups of a delivery; what fails is a warning and waits in the inbox. The reader's comes last."""
     outcome = wakeups.WakeUp()
     for entry in owed:
-        outcome = wakeups.send(oracle, entry)
-        wakeups.warn_of(oracle, outcome)
+        outcome = wakeups.send(context, entry)
+        wakeups.warn_of(context, outcome)
     return replace(done, wake_up=outcome)
 
 

@@ -6,24 +6,21 @@ App room. Reads the profile; writes to the journal, where trouble is a warning a
 from __future__ import annotations
 
 import os
-from datetime import datetime
 
-from oracle.domain import timestamps
 from oracle.domain.delivery.receipts import ReceiptName, receipt_name
 from oracle.domain.names.seats import MEMORY
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import OracleError, OwnershipError, UsageError
-from oracle.store import journal
 from oracle.store.root import profile
 from oracle.store.root.profile import Profile
 from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.store.delivery.task_tree import TaskTree
 
 OPERATOR = "operator"
@@ -90,13 +87,13 @@ class Team:
         return planners[0] if planners else seat
 
 
-def open_team(oracle: Oracle, project: str, *, path: str = "") -> Team:
+def open_team(context: Context, project: str, *, path: str = "") -> Team:
     """Return the team of a project, or that of the profile at `path`. Raises NoProfile, InvalidProfile, InvalidName.
 
     What the profile says and is not followed is a warning. A path and a project that disagree are refused.
     """
     if path:
-        found = profile.load_file(oracle.root, os.path.abspath(os.path.expanduser(path)), os.environ)
+        found = profile.load_file(context.root, os.path.abspath(os.path.expanduser(path)), os.environ)
         if project and check_name(project, "project") != found.project:
             raise UsageError(
                 say(
@@ -108,10 +105,17 @@ def open_team(oracle: Oracle, project: str, *, path: str = "") -> Team:
                 hint=say("Name one of the two."),
             )
     else:
-        found = profile.load(oracle.root, project, os.environ)
+        found = profile.load(context.root, project, os.environ)
     for note in found.notes:
-        oracle.warn(note)
+        context.warn(note)
     return Team(found)
+
+
+def init_profile(context: Context, project: str, seats: Sequence[str], *, repo_root: str = "") -> str:
+    """Write a minimal profile of a project; return its path. Raises RecordExists, InvalidName, UsageError."""
+    from oracle.store.root import new_profile
+
+    return new_profile.init(context.root, project, seats, repo_root=repo_root)
 
 
 def is_memory(team: Team, seat: str) -> bool:
@@ -128,55 +132,32 @@ def require_memory(team: Team, seat: str) -> None:
         )
 
 
-def now(oracle: Oracle) -> datetime:
-    """Return the time of the Root's clock, in UTC."""
-    return timestamps.from_ns(oracle.clock.now_ns())
-
-
-def stamp(oracle: Oracle) -> str:
-    """Return the time as receipts and queues print it: UTC, seconds, `+00:00`."""
-    return now(oracle).replace(microsecond=0).isoformat()
-
-
-def now_seconds(oracle: Oracle) -> float:
-    """Return the time of the Root's clock in seconds since 1970."""
-    return oracle.clock.now_ns() / 1e9
-
-
-def require_own_response(oracle: Oracle, team: Team, name: ReceiptName) -> None:
+def require_own_response(context: Context, team: Team, name: ReceiptName) -> None:
     """Raise Conflict when the response of a task's id is another project's: what it says, else whose receipt tells of it.
 
     A response that says nothing, of which no other project's receipt tells, is taken for this project's.
     """
     from oracle.store.delivery import handoffs, responses
 
-    owner = responses.project_of(oracle.root, name.task_id)
+    owner = responses.project_of(context.root, name.task_id)
     if owner is None or owner == team.project:
         return
     if not owner:
         if handoffs.has_completion(team.folder, name.task_id):
             return
-        owner = _other_owner(oracle, team, name.task_id)
+        owner = _other_owner(context, team, name.task_id)
     if owner:
         raise responses.belongs_to(name.task_id, owner)
 
 
-def _other_owner(oracle: Oracle, team: Team, task_id: str) -> str:
+def _other_owner(context: Context, team: Team, task_id: str) -> str:
     from oracle.store.delivery import handoffs
 
-    for project in profile.projects(oracle.root):
+    for project in profile.projects(context.root):
         try:
-            folder = "" if project == team.project else profile.load(oracle.root, project, os.environ).handoff_dir
+            folder = "" if project == team.project else profile.load(context.root, project, os.environ).handoff_dir
         except OracleError:  # a profile that can't be read owns nothing here; listings name it
             continue
         if folder and handoffs.has_completion(folder, task_id):
             return project
     return ""
-
-
-def note(oracle: Oracle, event: str, details: Mapping[str, object]) -> None:
-    """Put a line into `events.log`; one that can't be written is a warning."""
-    try:
-        journal.append(oracle.root, event, timestamps.print_moment(now(oracle)), details)
-    except OracleError as error:
-        oracle.warn(say("the event {event} could not be noted: {fault}", event=event, fault=error))

@@ -14,17 +14,17 @@ from oracle.store.delivery import handoffs, task_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 
 def verify(
-    oracle: Oracle, project: str, task_id: str, *, source: str, target: str, path: str = ""
+    context: Context, project: str, task_id: str, *, source: str, target: str, path: str = ""
 ) -> dict[str, object]:
     """Return what the files say of one handoff: assigned, notified, consumed, verdict and whether all is well.
 
     Nothing is written. A receipt that can't be read is named under `problems`.
     """
-    team = open_team(oracle, project, path=path)
+    team = open_team(context, project, path=path)
     name = team.receipt(task_id, team.seat_meant(source), team.seat_meant(target))
     receipt = handoffs.find(team.folder, name)
     verdict = receipt.text("verdict") if receipt else ""
@@ -76,12 +76,12 @@ def _is_consumed(team: Team, receipt: Receipt, ack: str) -> bool:
     return acked is not None and (since is None or acked > since)  # both tell seconds: in doubt it is an older one
 
 
-def audit_closeout(oracle: Oracle, project: str, task_id: str, *, path: str = "") -> tuple[str, ...]:
+def audit_closeout(context: Context, project: str, task_id: str, *, path: str = "") -> tuple[str, ...]:
     """Return a sentence for each of the three artifacts of a planner's closeout that is not there: () when all are.
 
     The planner consumed what was sent to it; its completion for memory is on disk; its DELIVERY.md tells of this task.
     """
-    team = open_team(oracle, project, path=path)
+    team = open_team(context, project, path=path)
     planners = team.profile.planners or ("planner",)
     memories = team.profile.seats_of("memory") or ("memory",)
     consumed = any(

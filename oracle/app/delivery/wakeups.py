@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 
-from oracle.app.delivery import team as teams
 from oracle.app.guard import privacy
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.delivery.team import Team
     from oracle.wake.outcomes import Outcome, Waker
 
@@ -56,39 +55,39 @@ class WakeUp:
         return {"result": self.result, "seat": self.seat, "detail": self.detail} if self.result else None
 
 
-def owe(oracle: Oracle, team: Team, name: ReceiptName, *, seat: str, text: str, topic: str = "") -> Entry:
+def owe(context: Context, team: Team, name: ReceiptName, *, seat: str, text: str, topic: str = "") -> Entry:
     """Put a wake-up into the inbox and return it. With a `topic` it stands for itself, and no receipt is amended."""
-    entry = _entry(oracle, team, name, {"folder": "" if topic else team.folder, "seat": seat, "text": text}, topic)
-    inbox.add(oracle.root, entry)
+    entry = _entry(context, team, name, {"folder": "" if topic else team.folder, "seat": seat, "text": text}, topic)
+    inbox.add(context.root, entry)
     return entry
 
 
-def owe_packet(oracle: Oracle, team: Team, name: ReceiptName, *, text: str) -> Entry:
+def owe_packet(context: Context, team: Team, name: ReceiptName, *, text: str) -> Entry:
     """Owe a memory seat word of a packet, and return the entry as it stands: it may have been tried before.
 
     It is owed until the seat was told this text since now, or the question is over.
     """
-    fields = {"folder": team.folder, "seat": name.target, "text": text, "owed_at": teams.stamp(oracle)}
-    entry = _entry(oracle, team, name, fields, "packet")
-    inbox.add(oracle.root, entry)
-    return inbox.standing(oracle.root, entry) or entry
+    fields = {"folder": team.folder, "seat": name.target, "text": text, "owed_at": context.stamp()}
+    entry = _entry(context, team, name, fields, "packet")
+    inbox.add(context.root, entry)
+    return inbox.standing(context.root, entry) or entry
 
 
-def owe_question(oracle: Oracle, team: Team, name: ReceiptName, *, text: str) -> Entry:
+def owe_question(context: Context, team: Team, name: ReceiptName, *, text: str) -> Entry:
     """Owe a memory seat word of a question; where a daemon attends to it, it is not sent (`is_left_to_daemon`)."""
-    entry = _entry(oracle, team, name, {"folder": team.folder, "seat": name.target, "text": text, "by": _DAEMON}, "")
-    inbox.add(oracle.root, entry)
+    entry = _entry(context, team, name, {"folder": team.folder, "seat": name.target, "text": text, "by": _DAEMON}, "")
+    inbox.add(context.root, entry)
     return entry
 
 
-def is_left_to_daemon(oracle: Oracle, entry: Entry) -> bool:
+def is_left_to_daemon(context: Context, entry: Entry) -> bool:
     """Tell whether a daemon answers the question of a wake-up, or wakes its seat with a packet.
 
     It is looked for each time, so that the seat is woken by whoever comes after a daemon that died.
     """
     from oracle.store.daemon import state
 
-    return _text(entry, "by") == _DAEMON and state.serves(oracle.root, teams.now_seconds(oracle))
+    return _text(entry, "by") == _DAEMON and state.serves(context.root, context.now_seconds())
 
 
 def is_of_question(entry: Entry) -> bool:
@@ -101,7 +100,7 @@ def told_at(receipt: Receipt, text: str) -> datetime | None:
     return timestamps.parse(receipt.text("notified_at")) if receipt.text("notify_message") == text else None
 
 
-def _entry(oracle: Oracle, team: Team, name: ReceiptName, fields: dict[str, str], topic: str) -> Entry:
+def _entry(context: Context, team: Team, name: ReceiptName, fields: dict[str, str], topic: str) -> Entry:
     whole = {
         "project": team.project,
         "task_id": name.task_id,
@@ -110,23 +109,23 @@ def _entry(oracle: Oracle, team: Team, name: ReceiptName, fields: dict[str, str]
         **fields,
     }
     subject = (team.project, name.task_id, name.source, name.target, fields["seat"], topic)
-    return Entry(Kind.WAKE, subject, whole, due_at=teams.now_seconds(oracle))
+    return Entry(Kind.WAKE, subject, whole, due_at=context.now_seconds())
 
 
-def send(oracle: Oracle, entry: Entry, *, patience: float | None = None) -> WakeUp:
+def send(context: Context, entry: Entry, *, patience: float | None = None) -> WakeUp:
     """Send a wake-up that was owed just now, unless another does."""
-    return _send(oracle, entry, lambda waker: waker.wake, patience=patience)
+    return _send(context, entry, lambda waker: waker.wake, patience=patience)
 
 
-def send_again(oracle: Oracle, entry: Entry, *, patience: float | None = None) -> WakeUp:
+def send_again(context: Context, entry: Entry, *, patience: float | None = None) -> WakeUp:
     """Send a wake-up that was perhaps sent before: a text that the pane shows is not typed again."""
-    return _send(oracle, entry, lambda waker: waker.wake_again, patience=patience)
+    return _send(context, entry, lambda waker: waker.wake_again, patience=patience)
 
 
-def send_once(oracle: Oracle, entry: Entry) -> WakeUp:
+def send_once(context: Context, entry: Entry) -> WakeUp:
     """Send a wake-up that is worth nothing later: it does not stay in the inbox when it fails."""
-    outcome = send(oracle, entry)
-    inbox.finish(oracle.root, entry)
+    outcome = send(context, entry)
+    inbox.finish(context.root, entry)
     return outcome
 
 
@@ -139,22 +138,22 @@ def patience_of_commands() -> float:
 
 
 def _send(
-    oracle: Oracle, entry: Entry, way: Callable[[Waker], Callable[..., Outcome]], *, patience: float | None
+    context: Context, entry: Entry, way: Callable[[Waker], Callable[..., Outcome]], *, patience: float | None
 ) -> WakeUp:
     seat = _text(entry, "seat")
-    if not inbox.take(oracle.root, entry, teams.now_seconds(oracle)):
+    if not inbox.take(context.root, entry, context.now_seconds()):
         return WakeUp("waits", seat, say("another process sends it"))
     if not is_owed(entry):
-        inbox.finish(oracle.root, entry)
+        inbox.finish(context.root, entry)
         return WakeUp()
     waited = patience_of_commands() if patience is None else patience
     try:
-        privacy.require_clean(oracle, {say("its text"): _text(entry, "text")}, what=say("The wake-up"))
-        wake = way(_waker(oracle))
-        outcome = wake(_names(oracle, entry), _text(entry, "text"), seat=seat, patience=waited)
+        privacy.require_clean(context, {say("its text"): _text(entry, "text")}, what=say("The wake-up"))
+        wake = way(_waker(context))
+        outcome = wake(_names(context, entry), _text(entry, "text"), seat=seat, patience=waited)
     except OracleError as error:
-        return _give_up(oracle, entry, error)
-    return _settle(oracle, entry, outcome)
+        return _give_up(context, entry, error)
+    return _settle(context, entry, outcome)
 
 
 def is_owed(entry: Entry) -> bool:
@@ -172,40 +171,40 @@ def is_owed(entry: Entry) -> bool:
     return handoffs.read(folder, name, CONSUMED) is None  # else its reader had it without being woken
 
 
-def _settle(oracle: Oracle, entry: Entry, outcome: Outcome) -> WakeUp:
+def _settle(context: Context, entry: Entry, outcome: Outcome) -> WakeUp:
     from oracle.wake.outcomes import Woken
 
     seat, details = _text(entry, "seat"), _details(entry)
     if not isinstance(outcome, Woken):
-        return _postpone(oracle, entry, say("{kind}: {reason}", kind=type(outcome).__name__, reason=outcome.reason))
-    moment = teams.stamp(oracle)
+        return _postpone(context, entry, say("{kind}: {reason}", kind=type(outcome).__name__, reason=outcome.reason))
+    moment = context.stamp()
     if _text(entry, "folder"):
         changes = {"notified_at": moment, "notify_message": _text(entry, "text")}
         handoffs.amend(_text(entry, "folder"), _name(entry), changes)
-    inbox.finish(oracle.root, entry)
-    teams.note(oracle, "wake-up", {**details, "result": "woken", "session": outcome.session})
+    inbox.finish(context.root, entry)
+    context.note("wake-up", {**details, "result": "woken", "session": outcome.session})
     return WakeUp("sent", seat, outcome.session)
 
 
-def _postpone(oracle: Oracle, entry: Entry, reason: str) -> WakeUp:
+def _postpone(context: Context, entry: Entry, reason: str) -> WakeUp:
     import random
 
     chance = random.Random()  # noqa: S311 - jitter
-    inbox.defer(oracle.root, entry, now=teams.now_seconds(oracle), error=reason, chance=chance, most=TRIES)
+    inbox.defer(context.root, entry, now=context.now_seconds(), error=reason, chance=chance, most=TRIES)
     if reason[:500] != entry.last_error:  # the same failure again is no event
-        teams.note(oracle, "wake-up", {**_details(entry), "result": "waits", "reason": reason})
+        context.note("wake-up", {**_details(entry), "result": "waits", "reason": reason})
     return WakeUp("waits", _text(entry, "seat"), reason)
 
 
-def _give_up(oracle: Oracle, entry: Entry, error: OracleError) -> WakeUp:
+def _give_up(context: Context, entry: Entry, error: OracleError) -> WakeUp:
     """End a wake-up that can never be sent, such as one whose text must not be typed."""
     from oracle.errors import DiskFailure, LockTimeout, RulesUnusable
 
     if isinstance(error, DiskFailure | LockTimeout | RulesUnusable):
-        return _postpone(oracle, entry, error.sentence)
-    inbox.finish(oracle.root, entry)
-    teams.note(oracle, "skip", {**_details(entry), "what": "wake-up", "reason": error.sentence})
-    oracle.warn(say("{seat} is not woken: {fault}", seat=_text(entry, "seat"), fault=error))
+        return _postpone(context, entry, error.sentence)
+    inbox.finish(context.root, entry)
+    context.note("skip", {**_details(entry), "what": "wake-up", "reason": error.sentence})
+    context.warn(say("{seat} is not woken: {fault}", seat=_text(entry, "seat"), fault=error))
     return WakeUp("skipped", _text(entry, "seat"), error.sentence)
 
 
@@ -214,14 +213,14 @@ def is_there(outcome: WakeUp) -> bool:
     return outcome.result == "waits" and outcome.detail.startswith(THERE)
 
 
-def warn_of(oracle: Oracle, outcome: WakeUp) -> None:
+def warn_of(context: Context, outcome: WakeUp) -> None:
     """Say that a seat was not woken, when it was not."""
     if outcome.result != "waits":
         return
     from oracle.wake.outcomes import NO_SERVER
 
     if outcome.detail.endswith(NO_SERVER):
-        oracle.warn(
+        context.warn(
             say(
                 "{seat} was not woken: {reason}; the wake-up waits, nothing is lost",
                 seat=outcome.seat,
@@ -229,7 +228,7 @@ def warn_of(oracle: Oracle, outcome: WakeUp) -> None:
             )
         )
     else:
-        oracle.warn(
+        context.warn(
             say(
                 "{seat} was not woken ({reason}); the wake-up waits and is tried again",
                 seat=outcome.seat,
@@ -244,25 +243,25 @@ def reason_of(outcome: WakeUp) -> str:
     return retold(reason if kind in _KINDS else outcome.detail)
 
 
-def pending(oracle: Oracle) -> tuple[Entry, ...]:
+def pending(context: Context) -> tuple[Entry, ...]:
     """Return every wake-up that is still owed and waits, is being sent or was given up."""
-    found = inbox.read(oracle.root, teams.now_seconds(oracle), Kind.WAKE)
+    found = inbox.read(context.root, context.now_seconds(), Kind.WAKE)
     return tuple(one for one in (*found.waiting, *found.taken, *found.poisoned) if is_owed(one))
 
 
-def _waker(oracle: Oracle) -> Waker:
-    if oracle.waker is None:
+def _waker(context: Context) -> Waker:
+    if context.waker is None:
         from oracle.wake.sessions import tmux_socket
         from oracle.wake.tmux import TmuxWaker
 
-        oracle.waker = TmuxWaker(tmux_socket(os.environ))
-    return oracle.waker
+        context.waker = TmuxWaker(tmux_socket(os.environ))
+    return context.waker
 
 
-def _names(oracle: Oracle, entry: Entry) -> Sequence[str]:
+def _names(context: Context, entry: Entry) -> Sequence[str]:
     from oracle.wake.sessions import find_session_names
 
-    return find_session_names(oracle.root, _text(entry, "project"), _text(entry, "seat"), environ=os.environ)
+    return find_session_names(context.root, _text(entry, "project"), _text(entry, "seat"), environ=os.environ)
 
 
 def _name(entry: Entry) -> ReceiptName:

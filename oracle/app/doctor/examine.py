@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from os.path import isdir
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.app.doctor import index, layout, machine, queue, records, root_checks, settings, shapes
 from oracle.app.doctor.checks import Check, error, in_order, passed
 from oracle.app.doctor.context import Examination, Patient
@@ -55,11 +55,11 @@ _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
 )
 
 
-def examine(oracle: Oracle) -> list[Check]:
+def examine(context: Context) -> list[Check]:
     """Check every invariant, worst first; nothing is created and nothing is changed, not even the index."""
-    patient = Patient(oracle.root, oracle.clock.now_ns())
-    checks = [root_checks.check_root(oracle.root), *_run("programs", say("there"), machine.check_programs, patient)]
-    if isdir(oracle.root.path) and not root_checks.why_no_root(oracle.root):
+    patient = Patient(context.root, context.clock.now_ns())
+    checks = [root_checks.check_root(context.root), *_run("programs", say("there"), machine.check_programs, patient)]
+    if isdir(context.root.path) and not root_checks.why_no_root(context.root):
         for name, good, examination in _EXAMINATIONS:
             checks += _run(name, good, examination, patient)
     return in_order(checks)

@@ -10,12 +10,13 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.app.doctor import index, root_checks, shapes
 from oracle.app.doctor.checks import first_few, one_line
 from oracle.app.doctor.context import Patient
 from oracle.app.doctor.diagnosis import ABSENT, DAMAGED, Diagnosis, diagnose
 from oracle.app.doctor.tree import Entry
+from oracle.app.records.publish import publish_all
 from oracle.errors import OracleError
 from oracle.index.db import Corrupt
 from oracle.index.write import projections
@@ -27,25 +28,25 @@ _EMPTIED = ("_links", "_backlinks", "_state/tmp")
 """Folders from which files are removed that belong to nothing."""
 
 
-def repair(oracle: Oracle, *, patience: float | None = None) -> list[str]:
+def repair(context: Context, *, patience: float | None = None) -> list[str]:
     """Repair derived data under the write lock and return what was done, one line each; [] when all was well.
 
     `patience` is in seconds, None as long as a writer waits. Raises RootUnusable when there is no Root.
     """
-    oracle.root.require()
-    reachable = root_checks.open_derived(Patient(oracle.root, oracle.clock.now_ns()))
-    lines = _close_root(oracle)
-    outside = [name for name in _EMPTIED if not oracle.root.contains(oracle.root.join(name))]
+    context.root.require()
+    reachable = root_checks.open_derived(Patient(context.root, context.clock.now_ns()))
+    lines = _close_root(context)
+    outside = [name for name in _EMPTIED if not context.root.contains(context.root.join(name))]
     if outside:
         links = joined(" and ", outside)
         return [*lines, say("not repaired: {links} lead out of the Root, where nothing is ours to remove", links=links)]
     try:
-        with oracle.index.lock(patience):
-            lines += _repair_scratch(oracle)
-            lines += _repair_shapes(oracle)
-            lines += _attempt(lambda: _repair_index(oracle))
-            lines += _close_derived(oracle, reachable)
-        lines += _repair_published(oracle)
+        with context.index.lock(patience):
+            lines += _repair_scratch(context)
+            lines += _repair_shapes(context)
+            lines += _attempt(lambda: _repair_index(context))
+            lines += _close_derived(context, reachable)
+        lines += _repair_published(context)
     except OracleError as trouble:
         lines.append(_failed(trouble))
     except (OSError, Corrupt) as trouble:
@@ -69,9 +70,9 @@ def _not_repaired(why: str) -> str:
     return one_line(say("not repaired: {why}", why=why))
 
 
-def _close_root(oracle: Oracle) -> list[str]:
+def _close_root(context: Context) -> list[str]:
     """Give a Root of ours the mode 0700."""
-    path = oracle.root.path
+    path = context.root.path
     status = os.stat(path)
     mode = stat.S_IMODE(status.st_mode)
     if status.st_uid != os.geteuid() or mode & 0o777 == _OWNER_ONLY:
@@ -85,15 +86,15 @@ def _close_root(oracle: Oracle) -> list[str]:
     return [one_line(say("{path}: mode {mode:04o} is now 0700", path=path, mode=mode))]
 
 
-def _repair_scratch(oracle: Oracle) -> list[str]:
-    removed = files.empty_folder(oracle.root.scratch)
+def _repair_scratch(context: Context) -> list[str]:
+    removed = files.empty_folder(context.root.scratch)
     return [say("_state/tmp: {count} files that a dead writer left are removed", count=removed)] if removed else []
 
 
-def _repair_shapes(oracle: Oracle) -> list[str]:
+def _repair_shapes(context: Context) -> list[str]:
     """Remove empty folders that stand where a derived file belongs; what holds a file is somebody's, and stays."""
     lines = []
-    for entry, path in shapes.folders_in_the_way(Patient(oracle.root, oracle.clock.now_ns())):
+    for entry, path in shapes.folders_in_the_way(Patient(context.root, context.clock.now_ns())):
         try:
             if not shapes.is_hollow(path):
                 lines.append(_not_repaired(say("{path} is a folder that holds files; move it away", path=entry.path)))
@@ -107,20 +108,20 @@ def _repair_shapes(oracle: Oracle) -> list[str]:
     return lines
 
 
-def _repair_index(oracle: Oracle) -> list[str]:
-    found = diagnose(oracle.root, now_ns=oracle.clock.now_ns())
+def _repair_index(context: Context) -> list[str]:
+    found = diagnose(context.root, now_ns=context.clock.now_ns())
     if found.emptied:
         how = say("If the records were really removed, run `oracle reconcile --accept-removals`.")
         return [_not_repaired(say("{what} {hint}", what=found.emptied, hint=how))]
     if found.state == DAMAGED:
-        oracle.index.database.discard()
+        context.index.database.discard()
     lines = []
     if found.needs_rebuild or found.state == ABSENT or found.behind or found.dirty:
-        report = oracle.index.reconcile_held(full=True, rebuild=found.needs_rebuild)
+        report = context.index.reconcile_held(full=True, rebuild=found.needs_rebuild)
         why = _why(found)
         rebuilt, updated = say("index: {why}; rebuilt", why=why), say("index: {why}; brought up to date", why=why)
         lines.append(one_line(rebuilt if report.rebuilt else updated))
-    return lines + _repair_projections(oracle, found)
+    return lines + _repair_projections(context, found)
 
 
 def _why(found: Diagnosis) -> str:
@@ -135,13 +136,13 @@ def _why(found: Diagnosis) -> str:
     return joined(" and ", parts)
 
 
-def _repair_projections(oracle: Oracle, found: Diagnosis) -> list[str]:
-    connection = oracle.index.database.connect()
-    if projections.differences(connection, oracle.root):
-        projections.print_all(connection, oracle.root)
+def _repair_projections(context: Context, found: Diagnosis) -> list[str]:
+    connection = context.index.database.connect()
+    if projections.differences(connection, context.root):
+        projections.print_all(connection, context.root)
     if not found.stale:
         return []
-    stale = [os.path.relpath(path, oracle.root.path) for path in found.stale]
+    stale = [os.path.relpath(path, context.root.path) for path in found.stale]
     return [
         one_line(
             say(
@@ -153,19 +154,19 @@ def _repair_projections(oracle: Oracle, found: Diagnosis) -> list[str]:
     ]
 
 
-def _close_derived(oracle: Oracle, reachable: list[Entry]) -> list[str]:
+def _close_derived(context: Context, reachable: list[Entry]) -> list[str]:
     """Take from others what they could reach while the Root stood open; what was made anew meanwhile is closed."""
     for entry in reachable:
         with suppress(FileNotFoundError):
-            os.chmod(oracle.root.join(entry.path), entry.mode & _OWNER_ONLY)
+            os.chmod(context.root.join(entry.path), entry.mode & _OWNER_ONLY)
     return (
         [say("modes: {count} derived files are for their owner alone now", count=len(reachable))] if reachable else []
     )
 
 
-def _repair_published(oracle: Oracle) -> list[str]:
-    torn = [path for path, _ in index.torn_files(Patient(oracle.root, oracle.clock.now_ns()))]
+def _repair_published(context: Context) -> list[str]:
+    torn = [path for path, _ in index.torn_files(Patient(context.root, context.clock.now_ns()))]
     if not torn:
         return []
-    oracle.publish()
+    publish_all(context)
     return [one_line(say("published: {names} held no JSON; published anew", names=first_few(torn)))]

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 RULES = f"{privacy.NAME}:"
 """How the name of an owner's rule begins."""
@@ -27,14 +27,14 @@ RULES = f"{privacy.NAME}:"
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
-def guard(oracle: Oracle, *, secrets: bool = True, personal: bool = False) -> Guard:
+def guard(context: Context, *, secrets: bool = True, personal: bool = False) -> Guard:
     """Return the guard of a Root. Raises RulesUnusable."""
-    return Guard(privacy.load(oracle.root), secrets=secrets, personal=personal)
+    return Guard(privacy.load(context.root), secrets=secrets, personal=personal)
 
 
-def require_clean(oracle: Oracle, texts: Mapping[str, str], *, what: str) -> None:
+def require_clean(context: Context, texts: Mapping[str, str], *, what: str) -> None:
     """Stop what is about to be sent when it holds a credential or is blocked. Raises PrivacyBlocked, RulesUnusable."""
-    rules = guard(oracle)
+    rules = guard(context)
     found = [finding for place, text in texts.items() for finding in rules.look(text, place)]
     if found:
         named = joined(
@@ -56,12 +56,12 @@ def warnings(texts: Mapping[str, str]) -> list[Said]:
     )[:10]
 
 
-def check_text(oracle: Oracle, text: str, place: str = "text") -> tuple[Finding, ...]:
+def check_text(context: Context, text: str, place: str = "text") -> tuple[Finding, ...]:
     """Return what a text holds that must not leave this machine. Raises RulesUnusable."""
-    return guard(oracle, personal=True).look(text, place)
+    return guard(context, personal=True).look(text, place)
 
 
-def check_file(oracle: Oracle, path: str) -> tuple[Finding, ...]:
+def check_file(context: Context, path: str) -> tuple[Finding, ...]:
     """Return the same of a file. Raises NotFound, UsageError for one that is no text."""
     if not os.path.exists(path):
         raise NotFound(say("{path} is not there.", path=path), hint=say("Name a file."))
@@ -71,10 +71,10 @@ def check_file(oracle: Oracle, path: str) -> tuple[Finding, ...]:
             say("{path} can't be read: {reason}.", path=path, reason=say("it is no text")),
             hint=say("Name a text file."),
         )
-    return check_text(oracle, raw.decode("utf-8", "replace"), path)
+    return check_text(context, raw.decode("utf-8", "replace"), path)
 
 
-def check_staged(oracle: Oracle, repository: str) -> tuple[Finding, ...]:
+def check_staged(context: Context, repository: str) -> tuple[Finding, ...]:
     """Return the same of the lines that the next commit in a repository would add, and of the paths it touches.
 
     Raises UsageError outside of a repository.
@@ -89,7 +89,7 @@ def check_staged(oracle: Oracle, repository: str) -> tuple[Finding, ...]:
             say("{repository} is no repository of git, or git gave no answer.", repository=repository),
             hint=say("Go into the repository."),
         )
-    rules = guard(oracle, personal=True)
+    rules = guard(context, personal=True)
     found = [item for name in names.split("\0") for item in rules.look(name, say("(a path)"))]
     for path, first, lines in _added(diff):
         found += [

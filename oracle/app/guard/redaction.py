@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.domain.safety.privacy import Guard
     from oracle.wording import Said
 
@@ -35,9 +35,9 @@ def require_policy(policy: str) -> None:
         )
 
 
-def look_through(oracle: Oracle, fields: Mapping[str, Any], policy: str) -> tuple[dict[str, Any], tuple[Said, ...]]:
+def look_through(context: Context, fields: Mapping[str, Any], policy: str) -> tuple[dict[str, Any], tuple[Said, ...]]:
     """Return fields with all that must not be kept replaced, and what was found where, () for nothing. Raises RulesUnusable."""
-    guard = privacy.guard(oracle, secrets=policy != ALLOW)
+    guard = privacy.guard(context, secrets=policy != ALLOW)
     if not guard.finds_in(texts([item for item in fields.values() if item])):
         return dict(fields), ()  # nearly always: each field is looked at alone only to name it
     found: list[Said] = []
@@ -45,10 +45,10 @@ def look_through(oracle: Oracle, fields: Mapping[str, Any], policy: str) -> tupl
     return values, tuple(dict.fromkeys(found))
 
 
-def guard_handoff(oracle: Oracle, fields: Mapping[str, Any], policy: str) -> tuple[dict[str, Any], tuple[Said, ...]]:
+def guard_handoff(context: Context, fields: Mapping[str, Any], policy: str) -> tuple[dict[str, Any], tuple[Said, ...]]:
     """Return what is handed to another seat as it may be, and what was replaced. Raises SecretFound, PrivacyBlocked, UsageError."""
     require_policy(policy)
-    values, found = look_through(oracle, fields, policy)
+    values, found = look_through(context, fields, policy)
     if not found or policy == REDACT:
         return values, found
     named = joined("; ", found)

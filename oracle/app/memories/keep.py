@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from oracle.app.memories.packets import read_memory
 from oracle.app.records import naming
+from oracle.app.records.show import show
+from oracle.app.records.targets import resolve
 from oracle.app.records.views import Summary
+from oracle.app.records.write import write
+from oracle.app.root import init
 from oracle.domain import timestamps
 from oracle.domain.markdown.documents import Value, as_text
 from oracle.domain.names.slugs import SHARED, check_name, is_entity, project_of
@@ -23,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.records.views import Written
     from oracle.index.db import Connection
 
@@ -103,19 +107,19 @@ class Seen:
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def remember(oracle: Oracle, given: Given) -> Kept:
+def remember(context: Context, given: Given) -> Kept:
     """Write a memory; one that it replaces is retired by it, its bytes untouched.
 
     Raises UsageError, NotInMemory for a memory that is not there, SecretFound, InvalidRecord, InvalidName.
     """
     rules.check(given)
-    _require_root(oracle)
+    _require_root(context)
     if given.replaces:
-        old = _resolve(oracle, given.replaces)
+        old = _resolve(context, given.replaces)
         given = replace(given, replaces=old, reason=given.reason.strip() or f"Replaced by {given.title.strip()}.")
-    given = replace(given, edges=tuple((kind, _resolve(oracle, target)) for kind, target in given.edges))
+    given = replace(given, edges=tuple((kind, _resolve(context, target)) for kind, target in given.edges))
     similar = tuple(target for kind, target in given.edges if kind == rules.SIMILAR)
-    written = oracle.write(rules.draft(given, similar))
+    written = write(context, rules.draft(given, similar))
     edges = [(kind, target) for kind, target in given.edges]
     if given.replaces:
         edges.append(("supersedes", given.replaces))
@@ -128,7 +132,7 @@ def remember(oracle: Oracle, given: Given) -> Kept:
     )
 
 
-def reflect(oracle: Oracle, lesson: Lesson) -> Kept:
+def reflect(context: Context, lesson: Lesson) -> Kept:
     """Write a reflection, and the procedure that it yields when steps worked. Raises UsageError, SecretFound, InvalidName."""
     if not lesson.goal.strip():
         raise UsageError(say("The goal is missing."), hint=say("Say what the work was to reach."))
@@ -138,9 +142,9 @@ def reflect(oracle: Oracle, lesson: Lesson) -> Kept:
             say("There is nothing to reflect on."),
             hint=say("Give outcome, what_worked, what_failed, lessons or next_time."),
         )
-    _require_root(oracle)
+    _require_root(context)
     reflection = _given(lesson, REFLECTION, f"Reflection: {lesson.goal}", " ".join(said), _details(lesson))
-    first = oracle.write(rules.draft(reflection))
+    first = write(context, rules.draft(reflection))
     if not lesson.worked:
         return Kept((first.slug,), warnings=_warnings(first))
     steps: dict[str, Value] = {"steps": list(lesson.worked)}
@@ -148,7 +152,7 @@ def reflect(oracle: Oracle, lesson: Lesson) -> Kept:
         _given(lesson, PROCEDURE, f"Procedure: {lesson.goal}", f"What worked: {lesson.goal.strip()}", steps),
         edges=(("derived_from", first.slug),),
     )
-    second = oracle.write(rules.draft(procedure))
+    second = write(context, rules.draft(procedure))
     return Kept(
         (first.slug, second.slug),
         edges=(edge_id(second.slug, "derived_from", first.slug),),
@@ -195,20 +199,20 @@ def _details(lesson: Lesson) -> dict[str, Value]:
     return {name: item for name, item in values.items() if item}
 
 
-def refresh(oracle: Oracle, stale: Sequence[str], *, replacement: str = "", reason: str = "") -> Kept:
+def refresh(context: Context, stale: Sequence[str], *, replacement: str = "", reason: str = "") -> Kept:
     """Retire memories by a small record, which says why, and that the replacement, if there is one, contradicts them.
 
     Those that were retired before are left as they are. Raises UsageError, NotInMemory, SecretFound.
     """
     if not stale:
         raise UsageError(say("stale_memory_ids is empty."), hint=say("Name the memories that no longer hold."))
-    names = tuple(dict.fromkeys(_resolve(oracle, name) for name in stale))
-    new = _resolve(oracle, replacement) if replacement else ""
+    names = tuple(dict.fromkeys(_resolve(context, name) for name in stale))
+    new = _resolve(context, replacement) if replacement else ""
     if new in names:
         raise UsageError(
             say("{new} can't replace itself.", new=new), hint=say("Name another memory as replacement_memory_id.")
         )
-    shown = {name: oracle.show(name).record for name in (*names, *([new] if new else []))}
+    shown = {name: show(context, name).record for name in (*names, *([new] if new else []))}
     if new and shown[new].retired_by:
         raise UsageError(
             say(
@@ -223,7 +227,7 @@ def refresh(oracle: Oracle, stale: Sequence[str], *, replacement: str = "", reas
     if not active:
         return Kept(already=already, replacement=new)
     why = reason.strip() or ("Newer evidence stands in its place." if new else "It no longer holds.")
-    written = oracle.write(_retirement(shown[active[0]], active, new, why))
+    written = write(context, _retirement(shown[active[0]], active, new, why))
     edges = [edge_id(new, "contradicts", name) for name in active] if new else []
     return Kept((written.slug,), active, already, new, tuple(edges), _warnings(written))
 
@@ -252,22 +256,22 @@ def edge_id(source: str, kind: str, target: str) -> str:
     return f"{source} {kind} {target}"
 
 
-def _require_root(oracle: Oracle) -> None:
+def _require_root(context: Context) -> None:
     """Make the Root when there is none: the first memory does, as the first record of `memory_write`."""
     try:
-        oracle.root.require()
+        context.root.require()
     except RootUnusable:
-        oracle.init()
+        init(context)
 
 
-def _resolve(oracle: Oracle, text: str) -> str:
+def _resolve(context: Context, text: str) -> str:
     """Return the slug of the one record that an id names. Raises NotInMemory, UsageError for none and for several."""
-    name = oracle.target(text.strip().removeprefix("[[").removesuffix("]]"))
+    name = resolve(context, text.strip().removeprefix("[[").removesuffix("]]"))
     if is_entity(name):
         raise UsageError(
             say("{text!r} is an entity, not a memory.", text=text), hint=say("Give the id that add returned.")
         )
-    return oracle.index.read(lambda connection: naming.find_only(connection, name))
+    return context.index.read(lambda connection: naming.find_only(connection, name))
 
 
 def _warnings(written: Written) -> tuple[str, ...]:
@@ -281,64 +285,64 @@ def _warnings(written: Written) -> tuple[str, ...]:
 # -- looking -----------------------------------------------------------------------------------------------------------
 
 
-def inspect(oracle: Oracle, name: str) -> Seen:
+def inspect(context: Context, name: str) -> Seen:
     """Return one memory as it stands, the newest of several that the id names. Raises NotInMemory, UsageError."""
-    record = oracle.show(name).record
-    return _look(oracle, [record])[0]
+    record = show(context, name).record
+    return _look(context, [record])[0]
 
 
-def list_memories(oracle: Oracle, *, project: str = "", limit: int = 20) -> list[Seen]:
+def list_memories(context: Context, *, project: str = "", limit: int = 20) -> list[Seen]:
     """Return the newest memories, those that no longer hold among them; "" is every project."""
     wanted = check_name(project, "project") if project else ""
-    rows = oracle.index.read(lambda connection: places.listing(connection, wanted, limit=limit))
-    return _look(oracle, [Summary.from_row(row) for row in rows])
+    rows = context.index.read(lambda connection: places.listing(connection, wanted, limit=limit))
+    return _look(context, [Summary.from_row(row) for row in rows])
 
 
-def _look(oracle: Oracle, found: Sequence[Summary]) -> list[Seen]:
-    now = timestamps.from_mtime(oracle.clock.now_ns())
-    memories = {record.slug: read_memory(oracle, record) for record in found}
+def _look(context: Context, found: Sequence[Summary]) -> list[Seen]:
+    now = timestamps.from_mtime(context.clock.now_ns())
+    memories = {record.slug: read_memory(context, record) for record in found}
 
     def see(connection: Connection) -> list[Seen]:
         return [
-            _see(oracle, connection, record, memory, now)
+            _see(context, connection, record, memory, now)
             for record in found
             if (memory := memories[record.slug]) is not None
         ]
 
-    return oracle.index.read(see)
+    return context.index.read(see)
 
 
-def _see(oracle: Oracle, connection: Connection, record: Summary, memory: Memory, now: str) -> Seen:
+def _see(context: Context, connection: Connection, record: Summary, memory: Memory, now: str) -> Seen:
     edges = [
         (_EDGE_NAMES[kind], target) for kind, target, *_ in query.links(connection, record.slug, tuple(EDGES.values()))
     ]
     edges += [(rules.SIMILAR, target) for target in memory.similar]
-    edges += [("contradicts", target) for target in _contradicted_by_refresh(oracle, connection, record.slug)]
+    edges += [("contradicts", target) for target in _contradicted_by_refresh(context, connection, record.slug)]
     is_active = not record.retired_by and memory.holds(now)
     if not record.retired_by:
         return Seen(memory, is_active, edges=tuple(dict.fromkeys(edges)))
-    fields = _fields(oracle, connection, record.retired_by)
+    fields = _fields(context, connection, record.retired_by)
     replaced_by = record.retired_by if record.retired_how == "supersedes" else as_text(fields.get("replaced_by", ""))
     return Seen(memory, is_active, replaced_by, as_text(fields.get("retired_reason", "")), tuple(dict.fromkeys(edges)))
 
 
-def _contradicted_by_refresh(oracle: Oracle, connection: Connection, slug: str) -> list[str]:
+def _contradicted_by_refresh(context: Context, connection: Connection, slug: str) -> list[str]:
     """Return the memories that a refresh retired in favour of this one: it speaks against them for it."""
     found = []
     for source, *_ in list(query.incoming(connection, [slug], ("supports",))):
-        if as_text(_fields(oracle, connection, source).get("replaced_by", "")) == slug:
+        if as_text(_fields(context, connection, source).get("replaced_by", "")) == slug:
             found += [target for _, target, *_ in query.links(connection, source, ("contradicts",))]
     return found
 
 
-def _fields(oracle: Oracle, connection: Connection, slug: str) -> Mapping[str, Value]:
+def _fields(context: Context, connection: Connection, slug: str) -> Mapping[str, Value]:
     """Return the frontmatter of a record, read from disk now; nothing for one that is gone."""
     row = query.summary(connection, slug)
     if row is None:
         return NOTHING
     path = Summary.from_row(row).path
     try:
-        raw = records.read(oracle.root.join(path))
+        raw = records.read(context.root.join(path))
     except OSError:
         return NOTHING
     return understand(records.parse(path, raw)).fields

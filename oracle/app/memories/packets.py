@@ -6,6 +6,7 @@ import hashlib
 import json
 
 from oracle.app.records.views import Summary
+from oracle.app.search.search import search
 from oracle.domain import timestamps
 from oracle.domain.markdown.documents import as_text
 from oracle.domain.names.slugs import check_name, entity
@@ -28,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.index.db import Connection
 
 _HITS = 40
@@ -66,7 +67,7 @@ class _Pool:
     edges: tuple[Edge, ...]
 
 
-def route(oracle: Oracle, request: Request) -> Routed:
+def route(context: Context, request: Request) -> Routed:
     """Return the packet for a step and keep it.
 
     Raises UsageError, InvalidName, NotInFederation for a project without a folder. Where it can't be kept it is returned
@@ -74,16 +75,16 @@ def route(oracle: Oracle, request: Request) -> Routed:
     """
     request.check()
     _check_names(request)
-    hits = _search(oracle, request)
-    pool = oracle.index.read(lambda connection: _gather(connection, request, hits))
-    packet = rules.compose(request, _candidates(oracle, request, hits, pool), pool.edges)
-    return _keep(oracle, packet)
+    hits = _search(context, request)
+    pool = context.index.read(lambda connection: _gather(connection, request, hits))
+    packet = rules.compose(request, _candidates(context, request, hits, pool), pool.edges)
+    return _keep(context, packet)
 
 
-def kept(oracle: Oracle, limit: int) -> list[dict[str, object]]:
+def kept(context: Context, limit: int) -> list[dict[str, object]]:
     """Return the packets that were made, the newest first."""
-    oracle.root.require()
-    return store.read(oracle.root, limit)
+    context.root.require()
+    return store.read(context.root, limit)
 
 
 def _check_names(request: Request) -> None:
@@ -96,24 +97,24 @@ def _check_names(request: Request) -> None:
 # -- where memories are looked for -------------------------------------------------------------------------------------
 
 
-def _search(oracle: Oracle, request: Request) -> dict[str, tuple[Summary, float]]:
+def _search(context: Context, request: Request) -> dict[str, tuple[Summary, float]]:
     """Return the hits by slug, each with its score as a share of the best."""
     found: dict[str, tuple[Summary, float]] = {}
     for text, worth in ((request.goal, 1.0), (" ".join((*request.failures, *request.questions)), _SECOND)):
-        for record, share in _shares(oracle, text, request.project):
+        for record, share in _shares(context, text, request.project):
             score = worth * share
             if record.slug not in found or score > found[record.slug][1]:
                 found[record.slug] = (record, score)
     return found
 
 
-def _shares(oracle: Oracle, text: str, project: str) -> list[tuple[Summary, float]]:
+def _shares(context: Context, text: str, project: str) -> list[tuple[Summary, float]]:
     """Return the hits for a text, of a project and of none, with their scores as shares of the best."""
     if not text.strip():
         return []
-    hits = oracle.search(text, {"project": project} if project else {}, limit=_HITS)
+    hits = search(context, text, {"project": project} if project else {}, limit=_HITS)
     if project:
-        hits += [hit for hit in oracle.search(text, {}, limit=_HITS) if hit.record.path.startswith("shared/")]
+        hits += [hit for hit in search(context, text, {}, limit=_HITS) if hit.record.path.startswith("shared/")]
     best = max((hit.score for hit in hits), default=0.0)
     if best > 0:
         return [(hit.record, max(0.0, hit.score / best)) for hit in hits]
@@ -166,14 +167,14 @@ def _stands(record: Summary) -> bool:
 
 
 def _candidates(
-    oracle: Oracle, request: Request, hits: Mapping[str, tuple[Summary, float]], pool: _Pool
+    context: Context, request: Request, hits: Mapping[str, tuple[Summary, float]], pool: _Pool
 ) -> list[Candidate]:
     """Read what was found; a record that is gone, over, not yet or no longer valid is left out."""
-    now = timestamps.from_mtime(oracle.clock.now_ns())
+    now = timestamps.from_mtime(context.clock.now_ns())
     goal = stems(request.goal)
     found: dict[str, Candidate] = {}
     for slug, record in pool.records.items():
-        memory = read_memory(oracle, record) if _stands(record) else None
+        memory = read_memory(context, record) if _stands(record) else None
         if memory is None or memory.retires or not memory.holds(now):
             continue
         share = hits[slug][1] if slug in hits else 0.0
@@ -196,10 +197,10 @@ def _inherit(found: Mapping[str, Candidate], edges: Iterable[Edge]) -> list[Cand
     ]
 
 
-def read_memory(oracle: Oracle, record: Summary) -> Memory | None:
+def read_memory(context: Context, record: Summary) -> Memory | None:
     """Read a record from disk as a memory; None when it is gone."""
     try:
-        raw = records.read(oracle.root.join(record.path))
+        raw = records.read(context.root.join(record.path))
     except OSError:
         return None
     document = records.parse(record.path, raw)
@@ -225,16 +226,16 @@ def stems(text: str) -> frozenset[str]:
 # -- keeping -----------------------------------------------------------------------------------------------------------
 
 
-def _keep(oracle: Oracle, packet: Packet) -> Routed:
+def _keep(context: Context, packet: Packet) -> Routed:
     content = {"request": packet.request.as_json(), **packet.as_json()}
     canonical = json.dumps(content, ensure_ascii=True, sort_keys=True).encode("ascii")
     routed = Routed(f"packet-{hashlib.sha256(canonical).hexdigest()[:16]}", packet)
-    created_at = timestamps.from_mtime(oracle.clock.now_ns())
-    if oracle.index.database.in_memory:
-        oracle.warn(say("the packet is not kept: the Root can't be written"))
+    created_at = timestamps.from_mtime(context.clock.now_ns())
+    if context.index.database.in_memory:
+        context.warn(say("the packet is not kept: the Root can't be written"))
         return routed
     try:
-        store.keep(oracle.root, routed.id, {"created_at": created_at, **routed.as_json()})
+        store.keep(context.root, routed.id, {"created_at": created_at, **routed.as_json()})
     except DiskFailure as error:
-        oracle.warn(say("the packet is not kept: {error}", error=error))
+        context.warn(say("the packet is not kept: {error}", error=error))
     return routed

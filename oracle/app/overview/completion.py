@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.app.decisions.overdue import DECISION
 from oracle.domain.delivery import receipts
 from oracle.domain.names.slugs import ENTITY
@@ -24,12 +24,12 @@ COLUMNS = ("project", "seat", "kind", "status", "author")
 _PREFIXES = {"task": "entity:taskid:", "session": "entity:key:session/"}
 
 
-def names(oracle: Oracle, what: str) -> list[str]:
+def names(context: Context, what: str) -> list[str]:
     """Return the different values of one of COLUMNS that records bear, by the alphabet; a status is the effective one."""
-    return oracle.index.read(lambda connection: words.distinct(connection, what))
+    return context.index.read(lambda connection: words.distinct(connection, what))
 
 
-def offer(oracle: Oracle, what: str, beginning: str, *, project: str = "") -> list[str]:
+def offer(context: Context, what: str, beginning: str, *, project: str = "") -> list[str]:
     """Return up to MAX_OFFERED names that begin so, from the index as it stands; none where there is no index (yet).
 
     `what` is one of COLUMNS, slug, target (a slug or an entity), task, session, or fact (behind a dot a key of the next level,
@@ -38,11 +38,11 @@ def offer(oracle: Oracle, what: str, beginning: str, *, project: str = "") -> li
     or brought up to date.
     """
     if what == "fact":
-        return _chosen(_facts(oracle.root, beginning, project), beginning)
+        return _chosen(_facts(context.root, beginning, project), beginning)
     if what in _TEAM:
-        return _chosen(_TEAM[what](oracle, project), beginning)
-    found = _of_records(oracle, what, beginning)
-    return _chosen([*found, *_projects(oracle)], beginning) if what == "project" else found
+        return _chosen(_TEAM[what](context, project), beginning)
+    found = _of_records(context, what, beginning)
+    return _chosen([*found, *_projects(context)], beginning) if what == "project" else found
 
 
 def _chosen(found: Iterable[str], beginning: str) -> list[str]:
@@ -74,9 +74,9 @@ def _keys(content: object, before: str, typed: list[str]) -> Iterator[str]:
             yield from (f"{above}.{index}" for index, value in enumerate(place) if value is not None)
 
 
-def _of_records(oracle: Oracle, what: str, beginning: str) -> list[str]:
-    database = oracle.index.database
-    if not os.path.isfile(oracle.root.database) or not database.is_ready():
+def _of_records(context: Context, what: str, beginning: str) -> list[str]:
+    database = context.index.database
+    if not os.path.isfile(context.root.database) or not database.is_ready():
         return []
     connection = database.connect()
     if what in COLUMNS:
@@ -93,40 +93,40 @@ def _of_records(oracle: Oracle, what: str, beginning: str) -> list[str]:
 # What a team goes by --------------------------------------------------------------------------------------------------
 
 
-def _projects(oracle: Oracle) -> list[str]:
-    return [*profile.projects(oracle.root), *projects.names(oracle.root, os.environ)]
+def _projects(context: Context) -> list[str]:
+    return [*profile.projects(context.root), *projects.names(context.root, os.environ)]
 
 
-def _teams(oracle: Oracle, project: str) -> Iterator[profile.Profile]:
+def _teams(context: Context, project: str) -> Iterator[profile.Profile]:
     """Yield the profile of a project, else those of all; one that can't be read hides no other."""
-    for name in [project] if project else profile.projects(oracle.root):
+    for name in [project] if project else profile.projects(context.root):
         with suppress(OracleError, OSError):
-            yield profile.load(oracle.root, name, os.environ)
+            yield profile.load(context.root, name, os.environ)
 
 
-def _members(oracle: Oracle, project: str) -> list[str]:
-    seats = [seat for team in _teams(oracle, project) for seat in team.seats]
-    return [*seats, *_of_records(oracle, "seat", "")]
+def _members(context: Context, project: str) -> list[str]:
+    seats = [seat for team in _teams(context, project) for seat in team.seats]
+    return [*seats, *_of_records(context, "seat", "")]
 
 
-def _handoffs(oracle: Oracle, project: str) -> Iterator[str]:
-    for team in _teams(oracle, project):
+def _handoffs(context: Context, project: str) -> Iterator[str]:
+    for team in _teams(context, project):
         with suppress(OSError):
             parsed = map(receipts.parse_file_name, os.listdir(team.handoff_dir))
             yield from (found[0].task_id for found in parsed if found is not None)
 
 
-def _decisions(oracle: Oracle, project: str) -> Iterator[str]:
-    return (name for name in _handoffs(oracle, project) if DECISION.match(f"{name}__"))
+def _decisions(context: Context, project: str) -> Iterator[str]:
+    return (name for name in _handoffs(context, project) if DECISION.match(f"{name}__"))
 
 
-def _peers(oracle: Oracle, project: str) -> Iterator[str]:
+def _peers(context: Context, project: str) -> Iterator[str]:
     from oracle.app.teamwork.peers import list_peers
 
-    return (found.delivery.peer for found in list_peers(oracle, project)) if project else iter(())
+    return (found.delivery.peer for found in list_peers(context, project)) if project else iter(())
 
 
-_TEAM: Mapping[str, Callable[[Oracle, str], Iterable[str]]] = {
+_TEAM: Mapping[str, Callable[[Context, str], Iterable[str]]] = {
     "member": _members,
     "handoff": _handoffs,
     "decision": _decisions,

@@ -8,6 +8,11 @@ import os
 from oracle.store.root import facts
 from oracle.store.root.layout import Root
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.app.context import Context
+    from oracle.store.root.facts import Fact
+
 
 def take_inventory(root: Root) -> dict[str, object]:
     """Return `{exists, path, flat_files, machine_files, projects, index}`; only the first two when there is no Root.
@@ -25,6 +30,11 @@ def take_inventory(root: Root) -> dict[str, object]:
         "projects": _folders(root.join("projects")),
         "index": _load(root.catalogue),
     }
+
+
+def find_fact(context: Context, key: str, project: str = "") -> Fact:
+    """Return the fact at a dotted key. Raises NotInMemory."""
+    return facts.find(context.root, key, project)
 
 
 def _folders(path: str) -> list[str]:

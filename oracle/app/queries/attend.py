@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 
+from oracle.app.answers.answer import answer
 from oracle.app.delivery import deliver, wakeups
-from oracle.app.delivery import team as teams
 from oracle.app.delivery.team import Team, open_team
 from oracle.app.guard import privacy, redaction
 from oracle.app.queries import packet
@@ -27,8 +27,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from oracle.api import Oracle
     from oracle.app.answers.reply import Reply
+    from oracle.app.context import Context
 
 HOLDER = "oracle"
 """Who holds the claim of a question while it is looked up and until its seat is reached."""
@@ -85,23 +85,23 @@ class Attended:
     detail: str = ""
 
 
-def read_terms(oracle: Oracle) -> Terms:
+def read_terms(context: Context) -> Terms:
     """Return the terms that `config.toml` sets under `[daemon]`. Raises UsageError for values that are none."""
     from oracle.store.root import configuration
 
-    return Terms(**configuration.load_daemon(oracle.root))  # type: ignore[arg-type]
+    return Terms(**configuration.load_daemon(context.root))  # type: ignore[arg-type]
 
 
 # What is open ---------------------------------------------------------------------------------------------------------
 
 
-def open_questions(oracle: Oracle, project: str) -> list[Asked]:
+def open_questions(context: Context, project: str) -> list[Asked]:
     """Return the open questions to the memory seats of a project, by name. Raises NoProfile, InvalidProfile."""
-    team = open_team(oracle, project)
+    team = open_team(context, project)
     seats = team.profile.seats_of("memory")
     found = (handoffs.read(team.folder, name) for name in _names(team.folder) if name.target in seats)
     asked = (Asked(team, receipt) for receipt in found if receipt is not None and _asks(receipt))
-    return [one for one in asked if not _is_answered(oracle, one)]
+    return [one for one in asked if not _is_answered(context, one)]
 
 
 def _names(folder: str) -> Iterator[ReceiptName]:
@@ -120,34 +120,34 @@ def _asks(receipt: Receipt) -> bool:
     return receipt.kind is Kind.DISPATCH and receipt.text("task_kind") in ("", "query")
 
 
-def _is_answered(oracle: Oracle, asked: Asked) -> bool:
+def _is_answered(context: Context, asked: Asked) -> bool:
     """Tell whether an answer stands already, so that only its last steps are missing (`resume` does them)."""
     done = asked.name.answered_by(asked.dispatch.reply_to)
     if handoffs.read(asked.team.folder, done) is not None:
         return True
-    return responses.project_of(oracle.root, asked.name.task_id) in ("", asked.team.project)
+    return responses.project_of(context.root, asked.name.task_id) in ("", asked.team.project)
 
 
 # What failed ----------------------------------------------------------------------------------------------------------
 
 
-def put_off(oracle: Oracle, asked: Asked, error: str) -> Entry:
+def put_off(context: Context, asked: Asked, error: str) -> Entry:
     """Let a question that could not be taken up wait; after five tries it is set aside (`oracle doctor`)."""
     from oracle.app.delivery import resume
 
     fields = {"project": asked.team.project, "task_id": asked.name.task_id}
-    entry = Entry(Waits.QUERY, asked.subject, fields, due_at=teams.now_seconds(oracle))
-    return resume.put_off(oracle, failed(oracle).get(asked.subject, entry), error)
+    entry = Entry(Waits.QUERY, asked.subject, fields, due_at=context.now_seconds())
+    return resume.put_off(context, failed(context).get(asked.subject, entry), error)
 
 
-def forgive(oracle: Oracle, asked: Asked) -> None:
+def forgive(context: Context, asked: Asked) -> None:
     """Forget that a question failed: it was taken up now."""
-    inbox.finish(oracle.root, Entry(Waits.QUERY, asked.subject, {}, due_at=0.0))
+    inbox.finish(context.root, Entry(Waits.QUERY, asked.subject, {}, due_at=0.0))
 
 
-def failed(oracle: Oracle) -> Mapping[tuple[str, ...], Entry]:
+def failed(context: Context) -> Mapping[tuple[str, ...], Entry]:
     """Return the questions that could not be taken up, by subject: those that wait, and those set aside, which are never due."""
-    found = inbox.read(oracle.root, teams.now_seconds(oracle), Waits.QUERY)
+    found = inbox.read(context.root, context.now_seconds(), Waits.QUERY)
     given_up = (replace(entry, due_at=float("inf")) for entry in found.poisoned)
     return {entry.subject: entry for entry in (*found.waiting, *given_up)}
 
@@ -160,38 +160,38 @@ def is_due(entry: Entry, now: float) -> bool:
 # One question ---------------------------------------------------------------------------------------------------------
 
 
-def attend_to(oracle: Oracle, asked: Asked, terms: Terms) -> Attended:
+def attend_to(context: Context, asked: Asked, terms: Terms) -> Attended:
     """Take a question as far as it goes now. Raises what a delivery raises, DiskFailure, HandoffFailed, LockTimeout."""
-    lease = _claim(oracle, asked, terms)
+    lease = _claim(context, asked, terms)
     if lease is None:
         return Attended("gone")
     if isinstance(lease, Held):
         return Attended("held", lease.until.timestamp(), lease.holder)
-    reply = oracle.answer(asked.question, project=asked.team.project)
+    reply = answer(context, asked.question, project=asked.team.project)
     if reply.status == "answered":
-        _deliver(oracle, asked, reply.as_json())
+        _deliver(context, asked, reply.as_json())
         return Attended("answered")
-    return _hand_over(oracle, asked, lease, terms, reply)
+    return _hand_over(context, asked, lease, terms, reply)
 
 
-def _claim(oracle: Oracle, asked: Asked, terms: Terms) -> Lease | None:
-    folder, name, now = asked.team.folder, asked.name, teams.now(oracle)
+def _claim(context: Context, asked: Asked, terms: Terms) -> Lease | None:
+    folder, name, now = asked.team.folder, asked.name, context.now()
     before = leases.read_claim(folder, name)
     longest = max(terms.seat_lease, leases.LEASE.total_seconds()) + _SLACK
     if before is not None and (before.until - now).total_seconds() > longest:  # the clock was set back since
         leases.release(folder, before)
     found = leases.claim(folder, name, holder=HOLDER, now=now)
     if found is not None and not isinstance(found, Held) and (before is None or before.holder != HOLDER):
-        _note_claim(oracle, asked, found, after=before.holder if before else "")
+        _note_claim(context, asked, found, after=before.holder if before else "")
     return found
 
 
-def _note_claim(oracle: Oracle, asked: Asked, lease: Lease, *, after: str) -> None:
+def _note_claim(context: Context, asked: Asked, lease: Lease, *, after: str) -> None:
     name, until = asked.name, timestamps.print_moment(lease.until)
-    teams.note(oracle, "claim", {**asked.team.ends_of(name), "holder": lease.holder, "until": until, "after": after})
+    context.note("claim", {**asked.team.ends_of(name), "holder": lease.holder, "until": until, "after": after})
 
 
-def _deliver(oracle: Oracle, asked: Asked, response: Mapping[str, object]) -> None:
+def _deliver(context: Context, asked: Asked, response: Mapping[str, object]) -> None:
     made = deliver.Delivery(
         asked.team.project,
         asked.name.task_id,
@@ -201,47 +201,47 @@ def _deliver(oracle: Oracle, asked: Asked, response: Mapping[str, object]) -> No
         profile=asked.team.profile.path,
         secrets=redaction.REDACT,  # what it quotes may be a record that a seat wrote itself; nobody is there to decide
     )
-    deliver.deliver_and_owe(oracle, made)
+    deliver.deliver_and_owe(context, made)
 
 
 # The memory seat ------------------------------------------------------------------------------------------------------
 
 
-def _hand_over(oracle: Oracle, asked: Asked, lease: Lease, terms: Terms, reply: Reply) -> Attended:
+def _hand_over(context: Context, asked: Asked, lease: Lease, terms: Terms, reply: Reply) -> Attended:
     """Give a question that the disk does not answer to its seat: write the packet, wake the seat, pass the claim on."""
     name, seat = asked.name, asked.name.target
-    path = packets.question_path(oracle.root, asked.team.project, name.task_id)
-    since = _keep_packet(oracle, asked, reply, path)
+    path = packets.question_path(context.root, asked.team.project, name.task_id)
+    since = _keep_packet(context, asked, reply, path)
     text = f"{name.task_id} from {name.source} waits for {seat}. Read {path}. It says how to answer."
     told = _told_at(asked, text)
-    now = teams.now_seconds(oracle)
+    now = context.now_seconds()
     patience = terms.seat_bound + MOST_LEASES * terms.seat_lease
     if 0 < told <= now - terms.seat_lease and now - since >= patience and not terms.hold:
-        return _give_up(oracle, asked, reply, f"{seat} was woken and has not answered for {now - since:.0f} s")
+        return _give_up(context, asked, reply, f"{seat} was woken and has not answered for {now - since:.0f} s")
     reason, due = "", now
     if told + terms.seat_lease <= now:
-        reason, due = _wake(oracle, asked, text, is_first=not told)
+        reason, due = _wake(context, asked, text, is_first=not told)
         told = _told_at(asked, text)
     if told + terms.seat_lease > now:
-        return _pass_on(oracle, asked, lease, told + terms.seat_lease)
+        return _pass_on(context, asked, lease, told + terms.seat_lease)
     bound = patience if told or reason.startswith(wakeups.THERE) else terms.seat_bound
     if now - since >= bound and not terms.hold:
-        return _give_up(oracle, asked, reply, f"{seat} was not reached in {now - since:.0f} s ({reason})")
+        return _give_up(context, asked, reply, f"{seat} was not reached in {now - since:.0f} s ({reason})")
     return Attended("waits", due if terms.hold else min(due, since + bound), reason)
 
 
-def _give_up(oracle: Oracle, asked: Asked, reply: Reply, why: str) -> Attended:
+def _give_up(context: Context, asked: Asked, reply: Reply, why: str) -> Attended:
     """Deliver that memory does not know, what was searched, and that its seat was silent."""
-    _deliver(oracle, asked, {**reply.as_json(), "asked_seat": asked.name.target, "seat_silent": why})
+    _deliver(context, asked, {**reply.as_json(), "asked_seat": asked.name.target, "seat_silent": why})
     return Attended("unanswered", detail=why)
 
 
-def _keep_packet(oracle: Oracle, asked: Asked, reply: Reply, path: str) -> float:
+def _keep_packet(context: Context, asked: Asked, reply: Reply, path: str) -> float:
     """Write the packet unless it is there, and return since when it is; one of a time to come is of another clock."""
-    since, now = packets.asked_at(path), teams.now_seconds(oracle)
+    since, now = packets.asked_at(path), context.now_seconds()
     if since is None or since > now + _SLACK:
-        text = packet.render(oracle, asked.team.project, asked.dispatch, reply)
-        packets.keep_question(path, privacy.guard(oracle).clean(text)[0])  # it quotes what seats wrote themselves
+        text = packet.render(context, asked.team.project, asked.dispatch, reply)
+        packets.keep_question(path, privacy.guard(context).clean(text)[0])  # it quotes what seats wrote themselves
         since = packets.asked_at(path)
     return now if since is None else since
 
@@ -253,21 +253,21 @@ def _told_at(asked: Asked, text: str) -> float:
     return told.timestamp() if told is not None else 0.0
 
 
-def _wake(oracle: Oracle, asked: Asked, text: str, *, is_first: bool) -> tuple[str, float]:
+def _wake(context: Context, asked: Asked, text: str, *, is_first: bool) -> tuple[str, float]:
     """Wake the seat if its time has come; return why it was not woken ("" when it was) and when to try again."""
-    entry = wakeups.owe_packet(oracle, asked.team, asked.name, text=text)
-    now = teams.now_seconds(oracle)
+    entry = wakeups.owe_packet(context, asked.team, asked.name, text=text)
+    now = context.now_seconds()
     if not is_due(entry, now):
         return entry.last_error, entry.due_at
     send = wakeups.send_again if is_first or entry.tries else wakeups.send  # a pane shows the text of an earlier round
-    outcome = send(oracle, entry)
-    standing = inbox.standing(oracle.root, entry)
+    outcome = send(context, entry)
+    standing = inbox.standing(context.root, entry)
     return "" if outcome.result == "sent" else outcome.detail, standing.due_at if standing else now + _SOON
 
 
-def _pass_on(oracle: Oracle, asked: Asked, lease: Lease, until: float) -> Attended:
+def _pass_on(context: Context, asked: Asked, lease: Lease, until: float) -> Attended:
     seat = asked.name.target
     moment = datetime.fromtimestamp(until, UTC)
-    if leases.pass_on(asked.team.folder, lease, holder=seat, until=moment, now=teams.now(oracle)):
-        _note_claim(oracle, asked, Lease(asked.name, seat, moment), after=lease.holder)
+    if leases.pass_on(asked.team.folder, lease, holder=seat, until=moment, now=context.now()):
+        _note_claim(context, asked, Lease(asked.name, seat, moment), after=lease.holder)
     return Attended("with-seat", until, seat)

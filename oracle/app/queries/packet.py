@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import re
 
+from oracle.app.memories.packets import route
+from oracle.app.records.show import show
 from oracle.domain.records.packets import Request
 from oracle.errors import NotFound, OracleError
 from oracle.store.delivery.packets import question_mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.api import Oracle
     from oracle.app.answers.reply import Near, Reply
+    from oracle.app.context import Context
     from oracle.domain.delivery.receipts import Receipt
 
 _RUN = re.compile(r"`{3,}")
@@ -22,7 +24,7 @@ _LONGEST = 4000
 """Characters of one quote."""
 
 
-def render(oracle: Oracle, project: str, dispatch: Receipt, reply: Reply) -> str:
+def render(context: Context, project: str, dispatch: Receipt, reply: Reply) -> str:
     """Return the packet as Markdown."""
     name = dispatch.name
     question = dispatch.text("objective").strip() or dispatch.text("title").strip()
@@ -39,9 +41,9 @@ def render(oracle: Oracle, project: str, dispatch: Receipt, reply: Reply) -> str
         "",
         f"{reply.status}: {reply.reason}.",
         "",
-        *(line for near in reply.nearest for line in _near(oracle, near)),
+        *(line for near in reply.nearest for line in _near(context, near)),
         *(f"No longer holds: `{item.record.slug}`{_by(item.by)}" for item in reply.replaced),
-        *_memories(oracle, project, name.task_id, question),
+        *_memories(context, project, name.task_id, question),
         "## How to answer",
         "",
         "From what stands on disk, with its path, lines and words as evidence; if memory does not know, say so.",
@@ -67,22 +69,22 @@ def _by(chain: tuple[str, ...]) -> str:
     return f", by {', then by '.join(f'`{slug}`' for slug in chain)}" if chain else ""
 
 
-def _near(oracle: Oracle, near: Near) -> list[str]:
+def _near(context: Context, near: Near) -> list[str]:
     first, last = near.lines
     head = [
         f"Nearest: `{near.record.path}:{first}-{last}`, of {near.record.sort_ts[:10]}, {near.record.effective_status}",
         "",
     ]
     try:
-        return [*head, *fenced(oracle.show(near.record.slug, first_line=first, last_line=last).text)]
+        return [*head, *fenced(show(context, near.record.slug, first_line=first, last_line=last).text)]
     except OracleError:  # it was changed or removed since
         return head
 
 
-def _memories(oracle: Oracle, project: str, task_id: str, question: str) -> list[str]:
+def _memories(context: Context, project: str, task_id: str, question: str) -> list[str]:
     """Return what a responder is given for the question."""
     try:
-        routed = oracle.packet(Request(question, "responder", project=project, task_id=task_id))
+        routed = route(context, Request(question, "responder", project=project, task_id=task_id))
     except (NotFound, OracleError):
         return []
     sections = {title: items for title, items in routed.packet.sections.items() if items}

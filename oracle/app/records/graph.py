@@ -1,7 +1,8 @@
-"""Walk the graph of the index. Cheap to import: on the way of `query_memory --graph`."""
+"""Edges of the index and walks along them. Cheap to import: every `query_memory --backlinks` passes here."""
 
 from __future__ import annotations
 
+from oracle.app.records.targets import resolve
 from oracle.domain.links.graph import DIRECTIONS, walk
 from oracle.errors import UsageError
 from oracle.index.read import query
@@ -11,13 +12,57 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.domain.links.graph import Walk
     from oracle.index.db import Connection
 
+    BacklinkRow = tuple[str, str, str, int, int, str, str, str]
+    BacklinkLine = tuple[str, str, str, int, str | None, str | None]
 
-def walk_graph(oracle: Oracle, target: str, *, depth: int, direction: str, types: Sequence[str], fresh: bool) -> Walk:
-    """Walk the graph from a target along outgoing edges, incoming ones, or both. Raises UsageError."""
+
+def backlinks(context: Context, target: str, *, types: Sequence[str] = (), fresh: bool = False) -> list[BacklinkRow]:
+    """Return the edges into a target: (source slug, type, snippet, line, mtime ns, path, retired by, how)."""
+    name = resolve(context, target)
+    return context.index.find(lambda connection: query.backlinks(connection, name, types), fresh=fresh)
+
+
+def backlink_lines(context: Context, target: str, *, fresh: bool = False) -> list[BacklinkLine]:
+    """Return the edges into a target as `_backlinks/` prints them: (source slug, type, snippet, mtime ns, retired by, how)."""
+    name = resolve(context, target)
+    return context.index.find(lambda connection: query.backlink_lines(connection, name), fresh=fresh)
+
+
+def links(
+    context: Context, slug: str, *, types: Sequence[str] = (), fresh: bool = False
+) -> list[tuple[str, str, str, int, int]]:
+    """Return the edges out of a record: (type, target, snippet, line, 1 when the target exists)."""
+    name = resolve(context, slug)
+    return context.index.find(lambda connection: query.links(connection, name, types), fresh=fresh)
+
+
+def unresolved(
+    context: Context, project: str = "", *, fresh: bool = False
+) -> list[tuple[str, str, str, str, int, str]]:
+    """Return the links to records that don't exist: (slug, path, type, as written, line, slug it would have)."""
+    return context.index.read(lambda connection: query.unresolved(connection, project), fresh=fresh)
+
+
+def entities(context: Context, namespace: str = "", *, top: int = 20, fresh: bool = False) -> list[tuple[str, int]]:
+    """Return (entity, number of records that mention it), most mentioned first."""
+    return context.index.find(lambda connection: query.entities(connection, namespace, top), fresh=fresh)
+
+
+def graph(
+    context: Context,
+    target: str,
+    *,
+    depth: int = 1,
+    direction: str = "out",
+    types: Sequence[str] = (),
+    fresh: bool = False,
+) -> Walk:
+    """Walk the graph from a target; `direction` is out, in or both. Raises UsageError."""
+    start = resolve(context, target)
     if direction not in DIRECTIONS:
         raise UsageError(
             say("The direction {direction!r} is unknown.", direction=direction),
@@ -26,10 +71,10 @@ def walk_graph(oracle: Oracle, target: str, *, depth: int, direction: str, types
 
     def explore(connection: Connection) -> Walk:
         return walk(
-            target,
+            start,
             depth,
             outgoing=None if direction == "in" else lambda nodes: query.outgoing(connection, nodes, types),
             incoming=None if direction == "out" else lambda nodes: query.incoming(connection, nodes, types),
         )
 
-    return oracle.index.read(explore, fresh=fresh)
+    return context.index.read(explore, fresh=fresh)

@@ -5,81 +5,45 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.app.records.views import Summary
 from oracle.domain import timestamps
 from oracle.domain.names.seats import role_of
 from oracle.domain.names.slugs import check_name, fold_name
 from oracle.errors import NotInFederation, UsageError
-from oracle.index.db import Connection, get_meta
 from oracle.index.read import query
-from oracle.store.root import facts
 from oracle.wording import Said, say
 
 _FILTERS = ("project", "seat", "kind", "status", "author", "task", "since", "until")
 
 
 def list_records(
-    oracle: Oracle, filters: Mapping[str, str], *, limit: int, newest_first: bool, fresh: bool
+    context: Context, filters: Mapping[str, str], *, limit: int = 0, newest_first: bool = False, fresh: bool = False
 ) -> list[Summary]:
-    """Return the records that pass the filters; an absent project or seat is an error, not an empty list."""
+    """Return the records that pass `filters`: project, seat, kind, status, author, task, since, until.
+
+    `limit` 0 means all. Raises NotInFederation for a project or seat without a folder, UsageError for a bad date.
+    """
     wanted = check_filters(filters)
-    rows = oracle.index.find(
+    rows = context.index.find(
         lambda connection: query.listing(connection, wanted, limit=limit, newest_first=newest_first), fresh=fresh
     )
     if not rows:
-        require_present(oracle, wanted)
+        require_present(context, wanted)
     return [Summary.from_row(row) for row in rows]
 
 
-def list_orphans(oracle: Oracle, project: str, *, fresh: bool) -> list[Summary]:
+def list_orphans(context: Context, project: str = "", *, fresh: bool = False) -> list[Summary]:
     """Return the records without any link to or from another record."""
-    rows = oracle.index.read(lambda connection: query.orphans(connection, project), fresh=fresh)
+    rows = context.index.read(lambda connection: query.orphans(connection, project), fresh=fresh)
     if not rows:
-        require_present(oracle, {"project": project})
+        require_present(context, {"project": project})
     return [Summary.from_row(row) for row in rows]
 
 
-def status(oracle: Oracle, *, fresh: bool) -> dict[str, object]:
-    """Return what the Root holds, by project, seat and kind, with the totals and the freshness of the index."""
-
-    def count(connection: Connection) -> dict[str, object]:
-        groups = [
-            {"project": project, "seat": seat, "kind": kind, "records": number, "newest": newest}
-            for project, seat, kind, number, newest in query.counts(connection)
-        ]
-        looked = get_meta(connection, "full_look").partition(" ")[0]
-        return {
-            "root": oracle.root.path,
-            **query.totals(connection),
-            "groups": groups,
-            "facts": [path for _, path in facts.fact_files(oracle.root)],
-            "freshness": {
-                "last_full_stat": timestamps.from_mtime(int(looked or 0)),
-                "stale": oracle.index.stale,
-                "in_memory": oracle.index.database.in_memory,
-            },
-        }
-
-    return {**oracle.index.read(count, fresh=fresh), **_embedded(oracle), "overdue_decisions": _overdue(oracle)}
-
-
-def _overdue(oracle: Oracle) -> list[dict[str, object]]:
-    """Return the decisions that people did not settle in time."""
-    from oracle.app.decisions import overdue
-    from oracle.app.delivery import team
-
-    return [one.as_json() for one in overdue.find_overdue(oracle.root, team.now(oracle))]
-
-
-def _embedded(oracle: Oracle) -> dict[str, object]:
-    """Return how much of the records has vectors, where the semantic extra made any."""
-    if not os.path.exists(oracle.root.vectors):
-        return {}
-    from oracle.app.search.embedding import embedded
-
-    done = embedded(oracle)
-    return {"embedded": done.as_json()} if done is not None else {}
+def list_problems(context: Context, prefix: str = "", *, fresh: bool = False) -> list[tuple[str, int, str]]:
+    """Return (path, line, reason) of every file that could not be read cleanly."""
+    return context.index.read(lambda connection: query.problems(connection, prefix), fresh=fresh)
 
 
 def check_filters(filters: Mapping[str, str]) -> dict[str, str]:
@@ -119,28 +83,28 @@ def read_moment(text: str, name: str) -> str:
     return moment.replace("T00:00:00.000000Z", "T23:59:59.999999Z") if name == "until" and is_day else moment
 
 
-def require_present(oracle: Oracle, wanted: Mapping[str, str]) -> None:
+def require_present(context: Context, wanted: Mapping[str, str]) -> None:
     """Raise NotInFederation when the project or the seat asked for has no folder at all."""
     project, seat = wanted.get("project", ""), wanted.get("seat", "")
-    if project and not os.path.isdir(oracle.root.join(oracle.root.project(project))):
-        has_profile = os.path.exists(oracle.root.profile_file(project))
+    if project and not os.path.isdir(context.root.join(context.root.project(project))):
+        has_profile = os.path.exists(context.root.profile_file(project))
         raise NotInFederation(
             say(
                 "not_in_federated_kb: there is no project {project} under {path}.",
                 project=project,
-                path=oracle.root.path,
+                path=context.root.path,
             ),
             hint=say(
                 "It has a profile and no record yet; a seat's first one makes projects/{project}/SEAT/.",
                 project=project,
             )
             if has_profile
-            else _meant(project, _folders(oracle.root.join("projects"))),
+            else _meant(project, _folders(context.root.join("projects"))),
         )
     if not seat or role_of(seat) == "memory":
         return
-    projects = [project] if project else _folders(oracle.root.join("projects"))
-    folders = [folder for name in projects for folder in _folders(oracle.root.join(f"projects/{name}"))]
+    projects = [project] if project else _folders(context.root.join("projects"))
+    folders = [folder for name in projects for folder in _folders(context.root.join(f"projects/{name}"))]
     if not any(fold_name(folder) == seat for folder in folders):
         absent = say("not_in_federated_kb: the seat {seat} has no folder in any project.", seat=seat)
         if project:

@@ -5,6 +5,7 @@ App room: reads the index. A name is a slug, the end of one, the name without it
 
 from __future__ import annotations
 
+from oracle.app.records.targets import resolve
 from oracle.domain.links.links import namesakes, reference_key, stamp_of
 from oracle.domain.names.slugs import is_entity, split_entity
 from oracle.errors import NotInMemory, UsageError
@@ -15,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.index.db import Connection
 
 _NEAR = 5
@@ -23,6 +24,21 @@ _MANY = 10_000
 _MANY_TITLES = 200
 _LIKELY = 0.6
 """How alike two names are, from 0 to 1, when one may be meant by the other."""
+
+
+def find(context: Context, text: str) -> str:
+    """Return the record or entity that a person named and that links may lead to. Raises NotInMemory, UsageError.
+
+    A record's name without its stamp, or the words of its title, will do. Of several the newest is taken, with a warning.
+    """
+    name = resolve(context, text)
+    return context.index.find(lambda connection: find_target(context, connection, name))
+
+
+def titled(context: Context, titles: Iterable[str]) -> dict[str, str]:
+    """Return the slug of the record with each of these titles. No link is read so, but a person may mean it."""
+    wanted = list(titles)
+    return context.index.read(lambda connection: find_titled(connection, wanted))
 
 
 def find_namesakes(connection: Connection, name: str) -> list[str]:
@@ -35,12 +51,12 @@ def find_namesakes(connection: Connection, name: str) -> list[str]:
     return found or ([] if names.entities_alike(connection, name) else _titled(connection, name))
 
 
-def find_with_words(oracle: Oracle, text: str, filters: Mapping[str, str]) -> list[str]:
+def find_with_words(context: Context, text: str, filters: Mapping[str, str]) -> list[str]:
     """Return up to five slugs of records whose file's name has these words, which their texts need not have; the newest first."""
     from oracle.app.records.listing import check_filters
 
     key, wanted = reference_key(text.replace("/", " ")), check_filters(filters)
-    return oracle.index.read(lambda connection: names.with_words(connection, key, wanted, limit=_NEAR)) if key else []
+    return context.index.read(lambda connection: names.with_words(connection, key, wanted, limit=_NEAR)) if key else []
 
 
 def _titled(connection: Connection, title: str) -> list[str]:
@@ -60,14 +76,14 @@ def find_titled(connection: Connection, titles: Iterable[str]) -> dict[str, str]
     return {name: slugs[0] for name, slugs in found.items() if slugs}
 
 
-def find_record(oracle: Oracle, connection: Connection, name: str) -> str:
+def find_record(context: Context, connection: Connection, name: str) -> str:
     """Return the slug of the record to be read: of several namesakes the newest, which is said.
 
     Raises NotInMemory when there is none, or when no stamp tells which of several is the newest.
     """
     found = find_namesakes(connection, name)
     if len(found) > 1 and stamp_of(found[0]) != stamp_of(found[1]):
-        oracle.warn(
+        context.warn(
             say("{name} names {count} records; this is the newest, {slug}", name=name, count=len(found), slug=found[0])
         )
     elif len(found) != 1:
@@ -88,7 +104,7 @@ def find_only(connection: Connection, name: str) -> str:
     return found[0]
 
 
-def find_target(oracle: Oracle, connection: Connection, name: str) -> str:
+def find_target(context: Context, connection: Connection, name: str) -> str:
     """Return the record or entity that something may link to; a record that is linked to need not be there.
 
     Raises NotInMemory with what to type instead.
@@ -100,7 +116,7 @@ def find_target(oracle: Oracle, connection: Connection, name: str) -> str:
             say("not_in_memory_db: no record mentions {name}.", name=name),
             hint=_likely_entities(connection, name) or say("See what is mentioned with `oracle entities`."),
         )
-    return find_record(oracle, connection, name)
+    return find_record(context, connection, name)
 
 
 def find_near(connection: Connection, name: str) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.domain.markdown.documents import Document, Value
 from oracle.domain.names.seats import ORPHAN_KINDS
 from oracle.domain.names.slugs import check_name, is_entity
@@ -39,7 +39,7 @@ class Filed:
     entry: Entry
 
 
-def publish_all(oracle: Oracle) -> list[str]:
+def publish_all(context: Context) -> list[str]:
     """Print every project's `_index/` and merge Memory's part into `index.json`; return the absolute paths.
 
     Raises LockTimeout, DiskFailure.
@@ -47,19 +47,19 @@ def publish_all(oracle: Oracle) -> list[str]:
     written: list[str] = []
     projects: list[Entry] = []
     notes: list[Entry] = []
-    for project in project_names(oracle.root):
-        filed, paths = _publish(oracle, project)
+    for project in project_names(context.root):
+        filed, paths = _publish(context, project)
         written += paths
         projects.append(_project_entry(project, filed))
-        notes += [_note_entry(oracle.root, item) for item in filed if _is_note(item)]
-    with oracle.index.lock():
-        _merge_catalogue(oracle, projects, notes)
-    return [*written, oracle.root.catalogue]
+        notes += [_note_entry(context.root, item) for item in filed if _is_note(item)]
+    with context.index.lock():
+        _merge_catalogue(context, projects, notes)
+    return [*written, context.root.catalogue]
 
 
-def publish_project(oracle: Oracle, project: str) -> list[str]:
+def publish_project(context: Context, project: str) -> list[str]:
     """Print one project's `_index/` and return the absolute paths. Raises NotInFederation when it has no folder."""
-    return _publish(oracle, project)[1]
+    return _publish(context, project)[1]
 
 
 def load_published(path: str) -> Entry:
@@ -86,15 +86,15 @@ def project_names(root: Root) -> list[str]:
     return names
 
 
-def list_filed(oracle: Oracle, project: str) -> list[Entry]:
+def list_filed(context: Context, project: str) -> list[Entry]:
     """Return the entries that `files.json` has, with `seat`, from records and disk as they are now; nothing is printed.
 
     The status of a record that a newer one retired is `superseded` or `retired`. A project without a folder has none.
     """
-    folder = oracle.root.project(project)
-    rows = oracle.index.read(lambda connection: query.below(connection, folder))
+    folder = context.root.project(project)
+    rows = context.index.read(lambda connection: query.below(connection, folder))
     found = []
-    for row, filed in _read_all(oracle.root, folder, rows):
+    for row, filed in _read_all(context.root, folder, rows):
         entry = {"seat": filed.record.seat, **filed.entry}
         if row[3]:
             entry.update(status="retired" if row[4] == "retires" else "superseded", retired_by=row[3])
@@ -105,20 +105,20 @@ def list_filed(oracle: Oracle, project: str) -> list[Entry]:
 # -- one project -------------------------------------------------------------------------------------------------------
 
 
-def _publish(oracle: Oracle, project: str) -> tuple[list[Filed], list[str]]:
-    root = oracle.root
+def _publish(context: Context, project: str) -> tuple[list[Filed], list[str]]:
+    root = context.root
     folder, index = root.project(project), root.project_index(project)
     if not os.path.isdir(root.join(folder)):
         raise NotInFederation(
             say("not_in_federated_kb: there is no project {project} under {path}.", project=project, path=root.path)
         )
-    with oracle.index.lock():
-        oracle.index.reconcile_held()
-        connection = oracle.index.database.connect()
+    with context.index.lock():
+        context.index.reconcile_held()
+        connection = context.index.database.connect()
         found = list(_read_all(root, folder, query.below(connection, folder)))
         filed = [item for _, item in found]
         edges = list(query.outgoing(connection, [item.record.slug for item in filed], ("references-record",)))
-        head = {"version": VERSION, "project": project, "last_built": _built(oracle)}
+        head = {"version": VERSION, "project": project, "last_built": _built(context)}
         printed = {
             "files.json": _dump({**head, "files": [item.entry for item in filed]}),
             "search.json": _dump({**head, "tokens": _tokens(filed)}),
@@ -190,8 +190,8 @@ def _timeline(found: list[tuple[query.Row, Filed]]) -> list[Entry]:
     ]
 
 
-def _built(oracle: Oracle) -> str:
-    moment = datetime.fromtimestamp(oracle.clock.now_ns() // 1_000_000_000, UTC)
+def _built(context: Context) -> str:
+    moment = datetime.fromtimestamp(context.clock.now_ns() // 1_000_000_000, UTC)
     return f"{moment.isoformat()[:19]}Z"
 
 
@@ -231,8 +231,8 @@ def _note_entry(root: Root, item: Filed) -> Entry:
     }
 
 
-def _merge_catalogue(oracle: Oracle, projects: list[Entry], notes: list[Entry]) -> None:
-    built = _built(oracle)
+def _merge_catalogue(context: Context, projects: list[Entry], notes: list[Entry]) -> None:
+    built = _built(context)
     changes: Entry = {
         "last_built": built,
         "memory_notes": sorted(notes, key=lambda entry: str(entry["path"])),
@@ -240,7 +240,7 @@ def _merge_catalogue(oracle: Oracle, projects: list[Entry], notes: list[Entry]) 
         "memory_notes_updated_at": built,
         "projects": projects,
     }
-    merge_catalogue(oracle.root, changes)
+    merge_catalogue(context.root, changes)
 
 
 def merge_catalogue(root: Root, changes: Mapping[str, object]) -> None:

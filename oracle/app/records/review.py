@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from enum import StrEnum
 
-from oracle.app.records.listing import check_filters
+from oracle.app.records.listing import check_filters, list_records
 from oracle.app.records.similarity import (
     ALIKE,
     Words,
@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.domain.markdown.documents import Document
     from oracle.index.db import Connection
     from oracle.store.root.layout import Root
@@ -96,25 +96,25 @@ class _Known:
     words: Words
 
 
-def review(oracle: Oracle, project: str, *, fresh: bool) -> list[Remark]:
+def review(context: Context, project: str = "", *, fresh: bool = False) -> list[Remark]:
     """Return what was noticed, duplicates first, then decisions, then subjects. Raises NotInFederation, UsageError.
 
     With a project, one of the two records is of it: the other may be any seat's of any project.
     """
-    oracle.records({"project": project} if project else {}, limit=1, fresh=fresh)
+    list_records(context, {"project": project} if project else {}, limit=1, fresh=fresh)
     wanted = check_filters({"project": project}) if project else {}
 
     def look(connection: Connection) -> list[Remark]:
-        known = _read_all(oracle, connection)
+        known = _read_all(context, connection)
         related = _related(connection)
         found = [*_pairs(known.values(), related), *_subjects(connection, known)]
         mine = [item for item in found if not wanted or wanted["project"] in (item.record.project, item.other.project)]
         return sorted(mine, key=_order)
 
-    return oracle.index.read(look)
+    return context.index.read(look)
 
 
-def remarks_on(oracle: Oracle, connection: Connection, slug: str, document: Document) -> list[Remark]:
+def remarks_on(context: Context, connection: Connection, slug: str, document: Document) -> list[Remark]:
     """Return what is noticed of one record that was just written, among those that full text finds for it."""
     row = query.summary(connection, slug)
     record = Summary.from_row(row) if row is not None else None
@@ -122,7 +122,7 @@ def remarks_on(oracle: Oracle, connection: Connection, slug: str, document: Docu
         return []
     mine = _Known(record, words_of(record.title, document.body))
     near = [Summary.from_row(row) for row in candidates(connection, mine.words)]
-    others = _read(oracle.root, [item for item in near if item.slug != slug and _holds(item)])
+    others = _read(context.root, [item for item in near if item.slug != slug and _holds(item)])
     related = {frozenset((slug, other)) for other in _neighbours(connection, slug)} if others else set()
     pairs = (_compare(mine, other, related) for other in others)
     subjects = _subjects(connection, {slug: mine})
@@ -137,9 +137,9 @@ def _holds(record: Summary) -> bool:
     return record.effective_status not in ("superseded", "retired")
 
 
-def _read_all(oracle: Oracle, connection: Connection) -> dict[str, _Known]:
+def _read_all(context: Context, connection: Connection) -> dict[str, _Known]:
     rows = query.listing(connection, {}, limit=0, newest_first=False)
-    found = _read(oracle.root, [item for item in map(Summary.from_row, rows) if _holds(item)])
+    found = _read(context.root, [item for item in map(Summary.from_row, rows) if _holds(item)])
     return {item.record.slug: item for item in found}
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.app.records.views import Summary
 from oracle.domain import timestamps
 from oracle.domain.names.slugs import is_entity
@@ -15,23 +15,23 @@ from oracle.index.db import get_meta
 from oracle.index.read import query
 
 
-def standing(oracle: Oracle) -> dict[str, object]:
+def standing(context: Context) -> dict[str, object]:
     """Return `problems`, the number of files that could not be read cleanly, and `freshness`."""
-    connection = oracle.index.database.connect()
+    connection = context.index.database.connect()
     looked = get_meta(connection, "full_look").partition(" ")[0]
     return {
         "problems": query.count_problems(connection),
         "freshness": {
             "last_full_stat": timestamps.from_mtime(int(looked or 0)),
-            "stale": oracle.index.stale,
-            "in_memory": oracle.index.database.in_memory,
+            "stale": context.index.stale,
+            "in_memory": context.index.database.in_memory,
         },
     }
 
 
-def marks(oracle: Oracle, targets: Iterable[str]) -> dict[str, str]:
+def marks(context: Context, targets: Iterable[str]) -> dict[str, str]:
     """Return the mark of each target that does not hold: missing, superseded or retired; entities always hold."""
-    connection = oracle.index.database.connect()
+    connection = context.index.database.connect()
     found: dict[str, str] = {}
     for target in dict.fromkeys(targets):
         if is_entity(target):
@@ -43,9 +43,9 @@ def marks(oracle: Oracle, targets: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def successor(oracle: Oracle, slug: str) -> str:
+def successor(context: Context, slug: str) -> str:
     """Return the record that stands in the place of a retired one, "" when the record holds or was retired without one."""
-    connection = oracle.index.database.connect()
+    connection = context.index.database.connect()
     chain = query.retirers(connection, slug)
     if not chain:
         return ""
@@ -58,8 +58,8 @@ def successor(oracle: Oracle, slug: str) -> str:
     return supported[0][1] if supported else ""
 
 
-def chains(oracle: Oracle, slugs: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def chains(context: Context, slugs: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return, for each retired record among `slugs`, the records that stand in its place, nearest first."""
-    connection = oracle.index.database.connect()
+    connection = context.index.database.connect()
     found = {slug: tuple(by for by, _ in query.retirers(connection, slug)) for slug in dict.fromkeys(slugs)}
     return {slug: chain for slug, chain in found.items() if chain}

@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.app.guard import privacy, redaction
-from oracle.app.records import naming
+from oracle.app.records import naming, succession
+from oracle.app.records.show import show
+from oracle.app.records.targets import resolve
 from oracle.app.records.views import Written
 from oracle.domain import timestamps
 from oracle.domain.names.slugs import SHARED, is_entity, project_of, slug_of
@@ -46,46 +48,56 @@ _MOST_NAMED = 3
 """Remarks on a new record that are made in full."""
 
 
-def write_all(oracle: Oracle, drafts: Sequence[Draft], *, secrets: str, dry_run: bool = False) -> list[Written]:
+def write_all(context: Context, drafts: Sequence[Draft], *, secrets: str, dry_run: bool = False) -> list[Written]:
     """Write drafts under one lock and return their outcomes in order; every draft is checked before the first is written."""
-    oracle.root.require()
+    context.root.require()
     first = {draft.project: draft for draft in reversed(drafts)}
-    checked = [_check(oracle, draft, secrets, is_first=first[draft.project] is draft) for draft in drafts]
+    checked = [_check(context, draft, secrets, is_first=first[draft.project] is draft) for draft in drafts]
     if dry_run:
-        moment = timestamps.from_ns(oracle.clock.now_ns())
-        return [_rehearse(oracle, draft, redacted, warnings, moment) for draft, redacted, warnings in checked]
-    with oracle.index.lock():
-        now = timestamps.from_ns(oracle.clock.now_ns())
+        moment = timestamps.from_ns(context.clock.now_ns())
+        return [_rehearse(context, draft, redacted, warnings, moment) for draft, redacted, warnings in checked]
+    with context.index.lock():
+        now = timestamps.from_ns(context.clock.now_ns())
         moments = [now + timedelta(microseconds=number) for number in range(len(checked))]
-        created = records.create_all(oracle.root, [draft for draft, *_ in checked], moments)
-        trouble = _index(oracle, created)
+        created = records.create_all(context.root, [draft for draft, *_ in checked], moments)
+        trouble = _index(context, created)
         trouble += _note(
-            oracle,
+            context,
             [
                 ("write", timestamps.print_moment(moment), _event(draft, new.path))
                 for (draft, *_), moment, new in zip(checked, moments, created, strict=True)
             ],
         )
     written = [
-        _outcome(oracle, new.path, new.raw, redacted, (*warnings, *trouble))
+        _outcome(context, new.path, new.raw, redacted, (*warnings, *trouble))
         for (_, redacted, warnings), new in zip(checked, created, strict=True)
     ]
-    named = [_name_duplicates(oracle, draft, outcome) for (draft, *_), outcome in zip(checked, written, strict=True)]
+    named = [_name_duplicates(context, draft, outcome) for (draft, *_), outcome in zip(checked, written, strict=True)]
     is_claim = len(named) == 1 and not drafts[0].retires
-    return [_remark(oracle, named[0], created[0].document)] if is_claim else named
+    return [_remark(context, named[0], created[0].document)] if is_claim else named
 
 
-def retire(oracle: Oracle, slug: str, reason: str, *, seat: str, secrets: str, dry_run: bool) -> Written:
+def write(context: Context, draft: Draft, *, secrets: str = "refuse", dry_run: bool = False) -> Written:
+    """Write one orphan record: on return it is on disk, linked, indexed and published.
+
+    Raises InvalidRecord, SecretFound, OwnershipError, InvalidName, LockTimeout, DiskFailure.
+    """
+    return write_all(context, [draft], secrets=secrets, dry_run=dry_run)[0]
+
+
+def retire(
+    context: Context, slug: str, reason: str, *, seat: str = "memory", secrets: str = "refuse", dry_run: bool = False
+) -> Written:
     """Write the small decision that retires a record, unless it is retired or superseded already.
 
     Raises NotInMemory for no such record, UsageError for several.
     """
     if not reason.strip():
         raise UsageError(say("The reason is empty."), hint=say("Say why with --reason, in a sentence."))
-    name = oracle.target(slug)
-    found = oracle.show(oracle.index.read(lambda connection: naming.find_only(connection, name))).record
+    name = resolve(context, slug)
+    found = show(context, context.index.read(lambda connection: naming.find_only(connection, name))).record
     if found.retired_by:
-        return _retired_before(oracle, found)
+        return _retired_before(context, found)
     draft = Draft(
         kind="decision",
         project=project_of(found.path) or SHARED,
@@ -95,56 +107,56 @@ def retire(oracle: Oracle, slug: str, reason: str, *, seat: str, secrets: str, d
         retires=(found.slug,),
         extra={"retired_reason": reason.strip()},
     )
-    return write_all(oracle, [draft], secrets=secrets, dry_run=dry_run)[0]
+    return write_all(context, [draft], secrets=secrets, dry_run=dry_run)[0]
 
 
-def _retired_before(oracle: Oracle, found: Summary) -> Written:
+def _retired_before(context: Context, found: Summary) -> Written:
     """Return the outcome for a record that is retired already: nothing is written, the path is that of what retired it."""
-    by = oracle.show(found.retired_by).record
-    chain = oracle.chains([found.slug]).get(found.slug, (by.slug,))
+    by = show(context, found.retired_by).record
+    chain = succession.chains(context, [found.slug]).get(found.slug, (by.slug,))
     by_whom = joined(", then ", chain)
     if found.retired_how == "retires":
         already = say("{slug} is retired already, by {chain}; nothing was written", slug=found.slug, chain=by_whom)
     else:
         already = say("{slug} is superseded already, by {chain}; nothing was written", slug=found.slug, chain=by_whom)
-    return Written(by.slug, oracle.root.join(by.path), os.path.basename(by.slug), "", False, already=already)
+    return Written(by.slug, context.root.join(by.path), os.path.basename(by.slug), "", False, already=already)
 
 
 def _check(
-    oracle: Oracle, draft: Draft, secrets: str, *, is_first: bool
+    context: Context, draft: Draft, secrets: str, *, is_first: bool
 ) -> tuple[Draft, tuple[str, ...], tuple[str, ...]]:
     """Return the draft as it will be written, what was redacted and what a person should know.
 
     Of the project it is said with the `is_first` draft of it alone.
     """
     redaction.require_policy(secrets)
-    records.place(oracle.root, draft, timestamps.from_ns(oracle.clock.now_ns()))
-    draft, redacted = _guard(oracle, draft, secrets)
-    draft, warnings = _settle_relations(oracle, draft)
+    records.place(context.root, draft, timestamps.from_ns(context.clock.now_ns()))
+    draft, redacted = _guard(context, draft, secrets)
+    draft, warnings = _settle_relations(context, draft)
     stated = {name: item for name, item in contents_of(draft).items() if item}
     personal = privacy.warnings({name: "\n".join(redaction.texts(item)) for name, item in stated.items()})
-    remarks = _look_at_project(oracle, draft) if is_first else ()
+    remarks = _look_at_project(context, draft) if is_first else ()
     return draft, redacted, (*remarks, *warnings, *personal)
 
 
-def _look_at_project(oracle: Oracle, draft: Draft) -> tuple[str, ...]:
+def _look_at_project(context: Context, draft: Draft) -> tuple[str, ...]:
     """Return a remark on a project that this write makes: what looks closer is imported in that case alone."""
-    if draft.project == SHARED or os.path.isdir(oracle.root.join(oracle.root.project(draft.project))):
+    if draft.project == SHARED or os.path.isdir(context.root.join(context.root.project(draft.project))):
         return ()
     from oracle.app.records import new_project
 
-    return new_project.remark(oracle.root, draft.project)
+    return new_project.remark(context.root, draft.project)
 
 
 # -- secrets ---------------------------------------------------------------------------------------------------------
 
 
-def _guard(oracle: Oracle, draft: Draft, policy: str) -> tuple[Draft, tuple[str, ...]]:
+def _guard(context: Context, draft: Draft, policy: str) -> tuple[Draft, tuple[str, ...]]:
     """Refuse or redact what must not be written, in every field; findings name field and rule, never the value.
 
     `allow` is for secrets: what the owner of the Root blocks is no matter of a writer's.
     """
-    values, found = redaction.look_through(oracle, contents_of(draft), policy)
+    values, found = redaction.look_through(context, contents_of(draft), policy)
     if policy != redaction.REDACT and any(item.startswith(privacy.RULES) for item in found):
         raise PrivacyBlocked(
             say(
@@ -169,19 +181,19 @@ def _guard(oracle: Oracle, draft: Draft, policy: str) -> tuple[Draft, tuple[str,
 # -- relations -------------------------------------------------------------------------------------------------------
 
 
-def _settle_relations(oracle: Oracle, draft: Draft) -> tuple[Draft, tuple[str, ...]]:
+def _settle_relations(context: Context, draft: Draft) -> tuple[Draft, tuple[str, ...]]:
     """Turn what a person wrote after --supersedes and the like into slugs; warn of records that are not there (yet)."""
     warnings: list[str] = []
     changed: dict[str, Any] = {}
     for name in _RELATIONS:
         targets = getattr(draft, name)
         if targets:
-            changed[name] = tuple(_settle(oracle, target, name, warnings) for target in targets)
+            changed[name] = tuple(_settle(context, target, name, warnings) for target in targets)
     return (replace(draft, **changed) if changed else draft), tuple(warnings)
 
 
-def _settle(oracle: Oracle, text: str, relation: str, warnings: list[str]) -> str:
-    name = oracle.target(text.strip().removeprefix("[[").removesuffix("]]"))
+def _settle(context: Context, text: str, relation: str, warnings: list[str]) -> str:
+    name = resolve(context, text.strip().removeprefix("[[").removesuffix("]]"))
     if is_entity(name):
         raise UsageError(
             say("{text!r} is an entity; {relation} takes a record.", text=text, relation=relation),
@@ -189,15 +201,15 @@ def _settle(oracle: Oracle, text: str, relation: str, warnings: list[str]) -> st
         )
 
     try:
-        found = oracle.index.read(lambda connection: naming.find_only(connection, name))
+        found = context.index.read(lambda connection: naming.find_only(connection, name))
     except NotInMemory:
         if "/" not in name:
             raise
     else:
         if relation == "supersedes":
-            warnings.extend(_beside(oracle, found))
+            warnings.extend(_beside(context, found))
         return found
-    near = oracle.index.read(lambda connection: naming.find_near(connection, name))
+    near = context.index.read(lambda connection: naming.find_near(connection, name))
     absent = say("{relation} {name}: no such record on disk yet", relation=relation, name=name)
     if near:
         absent = say("{absent} (did you mean {near}?)", absent=absent, near=near)
@@ -205,11 +217,11 @@ def _settle(oracle: Oracle, text: str, relation: str, warnings: list[str]) -> st
     return name
 
 
-def _beside(oracle: Oracle, slug: str) -> Iterator[str]:
+def _beside(context: Context, slug: str) -> Iterator[str]:
     """Warn when what a record is to supersede was replaced before: two would stand in its place."""
     from oracle.app.records import succession
 
-    if now := succession.successor(oracle, slug):
+    if now := succession.successor(context, slug):
         yield say(
             "{slug} was replaced before, by {now}, which stands beside this record; if it no longer holds: "
             "oracle retire {now} --reason WHY",
@@ -221,42 +233,42 @@ def _beside(oracle: Oracle, slug: str) -> Iterator[str]:
 # -- the write itself ------------------------------------------------------------------------------------------------
 
 
-def _index(oracle: Oracle, created: Sequence[Created]) -> tuple[str, ...]:
+def _index(context: Context, created: Sequence[Created]) -> tuple[str, ...]:
     """Put created records into the index and print what became dirty; trouble is a warning, since the records stand."""
     try:
-        _index_held(oracle, created)
+        _index_held(context, created)
     except (OracleError, OSError, Corrupt) as error:
         return (say("the index could not be brought up to date ({error}); the next command will do it", error=error),)
-    if not projections.leading_out(oracle.root):
+    if not projections.leading_out(context.root):
         return ()
     from oracle.app import root
 
-    return tuple(root.links_out(oracle.root))
+    return tuple(root.links_out(context.root))
 
 
-def _note(oracle: Oracle, events: Sequence[tuple[str, str, Mapping[str, object]]]) -> tuple[str, ...]:
+def _note(context: Context, events: Sequence[tuple[str, str, Mapping[str, object]]]) -> tuple[str, ...]:
     try:
-        journal.append_all(oracle.root, events)
+        journal.append_all(context.root, events)
     except OracleError as error:
         return (say("the event could not be noted: {error}", error=error),)
     return ()
 
 
-def _index_held(oracle: Oracle, created: Sequence[Created]) -> None:
-    if not oracle.index.make_sound():
-        oracle.index.reconcile_held()
+def _index_held(context: Context, created: Sequence[Created]) -> None:
+    if not context.index.make_sound():
+        context.index.reconcile_held()
         return
-    connection = oracle.index.database.connect()
-    projections.flush(connection, oracle.root)
+    connection = context.index.database.connect()
+    projections.flush(connection, context.root)
     with immediate(connection):
-        writer = Writer(connection, oracle.root, now_ns=oracle.clock.now_ns())
+        writer = Writer(connection, context.root, now_ns=context.clock.now_ns())
         for new in created:
-            status = stat_of(os.stat(oracle.root.join(new.path)))
+            status = stat_of(os.stat(context.root.join(new.path)))
             writer.take(new.path, status, slug=slug_of(new.path), raw=new.raw, document=new.document)
         for folder in {os.path.dirname(new.path) for new in created}:
             expect_folder(connection, folder)
         writer.settle()
-    projections.print_dirty(connection, oracle.root, writer.changed)
+    projections.print_dirty(connection, context.root, writer.changed)
 
 
 def _event(draft: Draft, path: str) -> dict[str, object]:
@@ -272,29 +284,29 @@ def _event(draft: Draft, path: str) -> dict[str, object]:
 
 
 def _rehearse(
-    oracle: Oracle, draft: Draft, redacted: tuple[str, ...], warnings: tuple[str, ...], moment: datetime
+    context: Context, draft: Draft, redacted: tuple[str, ...], warnings: tuple[str, ...], moment: datetime
 ) -> Written:
-    path = records.place(oracle.root, draft, moment)
+    path = records.place(context.root, draft, moment)
     raw, _ = records.render(draft, os.path.basename(path).removesuffix(".md"), moment)
-    return replace(_outcome(oracle, path, raw, redacted, warnings), dry_run=True)
+    return replace(_outcome(context, path, raw, redacted, warnings), dry_run=True)
 
 
-def _outcome(oracle: Oracle, path: str, raw: bytes, redacted: tuple[str, ...], warnings: tuple[str, ...]) -> Written:
+def _outcome(context: Context, path: str, raw: bytes, redacted: tuple[str, ...], warnings: tuple[str, ...]) -> Written:
     slug = slug_of(path)
-    return Written(slug, oracle.root.join(path), os.path.basename(slug), raw.decode(), False, warnings, redacted)
+    return Written(slug, context.root.join(path), os.path.basename(slug), raw.decode(), False, warnings, redacted)
 
 
 # -- near-duplicates -------------------------------------------------------------------------------------------------
 
 
-def _remark(oracle: Oracle, outcome: Written, document: Document) -> Written:
+def _remark(context: Context, outcome: Written, document: Document) -> Written:
     """Add what people should decide about the new record: what says the same, or stands beside it undecided."""
     from oracle.app.records.review import remarks_on
 
-    database = oracle.index.database
+    database = context.index.database
     try:
         with snapshot(database.connect()) as connection:
-            found = remarks_on(oracle, connection, outcome.slug, document) if database.is_ready() else []
+            found = remarks_on(context, connection, outcome.slug, document) if database.is_ready() else []
     except (OracleError, OSError, Corrupt):
         return outcome  # the record stands; `oracle review` will tell
     named = tuple(say("it {remark}", remark=item.sentence) for item in found[:_MOST_NAMED])
@@ -306,15 +318,15 @@ def _remark(oracle: Oracle, outcome: Written, document: Document) -> Written:
     return replace(outcome, warnings=(*outcome.warnings, *named, *more))
 
 
-def _name_duplicates(oracle: Oracle, draft: Draft, outcome: Written) -> Written:
+def _name_duplicates(context: Context, draft: Draft, outcome: Written) -> Written:
     """Name the records that say nearly what a record retired by this one says: they may have to go with it."""
     retired = [slug for name in RETIRING for slug in getattr(draft, name)]
     if not retired or outcome.dry_run:
         return outcome
     from oracle.app.records.similarity import near_duplicates
 
-    found = oracle.index.read(
-        lambda connection: [slug for old in retired for slug in near_duplicates(connection, oracle.root, old)]
+    found = context.index.read(
+        lambda connection: [slug for old in retired for slug in near_duplicates(connection, context.root, old)]
     )
     others = dict.fromkeys(slug for slug in found if slug != outcome.slug and slug not in retired)
     return replace(outcome, near_duplicates=tuple(others))

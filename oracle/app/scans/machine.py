@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 
-from oracle.app.delivery import team
 from oracle.domain import timestamps
 from oracle.domain.values import replace, value
 from oracle.errors import NotInMemory, OracleError, UsageError
@@ -20,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.store.root.facts import Fact
 
     Progress = Callable[["Scanned"], None]
@@ -49,7 +48,7 @@ class Scanned:
 
 
 def scan(
-    oracle: Oracle,
+    context: Context,
     only: Sequence[str] = (),
     *,
     network: bool = False,
@@ -61,25 +60,25 @@ def scan(
     Raises UsageError for an unknown scanner, RootUnusable, LockTimeout, DiskFailure for `index.json`.
     """
     names = choose(only)
-    oracle.root.require()
+    context.root.require()
     machine = Machine(
         choose_home(os.environ),
         dict(os.environ),
-        timestamps.print_moment(team.now(oracle)),
+        timestamps.print_moment(context.now()),
         asks_network=network,
         keeps_values=with_values,
     )
     done: list[Scanned] = []
-    with oracle.index.lock():
+    with context.index.lock():
         for found in run(machine, names):
-            path = fact_files.machine_path(oracle.root, found.name)
+            path = fact_files.machine_path(context.root, found.name)
             outcome = Scanned(found.name, path, found.error)
             if found.content is not None:
-                outcome = _save(oracle, outcome, found.content)
+                outcome = _save(context, outcome, found.content)
             done.append(outcome)
             if progress is not None:
                 progress(outcome)
-        _note(oracle, machine, done)
+        _note(context, machine, done)
     return done
 
 
@@ -93,52 +92,52 @@ def choose(only: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(only)) or DEFAULT
 
 
-def _save(oracle: Oracle, outcome: Scanned, content: dict[str, object]) -> Scanned:
+def _save(context: Context, outcome: Scanned, content: dict[str, object]) -> Scanned:
     try:
-        fact_files.save(oracle.root, outcome.path, content)
+        fact_files.save(context.root, outcome.path, content)
     except OracleError as error:
         return replace(outcome, error=error.sentence)
     return outcome
 
 
-def _note(oracle: Oracle, machine: Machine, done: Sequence[Scanned]) -> None:
+def _note(context: Context, machine: Machine, done: Sequence[Scanned]) -> None:
     """Merge the outcome into `index.json`, where other programs look for it, and note the event."""
     from oracle.app.records.publish import merge_catalogue
 
     errors = [f"{item.name}: {item.error}" for item in done if item.error]
     merge_catalogue(
-        oracle.root,
+        context.root,
         {
             "scanned_at": machine.scanned_at,
-            "output_dir": oracle.root.path,
-            "machine_dir": oracle.root.machine,
+            "output_dir": context.root.path,
+            "machine_dir": context.root.machine,
             "scanners": [item.name for item in done],
             "results": {item.name: item.as_json() for item in done},
             "errors": errors,
         },
     )
-    team.note(oracle, "scan", {"scanners": [item.name for item in done], "failed": [i.name for i in done if i.error]})
+    context.note("scan", {"scanners": [item.name for item in done], "failed": [i.name for i in done if i.error]})
 
 
-def reveal(oracle: Oracle, key: str, project: str = "") -> Fact:
+def reveal(context: Context, key: str, project: str = "") -> Fact:
     """Return a fact; the value of a credential that a scan left out is read from its file now.
 
     For the one who asked for this key, and nobody else: no search, answer or agent's tool gets it. Raises NotInMemory, and
     RootUnusable where there is no Root.
     """
-    oracle.root.require()
+    context.root.require()
     name, dot, field = key.strip().removeprefix(_KEY).rpartition(".")
     if not (key.strip().startswith(_KEY) and dot and field == "value"):
-        return facts.find(oracle.root, key, project)
-    entry = facts.find(oracle.root, f"{_KEY}{name}", project)
+        return facts.find(context.root, key, project)
+    entry = facts.find(context.root, f"{_KEY}{name}", project)
     known = entry.value if isinstance(entry.value, dict) else {}
     source = known.get("source")
     if known.get("value") is not None or not isinstance(source, str) or entry.path != _CREDENTIALS:
-        return facts.find(oracle.root, key, project)
-    return facts.Fact(_read(oracle, name, source, known.get("fingerprint")), source, legacy=False)
+        return facts.find(context.root, key, project)
+    return facts.Fact(_read(context, name, source, known.get("fingerprint")), source, legacy=False)
 
 
-def _read(oracle: Oracle, name: str, source: str, fingerprint: object) -> str:
+def _read(context: Context, name: str, source: str, fingerprint: object) -> str:
     from oracle.scan import credentials
 
     machine = Machine(choose_home(os.environ), dict(os.environ), "")
@@ -149,5 +148,5 @@ def _read(oracle: Oracle, name: str, source: str, fingerprint: object) -> str:
             hint=say("See where it is now with `oracle scan machine --only credentials`."),
         )
     if fingerprint and credentials.fingerprint(found) != fingerprint:
-        oracle.warn(say("{name} was changed since the scan", name=name))
+        context.warn(say("{name} was changed since the scan", name=name))
     return found

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 
-from oracle.app.delivery import team
 from oracle.domain import timestamps
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
@@ -21,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
     Record = dict[str, object]
 
@@ -47,7 +46,7 @@ class ProjectScan:
 
 
 def scan_project(
-    oracle: Oracle,
+    context: Context,
     project: str,
     repository: str = "",
     *,
@@ -64,21 +63,21 @@ def scan_project(
         raise UsageError(
             say("The depth {depth!r} is unknown.", depth=depth), hint=say("Choose one of {choices}.", choices=DEPTHS)
         )
-    folder = os.path.realpath(_find(oracle, name, repository))
-    moment = timestamps.print_moment(team.now(oracle))
+    folder = os.path.realpath(_find(context, name, repository))
+    moment = timestamps.print_moment(context.now())
     records = {kind: _record(name, kind, moment, data) for kind, data in scan(folder, depth).items()}
-    paths = {kind: fact_files.project_path(oracle.root, name, kind) for kind in records}
+    paths = {kind: fact_files.project_path(context.root, name, kind) for kind in records}
     if not (commit or force):
         return ProjectScan(name, folder, depth, records, paths, {})
-    oracle.root.require()
-    with oracle.index.lock():
-        outcomes = {kind: _commit(oracle, paths[kind], record, force=force) for kind, record in records.items()}
+    context.root.require()
+    with context.index.lock():
+        outcomes = {kind: _commit(context, paths[kind], record, force=force) for kind, record in records.items()}
     written = [kind for kind, outcome in outcomes.items() if outcome == WRITTEN]
-    team.note(oracle, "scan", {"project": name, "depth": depth, "written": written})
+    context.note("scan", {"project": name, "depth": depth, "written": written})
     return ProjectScan(name, folder, depth, records, paths, outcomes)
 
 
-def _find(oracle: Oracle, project: str, stated: str) -> str:
+def _find(context: Context, project: str, stated: str) -> str:
     if stated:
         path = os.path.abspath(os.path.expanduser(stated))
         if os.path.isdir(path):
@@ -86,7 +85,7 @@ def _find(oracle: Oracle, project: str, stated: str) -> str:
         raise NotFound(
             say("{path} is not a folder.", path=path), hint=say("Name the folder of the repository with --repo.")
         )
-    found = projects.repository(oracle.root, project, os.environ)
+    found = projects.repository(context.root, project, os.environ)
     if not found:
         raise NotFound(
             say("No repository of {project} is there.", project=project),
@@ -116,20 +115,20 @@ def _record(project: str, kind: str, moment: str, data: Record) -> Record:
     }
 
 
-def _commit(oracle: Oracle, path: str, record: Record, *, force: bool) -> str:
+def _commit(context: Context, path: str, record: Record, *, force: bool) -> str:
     """Write a file that is new, or that may be replaced; one that says the same is left as it is."""
     if os.path.lexists(path):
-        if _data(oracle, path) == record["data"]:
+        if _data(context, path) == record["data"]:
             return UNCHANGED
         if not force:
             return CHANGED
-    fact_files.save(oracle.root, path, record)
+    fact_files.save(context.root, path, record)
     return WRITTEN
 
 
-def _data(oracle: Oracle, path: str) -> object:
+def _data(context: Context, path: str) -> object:
     try:
-        found = facts.load(oracle.root, oracle.root.relative(path))
+        found = facts.load(context.root, context.root.relative(path))
     except InvalidRecord:
         return None
     return found.get("data") if isinstance(found, dict) else None

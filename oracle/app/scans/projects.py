@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from oracle.app.delivery import team
 from oracle.domain.names.seats import MEMORY
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
@@ -17,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 ACTIVE, ARCHIVED = "active", "archived"
 _FIELDS = ("repo_path", "primary_seat", "primary_seat_tool", "template_name", "tmux_name")
@@ -44,7 +43,7 @@ class Registered:
         return {**values, "outcome": self.outcome} if self.outcome else values
 
 
-def add(oracle: Oracle, name: str, stated: Mapping[str, str]) -> Registered:
+def add(context: Context, name: str, stated: Mapping[str, str]) -> Registered:
     """Register a project, or change what is stated of one; an archived one is active again.
 
     Raises InvalidName, UsageError for an unknown field or a repository that is no folder, and what `registry.change` does.
@@ -64,44 +63,44 @@ def add(oracle: Oracle, name: str, stated: Mapping[str, str]) -> Registered:
                 say("{given} is not a folder.", given=given["repo_path"]),
                 hint=say("Name the folder of the repository."),
             )
-    moment = team.stamp(oracle)
+    moment = context.stamp()
 
     def make(before: dict[str, object]) -> dict[str, object]:
         entry = {**(before or _new(project, given.get("primary_seat", MEMORY), moment)), **given, "status": ACTIVE}
         return entry if entry == before else {**entry, "last_access": moment}
 
-    return _change(oracle, project, make)
+    return _change(context, project, make)
 
 
-def archive(oracle: Oracle, name: str) -> Registered:
+def archive(context: Context, name: str) -> Registered:
     """Say that a project is over; its records stay. Raises NotFound for one that is not registered."""
     project = check_name(name, "project")
-    find(oracle, project)
-    return _change(oracle, project, lambda before: {**before, "status": ARCHIVED})
+    find(context, project)
+    return _change(context, project, lambda before: {**before, "status": ARCHIVED})
 
 
-def find(oracle: Oracle, name: str) -> Registered:
+def find(context: Context, name: str) -> Registered:
     """Return a registered project. Raises NotFound, InvalidName, InvalidRecord or DiskFailure when the registry can't be read."""
     project = check_name(name, "project")
-    registry.require_readable(projects.folder(oracle.root, os.environ))
-    entry = projects.entry(oracle.root, project, os.environ)
+    registry.require_readable(projects.folder(context.root, os.environ))
+    entry = projects.entry(context.root, project, os.environ)
     if not entry:
         raise NotFound(
             say("{project} is not registered.", project=project), hint=say("Register it with `oracle project add`.")
         )
-    return Registered(project, entry, projects.repository(oracle.root, project, os.environ))
+    return Registered(project, entry, projects.repository(context.root, project, os.environ))
 
 
-def list_all(oracle: Oracle, *, with_archived: bool = False) -> list[Registered]:
+def list_all(context: Context, *, with_archived: bool = False) -> list[Registered]:
     """Return the registered projects by name; those that are over only when they are asked for. Raises as `find` does."""
-    registry.require_readable(projects.folder(oracle.root, os.environ))
+    registry.require_readable(projects.folder(context.root, os.environ))
     found = [
         Registered(
             name,
-            projects.entry(oracle.root, name, os.environ),
-            projects.repository(oracle.root, name, os.environ),
+            projects.entry(context.root, name, os.environ),
+            projects.repository(context.root, name, os.environ),
         )
-        for name in projects.names(oracle.root, os.environ)
+        for name in projects.names(context.root, os.environ)
     ]
     return [item for item in found if with_archived or item.status != ARCHIVED]
 
@@ -122,7 +121,7 @@ def _new(project: str, seat: str, moment: str) -> dict[str, object]:
     }
 
 
-def _change(oracle: Oracle, project: str, make: registry.Make) -> Registered:
-    before, after = registry.change(projects.folder(oracle.root, os.environ), project, make)
+def _change(context: Context, project: str, make: registry.Make) -> Registered:
+    before, after = registry.change(projects.folder(context.root, os.environ), project, make)
     outcome = "added" if not before else "unchanged" if before == after else "changed"
-    return Registered(project, after, projects.repository(oracle.root, project, os.environ), outcome)
+    return Registered(project, after, projects.repository(context.root, project, os.environ), outcome)

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from time import monotonic
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.app.records.listing import check_filters, require_present
 from oracle.app.records.views import Summary
 from oracle.app.search.models import NEUTRAL, Model, find_models, neutral, require_models
@@ -109,8 +109,10 @@ class _Pace:
 class _Run:
     """One run of a model over a Root, ended by its deadline."""
 
-    def __init__(self, oracle: Oracle, model: Model, vectors: Vectors, pace: _Pace, progress: Progress | None) -> None:
-        self._oracle = oracle
+    def __init__(
+        self, context: Context, model: Model, vectors: Vectors, pace: _Pace, progress: Progress | None
+    ) -> None:
+        self._oracle = context
         self._model = model
         self._vectors = vectors
         self._pace = pace
@@ -225,7 +227,7 @@ class _Run:
 
 
 def embed(
-    oracle: Oracle, project: str = "", *, seconds: float | None = None, progress: Progress | None = None
+    context: Context, project: str = "", *, seconds: float | None = None, progress: Progress | None = None
 ) -> Coverage:
     """Make the vectors that are missing, of one project or all, for at most `seconds` (None: until all are there).
 
@@ -236,38 +238,38 @@ def embed(
     deadline = float("inf") if seconds is None else monotonic() + seconds
     models = require_models()
     wanted = check_filters({"project": project})
-    tasks = oracle.index.read(lambda connection: _tasks(connection, wanted))
+    tasks = context.index.read(lambda connection: _tasks(connection, wanted))
     if not tasks:
-        require_present(oracle, wanted)
-    vectors = Vectors(oracle.root)
+        require_present(context, wanted)
+    vectors = Vectors(context.root)
     made: dict[str, int] = {}
     try:
         try:
             vectors.begin()
         except OSError as error:
-            raise disk_failure(oracle.root.vectors, error) from error
+            raise disk_failure(context.root.vectors, error) from error
         for model in models:
-            made[model.name] = _embed(_Run(oracle, model, vectors, _Pace(deadline), progress), tasks)
-        known = set(oracle.index.read(query.file_hashes))
+            made[model.name] = _embed(_Run(context, model, vectors, _Pace(deadline), progress), tasks)
+        known = set(context.index.read(query.file_hashes))
         vectors.forget(path for model in models for path in vectors.sources(model.name) if path not in known)
-        return _count(oracle, vectors, models, made)
+        return _count(context, vectors, models, made)
     except Damaged as error:
         raise DiskFailure(
-            say("{vectors} can't be used: {error}.", vectors=oracle.root.vectors, error=error),
+            say("{vectors} can't be used: {error}.", vectors=context.root.vectors, error=error),
             hint=say("Run `oracle doctor`; no record was lost."),
         ) from error
     finally:
         vectors.close()
 
 
-def embedded(oracle: Oracle) -> Coverage | None:
+def embedded(context: Context) -> Coverage | None:
     """Return how much of the Root has vectors, None when no vector was ever made or the extra is not installed."""
-    vectors = Vectors(oracle.root)
+    vectors = Vectors(context.root)
     models = find_models()
     try:
-        return _count(oracle, vectors, models, {}) if models and vectors.meta() else None
+        return _count(context, vectors, models, {}) if models and vectors.meta() else None
     except Damaged as error:
-        oracle.warn(say("The vectors can't be used: {error}.", error=error))
+        context.warn(say("The vectors can't be used: {error}.", error=error))
         return None
     finally:
         vectors.close()
@@ -296,8 +298,8 @@ def _is_read(task: _Task, source: tuple[bytes, bool] | None, *, whole: bool) -> 
     return source is not None and source[0] == task.file_hash and (source[1] or not whole)
 
 
-def _count(oracle: Oracle, vectors: Vectors, models: Sequence[Model], made: Mapping[str, int]) -> Coverage:
-    hashes = oracle.index.read(query.file_hashes)
+def _count(context: Context, vectors: Vectors, models: Sequence[Model], made: Mapping[str, int]) -> Coverage:
+    hashes = context.index.read(query.file_hashes)
     found = []
     for model in models:
         sources = vectors.sources(model.name)

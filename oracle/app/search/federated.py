@@ -11,9 +11,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from oracle.api import Oracle
-from oracle.app.records.listing import read_moment
+from oracle.app.context import Context
+from oracle.app.records.listing import list_records, read_moment
 from oracle.app.records.views import Summary
+from oracle.app.search.search import search
 from oracle.domain import timestamps
 from oracle.domain.markdown.documents import Document
 from oracle.domain.names.seats import MEMORY, role_of
@@ -37,7 +38,7 @@ _Placed = tuple[str, str, str, Entry]
 """(sortable timestamp, path, id, the record): the order of a listing."""
 
 
-def list_whole(oracle: Oracle, filters: Mapping[str, str], *, fresh: bool = False) -> list[Entry]:
+def list_whole(context: Context, filters: Mapping[str, str], *, fresh: bool = False) -> list[Entry]:
     """Return the records that pass `filters` (project, seat, kind, since), oldest first.
 
     The kind `event` reads the journal, `reflection` the projects' `reflections.jsonl` too. Raises NotInFederation for a
@@ -46,9 +47,9 @@ def list_whole(oracle: Oracle, filters: Mapping[str, str], *, fresh: bool = Fals
     wanted = {name: _checked(name, value) for name, value in filters.items() if value}
     since = read_moment(wanted["since"], "since") if wanted.get("since") else ""
     if wanted.get("kind") == EVENT:
-        found = list(_events(oracle.root, wanted))
+        found = list(_events(context.root, wanted))
     else:
-        found = [*_records(oracle, wanted, fresh=fresh), *_reflections(oracle.root, wanted)]
+        found = [*_records(context, wanted, fresh=fresh), *_reflections(context.root, wanted)]
     return [entry for ts, _, _, entry in sorted(found, key=lambda item: item[:3]) if ts >= since]
 
 
@@ -61,19 +62,19 @@ def _checked(name: str, value: str) -> str:
 # -- records -----------------------------------------------------------------------------------------------------------
 
 
-def _records(oracle: Oracle, wanted: Mapping[str, str], *, fresh: bool) -> Iterator[_Placed]:
+def _records(context: Context, wanted: Mapping[str, str], *, fresh: bool) -> Iterator[_Placed]:
     is_shared = wanted.get("project") == SHARED
     asked = {name: value for name, value in wanted.items() if not (is_shared and name == "project")}
-    for summary in oracle.records(asked, fresh=fresh):
+    for summary in list_records(context, asked, fresh=fresh):
         if is_shared and summary.project != SHARED and not summary.path.startswith("shared/"):
             continue
         try:
-            raw = records.read(oracle.root.join(summary.path))
+            raw = records.read(context.root.join(summary.path))
         except OSError:
             continue
         record = interpret(records.parse(summary.path, raw), summary.slug, summary.path, mtime_ns=0)
         if _still_passes(record, asked):
-            entry = _as_entry(oracle.root, summary, record, raw)
+            entry = _as_entry(context.root, summary, record, raw)
             yield summary.sort_ts, summary.path, str(entry.get("id") or ""), entry
 
 
@@ -163,7 +164,7 @@ def _lines(root: Root, path: str) -> Iterator[Entry]:
 
 
 def search_everything(
-    oracle: Oracle, term: str, files: Sequence[str], *, project: str = "", fresh: bool = False
+    context: Context, term: str, files: Sequence[str], *, project: str = "", fresh: bool = False
 ) -> list[Entry]:
     """Return the places where `term` stands: {file, path, value, match}, values at most 200 characters, secrets masked.
 
@@ -172,7 +173,7 @@ def search_everything(
     """
     found: list[Entry] = []
     if not project:
-        found = [{**match, "value": _masked(match)} for match in facts.search(oracle.root, term, list(files))]
+        found = [{**match, "value": _masked(match)} for match in facts.search(context.root, term, list(files))]
     if not files:
         found += [
             {
@@ -181,15 +182,15 @@ def search_everything(
                 "value": redact(hit.snippet)[0][:MAX_VALUE],
                 "match": "record",
             }
-            for hit in oracle.search(term, {"project": project}, limit=MAX_HITS, fresh=fresh, lexical=True)
+            for hit in search(context, term, {"project": project}, limit=MAX_HITS, fresh=fresh, lexical=True)
         ]
     return found
 
 
-def keys_of_facts(oracle: Oracle, term: str) -> list[str]:
+def keys_of_facts(context: Context, term: str) -> list[str]:
     """Return up to three keys of facts in which `term` stands, or in whose value it does, as `oracle get` takes them."""
     found = (
-        f"{match['file'].removeprefix('machine/')}.{match['path']}" for match in facts.search(oracle.root, term, [])
+        f"{match['file'].removeprefix('machine/')}.{match['path']}" for match in facts.search(context.root, term, [])
     )
     return list(islice(dict.fromkeys(found), 3))
 

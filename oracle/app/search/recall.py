@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from oracle.api import Oracle
+from oracle.app.context import Context
+from oracle.app.records.show import lines_of
 from oracle.app.records.views import Hit, Summary
 from oracle.app.search.ranking.anchors import Anchor, find_anchors
 from oracle.app.search.ranking.links import (
@@ -58,7 +59,7 @@ class Recall:
 
     def __init__(
         self,
-        oracle: Oracle,
+        context: Context,
         connection: Connection,
         question: Question,
         wanted: Mapping[str, str],
@@ -69,7 +70,7 @@ class Recall:
         among: Sequence[str] = (),
     ) -> None:
         """Take a question, the filters, the entities that come first, and the slugs that alone are looked at, if any."""
-        self._oracle = oracle
+        self._oracle = context
         self._connection = connection
         self._question = question
         self._condition = query.conditions({f"record.{name}": value for name, value in wanted.items()})
@@ -318,9 +319,3 @@ def read_page(record: Summary, raw: bytes) -> Page:
     if not document.body.strip():
         return Page("\n".join(lines_of(raw)), record.title, dated=record.ts)
     return Page(document.body, record.title, shift=document.body_line - 1, dated=f"{record.ts} {record.slug}")
-
-
-def lines_of(raw: bytes) -> list[str]:
-    """Return the lines of a file as they are counted everywhere, without their ends."""
-    lines = raw.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return lines[:-1] if lines[-1] == "" else lines

@@ -1,4 +1,4 @@
-"""Search and show: what is printed of a record is read from its file at that moment."""
+"""Search: passages are read from their files at that moment."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ import os
 from collections.abc import Mapping, Sequence
 from weakref import WeakKeyDictionary
 
-from oracle.api import Oracle
-from oracle.app.answers import subjects
-from oracle.app.records import naming
+from oracle.app.context import Context
 from oracle.app.records.listing import check_filters, require_present
-from oracle.app.records.views import Hit, Shown, Summary
+from oracle.app.records.views import Hit
+from oracle.app.search.entities import entities_of
 from oracle.app.search.ranking.pages import Shelf
 from oracle.app.search.ranking.query import understand
-from oracle.app.search.recall import Recall, lines_of
-from oracle.errors import NotInMemory, UsageError
+from oracle.app.search.recall import Recall
+from oracle.errors import UsageError
 from oracle.index.db import Connection
-from oracle.index.read import query
-from oracle.store.markdown import records
 from oracle.wording import say
 
 TYPE_CHECKING = False
@@ -26,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def search(
-    oracle: Oracle,
+    context: Context,
     text: str,
-    filters: Mapping[str, str],
+    filters: Mapping[str, str] | None = None,
     *,
-    limit: int,
-    fresh: bool,
+    limit: int = 10,
+    fresh: bool = False,
     strict: bool = False,
     lexical: bool = False,
     among: Sequence[str] = (),
@@ -43,21 +40,21 @@ def search(
     """
     if limit < 1:
         raise UsageError(say("The limit {limit} is too small.", limit=limit), hint=say("Ask for 1 hit or more."))
-    wanted = check_filters(filters)
+    wanted = check_filters(filters or {})
     question = understand(text)
-    shelf = _shelf(oracle)
-    nearness = None if lexical else _nearness(oracle, text)
-    entities = subjects.entities_of(oracle, question.text, wanted.get("project", ""))
+    shelf = _shelf(context)
+    nearness = None if lexical else _nearness(context, text)
+    entities = entities_of(context, question.text, wanted.get("project", ""))
 
     def look(connection: Connection) -> list[Hit]:
         recall = Recall(
-            oracle, connection, question, wanted, shelf=shelf, nearness=nearness, entities=entities, among=among
+            context, connection, question, wanted, shelf=shelf, nearness=nearness, entities=entities, among=among
         )
         return recall.hits(limit, strict=strict)
 
-    hits = oracle.index.find(look, fresh=fresh)
+    hits = context.index.find(look, fresh=fresh)
     if not hits:
-        require_present(oracle, wanted)
+        require_present(context, wanted)
     return hits
 
 
@@ -67,58 +64,19 @@ def require_words(text: str) -> None:
         raise UsageError(say("Say what to look for."), hint=say("Give words, as in `oracle search retry policy`."))
 
 
-def _nearness(oracle: Oracle, text: str) -> Nearness | None:
+def _nearness(context: Context, text: str) -> Nearness | None:
     """Ask the vectors, when there are any and the extra that reads them; nothing of it is imported before."""
-    if not os.path.exists(oracle.root.vectors):
+    if not os.path.exists(context.root.vectors):
         return None
     from oracle.app.search.ranking.semantic import meaning_of
 
-    meaning = meaning_of(oracle)
+    meaning = meaning_of(context)
     return meaning.ask(text) if meaning is not None else None
 
 
-_SHELVES: WeakKeyDictionary[Oracle, Shelf] = WeakKeyDictionary()
+_SHELVES: WeakKeyDictionary[Context, Shelf] = WeakKeyDictionary()
 
 
-def _shelf(oracle: Oracle) -> Shelf:
-    """Return the pages that an Oracle has read already."""
-    return _SHELVES.setdefault(oracle, Shelf())
-
-
-def show(oracle: Oracle, slug: str, *, first_line: int, last_line: int, fresh: bool) -> Shown:
-    """Return lines of a record; any name of a record will do. Raises NotInMemory, UsageError."""
-    name = oracle.target(slug)
-
-    def find(
-        connection: Connection,
-    ) -> tuple[Summary, tuple[str, ...], tuple[str, ...], tuple[tuple[int, str], ...]]:
-        record = Summary.from_row(query.summary(connection, naming.find_record(oracle, connection, name)) or ())
-        chain = tuple(by for by, _ in query.retirers(connection, record.slug))
-        found = tuple(
-            (line, reason) for path, line, reason in query.problems(connection, record.path) if path == record.path
-        )
-        return record, chain, tuple(query.retired_by(connection, record.slug)), found
-
-    record, chain, supersedes, problems = oracle.index.find(find, fresh=fresh)
-    try:
-        raw = records.read(oracle.root.join(record.path))
-    except OSError as error:
-        raise NotInMemory(
-            say("not_in_memory_db: {path} can't be read: {strerror}.", path=record.path, strerror=error.strerror),
-            hint=say("Run `oracle doctor`."),
-        ) from error
-    lines = lines_of(raw)
-    last = min(last_line or len(lines), len(lines))
-    if first_line < 1 or (lines and first_line > last):
-        raise UsageError(
-            say(
-                "{slug} has lines 1 to {count}, not {first_line}:{last_line}.",
-                slug=record.slug,
-                count=len(lines),
-                first_line=first_line,
-                last_line=last_line,
-            ),
-            hint=say("Choose lines inside it, as in --lines 1:20."),
-        )
-    text = "\n".join(lines[first_line - 1 : last])
-    return Shown(record, text, first_line, last, len(lines), chain, supersedes, problems)
+def _shelf(context: Context) -> Shelf:
+    """Return the pages that a context has read already."""
+    return _SHELVES.setdefault(context, Shelf())

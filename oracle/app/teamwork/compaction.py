@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 
-from oracle.app.delivery import team
 from oracle.domain.delivery.compaction import MOST_LINES
 from oracle.errors import UsageError
 from oracle.store.disk import input_file
@@ -14,15 +13,15 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 
-def archive_merged(oracle: Oracle, named: str, *, period: str = "", commit: bool = False) -> dict[str, object]:
+def archive_merged(context: Context, named: str, *, period: str = "", commit: bool = False) -> dict[str, object]:
     """Move the merged dispatches of a MEMORY.md into archives, or say what would be moved. Raises UsageError."""
     if period and not re.fullmatch(r"20\d\d_(?:0[1-9]|1[0-2])", period):
         raise UsageError(say("{period!r} is no period.", period=period), hint=say("Write YYYY_MM, as in 2026_04."))
-    path = memory_index.find(named, os.environ, home=oracle.root.home)
-    moment = team.now(oracle)
+    path = memory_index.find(named, os.environ, home=context.root.home)
+    moment = context.now()
     when = period or f"{moment:%Y_%m}"
     found = (
         memory_index.archive(path, period=when, moment=moment) if commit else memory_index.rehearse(path, period=when)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from oracle.app.delivery import team as teams
 from oracle.app.delivery.team import Team, open_team
+from oracle.app.journal import events
+from oracle.app.records.listing import list_records
+from oracle.app.search.search import search
 from oracle.domain import timestamps
 from oracle.domain.values import value
 from oracle.errors import NotFound, UsageError
@@ -19,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 RECOMMENDED = "建议 /compact — 重要记忆已索引,可安全压缩"
 NOT_YET = "不建议 /compact; 先落盘再说"
@@ -47,17 +49,17 @@ class Verdict:
         return {"safe": not self.missing, "line": self.line, "missing": list(self.missing), "since": self.since}
 
 
-def check(oracle: Oracle, project: str, *, since: str = "", facts: Sequence[str] = ()) -> Verdict:
+def check(context: Context, project: str, *, since: str = "", facts: Sequence[str] = ()) -> Verdict:
     """Look whether everything of this turn is on disk. Raises UsageError for a time that is none, NoProfile."""
-    team = open_team(oracle, project)
-    begin = _begin(oracle, team, since)
-    missing = [*_unrecorded(oracle, team, begin), *_half_done(oracle), *_unknown(oracle, team, facts)]
+    team = open_team(context, project)
+    begin = _begin(context, team, since)
+    missing = [*_unrecorded(context, team, begin), *_half_done(context), *_unknown(context, team, facts)]
     if not missing:
-        teams.note(oracle, EVENT, {"project": team.project})
+        context.note(EVENT, {"project": team.project})
     return Verdict(tuple(missing), timestamps.print_moment(begin))
 
 
-def _begin(oracle: Oracle, team: Team, since: str) -> datetime:
+def _begin(context: Context, team: Team, since: str) -> datetime:
     if since:
         given = timestamps.parse(since)
         if given is None:
@@ -65,20 +67,20 @@ def _begin(oracle: Oracle, team: Team, since: str) -> datetime:
                 say("--since {since!r} is no time.", since=since), hint=say("Write 2026-04-27 or 2026-04-27T18:30:00Z.")
             )
         return given
-    earliest = teams.now(oracle) - _LONGEST_TURN
+    earliest = context.now() - _LONGEST_TURN
     held = [
         timestamps.parse(str(event.get("ts", "")))
-        for event in oracle.events(team.project)
+        for event in events(context, project=team.project)
         if event.get("event") == EVENT
     ]
     return max([moment for moment in held if moment is not None] + [earliest])
 
 
-def _unrecorded(oracle: Oracle, team: Team, begin: datetime) -> list[str]:
+def _unrecorded(context: Context, team: Team, begin: datetime) -> list[str]:
     """Return a sentence for each task that memory handed out or got back and of which no record of its own tells."""
     memory = team.profile.seats_of("memory") or ("memory",)
     found: dict[tuple[str, str], str] = {}
-    for event in oracle.events(team.project):
+    for event in events(context, project=team.project):
         moment = timestamps.parse(str(event.get("ts", "")))
         task_id, what = str(event.get("task_id", "")), str(event.get("event", ""))
         if moment is None or moment <= begin or not task_id:
@@ -91,13 +93,13 @@ def _unrecorded(oracle: Oracle, team: Team, begin: datetime) -> list[str]:
             found[what, task_id] = say(
                 "the delivery of {task} by {seat} has no record", task=task_id, seat=event.get("source")
             )
-    return [text for (what, task_id), text in found.items() if not _has_record(oracle, team, task_id, what)]
+    return [text for (what, task_id), text in found.items() if not _has_record(context, team, task_id, what)]
 
 
-def _has_record(oracle: Oracle, team: Team, task_id: str, what: str) -> bool:
+def _has_record(context: Context, team: Team, task_id: str, what: str) -> bool:
     """Tell whether memory wrote about a task; the entry of its dispatch says nothing about its delivery."""
     try:
-        records = oracle.records({"project": team.project, "seat": "memory", "task": task_id})
+        records = list_records(context, {"project": team.project, "seat": "memory", "task": task_id})
     except NotFound:
         return False
     if what == "dispatch":
@@ -105,10 +107,10 @@ def _has_record(oracle: Oracle, team: Team, task_id: str, what: str) -> bool:
     return any(not record.title.startswith(f"Dispatch {task_id} to ") for record in records)
 
 
-def _half_done(oracle: Oracle) -> list[str]:
+def _half_done(context: Context) -> list[str]:
     from oracle.store.delivery import inbox
 
-    found = inbox.read(oracle.root, teams.now_seconds(oracle))
+    found = inbox.read(context.root, context.now_seconds())
     begun = [entry for group in (found.waiting, found.taken, found.poisoned) for entry in group]
     count = sum(entry.kind is inbox.Kind.INTENT for entry in begun)
     left = say_many(
@@ -119,17 +121,17 @@ def _half_done(oracle: Oracle) -> list[str]:
     return [left] if count else []
 
 
-def _unknown(oracle: Oracle, team: Team, facts: Sequence[str]) -> list[str]:
+def _unknown(context: Context, team: Team, facts: Sequence[str]) -> list[str]:
     return [
         say("no record says: {fact}", fact=" ".join(fact.split())[:120])
         for fact in facts
-        if not _is_known(oracle, team, fact)
+        if not _is_known(context, team, fact)
     ]
 
 
-def _is_known(oracle: Oracle, team: Team, fact: str) -> bool:
+def _is_known(context: Context, team: Team, fact: str) -> bool:
     try:
-        hits = oracle.search(fact, {"project": team.project, "seat": "memory"}, limit=3, strict=True, fresh=True)
+        hits = search(context, fact, {"project": team.project, "seat": "memory"}, limit=3, strict=True, fresh=True)
     except NotFound:
         return False
     return any(hit.coverage >= ENOUGH for hit in hits)

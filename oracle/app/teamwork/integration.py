@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from oracle.app.codebase import ancestry
 from oracle.app.codebase.ancestry import DIVERGENT
+from oracle.app.delivery.dispatch import dispatch
 from oracle.app.delivery.divergent import PASS_NEEDS_INTEGRATION
 from oracle.app.delivery.team import Team, open_team
+from oracle.app.records.listing import list_records
 from oracle.app.records.once import write_once
+from oracle.app.teamwork.workflow import create_task
 from oracle.domain.delivery.receipts import Kind, Receipt
 from oracle.domain.delivery.workflows import Step
 from oracle.domain.names.slugs import check_name
@@ -21,7 +24,7 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.records.views import Summary
 
 LIGHT, MEDIUM, HEAVY = "light", "medium", "heavy"
@@ -51,7 +54,7 @@ class Integrated:
 
 
 def integrate(
-    oracle: Oracle,
+    context: Context,
     project: str,
     task_id: str,
     *,
@@ -66,7 +69,7 @@ def integrate(
     """
     if lane not in LANES:
         raise UsageError(say("{lane!r} is no lane.", lane=lane), hint=say("Choose one of {choices}.", choices=LANES))
-    team = open_team(oracle, project)
+    team = open_team(context, project)
     passed = _passed(team, check_name(task_id, "task id"))
     reported = passed.text("builder_commit") or passed.text("commit")
     if (lane == LIGHT) != bool(commit):
@@ -76,10 +79,10 @@ def integrate(
         )
     repair = report = ""
     if lane == LIGHT:
-        _require_landed(oracle, team, commit)
+        _require_landed(context, team, commit)
         _note_commit(team, task_id, commit)
     elif lane == MEDIUM:
-        repair = _have_repaired(oracle, team, task_id, reported, notifies=notifies)
+        repair = _have_repaired(context, team, task_id, reported, notifies=notifies)
     else:
         report = say(
             "BLOCKED: {task} of {project} passed with {commit}, which the main line does not contain; the operator decides.",
@@ -91,7 +94,7 @@ def integrate(
     outcome = f"Memory landed it as {commit}." if commit else report or f"The planner has it repaired as {repair}."
     because = f"\n\nReason: {reason}" if reason else ""
     body = f"{passed.name.source} delivered {task_id} with {reported}, outside of the main line. {outcome}{because}\n"
-    return Integrated(task_id, lane, _record(oracle, team, task_id, lane, body=body), repair, report)
+    return Integrated(task_id, lane, _record(context, team, task_id, lane, body=body), repair, report)
 
 
 def _passed(team: Team, task_id: str) -> Receipt:
@@ -104,10 +107,10 @@ def _passed(team: Team, task_id: str) -> Receipt:
     )
 
 
-def _require_landed(oracle: Oracle, team: Team, commit: str) -> None:
+def _require_landed(context: Context, team: Team, commit: str) -> None:
     status = ancestry.lineage_of(team.profile.repo_root, commit)
     if status == ancestry.UNKNOWN:
-        oracle.warn(
+        context.warn(
             say("git can't tell whether {repo} contains {commit}", repo=team.profile.repo_root, commit=commit[:40])
         )
     elif status != ancestry.IN_LINEAGE:
@@ -128,7 +131,7 @@ def _note_commit(team: Team, task_id: str, commit: str) -> None:
             handoffs.amend(team.folder, receipt.name, {"memory_commit": commit})
 
 
-def _have_repaired(oracle: Oracle, team: Team, task_id: str, commit: str, *, notifies: bool) -> str:
+def _have_repaired(context: Context, team: Team, task_id: str, commit: str, *, notifies: bool) -> str:
     """Ask a planner to have a builder repair it, once; return the task's id."""
     from oracle.app.delivery.order import Order
 
@@ -142,21 +145,21 @@ def _have_repaired(oracle: Oracle, team: Team, task_id: str, commit: str, *, not
     step = Step(
         1, "repair", owner_role="builder", owner_seat=builders[0] if builders else "", notify_on_done=("memory",)
     )
-    oracle.create_task(team.project, repair, template="repair", steps=(step,))
+    create_task(context, team.project, repair, template="repair", steps=(step,))
     objective = (
         f"{task_id} passed with {commit}, which the main line does not contain. Have a builder bring it in line."
     )
     memory = next(iter(team.profile.seats_of("memory")), "memory")
     order = Order(team.project, repair, memory, team.profile.planners[0], objective, kind="task", notifies=notifies)
     try:
-        oracle.dispatch(order)
+        dispatch(context, order)
     except TaskAlreadyQueued:
-        oracle.warn(say("{task} was dispatched before", task=repair))
+        context.warn(say("{task} was dispatched before", task=repair))
     return repair
 
 
-def _record(oracle: Oracle, team: Team, task_id: str, lane: str, *, body: str) -> str:
-    known = _known(oracle, team, task_id)
+def _record(context: Context, team: Team, task_id: str, lane: str, *, body: str) -> str:
+    known = _known(context, team, task_id)
     finding = next((item.slug for item in known if item.title.startswith(f"{PASS_NEEDS_INTEGRATION} {task_id} ")), "")
     others = tuple(
         item.slug
@@ -175,11 +178,11 @@ def _record(oracle: Oracle, team: Team, task_id: str, lane: str, *, body: str) -
         supersedes=others,
         extra={"lane": lane, "decision_type": "integration"},
     )
-    return write_once(oracle, draft)
+    return write_once(context, draft)
 
 
-def _known(oracle: Oracle, team: Team, task_id: str) -> list[Summary]:
+def _known(context: Context, team: Team, task_id: str) -> list[Summary]:
     try:
-        return oracle.records({"project": team.project, "task": task_id}, fresh=True)
+        return list_records(context, {"project": team.project, "task": task_id}, fresh=True)
     except NotFound:
         return []

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 KEY = "requireMention"
 ON, OFF, ABSENT, UNSEEN = "ok", "off", "missing", "confirm"
@@ -37,15 +37,15 @@ class Layer:
         return {"layer": self.layer, "state": self.state, "place": self.place, "detail": self.detail}
 
 
-def check(oracle: Oracle, project: str = "") -> list[Layer]:
+def check(context: Context, project: str = "") -> list[Layer]:
     """Return how both layers stand, for the group of a project or for every group. Raises NotFound, UsageError, InvalidName."""
-    group = feishu.read_group(oracle.root, project) if project else ""
+    group = feishu.read_group(context.root, project) if project else ""
     if project and not group:
         raise NotFound(
             say("The project {project} is bound to no group.", project=project),
             hint=say("Leave --project out, or bind it."),
         )
-    path = feishu.openclaw_file(oracle.root, os.environ)
+    path = feishu.openclaw_file(context.root, os.environ)
     content = feishu.read_openclaw(path)
     if content is None:
         raise NotFound(

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
+from oracle.app.records.listing import list_records
 from oracle.app.records.once import alone
+from oracle.app.records.write import write
 from oracle.app.teamwork.workflow import tree_of
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.values import value
@@ -19,7 +21,7 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.records.views import Summary
 
 LONGEST_STRETCH = 10
@@ -49,18 +51,18 @@ class Listed:
         }
 
 
-def list_peers(oracle: Oracle, project: str) -> list[Listed]:
+def list_peers(context: Context, project: str) -> list[Listed]:
     """Return every delivery of peers to a project, with the record that was made of it. Writes nothing."""
-    known = _known(oracle, project)
-    return [Listed(one, _record_of(known, one)) for one in _read(oracle, project)]
+    known = _known(context, project)
+    return [Listed(one, _record_of(known, one)) for one in _read(context, project)]
 
 
-def synthesise(oracle: Oracle, project: str, peer: str, *, task_id: str = "", summary: str = "") -> str:
+def synthesise(context: Context, project: str, peer: str, *, task_id: str = "", summary: str = "") -> str:
     """Write the record of one delivery, once for what it holds now, and return its path; a newer one supersedes the last.
 
     Raises NotFound, UsageError when several may be meant or `summary` repeats the peer, and what a write raises.
     """
-    found = [one for one in _read(oracle, project) if one.peer == peer and task_id in ("", one.task_id)]
+    found = [one for one in _read(context, project) if one.peer == peer and task_id in ("", one.task_id)]
     if not found:
         raise NotFound(
             say("The peer {peer} delivered nothing to {project}.", peer=peer[:80], project=project),
@@ -74,30 +76,30 @@ def synthesise(oracle: Oracle, project: str, peer: str, *, task_id: str = "", su
         )
     one = found[0]
     _refuse_copy(one, summary)
-    with alone(oracle):
-        known = _known(oracle, project)
+    with alone(context):
+        known = _known(context, project)
         standing = _record_of(known, one)
         if standing:
-            return oracle.root.join(standing)
+            return context.root.join(standing)
         older = tuple(item.slug for item in known if item.title.startswith(_head(one)) and not item.is_retired)
-        return oracle.write(_draft(project, one, summary, older), secrets="redact").path
+        return write(context, _draft(project, one, summary, older), secrets="redact").path
 
 
-def _read(oracle: Oracle, project: str) -> list[PeerDelivery]:
-    tree, _ = tree_of(oracle, project)
+def _read(context: Context, project: str) -> list[PeerDelivery]:
+    tree, _ = tree_of(context, project)
     found, problems = peers.read_all(tree.tasks_root)
     for problem in (*problems, *(text for one in found for text in one.problems)):
-        oracle.warn(problem)
+        context.warn(problem)
     return found
 
 
-def _known(oracle: Oracle, project: str) -> list[Summary]:
+def _known(context: Context, project: str) -> list[Summary]:
     import os
 
-    if not os.path.isdir(oracle.root.path):
+    if not os.path.isdir(context.root.path):
         return []
     try:
-        return oracle.records({"project": project, "kind": "finding", "seat": "memory"}, fresh=True)
+        return list_records(context, {"project": project, "kind": "finding", "seat": "memory"}, fresh=True)
     except NotFound:
         return []
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 
-from oracle.app.delivery import team
 from oracle.app.guard import privacy
 from oracle.domain.delivery import push
 from oracle.domain.values import value
@@ -21,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.domain.delivery.push import Push
 
 PROGRAM = "lark-cli"
@@ -44,24 +43,24 @@ class Message:
     verdict: str = ""
 
 
-def prepare(oracle: Oracle, message: Message) -> Push:
+def prepare(context: Context, message: Message) -> Push:
     """Return the message as it would be sent. Raises UsageError, InvalidName, PrivacyBlocked."""
     made = push.compose(
         message.body,
         seat=message.seat,
-        ts=team.now(oracle).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        ts=context.now().strftime("%Y-%m-%dT%H:%M:%SZ"),
         project=message.project,
-        session=message.session or _session(oracle, message),
+        session=message.session or _session(context, message),
         task_id=message.task_id,
         verdict=message.verdict,
     )
-    _require_clean(oracle, {say("the text"): message.body, say("the message"): made.text()})
+    _require_clean(context, {say("the text"): message.body, say("the message"): made.text()})
     return made
 
 
-def _require_clean(oracle: Oracle, texts: Mapping[str, str]) -> None:
+def _require_clean(context: Context, texts: Mapping[str, str]) -> None:
     """Look at the text as it was given too: what was cut off in the middle is not known any more by what is left."""
-    found = [item for place, text in texts.items() for item in privacy.check_text(oracle, text, place)]
+    found = [item for place, text in texts.items() for item in privacy.check_text(context, text, place)]
     if found:
         named = joined(
             "; ", dict.fromkeys(say("{rule} at {place}", rule=item.rule, place=item.where) for item in found)
@@ -72,16 +71,16 @@ def _require_clean(oracle: Oracle, texts: Mapping[str, str]) -> None:
         )
 
 
-def send(oracle: Oracle, message: Message) -> Push:
+def send(context: Context, message: Message) -> Push:
     """Send a message and note in the journal that it went. Raises UsageError, InvalidName, PrivacyBlocked, PushFailed."""
-    oracle.root.require()
-    made = prepare(oracle, message)
-    if os.environ.get("CLAWSEAT_FEISHU_ENABLED") == "0" or not feishu.is_push_on(oracle.root):
+    context.root.require()
+    made = prepare(context, message)
+    if os.environ.get("CLAWSEAT_FEISHU_ENABLED") == "0" or not feishu.is_push_on(context.root):
         raise UsageError(
             say("Pushing is off, so nothing was sent."),
             hint=say("Its owner writes `[push]` and `enabled = true` into config.toml."),
         )
-    group = feishu.read_group(oracle.root, made.project)
+    group = feishu.read_group(context.root, made.project)
     if not group:
         raise UsageError(
             say("The project {project} is bound to no group.", project=made.project),
@@ -89,15 +88,15 @@ def send(oracle: Oracle, message: Message) -> Push:
         )
     _run(group, made.text())
     details = {"project": made.project, "task_id": made.task_id, "seat": message.seat, "session": made.session}
-    team.note(oracle, "pushed", {key: given for key, given in details.items() if given})
+    context.note("pushed", {key: given for key, given in details.items() if given})
     return made
 
 
-def _session(oracle: Oracle, message: Message) -> str:
+def _session(context: Context, message: Message) -> str:
     from oracle.domain.names.slugs import check_name
     from oracle.wake.sessions import find_session_names
 
-    for name in find_session_names(oracle.root, message.project, message.seat, environ=os.environ):
+    for name in find_session_names(context.root, message.project, message.seat, environ=os.environ):
         try:
             return check_name(name, "session")
         except InvalidName:

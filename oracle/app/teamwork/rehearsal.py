@@ -6,7 +6,9 @@ import re
 
 from oracle.app.delivery import team as teams
 from oracle.app.delivery.ack_signs import Sign
+from oracle.app.delivery.dispatch import dispatch
 from oracle.app.delivery.team import Team, open_team
+from oracle.app.teamwork.workflow import create_task
 from oracle.domain.delivery.receipts import CONSUMED, Kind, Receipt
 from oracle.domain.delivery.workflows import Step
 from oracle.domain.names.slugs import check_name
@@ -17,7 +19,7 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 PREFIX = "chain-rehearsal-"
 TOPICS = {
@@ -51,16 +53,16 @@ class Rehearsal:
         }
 
 
-def rehearse(oracle: Oracle, project: str, *, task_id: str = "", notifies: bool = True) -> Rehearsal:
+def rehearse(context: Context, project: str, *, task_id: str = "", notifies: bool = True) -> Rehearsal:
     """Write workflow and brief, then ask the planner. The same again changes nothing. Raises Blocked without a planner."""
-    team = open_team(oracle, project)
+    team = open_team(context, project)
     planners = team.profile.planners
     if not planners:
         raise Blocked(
             say("Nobody plans for {project}, so no chain can be rehearsed.", project=team.project),
             hint=say("Add a planner's seat."),
         )
-    name = check_name(task_id or f"{PREFIX}{teams.now(oracle):%Y%m%dT%H%M%SZ}", "task id")
+    name = check_name(task_id or f"{PREFIX}{context.now():%Y%m%dT%H%M%SZ}", "task id")
     seats = _participants(team)
     steps = tuple(
         Step(
@@ -68,7 +70,7 @@ def rehearse(oracle: Oracle, project: str, *, task_id: str = "", notifies: bool 
         )
         for at, seat in enumerate(seats, 1)
     )
-    folder, _ = oracle.create_task(team.project, name, template="chain-rehearsal", steps=steps)
+    folder, _ = create_task(context, team.project, name, template="chain-rehearsal", steps=steps)
     brief = workflows.write_brief(team.profile.tasks_root, name, _brief(name, planners[0], seats))
     from oracle.app.delivery.order import Order
 
@@ -78,7 +80,7 @@ def rehearse(oracle: Oracle, project: str, *, task_id: str = "", notifies: bool 
         team.project, name, memory, planners[0], objective, title="Chain rehearsal", kind="task", notifies=notifies
     )
     try:
-        oracle.dispatch(order)
+        dispatch(context, order)
     except TaskAlreadyQueued:
         return Rehearsal(name, folder, brief, seats, is_new=False)
     return Rehearsal(name, folder, brief, seats, is_new=True)
@@ -111,12 +113,12 @@ Each seat reports in the summary of its completion:
 # Verify ---------------------------------------------------------------------------------------------------------------
 
 
-def verify(oracle: Oracle, project: str, *, task_id: str = "") -> tuple[str, list[Sign]]:
+def verify(context: Context, project: str, *, task_id: str = "") -> tuple[str, list[Sign]]:
     """Return (the rehearsal's id, what was looked for): receipts, DELIVERY.md of the planner, self-reports. Writes nothing.
 
     Without an id the last rehearsal is meant. Raises NotFound when there was none, or none of this id.
     """
-    team = open_team(oracle, project)
+    team = open_team(context, project)
     name = check_name(task_id, "task id") if task_id else _last(team)
     found = list(handoffs.receipts_of(team.folder, name))
     if not found:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.domain.delivery.task_queue import Task
     from oracle.store.delivery.inbox import Entry
 
@@ -59,68 +59,68 @@ class Changed:
         }
 
 
-def tree_of(oracle: Oracle, project: str) -> tuple[TaskTree, Team | None]:
+def tree_of(context: Context, project: str) -> tuple[TaskTree, Team | None]:
     """Return a project's task tree and team; without a profile the tree is where it always is. Raises InvalidName."""
     try:
-        team = open_team(oracle, project)
+        team = open_team(context, project)
     except NoProfile:
-        root = oracle.root.task_tree(project)
-        return TaskTree(root, f"{root}/TASKS.md", f"{root}/STATUS.md", oracle.root.handoffs(project)), None
+        root = context.root.task_tree(project)
+        return TaskTree(root, f"{root}/TASKS.md", f"{root}/STATUS.md", context.root.handoffs(project)), None
     return team.tree, team
 
 
-def _note(oracle: Oracle, event: str, details: Mapping[str, object]) -> None:
+def _note(context: Context, event: str, details: Mapping[str, object]) -> None:
     """Put a line into the journal where there is a Root: a task tree needs none."""
-    if os.path.isdir(oracle.root.path):
-        teams.note(oracle, event, details)
+    if os.path.isdir(context.root.path):
+        context.note(event, details)
 
 
 def create_task(
-    oracle: Oracle, project: str, task_id: str, *, template: str = TEMPLATE, steps: Sequence[Step] = ()
+    context: Context, project: str, task_id: str, *, template: str = TEMPLATE, steps: Sequence[Step] = ()
 ) -> tuple[str, bool]:
     """Make a task's workflow.md and STATUS.md unless they are there; return (its folder, whether the workflow is new).
 
     Raises UsageError for steps that can't be followed, InvalidName, SecretFound.
     """
-    redaction.guard_handoff(oracle, {"task_id": task_id, "template": template}, redaction.REFUSE)
+    redaction.guard_handoff(context, {"task_id": task_id, "template": template}, redaction.REFUSE)
     faults = rules.find_faults(steps)
     if faults:
         raise UsageError(
             say("The workflow can't be followed: {faults}.", faults=joined("; ", faults)), hint=say("Mend the steps.")
         )
-    tree, team = tree_of(oracle, project)
+    tree, team = tree_of(context, project)
     folder = workflows.folder_of(tree.tasks_root, task_id)
     if team is None:
-        for line in new_project.remark(oracle.root, project):
-            oracle.warn(line)
+        for line in new_project.remark(context.root, project):
+            context.warn(line)
     is_new = workflows.create(tree.tasks_root, task_id, rules.render_workflow(task_id, template, steps))
     if is_new:
-        _note(oracle, "workflow", {"project": project, "task_id": task_id, "status": rules.PENDING})
+        _note(context, "workflow", {"project": project, "task_id": task_id, "status": rules.PENDING})
     return folder, is_new
 
 
-def list_pending(oracle: Oracle, project: str, role: str) -> list[tuple[str, str]]:
+def list_pending(context: Context, project: str, role: str) -> list[tuple[str, str]]:
     """Return (task id, step) of every step that a role may begin now; a workflow that can't be followed is a warning."""
-    tree, _ = tree_of(oracle, project)
+    tree, _ = tree_of(context, project)
     found = []
     for task_id in workflows.tasks_with_workflow(tree.tasks_root):
         try:
             steps = rules.steps_of(workflows.read(tree.tasks_root, task_id))
         except OracleError as error:
-            oracle.warn(say("the workflow of {task} is left out: {fault}", task=task_id, fault=error))
+            context.warn(say("the workflow of {task} is left out: {fault}", task=task_id, fault=error))
             continue
         for fault in rules.find_faults(steps):
-            oracle.warn(say("the workflow of {task} can't be followed: {fault}", task=task_id, fault=fault))
+            context.warn(say("the workflow of {task} can't be followed: {fault}", task=task_id, fault=fault))
         found += [(task_id, step.name) for step in rules.list_ready(steps, role)]
     return found
 
 
-def update_step(oracle: Oracle, project: str, task_id: str, step: str, *, status: str) -> Changed:
+def update_step(context: Context, project: str, task_id: str, step: str, *, status: str) -> Changed:
     """Change the status of one step, note it in STATUS.md, and wake whom the step names. The same again changes nothing.
 
     Raises UsageError for a change that may not be made and for a workflow that can't be followed, NotFound.
     """
-    tree, team = tree_of(oracle, project)
+    tree, team = tree_of(context, project)
     seen: list[tuple[Step, bool]] = []
     owed: list[Entry] = []
 
@@ -128,36 +128,36 @@ def update_step(oracle: Oracle, project: str, task_id: str, step: str, *, status
         after, now = rules.advance(text, step, status)
         seen.append((now, after != text))
         if after != text:
-            _warn_of_order(oracle, rules.steps_of(text), now)
-            owed.extend(_owe(oracle, team, tree, task_id=task_id, now=now))
+            _warn_of_order(context, rules.steps_of(text), now)
+            owed.extend(_owe(context, team, tree, task_id=task_id, now=now))
         return after
 
     workflows.change(tree.tasks_root, task_id, alter)
     now, is_new = seen[-1]
-    moment = teams.now(oracle).astimezone()
+    moment = context.now().astimezone()
     workflows.note(tree.tasks_root, task_id, f"step {now.number} ({now.name}) is {now.status}", moment=moment)
     if not is_new:
         return Changed(task_id, now, is_new)
-    _note(oracle, "step", {"project": project, "task_id": task_id, "step": now.name, "status": now.status})
-    sent = tuple(wakeups.send(oracle, entry) for entry in owed)
+    _note(context, "step", {"project": project, "task_id": task_id, "step": now.name, "status": now.status})
+    sent = tuple(wakeups.send(context, entry) for entry in owed)
     for outcome in sent:
-        wakeups.warn_of(oracle, outcome)
+        wakeups.warn_of(context, outcome)
     return Changed(task_id, now, is_new, sent)
 
 
-def _warn_of_order(oracle: Oracle, steps: Sequence[Step], now: Step) -> None:
+def _warn_of_order(context: Context, steps: Sequence[Step], now: Step) -> None:
     waiting = rules.waits_for(steps, now) if now.status == IN_PROGRESS else []
     if waiting:
-        oracle.warn(say("step {name} was begun before {others} is done", name=now.name, others=waiting))
+        context.warn(say("step {name} was begun before {others} is done", name=now.name, others=waiting))
 
 
-def _owe(oracle: Oracle, team: Team | None, tree: TaskTree, *, task_id: str, now: Step) -> list[Entry]:
+def _owe(context: Context, team: Team | None, tree: TaskTree, *, task_id: str, now: Step) -> list[Entry]:
     """Owe a wake-up to each seat that the step names for what it has become."""
     told = {DONE: now.notify_on_done, BLOCKED: now.notify_on_blocked}.get(now.status, ())
     if not told:
         return []
     if team is None:
-        oracle.warn(
+        context.warn(
             say(
                 "nobody is told that step {name} is {status}: the project has no profile",
                 name=now.name,
@@ -165,13 +165,13 @@ def _owe(oracle: Oracle, team: Team | None, tree: TaskTree, *, task_id: str, now
             )
         )
         return []
-    seats = dict.fromkeys(seat for name in told for seat in _seats(oracle, team, name))
+    seats = dict.fromkeys(seat for name in told for seat in _seats(context, team, name))
     path = workflows.workflow_file(tree.tasks_root, task_id)
     text = f"{task_id} step {now.number} is {now.status}. Read {path}."
     source = now.owner_seat or now.owner_role or "planner"
     return [
         wakeups.owe(
-            oracle,
+            context,
             team,
             receipts.receipt_name(task_id, source, seat),
             seat=seat,
@@ -182,13 +182,13 @@ def _owe(oracle: Oracle, team: Team | None, tree: TaskTree, *, task_id: str, now
     ]
 
 
-def _seats(oracle: Oracle, team: Team, name: str) -> tuple[str, ...]:
+def _seats(context: Context, team: Team, name: str) -> tuple[str, ...]:
     """Return the seats that a name means: the seat itself, else those of the role; nobody is a warning."""
     if name == teams.OPERATOR:
         return ()
     seats = (name,) if name in team.profile.seats else team.profile.seats_of(name)
     if not seats:
-        oracle.warn(
+        context.warn(
             say("{name} is no seat and no role of {project}, so nobody is told", name=name[:80], project=team.project)
         )
     return seats
@@ -197,10 +197,10 @@ def _seats(oracle: Oracle, team: Team, name: str) -> tuple[str, ...]:
 # What nobody took up --------------------------------------------------------------------------------------------------
 
 
-def supersede_old(oracle: Oracle, project: str, *, days: float = OLD_AFTER) -> list[tuple[str, str]]:
+def supersede_old(context: Context, project: str, *, days: float = OLD_AFTER) -> list[tuple[str, str]]:
     """Supersede the open entries of every queue that are older than `days` and were not delivered; return (seat, task id)."""
-    tree, _ = tree_of(oracle, project)
-    now = teams.now(oracle)
+    tree, _ = tree_of(context, project)
+    now = context.now()
     limit = now - timedelta(days=min(days, now.toordinal() - 1))  # the first day there is, at most
     found = []
     for seat in task_tree.seats_with_files(tree):
@@ -208,7 +208,7 @@ def supersede_old(oracle: Oracle, project: str, *, days: float = OLD_AFTER) -> l
             is_old = _is_undelivered(tree, seat, task) and _is_older(task, limit)
             if is_old and task_tree.supersede_task(tree, seat, task.task_id):
                 found.append((seat, task.task_id))
-                _note_superseded(oracle, tree, project, seat=seat, task=task)
+                _note_superseded(context, tree, project, seat=seat, task=task)
     return found
 
 
@@ -232,9 +232,9 @@ def _is_older(task: Task, limit: datetime) -> bool:
     return since is not None and since < limit
 
 
-def _note_superseded(oracle: Oracle, tree: TaskTree, project: str, *, seat: str, task: Task) -> None:
+def _note_superseded(context: Context, tree: TaskTree, project: str, *, seat: str, task: Task) -> None:
     if any(row.get("ID") == task.task_id for row in task_tree.read_rows(tree)):
         task_tree.upsert_row(tree, task.task_id, {"Status": "superseded"})
     line = f"{seat} superseded {task.task_id}: nobody took it up"
-    task_tree.append_log(tree, line, task_id=task.task_id, moment=teams.now(oracle).astimezone())
-    _note(oracle, "superseded", {"project": project, "task_id": task.task_id, "target": seat})
+    task_tree.append_log(tree, line, task_id=task.task_id, moment=context.now().astimezone())
+    _note(context, "superseded", {"project": project, "task_id": task.task_id, "target": seat})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from oracle.app.delivery.team import open_team
 from oracle.app.git import ask_git
 from oracle.domain.values import value
 from oracle.errors import DiskFailure, OracleError
@@ -12,7 +13,7 @@ from oracle.store.disk import steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
 PAGES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
 STALE = "STALE WORKSPACE: ClawSeat has updated since last render."
@@ -33,14 +34,14 @@ class Stale:
         return {"page": self.page, "rendered": self.rendered, "current": self.current, "command": self.command}
 
 
-def check(oracle: Oracle, *, workspace: str = "", project: str = "", repo: str = "") -> list[Stale]:
+def check(context: Context, *, workspace: str = "", project: str = "", repo: str = "") -> list[Stale]:
     """Return the workspaces that are stale: the named one, those of a project's seats, or this folder."""
-    current = _current(oracle, repo)
+    current = _current(context, repo)
     if not current:
         return []
     command = f"agent_admin engineer regenerate-workspace --project {project or 'PROJECT'} --all-seats"
     found = []
-    for folder in _folders(oracle, workspace, project):
+    for folder in _folders(context, workspace, project):
         for page in PAGES:
             rendered = _rendered(f"{folder}/{page}")
             if rendered and not current.startswith(rendered):
@@ -48,17 +49,17 @@ def check(oracle: Oracle, *, workspace: str = "", project: str = "", repo: str =
     return found
 
 
-def _current(oracle: Oracle, repo: str) -> str:
-    place = repo or os.environ.get("CLAWSEAT_ROOT") or f"{oracle.root.home}/ClawSeat"
+def _current(context: Context, repo: str) -> str:
+    place = repo or os.environ.get("CLAWSEAT_ROOT") or f"{context.root.home}/ClawSeat"
     code, said = ask_git(os.path.expanduser(place), "rev-parse", "HEAD")
     return said if code == 0 else ""
 
 
-def _folders(oracle: Oracle, workspace: str, project: str) -> list[str]:
+def _folders(context: Context, workspace: str, project: str) -> list[str]:
     if workspace or not project:
         return [os.path.abspath(os.path.expanduser(workspace or "."))]
     try:
-        top = oracle.profile(project).workspace_root
+        top = open_team(context, project).profile.workspace_root
         names = sorted(os.listdir(top))
     except (OracleError, OSError):
         return []

@@ -37,8 +37,9 @@ _LENGTH = 8
 _PIPE = 1 << 20
 """Bytes a pipe holds where the system lets it: an answer waits there while the first process is busy."""
 
-_PRINT = "import sys; sys.path.insert(0, sys.argv[1]); from oracle.index.write.reader_process import print_links; print_links(sys.argv[2])"
-_START = "import sys; sys.path.insert(0, sys.argv[1]); from oracle.index.write.reader_process import serve; serve(sys.argv[2])"
+_LOAD = "import sys; sys.path.insert(0, sys.argv[1]); from oracle.index.write import reader_process; "
+_PRINT = _LOAD + "reader_process.print_links(sys.argv[2])"
+_START = _LOAD + "reader_process.serve(sys.argv[2])"
 
 
 def read_batch(root: Root, patterns: Patterns, items: Iterable[Item]) -> Iterator[Reading]:

@@ -13,7 +13,7 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from weakref import WeakKeyDictionary
 
-from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.app.search.models import Model, find_models
 from oracle.app.search.ranking.query import said_by
 from oracle.app.search.ranking.scoring import Scored
@@ -352,20 +352,20 @@ def digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-_KEPT: WeakKeyDictionary[Oracle, tuple[tuple[int, int, int], Meaning | None]] = WeakKeyDictionary()
+_KEPT: WeakKeyDictionary[Context, tuple[tuple[int, int, int], Meaning | None]] = WeakKeyDictionary()
 
 
-def meaning_of(oracle: Oracle) -> Meaning | None:
+def meaning_of(context: Context) -> Meaning | None:
     """Return the vectors of an Oracle's Root, read anew when they changed; None when there are none that can be used."""
-    vectors = Vectors(oracle.root)
+    vectors = Vectors(context.root)
     state = vectors.state()
-    kept = _KEPT.get(oracle)
+    kept = _KEPT.get(context)
     if kept is None or kept[0] != state:
-        kept = _KEPT[oracle] = (state, _load(oracle, vectors))
+        kept = _KEPT[context] = (state, _load(context, vectors))
     return kept[1]
 
 
-def _load(oracle: Oracle, vectors: Vectors) -> Meaning | None:
+def _load(context: Context, vectors: Vectors) -> Meaning | None:
     try:
         meta = vectors.meta()
         models = [model for model in find_models() if meta.get(f"{model.name} about") == model.about.encode()]
@@ -374,7 +374,7 @@ def _load(oracle: Oracle, vectors: Vectors) -> Meaning | None:
         everything = vectors.everything()
         return Meaning([Reader(model, everything, meta) for model in models], everything)
     except Damaged as error:
-        oracle.warn(say("The vectors can't be used ({error}); the search is by words alone.", error=error))
+        context.warn(say("The vectors can't be used ({error}); the search is by words alone.", error=error))
         return None
     finally:
         vectors.close()

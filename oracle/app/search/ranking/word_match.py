@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.records.views import Hit
     from oracle.app.search.models import Model, Rows
 
@@ -24,9 +24,9 @@ _UNLIKE, _UNLIKE_PAIRS = 0.3, 0.5
 """Cosines up to which two words have nothing to do with each other, and two pairs of characters: many share one of the two."""
 
 
-def look_closer(oracle: Oracle, hits: Sequence[Hit]) -> list[Hit]:
+def look_closer(context: Context, hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits, those that are near with what they hold of the question; as they are without the quick model."""
-    meaning = meaning_of(oracle)
+    meaning = meaning_of(context)
     model = meaning.reader_of_words() if meaning is not None else None
     return read_words(model, hits) if model is not None else list(hits)
 

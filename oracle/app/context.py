@@ -1,0 +1,96 @@
+"""What every use case works with: a Root, its index, a clock, and where warnings and wake-ups go. Cheap to import."""
+
+from __future__ import annotations
+
+from oracle.app.clock import SystemClock
+from oracle.store.root.layout import Root, choose_root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+    from types import TracebackType
+    from typing import Self
+
+    from oracle.app.clock import Clock
+    from oracle.index.fresh import Index
+    from oracle.wake.outcomes import Waker
+
+
+class Context:
+    """A Root with its index. Not for use by two threads at a time."""
+
+    def __init__(self, root: Root, *, clock: Clock, warn: Callable[[str], None], waker: Waker | None = None) -> None:
+        self.root = root
+        self.clock = clock
+        self.warn = warn
+        self.waker = waker
+        self._index: Index | None = None
+
+    @classmethod
+    def open(
+        cls,
+        root: str | None = None,
+        *,
+        clock: Clock | None = None,
+        warn: Callable[[str], None] | None = None,
+        waker: Waker | None = None,
+    ) -> Self:
+        """Open the Root named by `root`, or the one that the environment chooses. Touches no file.
+
+        `warn` gets one line for each thing that a person should know and that the result does not say; by default these
+        lines are dropped. `waker` wakes seats; by default they are woken in the tmux server that the environment names.
+        """
+        return cls(Root(choose_root(root)), clock=clock or SystemClock(), warn=warn or _drop, waker=waker)
+
+    @property
+    def index(self) -> Index:
+        """The index of the Root, opened on first use: a delivery needs none."""
+        if self._index is None:
+            from oracle.index.fresh import Index
+
+            self._index = Index(self.root, now_ns=self.clock.now_ns, warn=self.warn)
+        return self._index
+
+    def close(self) -> None:
+        """Close the index. The object may be used again."""
+        if self._index is not None:
+            self._index.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def now(self) -> datetime:
+        """Return the time of the clock, in UTC."""
+        from oracle.domain import timestamps
+
+        return timestamps.from_ns(self.clock.now_ns())
+
+    def now_seconds(self) -> float:
+        """Return the time of the clock in seconds since 1970."""
+        return self.clock.now_ns() / 1e9
+
+    def stamp(self) -> str:
+        """Return the time as receipts and queues print it: UTC, seconds, `+00:00`."""
+        return self.now().replace(microsecond=0).isoformat()
+
+    def note(self, event: str, details: Mapping[str, object]) -> None:
+        """Append an event to `events.log`. A failure is a warning."""
+        from oracle.domain import timestamps
+        from oracle.errors import OracleError
+        from oracle.store import journal
+        from oracle.wording import say
+
+        try:
+            journal.append(self.root, event, timestamps.print_moment(self.now()), details)
+        except OracleError as error:
+            self.warn(say("the event {event} could not be noted: {fault}", event=event, fault=error))
+
+
+def _drop(_: str) -> None:
+    return

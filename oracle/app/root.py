@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 
 from oracle.app.context import Context
 from oracle.domain import timestamps
@@ -42,6 +41,8 @@ def init(context: Context) -> bool:
     for folder in _FOLDERS:
         files.make_folder(context.root.join(folder))
     if is_new and os.stat(path).st_mode & 0o077:
+        import shlex
+
         context.warn(
             say(
                 "{path} was there and is open to others; for its owner alone: chmod 700 {quoted}",
@@ -88,6 +89,8 @@ def reprint(context: Context, report: Report) -> Report:
 
 def links_out(root: Root) -> list[Said]:
     """Return what to say of folders of projections that are links out of the Root, in which nothing is printed."""
+    import shlex
+
     from oracle.index.write import projections
 
     return [

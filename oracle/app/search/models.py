@@ -139,7 +139,8 @@ class _Careful:
 
     def _load(self) -> Any:  # noqa: ANN401 -- a package without types
         if self._encoder is None:
-            self._encoder = import_module(self.module).E5()
+            # two threads spin on a busy machine: up to 80 times slower
+            self._encoder = import_module(self.module).E5(num_threads=1)
         return self._encoder
 
     def read(self, texts: Sequence[str]) -> Rows:

@@ -18,12 +18,14 @@ import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(CHECKOUT), str(CHECKOUT / "scripts")]
 
+from _bootstrap import EXIT_UNEXPECTED, WAY_OUT  # noqa: E402 - the checkout has to be on the path
 from _corpus import lay_out, printable  # noqa: E402 - the checkout has to be on the path
 
 from oracle.domain.names.slugs import check_name  # noqa: E402
@@ -265,12 +267,15 @@ def _fill_from(corpus: Path, root: Path) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the demonstration and return the exit code: 0, 1 when a step failed, 2 for a corpus that can't be used."""
+    """Run the demonstration and return the exit code: 0; 1 for a failed step, 2 for an unusable corpus, 70 without typer."""
     parser = argparse.ArgumentParser(prog="demo", description="Run the main job on real records and show it.")
     parser.add_argument(
         "--corpus", metavar="DIR", help="a folder of Markdown (default: the project's own knowledge base)"
     )
     args = parser.parse_args(argv)
+    if _interpreter() == sys.executable and find_spec("typer") is None:
+        print(f"error: typer is not installed for {sys.executable}: {WAY_OUT}", file=sys.stderr)
+        return EXIT_UNEXPECTED
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     with tempfile.TemporaryDirectory(prefix="oracle-demo-") as folder:
         root = Path(folder).resolve()

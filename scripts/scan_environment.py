@@ -8,4 +8,4 @@ if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
     from _bootstrap import run
 
-    run("scan_environment")
+    run("scan_environment", "dotenv", "yaml")

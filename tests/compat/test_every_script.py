@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import runpy
 import shlex
+import shutil
 import subprocess
 import sys
+import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -117,6 +122,11 @@ WRONG = """
 """
 
 TOOLS = {"_bootstrap", "_corpus", "demo"}
+FRONTS = {path.stem for path in SCRIPTS.glob("*.py")} - TOOLS
+MISSING = 70
+WAY_OUT = re.compile(
+    r"error: \w+ is not installed for .+: run `make install` in .+, whose \.venv is then found by itself\n"
+)
 
 
 class Office:
@@ -140,7 +150,7 @@ class Office:
         }.items():
             path.write_text(text, encoding="utf-8")
 
-    def call(self, line: str) -> tuple[int, Done]:
+    def call(self, line: str, *, scripts: Path = SCRIPTS, options: tuple[str, ...] = ()) -> tuple[int, Done]:
         """Run one line; return the code that is expected of it and how it ended."""
         given = {"profile": f"--profile {self.profile}", "order": "--test-policy EXTEND --no-notify", "home": self.home}
         code, program, *words = shlex.split(line.format(**given, control="@"))
@@ -154,7 +164,7 @@ class Office:
             "CLAWSEAT_WORKSPACE_ROOT": str(self.home / "ws"),
         }
         done = subprocess.run(
-            [sys.executable, str(SCRIPTS / f"{program}.py"), *(word.replace("@", "a\rb") for word in words)],
+            [sys.executable, *options, str(scripts / f"{program}.py"), *(word.replace("@", "a\rb") for word in words)],
             capture_output=True,
             text=True,
             env=environ,
@@ -194,7 +204,53 @@ def test_what_is_wrong_is_said_in_a_sentence(office: Office, day: dict[str, tupl
     assert done.err.strip() or done.out.strip()
 
 
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the scripts of a checkout that has no `.venv`."""
+    checkout = tmp_path_factory.mktemp("checkout")
+    shutil.copytree(SCRIPTS, checkout / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("oracle", "references", "schemas", "pyproject.toml"):
+        (checkout / name).symlink_to(SCRIPTS.parent / name)
+    return checkout / "scripts"
+
+
+def test_without_libraries_every_script_works_or_says_what_to_install(tmp_path: Path, bare: Path) -> None:
+    office = Office(tmp_path)
+    wrong = []
+    for line in lines(DAY) + lines(WRONG):
+        code, done = office.call(line, scripts=bare, options=("-S",))
+        is_refused = done.code == MISSING and WAY_OUT.fullmatch(done.err) and not done.out
+        ends = (0, 1, code)  # 1: what a refused call should have made is missing
+        if not is_refused and (done.code not in ends or "Traceback" in done.err):
+            wrong.append((line, done))
+    assert not wrong
+    assert not (office.home / ".agents/memory/machine").exists()
+
+
+def test_without_libraries_the_tools_and_hooks_work_or_say_what_to_install(tmp_path: Path, bare: Path) -> None:
+    def call(name: str, *words: str) -> Done:
+        command = [sys.executable, "-S", str(bare / name), *words]
+        given = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+        done = subprocess.run(command, input="{}", capture_output=True, text=True, env=given, check=False)
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    demo = call("demo.py")
+    assert (demo.code, demo.out) == (MISSING, "")
+    assert WAY_OUT.fullmatch(demo.err)
+    assert call("hooks/stop_hook.py") == Done(0, "", "")
+
+
+def test_every_library_that_is_installed_with_the_package_is_known_to_the_scripts() -> None:
+    project = tomllib.loads((SCRIPTS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = {re.split(r"[^\w-]", name)[0].lower() for name in project["dependencies"]}
+    found = {
+        module
+        for module, packages in metadata.packages_distributions().items()
+        if not module.startswith("_") and wanted & {package.lower() for package in packages}
+    }
+    assert found == set(runpy.run_path(str(SCRIPTS / "_bootstrap.py"))["LIBRARIES"])
+
+
 def test_no_program_is_left_out() -> None:
-    scripts = {path.stem for path in SCRIPTS.glob("*.py")} - TOOLS
     for text in (DAY, WRONG):
-        assert {line.split()[1] for line in lines(text)} == scripts
+        assert {line.split()[1] for line in lines(text)} == FRONTS

@@ -243,7 +243,7 @@ def _candidate(context: Context, asked: Question, hit: Hit, *, is_last: bool) ->
             raise _Moved
         return None
     if hit.record.path.endswith(".json"):
-        quote = quotes.quote_value(source, asked)
+        quote = quotes.quote_value(source, asked.share_in)
     else:
         quote = quotes.quote_lines(source, hit.first_line, hit.last_line, hit.snippet)
     return None if quote is None else _Candidate(source, quote, hit.coverage)
@@ -298,7 +298,7 @@ def _whole(context: Context, asked: Question, slug: str) -> _Candidate | None:
     summary = query.summary(context.index.database.connect(), slug)
     record = Summary.from_row(summary) if summary is not None else None
     source = quotes.open_source(context, record) if record is not None and not _is_over(record) else None
-    quote = quotes.best_quote(source, asked) if source is not None else None
+    quote = quotes.best_quote(source, asked.share_in) if source is not None else None
     if source is None or quote is None:
         return None
     return _Candidate(source, quote, asked.share_in(f"{quote.text}\n{source.record.title}"))

@@ -11,9 +11,8 @@ from oracle.store.markdown import records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from oracle.app.answers.question import Question
     from oracle.app.context import Context
     from oracle.app.records.views import Summary
     from oracle.domain.links.entity_query import Asked
@@ -96,11 +95,14 @@ def _behind_heading(lines: tuple[str, ...], first: int, last: int) -> int:
     return end
 
 
-def best_quote(source: Source, question: Question) -> Quote | None:
-    """Return the paragraph of a record that holds most of a question's words, the first of equals; None for an empty record."""
+def best_quote(source: Source, share_in: Callable[[str], float]) -> Quote | None:
+    """Return the paragraph of a record with the greatest `share_in` of a question's words; None for an empty record.
+
+    The first of equals is taken.
+    """
     if source.record.path.endswith(".json"):
-        return quote_value(source, question)
-    return max(_quoted(source, _paragraphs(source)), key=lambda quote: question.share_in(quote.text), default=None)
+        return quote_value(source, share_in)
+    return max(_quoted(source, _paragraphs(source)), key=lambda quote: share_in(quote.text), default=None)
 
 
 def _paragraphs(source: Source) -> Iterator[tuple[int, int]]:
@@ -140,9 +142,9 @@ def _quoted(source: Source, spans: Iterable[tuple[int, int]]) -> Iterator[Quote]
             yield quote
 
 
-def quote_value(source: Source, question: Question) -> Quote | None:
+def quote_value(source: Source, share_in: Callable[[str], float]) -> Quote | None:
     """Return the text of a JSON record that holds most of a question's words, with its place in the file."""
-    found = [(question.share_in(text), place, text) for place, text in _values(source)]
+    found = [(share_in(text), place, text) for place, text in _values(source)]
     if not found:
         return None
     _, place, text = max(found, key=lambda item: item[0])

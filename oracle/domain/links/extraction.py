@@ -11,8 +11,8 @@ from oracle.domain.markdown.masks import blank, mask_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.domain.links.links import Patterns
     from oracle.domain.links.pages import Extraction
+    from oracle.domain.links.patterns import Patterns
 
 
 def read(text: str, patterns: Patterns) -> Extraction:

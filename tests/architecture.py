@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from pathlib import Path
 
 import grimp
@@ -18,7 +19,10 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 PAGE = CHECKOUT / "references" / "architecture.md"
 EVERYWHERE = {"errors", "wording"}
 """Modules that every package may import; the page says so, and the picture leaves them out."""
-BLOCK = re.compile(r"(<!-- graph of (oracle[\w.]*), renewed by python -m tests\.architecture --write -->\n)```mermaid\n.*?```\n", re.DOTALL)
+BLOCK = re.compile(
+    r"(<!-- graph of (oracle[\w.]*), renewed by python -m tests\.architecture --write -->\n)```mermaid\n.*?```\n",
+    re.DOTALL,
+)
 
 Edges = set[tuple[str, str]]
 
@@ -81,7 +85,7 @@ def main() -> None:
     if parser.parse_args().write:
         PAGE.write_text(renewed(page), encoding="utf-8")
     else:
-        print(*(found[0] for found in BLOCK.finditer(renewed(page))), sep="\n")
+        sys.stdout.write("\n".join(found[0] for found in BLOCK.finditer(renewed(page))))
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from oracle.store.root.layout import LEGACY_PLURALS, RECORD_TREES, SKIPPED_FOLDE
 CHECKOUT = Path(__file__).resolve().parent.parent
 REFERENCES = CHECKOUT / "references"
 PAGES = sorted(REFERENCES.glob("*.md"))
-DOCUMENTS = [*PAGES, CHECKOUT / "README.md", CHECKOUT / "CHANGELOG.md"]
+DOCUMENTS = [*PAGES, *(CHECKOUT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md"))]
 FENCE = re.compile(r"^( *)(`{3,})(\w*)\n(.*?)^\1\2$", re.MULTILINE | re.DOTALL)
 
 
@@ -68,7 +68,7 @@ def test_the_index_lists_every_page():
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_page_speaks_of_the_project_alone(path: Path):
-    assert re.findall(r"/(?:work|home|Users|root)/|\bissue #?\d", path.read_text(encoding="utf-8")) == []
+    assert re.findall(r"(?<!\w)/(?:work|home|Users|root)/|\bissue #?\d", path.read_text(encoding="utf-8")) == []
 
 
 # Layout ---------------------------------------------------------------------------------------------------------------
@@ -175,41 +175,49 @@ def test_query_of_the_page_is_understood_as_it_says(asked: str, expression: str)
     assert fold.match_expression(asked) == expression
 
 
-# README ---------------------------------------------------------------------------------------------------------------
+# The tour and the README ----------------------------------------------------------------------------------------------
 
 README = CHECKOUT / "README.md"
+TOUR = REFERENCES / "tour.md"
 SHOWN = re.compile(r"^\$ (.+)\n((?:(?!\$ |```).*\n)*)", re.MULTILINE)
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{6}Z(?=-a-tour)")
 
 
-def test_readme_shows_what_happens(tmp_path: Path):
-    """Run every command that README.md shows with its output, in order, on the copy that it describes."""
-    tour = tmp_path / "tour"
-    shutil.copytree(REFERENCES / "kb", tour, ignore=shutil.ignore_patterns("_state", "_links", "_backlinks"))
-    tour.chmod(0o700)
-    environment = stub_oracle(tmp_path / "bin", tour)
-    text = README.read_text(encoding="utf-8")
-
-    def play(found: re.Match[str]) -> str:
-        printed = run(found[1], environment).replace(str(tour), "/tmp/tour")
-        kept = found[2] if normalise(found[2].rstrip("\n")) == normalise(printed) else f"{printed}\n"
-        return f"$ {found[1]}\n{kept}" + ("\n" if found[2].endswith("\n\n") and not kept.endswith("\n\n") else "")
-
-    played = SHOWN.sub(play, text)
+def test_tour_shows_what_happens(tmp_path: Path):
+    """Run every command that the tour shows with its output, in order, on the copy that it describes."""
+    copy = tmp_path / "tour"
+    shutil.copytree(REFERENCES / "kb", copy, ignore=shutil.ignore_patterns("_state", "_links", "_backlinks"))
+    copy.chmod(0o700)
+    environment = {**stub_oracle(tmp_path / "bin"), "ORACLE_ROOT": str(copy)}
+    text = TOUR.read_text(encoding="utf-8")
+    played = play(text, environment, {str(copy): "/tmp/tour"})
     if os.environ.get("APPROVE"):
-        README.write_text(played, encoding="utf-8")
-    assert played == README.read_text(encoding="utf-8")
+        TOUR.write_text(played, encoding="utf-8")
+    assert played == TOUR.read_text(encoding="utf-8")
     assert len(SHOWN.findall(text)) >= 10
 
 
-def stub_oracle(folder: Path, tour: Path) -> dict[str, str]:
+def play(text: str, environment: dict[str, str], names: dict[str, str]) -> str:
+    """Run every command in a text and return the text with what each printed; `names` replaces paths in the output."""
+
+    def answer(found: re.Match[str]) -> str:
+        printed = run(found[1], environment)
+        for path, name in names.items():
+            printed = printed.replace(path, name)
+        kept = found[2] if normalise(found[2].rstrip("\n")) == normalise(printed) else f"{printed}\n"
+        return f"$ {found[1]}\n{kept}" + ("\n" if found[2].endswith("\n\n") and not kept.endswith("\n\n") else "")
+
+    return SHOWN.sub(answer, text)
+
+
+def stub_oracle(folder: Path) -> dict[str, str]:
     """Put an `oracle` on PATH that runs this checkout under this interpreter."""
     folder.mkdir()
     start = "import sys; from oracle.cli.main import run; sys.exit(run())"
     (folder / "oracle").write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{start}' \"$@\"\n", encoding="utf-8")
     (folder / "oracle").chmod(0o755)
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
-    return {**os.environ, "PATH": path, "PYTHONPATH": str(CHECKOUT), "ORACLE_ROOT": str(tour)}
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(CHECKOUT)}
 
 
 def run(command: str, environment: dict[str, str]) -> str:

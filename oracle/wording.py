@@ -1,7 +1,7 @@
-"""Sentences for people: what is printed in English remembers of what it was made, so that a door may say it in another language.
+"""Sentences for people: English text that knows its template and its values, so that the command line can translate it.
 
-`Said` is the English text and prints, compares, sorts and serialises as such: nobody but a door that translates has to know
-that it is more. Joining two of them with `+` or `join` forgets what they were made of: make one template, or use `joined`.
+A `Sentence` is a string. It prints, compares, sorts and serialises as its English text; only code that translates looks further.
+Adding two sentences with `+` or `str.join` gives plain text: use one template, or `joined`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 LIST = ", "
-"""What stands between the values of a list."""
+"""The separator between the values of a list."""
+
+_LONGEST_FORMAT = 8
+"""The longest format of a value in a sentence read from JSON: a longer one could ask for a text of any size."""
 
 
-class Said(str):
-    """A rendered sentence with its template (`many` is that of other counts than one) and the values in it."""
+class Sentence(str):
+    """An English sentence, its template and its values. `many` is the template for counts other than one."""
 
     __slots__ = ("many", "template", "values")
 
@@ -24,118 +27,127 @@ class Said(str):
     values: Mapping[str, object]
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Survive a copy and a pickle."""
-        return _again, (self.template, self.many, self.values)
+        """Copy and pickle with the template and the values."""
+        return _sentence, (self.template, self.many, self.values)
 
-    def through(self, change: Callable[[str], str]) -> Said:
-        """Return the sentence with each text among its values changed, so that it may be shown where not all text can be."""
-        return _again(self.template, self.many, {name: _changed(one, change) for name, one in self.values.items()})
+    def map_text(self, change: Callable[[str], str]) -> Sentence:
+        """Return the sentence with `change` applied to each text among its values."""
+        return _sentence(self.template, self.many, {name: _map_text(one, change) for name, one in self.values.items()})
 
 
-class Joined(Said):
-    """Several texts in a row; `template` is what stands between them, `parts` are those texts."""
+class Joined(Sentence):
+    """Several texts (`parts`) with a separator (`template`) between them."""
 
     __slots__ = ("parts",)
 
     parts: tuple[object, ...]
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Survive a copy and a pickle."""
+        """Copy and pickle with the parts."""
         return joined, (self.template, self.parts)
 
-    def through(self, change: Callable[[str], str]) -> Said:
-        """Return the same row with each of its texts changed."""
-        return joined(self.template, [_changed(one, change) for one in self.parts])
+    def map_text(self, change: Callable[[str], str]) -> Sentence:
+        """Return the same row with `change` applied to each of its texts."""
+        return joined(self.template, [_map_text(one, change) for one in self.parts])
 
 
-class Retold(Said):
-    """A sentence that went through a file or the index, which keep its English alone."""
-
-    __slots__ = ()
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Survive a copy and a pickle."""
-        return retold, (str(self),)
-
-    def through(self, change: Callable[[str], str]) -> Said:
-        """Return the same sentence changed."""
-        return retold(change(self))
+def say(template: str, /, **values: object) -> Sentence:
+    """Fill `{name}` in the template with the value of that name. A list becomes `a, b, c`; write a literal brace twice."""
+    return _sentence(template, "", {name: _frozen(one) for name, one in values.items()})
 
 
-def say(template: str, /, **values: object) -> Said:
-    """Return a sentence: `{name}` in the template is the value of that name, a list of values is told as `a, b, c`.
-
-    Only the template is looked at for braces (a literal one is written twice): values are data.
-    """
-    return _again(template, "", {name: _kept(one) for name, one in values.items()})
+def say_many(one: str, many: str, /, *, n: int, **values: object) -> Sentence:
+    """Fill the template `one` if `n` is 1, else `many`. Both know the number as `{n}`."""
+    return _sentence(one, many, {"n": n, **{name: _frozen(item) for name, item in values.items()}})
 
 
-def say_many(one: str, many: str, /, *, n: int, **values: object) -> Said:
-    """Return the sentence for one thing, or for any other number of things; both know the number as `{n}`."""
-    return _again(one, many, {"n": n, **{name: _kept(item) for name, item in values.items()}})
-
-
-def say_each(*words: str) -> tuple[Said, ...]:
-    """Return words that are to be translated one by one, as the headings of a table are."""
+def say_each(*words: str) -> tuple[Sentence, ...]:
+    """Return several sentences without values, such as the headings of a table."""
     return tuple(map(say, words))
 
 
 def templates(*texts: str) -> tuple[str, ...]:
-    """Return templates that somebody else fills, as they are: to name them here is to have them in the catalogues."""
+    """List templates that are filled elsewhere, so that the catalogue has them."""
     return texts
 
 
-def joined(between: str, parts: Iterable[object], /) -> Said:
-    """Return texts in a row with `between` them, which is translated as the texts are."""
+def joined(separator: str, parts: Iterable[object], /) -> Sentence:
+    """Join texts. The separator is translated, and so is each part that is a sentence."""
     kept = tuple(parts)
-    row = Joined(between.join(map(english, kept)))
-    row.template, row.many, row.values, row.parts = between, "", {}, kept
+    row = Joined(separator.join(str(_english(one)) for one in kept))
+    row.template, row.many, row.values, row.parts = separator, "", {}, kept
     return row
 
 
-def retold(text: str) -> Said:
-    """Return a sentence of ours as it was read back; a door that translates has to recognise it."""
-    if isinstance(text, Said):
-        return text
-    sentence = Retold(text)
-    sentence.template, sentence.many, sentence.values = "", "", {}
-    return sentence
+def to_json(one: object) -> object:
+    """Return a sentence as JSON can hold it, with its template and values; any other value unchanged."""
+    if isinstance(one, Joined):
+        return {"separator": one.template, "parts": list(map(to_json, one.parts))}
+    if isinstance(one, Sentence):
+        many = {"many": one.many} if one.many else {}
+        return {"template": one.template, **many, "values": {name: to_json(item) for name, item in one.values.items()}}
+    return list(map(to_json, one)) if isinstance(one, tuple) else one
+
+
+def from_json(stored: object) -> str:
+    """Return what `to_json` was given. Anything that is not a stored sentence comes back as plain text."""
+    try:
+        found = _from_json(stored)
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        found = stored
+    return found if isinstance(found, str) else str(found)
 
 
 def render(template: str, values: Mapping[str, object], *, show: Callable[[object], object]) -> str:
-    """Fill a template, each value as `show` has it."""
+    """Fill a template with `show(value)` for each value."""
     return template.format_map({name: show(one) for name, one in values.items()})
 
 
-def english(one: object) -> str:
-    """Return a value as English has it."""
-    return str(_in_english(one))
+def _sentence(template: str, many: str, values: Mapping[str, object]) -> Sentence:
+    sentence = Sentence(render(many if many and values["n"] != 1 else template, values, show=_english))
+    sentence.template, sentence.many, sentence.values = template, many, values
+    return sentence
 
 
-def _in_english(one: object) -> object:
-    return LIST.join(map(english, one)) if isinstance(one, tuple) else one
+def _english(one: object) -> object:
+    return LIST.join(str(_english(item)) for item in one) if isinstance(one, tuple) else one
 
 
-def _again(template: str, many: str, values: Mapping[str, object]) -> Said:
-    said = Said(render(many if many and values["n"] != 1 else template, values, show=_in_english))
-    said.template, said.many, said.values = template, many, values
-    return said
-
-
-def _kept(one: object) -> object:
-    """Return a value as it is kept: lists as tuples of what they hold now, anything unknown by its text."""
+def _frozen(one: object) -> object:
+    """Return a value that cannot change later: a list as a tuple, an error as its sentence, any other object as its text."""
     if one is None or isinstance(one, str | int | float):
         return one
-    if isinstance(one, Exception):  # ours carry a sentence, which knows its template
+    if isinstance(one, Exception):
         return getattr(one, "sentence", None) or str(one)
     if isinstance(one, bytes) or not hasattr(one, "__iter__"):
         return str(one)
-    return tuple(map(_kept, one))
+    return tuple(map(_frozen, one))
 
 
-def _changed(one: object, change: Callable[[str], str]) -> object:
-    if isinstance(one, Said):
-        return one.through(change)
+def _map_text(one: object, change: Callable[[str], str]) -> object:
+    if isinstance(one, Sentence):
+        return one.map_text(change)
     if isinstance(one, tuple):
-        return tuple(_changed(item, change) for item in one)
+        return tuple(_map_text(item, change) for item in one)
     return change(one) if isinstance(one, str) else one
+
+
+def _from_json(stored: object) -> object:
+    if isinstance(stored, list):
+        return tuple(map(_from_json, stored))
+    if not isinstance(stored, dict):
+        return stored
+    if "parts" in stored:
+        return joined(stored["separator"], map(_from_json, stored["parts"]))
+    template, many = stored["template"], stored.get("many", "")
+    if not (_is_plain(template) and _is_plain(many)):
+        raise ValueError(template)
+    return _sentence(template, many, {name: _from_json(item) for name, item in stored["values"].items()})
+
+
+def _is_plain(template: str) -> bool:
+    """Check that a template only names values, with short formats: it may come from a file that anybody wrote."""
+    from string import Formatter
+
+    fields = [(name, spec or "") for _, name, spec, _ in Formatter().parse(template) if name is not None]
+    return all(name.isidentifier() and len(spec) <= _LONGEST_FORMAT and "{" not in spec for name, spec in fields)

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.index.reports import Progress, Report
     from oracle.store.root.layout import Root
-    from oracle.wording import Said
+    from oracle.wording import Sentence
 
 _FOLDERS = (*RECORD_TREES, "machine", "responses")
 
@@ -87,7 +87,7 @@ def reprint(context: Context, report: Report) -> Report:
     return Report(report.taken, report.dropped, printed, report.rebuilt)
 
 
-def links_out(root: Root) -> list[Said]:
+def links_out(root: Root) -> list[Sentence]:
     """Return what to say of folders of projections that are links out of the Root, in which nothing is printed."""
     import shlex
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from oracle.cli.printing import emphasise, headed, indented, mark_cuts, visible, write_out
 from oracle.errors import NotInFederation, NotInMemory
-from oracle.wording import Said, joined, retold, say, say_many
+from oracle.wording import Sentence, joined, say, say_many
 
 if TYPE_CHECKING:
     from oracle.api import Oracle
@@ -35,7 +35,7 @@ def answer_now(call: Call, question: str, *, project: str, seat: str, in_prose: 
         call.note(_not_quoted(item))
 
 
-def _not_quoted(item: Replaced) -> Said:
+def _not_quoted(item: Replaced) -> Sentence:
     slug, status = item.record.slug, item.record.effective_status
     if not item.by:
         return say("not quoted: {slug} is {status}", slug=slug, status=status)
@@ -56,11 +56,7 @@ def _absence(oracle: Oracle, project: str, seat: str) -> str:
 
 def _none(reply: Reply, absence: str) -> NotInMemory | NotInFederation:
     kind = NotInFederation if reply.status == NotInFederation.code else NotInMemory
-    sentence = retold(
-        f"{reply.status}: {reply.reason}."
-    )  # as retrieving said it, where a project or a seat has no folder
-    if kind is NotInMemory:
-        sentence = say("{status}: {reason}.", status=reply.status, reason=reply.reason)
+    sentence = say("{status}: {reason}.", status=reply.status, reason=reply.reason)
     near = joined("; ", map(_near, reply.nearest))
     hint = say("Nearest, but no answer: {near}.", near=near) if near else ""
     if absence and hint:
@@ -80,7 +76,7 @@ def _paragraphs(reply: Reply, root: Root) -> list[str]:
     return [*prose, *map(_fact, reply.facts), *(_claim(item, root.join(item.quote.path)) for item in reply.claims)]
 
 
-def _made_by(synthesis: Synthesis) -> Said:
+def _made_by(synthesis: Synthesis) -> Sentence:
     program, dropped = synthesis.command[0], synthesis.dropped
     if not dropped:
         return say("synthesised by {program}", program=program)

@@ -12,7 +12,7 @@ from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, begin
 from oracle.cli.printing import Table, print_line, print_table, visible_lines, write_out
 from oracle.errors import UsageError
-from oracle.wording import retold, say, say_each
+from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
     from oracle.cli.session import Call
@@ -159,7 +159,7 @@ def _told(found: dict[str, object]) -> list[tuple[str, ...]]:
                     "{moment} {item}: {message}",
                     moment=item.get("ts"),
                     item=item.get("item"),
-                    message=retold(str(item.get("message"))),
+                    message=item.get("message"),
                 ),
             )
         )
@@ -171,7 +171,7 @@ def _told(found: dict[str, object]) -> list[tuple[str, ...]]:
 def _cell(item: object) -> str:
     if item is None:
         return say("none yet")
-    return ", ".join(map(str, item)) if isinstance(item, list) else retold(str(item))
+    return ", ".join(map(str, item)) if isinstance(item, list) else str(item)
 
 
 def _logs(call: Call, lines: int) -> None:

@@ -11,7 +11,7 @@ from oracle.cli.journal import details_of
 from oracle.cli.options import Json, MemoryDir, Project, begin
 from oracle.cli.printing import Table, print_lines, print_table
 from oracle.errors import UsageError
-from oracle.wording import LIST, Said, joined, say, say_each
+from oracle.wording import LIST, Sentence, joined, say, say_each
 
 if TYPE_CHECKING:
     from oracle.app.claims.stored import ToldClaim
@@ -82,12 +82,12 @@ def _row(item: Listed) -> tuple[str, ...]:
     return (item.project, handoff.task_id, *ends, state.action, item.command)
 
 
-def _age_of(item: Listed) -> Said:
+def _age_of(item: Listed) -> Sentence:
     age = _age(item.age)
     return say("{age}, stale", age=age) if item.is_stale else age
 
 
-def _age(seconds: float) -> Said:
+def _age(seconds: float) -> Sentence:
     if seconds >= 86400:
         return say("{days} d", days=int(seconds // 86400))
     if seconds >= 3600:
@@ -141,7 +141,7 @@ def _tell_state(story: Story, item: Listed) -> list[str]:
     ]
 
 
-def _tell_claim(claim: ToldClaim) -> Said:
+def _tell_claim(claim: ToldClaim) -> Sentence:
     """Say where a claim leads, and how it stood on delivery unless it was verified."""
     told = {"handle": claim.handle, "statement": claim.excerpt, "places": joined(LIST, claim.places)}
     if claim.verdict == "verified":
@@ -153,7 +153,7 @@ def _tell_claim(claim: ToldClaim) -> Said:
     )
 
 
-def _tell_event(event: dict[str, object]) -> Said:
+def _tell_event(event: dict[str, object]) -> Sentence:
     details = details_of(event)
     rest = f" {details}" if details else ""
     return say("{moment}  event {event}{rest}", moment=event.get("ts"), event=event.get("event"), rest=rest)

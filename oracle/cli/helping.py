@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from oracle.cli.i18n.parser import NOTES, find_sentence
 from oracle.cli.i18n.translate import translate, translate_help
 from oracle.cli.printing import cells
-from oracle.wording import retold, templates
+from oracle.wording import templates
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,9 +26,6 @@ _PARSERS_WORDS = templates(
     "Show this message and exit.",
     "Install completion for the current shell.",
     "Show completion for the current shell, to copy it or customize the installation.",
-    "default: {default}",
-    "env var: {var}",
-    "required",
 )
 """What the parser itself puts into a help; here so that the catalogues know it."""
 
@@ -107,13 +105,7 @@ def _translated(meaning: str) -> str:
     found = _NOTES.fullmatch(meaning)
     if found is None:
         return translate_help(meaning)
-    notes = (
-        "；".join(
-            translate_help(note) if " " not in note else translate(retold(note)) for note in found["notes"].split("; ")
-        )
-        if found["notes"]
-        else ""
-    )
+    notes = "；".join(translate(find_sentence(note, NOTES)) for note in (found["notes"] or "").split("; "))
     return translate_help(found["text"]) + (f" [{notes}]" if notes else "")
 
 

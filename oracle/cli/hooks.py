@@ -10,7 +10,7 @@ from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, begin
 from oracle.cli.printing import print_line, visible_lines, write_out
 from oracle.errors import UsageError
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 if TYPE_CHECKING:
     from oracle.cli.session import Call
@@ -90,7 +90,7 @@ def _change(call: Call, change: settings.Change, *, dry_run: bool) -> None:
         call.note(line)
 
 
-def _standing(found: settings.Status) -> Said:
+def _standing(found: settings.Status) -> Sentence:
     if not found.commands:
         return say("not installed")
     if found.is_disabled:

@@ -10,7 +10,7 @@ from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, OfProject, Project, Since, begin
 from oracle.cli.printing import Table, print_line, print_lines, print_table
 from oracle.errors import OwnershipError, UsageError
-from oracle.wording import Said, say, say_each
+from oracle.wording import Sentence, say, say_each
 
 if TYPE_CHECKING:
     from oracle.app.codebase.ownership import Judged
@@ -70,7 +70,7 @@ def _rows(item: Judged) -> list[tuple[str, ...]]:
     return [(_verdict(one.is_allowed), item.path, str(one.line), one.sort.value, one.text) for one in item.changes]
 
 
-def _verdict(is_allowed: bool) -> Said:
+def _verdict(is_allowed: bool) -> Sentence:
     return say("ok") if is_allowed else say("no")
 
 

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from oracle.errors import OracleError, UsageError
-from oracle.wording import retold, say, templates
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,26 +20,6 @@ if TYPE_CHECKING:
     from oracle.cli.session import Call
 
 INTERRUPTED = 130
-
-PARSERS_SENTENCES = templates(
-    "Missing option {names}.",
-    "Missing argument {names}.",
-    "Missing command.",
-    "No such option: {name}",
-    "No such option: {name} (Possible options: {near})",
-    "No such command {name}.",
-    "No such command {name}. Did you mean {near}?",
-    "Got unexpected extra argument(s) ({words})",
-    "Option {name} requires an argument.",
-    "Option {name} does not take a value.",
-    "Argument {name} takes {count} values.",
-    "Invalid value for {names}: {what}",
-    "{value} is not a whole number.",
-    "{value} is not a number.",
-    "{value} is too small; {least} is the least.",
-    "{value} is not in the range {range}.",
-)
-"""What the parser says of words that don't fit; here so that the catalogues know it, and it is recognised when it is printed."""
 
 
 class Unforeseen(OracleError):
@@ -134,13 +114,15 @@ def _as_usage(error: Exception) -> UsageError | None:
     """Return what the parser found wrong with the words; it knows the command, whose help is the way out."""
     import typer
 
+    from oracle.cli.i18n import parser
+
     _, _, parser_error, *_ = typer.BadParameter.__mro__  # the public name below which click's own errors stand
     if not isinstance(error, parser_error):
         return None
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "oracle"
-    sentence = _in_plain_words(" ".join(error.format_message().split()))  # type: ignore[attr-defined]
-    return UsageError(retold(sentence), hint=say("See `{command} --help`.", command=command))
+    text = _in_plain_words(" ".join(error.format_message().split()))  # type: ignore[attr-defined]
+    return UsageError(parser.find_sentence(text, parser.ERRORS), hint=say("See `{command} --help`.", command=command))
 
 
 def _in_plain_words(sentence: str) -> str:

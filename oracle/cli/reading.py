@@ -28,7 +28,7 @@ from oracle.cli.options import (
 from oracle.cli.printing import Table, is_terminal, padded, print_table, visible, visible_lines, write_out
 from oracle.cli.session import record_json, replaced_by, with_chains
 from oracle.errors import NotFound, NotInMemory, UsageError
-from oracle.wording import joined, retold, say, say_each, say_many
+from oracle.wording import joined, say, say_each, say_many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,7 +140,7 @@ def show(
     if shown.supersedes:
         call.note(say("it stands in place of {supersedes}", supersedes=shown.supersedes))
     for line, reason in shown.problems:
-        call.note(say("line {line}: {reason}", line=line, reason=retold(reason)))
+        call.note(say("line {line}: {reason}", line=line, reason=reason))
     write_out(visible_lines(shown.text) + "\n" if shown.text else "")
 
 
@@ -237,7 +237,7 @@ def _print_counts(counts: dict[str, Any]) -> None:
         )
     freshness = counts["freshness"]
     looked = say("every file stat'ed at {moment}", moment=freshness["last_full_stat"])
-    behind = say("behind the files: {reason}", reason=retold(freshness["stale"])) if freshness["stale"] else looked
+    behind = say("behind the files: {reason}", reason=freshness["stale"]) if freshness["stale"] else looked
     lines.append((say("freshness"), behind))
     lines += [(say("overdue"), Overdue(**one).sentence) for one in counts["overdue_decisions"]]
     for name, text in lines:

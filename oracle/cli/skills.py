@@ -10,7 +10,7 @@ from oracle.cli import completing
 from oracle.cli.options import Json, MemoryDir, begin
 from oracle.cli.printing import print_line, visible_lines, write_out
 from oracle.errors import UsageError
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 if TYPE_CHECKING:
     from oracle.cli.session import Call
@@ -92,7 +92,7 @@ def _print(call: Call, changes: list[Change], kept: list[str], *, dry_run: bool)
         call.note(say("no skill of ours is there"))
 
 
-def _outcome(change: Change) -> Said:
+def _outcome(change: Change) -> Sentence:
     if not change.is_needed:
         return say("unchanged: {path}", path=change.path)
     if change.after is None:

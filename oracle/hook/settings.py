@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from oracle.errors import NotFound, UsageError
 from oracle.hook import exact_json
 from oracle.store.disk import steps
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 OWN_PATHS = ("/scripts/hooks/stop_hook.py", "/_data/hooks/stop_hook.py")
 OWN_NAME = "memory-stop-hook.sh"
@@ -250,7 +250,7 @@ def _read(path: str) -> tuple[str | None, dict[str, object]]:
     return raw.decode("utf-8"), content
 
 
-def _misshapen(path: str, what: Said) -> InvalidSettings:
+def _misshapen(path: str, what: Sentence) -> InvalidSettings:
     return InvalidSettings(
         say("{path} {what}; it was left as it is.", path=path, what=what),
         hint=say("Mend it as the host's documentation says."),

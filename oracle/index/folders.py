@@ -10,6 +10,7 @@ import sqlite3
 from oracle.index import scan
 from oracle.index.db import set_meta
 from oracle.index.scan import Folder, Look
+from oracle.index.schema import INSERT_PROBLEM, problem_columns
 from oracle.store.root.layout import RECORD_TREES, Root
 from oracle.wording import say
 
@@ -24,8 +25,8 @@ def list_folder(root: Root, path: str) -> Folder:
 
 def add_folder(connection: sqlite3.Connection, path: str, folder: Folder, now_ns: int) -> None:
     """Write down what a folder holds and what is odd in it."""
-    rows = [(f"{path}/{name}" if name else path, 1, reason) for name, reason in folder.odd.items()]
-    connection.executemany("INSERT INTO problem VALUES (?, ?, ?)", rows)
+    rows = [(f"{path}/{name}" if name else path, *problem_columns(1, reason)) for name, reason in folder.odd.items()]
+    connection.executemany(INSERT_PROBLEM, rows)
     connection.execute(
         "INSERT OR REPLACE INTO folder VALUES (?, ?, ?, ?, ?)",
         (path, folder.mtime_ns, is_settled(folder.mtime_ns, now_ns), len(folder.files), scan.digest_of(folder)),

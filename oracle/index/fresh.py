@@ -13,8 +13,9 @@ import time
 from oracle.errors import DiskFailure, LockTimeout, NotInMemory
 from oracle.index import scan
 from oracle.index.db import Database, get_meta, immediate, snapshot
+from oracle.index.schema import read_reason
 from oracle.store.root.layout import Root
-from oracle.wording import retold, say
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,12 +148,13 @@ class Index:
     def _name_unreadable(self, connection: sqlite3.Connection) -> None:
         """Warn of folders and files that can't be read and of records that link to nothing: what is not found may stand there."""
         rows = connection.execute(
-            "SELECT path, reason FROM problem WHERE reason GLOB ? OR reason GLOB ?"
+            "SELECT path, sentence FROM problem WHERE reason GLOB ? OR reason GLOB ?"
             " OR (reason = ? AND (path GLOB '*.md' OR path GLOB '*.json')) LIMIT 3",
             (*(f"{reason}*" for reason in scan.UNREADABLE_REASONS), scan.DANGLING),
         )
-        for path, reason in rows:
-            self._warn(say("{path}: {reason} Nothing in it is known.", path=path, reason=retold(reason)))
+        for path, sentence in rows:
+            reason = read_reason(sentence)
+            self._warn(say("{path}: {reason} Nothing in it is known.", path=path, reason=reason))
 
     def _fresh_connection(
         self,

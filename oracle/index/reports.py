@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from oracle.errors import TreeEmptied
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 Progress = Callable[[int, str], None]
 """Called now and then with a count and what is being counted."""
@@ -25,7 +25,7 @@ class Report:
     rebuilt: bool
 
 
-def emptied(what: Said) -> TreeEmptied:
+def emptied(what: Sentence) -> TreeEmptied:
     """Return the refusal to drop most of what was known, with the ways out."""
     return TreeEmptied(
         what,

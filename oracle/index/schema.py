@@ -1,6 +1,10 @@
 """The tables of the index and their version. Derived data is never migrated: any difference drops and rebuilds."""
 
-SCHEMA_VERSION = "10"
+from __future__ import annotations
+
+from oracle.wording import from_json, to_json
+
+SCHEMA_VERSION = "11"
 """Raise it with every change of tables, extraction or folding; an index of another version is rebuilt."""
 
 TABLES = (
@@ -26,7 +30,8 @@ TABLES = (
         source_id INTEGER NOT NULL, type TEXT NOT NULL, ref TEXT NOT NULL, key TEXT NOT NULL,
         snippet TEXT NOT NULL, line INTEGER NOT NULL, target_id INTEGER, resolved INTEGER NOT NULL DEFAULT 0,
         PRIMARY KEY(source_id, type, ref)) WITHOUT ROWID""",
-    "CREATE TABLE problem(path TEXT NOT NULL, line INTEGER NOT NULL, reason TEXT NOT NULL)",
+    # `reason` is English; `sentence` is the JSON of its template and values, for translation.
+    "CREATE TABLE problem(path TEXT NOT NULL, line INTEGER NOT NULL, reason TEXT NOT NULL, sentence TEXT NOT NULL)",
     "CREATE INDEX problem_path ON problem(path)",
     "CREATE TABLE dirty(side TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY(side, name)) WITHOUT ROWID",
     """CREATE VIRTUAL TABLE passage USING fts5(
@@ -42,3 +47,19 @@ INDICES = (
     "CREATE INDEX reference_key ON reference(key)",
 )
 """Made when the tables are filled: a rebuild needs none of them before."""
+
+INSERT_PROBLEM = "INSERT INTO problem VALUES (?, ?, ?, ?)"
+
+
+def problem_columns(line: int, reason: str) -> tuple[int, str, str]:
+    """Return the columns of a problem after its path, as plain text: another process may send them."""
+    import json
+
+    return line, str(reason), json.dumps(to_json(reason))
+
+
+def read_reason(sentence: str) -> str:
+    """Return the reason of a problem from its column `sentence`."""
+    import json
+
+    return from_json(json.loads(sentence))

@@ -345,7 +345,7 @@ def test_no_index_or_one_of_another_version(oracle: Oracle) -> None:
         ("UPDATE edge SET snippet = 'other'", "(edges"),
         ("DELETE FROM reference", "(references)"),
         ("DELETE FROM record WHERE path LIKE '%notes.md'", "projects/arena/builder/notes (missing)"),
-        ("INSERT INTO problem VALUES ('projects/arena/x.md', 1, 'made up')", "problem rows"),
+        ("INSERT INTO problem VALUES ('projects/arena/x.md', 1, 'made up', '')", "problem rows"),
         ("INSERT INTO edge VALUES (1, 999999, 'mentions', '', 1)", "edges of no record"),
     ],
 )

@@ -22,7 +22,9 @@ def lay_out(root: Path, count: int, *, name_length: int = 60) -> list[tuple[str,
     items = []
     for number in range(count):
         stem = f"{'n' * name_length}-{number:05d}"
-        (folder / f"{stem}.md").write_text(f"---\ntitle: T{number}\n---\n\nSee ARENA-{number} and [[{stem}]].\n" * 3)
+        (folder / f"{stem}.md").write_text(
+            f"---\ntitle: T{number}\ndate: 03/04/2026\n---\n\nSee ARENA-{number} and [[{stem}]].\n" * 3
+        )
         path = f"projects/arena/builder/{stem}.md"
         items.append((path, path[:-3], stat_of((root / path).stat())))
     return items

@@ -82,7 +82,7 @@ def test_evidence_of_json_links_once() -> None:
 
 
 def test_a_time_that_cannot_be_read_is_a_problem_with_its_line() -> None:
-    ((line, reason),) = read("title: t\nDate: 03/04/2026").problems
+    ((line, reason, _),) = read("title: t\nDate: 03/04/2026").problems
     assert line == 3
     assert "`date`" in reason
 

@@ -11,6 +11,7 @@ import pytest
 from oracle.store.delivery import inbox
 from oracle.store.delivery.inbox import Entry, Kind
 from oracle.store.root.layout import Root
+from oracle.wording import say
 from tests.store.crash import each_crash, run_at_once
 
 NOW = 1_800_000_000.0
@@ -48,6 +49,27 @@ def test_one_entry_is_found_by_its_subject_wherever_it_stands(place: Root) -> No
     given_up = inbox.defer(place, WAKE, now=NOW, error="x", chance=random.Random(1), most=1)
     assert inbox.standing(place, asked) == given_up
     assert inbox.read(place, NOW).poisoned == (given_up,)
+
+
+def test_the_last_error_keeps_its_template_and_loses_its_secrets(place: Root) -> None:
+    for error, kept in (
+        (say("{kind}: {reason}", kind="Busy", reason=say("the pane is in use")), "{kind}: {reason}"),
+        (say("failed with {what}", what="password=hunter2-9f8e7d6c5b"), ""),
+        (say("{long}", long="x" * 600), ""),
+    ):
+        inbox.add(place, WAKE)
+        inbox.defer(place, WAKE, now=NOW, error=error, chance=random.Random(1))
+        found = inbox.read(place, NOW + 9).waiting[0].last_error
+        assert getattr(found, "template", "") == kept
+        assert (found == error) is bool(kept)
+        assert "hunter2" not in found
+
+
+def test_the_last_error_of_an_older_version_is_plain_text(place: Root) -> None:
+    inbox.add(place, WAKE)
+    path = Path(place.inbox) / WAKE.file_name
+    path.write_text(path.read_text().replace('"last_error": ""', '"last_error": "the pane is in use"'))
+    assert inbox.read(place, NOW).waiting[0].last_error == "the pane is in use"
 
 
 def test_one_kind_is_read_alone(place: Root) -> None:

@@ -25,7 +25,7 @@ from oracle.domain.values import replace, value
 from oracle.errors import NotInFederation, UsageError
 from oracle.index.read import query
 from oracle.index.read.holders import naming
-from oracle.wording import Said, say, say_many
+from oracle.wording import Sentence, say, say_many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -350,7 +350,7 @@ def _nearest(asked: Question, hits: Sequence[Hit]) -> tuple[Near, ...]:
     return tuple(near.values())[:_NEAREST]
 
 
-def _searched(context: Context, filters: Mapping[str, str]) -> Said:
+def _searched(context: Context, filters: Mapping[str, str]) -> Sentence:
     wanted = check_filters(filters)
     groups = query.counts(context.index.database.connect())
     number = sum(
@@ -366,7 +366,7 @@ def _searched(context: Context, filters: Mapping[str, str]) -> Said:
     return say("{records} and the facts", records=records) if filters.get("seat") in (None, "memory") else records
 
 
-def _reason(asked: Question, replaced: Sequence[Replaced], searched: Said) -> Said:
+def _reason(asked: Question, replaced: Sequence[Replaced], searched: Sentence) -> Sentence:
     if asked.unknown:
         return say("no record names {names} ({searched} were searched)", names=asked.unknown, searched=searched)
     if asked.is_empty:
@@ -380,6 +380,9 @@ def _reason(asked: Question, replaced: Sequence[Replaced], searched: Said) -> Sa
 def _absent(context: Context, asked: Question, filters: dict[str, str], error: NotInFederation) -> Reply:
     """Return the answer for a project or seat that has no folder; what others know is named as nearest, not quoted."""
     hits = [hit for hit in search(context, asked.text, {}, limit=_HITS) if not _is_over(hit.record)]
-    reason = error.sentence.removeprefix("not_in_federated_kb: ").rstrip(".")
+    sentence = error.sentence
+    reason = str(sentence)
+    if isinstance(sentence, Sentence) and isinstance(found := sentence.values.get("reason"), str):
+        reason = found
     project, seat = filters.get("project", ""), filters.get("seat", "")
     return Reply(asked.text, replies.NOT_IN_FEDERATION, project, seat, nearest=_nearest(asked, hits), reason=reason)

@@ -16,7 +16,7 @@ from oracle.domain.values import contents_of, value
 from oracle.errors import OracleError
 from oracle.store.delivery import handoffs
 from oracle.store.root import profile
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Overdue:
     default: str
 
     @property
-    def sentence(self) -> Said:
+    def sentence(self) -> Sentence:
         """What a listing says of it."""
         return say(
             "{decision_id} of {project}: nobody decided before {due_at}; its default is {default}",

@@ -8,11 +8,16 @@ from oracle.domain import timestamps
 from oracle.domain.records import decisions as rules
 from oracle.domain.records.decisions import Payload
 from oracle.errors import InvalidRecord, SecretFound
-from oracle.wording import Said, joined, retold, say, templates
+from oracle.wording import Sentence, joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from jsonschema import ValidationError
+
+_LONGEST = 160
+"""Characters of a value that are quoted."""
 
 
 def validate(raw: bytes) -> Payload:
@@ -35,22 +40,7 @@ def validate(raw: bytes) -> Payload:
     return payload
 
 
-SCHEMAS_SENTENCES = templates(
-    "{value} is not a {format}",
-    "{value} is not of type {type}",
-    "{value} is not one of {choices}",
-    "{value} is too short",
-    "{value} is too long",
-    "{value} should be non-empty",
-    "{value} does not match {pattern}",
-    "{value} is less than the minimum of {least}",
-    "{value} is greater than the maximum of {most}",
-    "{name} is a required property",
-)
-"""What the checker of schemas says; here so that the catalogues know it."""
-
-
-def _schema_faults(content: object) -> list[Said]:
+def _schema_faults(content: object) -> list[Sentence]:
     """Return what a payload breaks of its schema, formats included, in the order of its fields."""
     from jsonschema import Draft202012Validator, FormatChecker
 
@@ -60,10 +50,33 @@ def _schema_faults(content: object) -> list[Said]:
     checker.checks("date-time")(_is_moment)
     checked = Draft202012Validator(schemas.load("decision-payload"), format_checker=checker)
     errors = sorted(checked.iter_errors(content), key=lambda error: list(map(str, error.absolute_path)))
-    return [
-        say("{place}: {fault}", place=error.json_path.removeprefix("$."), fault=retold(error.message[:160]))
-        for error in errors
-    ]
+    return [say("{place}: {fault}", place=error.json_path.removeprefix("$."), fault=_fault(error)) for error in errors]
+
+
+def _fault(error: ValidationError) -> str:
+    """Say what is wrong as the schema checker does."""
+    value, bound = repr(error.instance)[:_LONGEST], error.validator_value
+    match error.validator:
+        case "required":
+            return say("{name} is a required property", name=error.message.removesuffix(" is a required property"))
+        case "type":
+            types = bound if isinstance(bound, list) else [bound]
+            return say("{value} is not of type {types}", value=value, types=map(repr, types))
+        case "format":
+            return say("{value} is not a {format}", value=value, format=repr(bound))
+        case "enum":
+            return say("{value} is not one of {choices}", value=value, choices=repr(bound))
+        case "minLength" | "minItems":
+            return say("{value} is too short", value=value)
+        case "maxLength" | "maxItems":
+            return say("{value} is too long", value=value)
+        case "pattern":
+            return say("{value} does not match {pattern}", value=value, pattern=repr(bound))
+        case "minimum":
+            return say("{value} is less than the minimum of {least}", value=value, least=bound)
+        case "maximum":
+            return say("{value} is greater than the maximum of {most}", value=value, most=bound)
+    return error.message[:_LONGEST]
 
 
 def _is_moment(found: object) -> bool:

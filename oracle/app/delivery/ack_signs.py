@@ -11,7 +11,7 @@ from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store.delivery import handoffs, task_tree
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Sign:
     detail: str
 
     @property
-    def word(self) -> Said:
+    def word(self) -> Sentence:
         """How it is told: ok, missing or not expected."""
         return {True: say("ok"), False: say("missing"), None: say("not expected")}[self.held]
 

@@ -18,7 +18,7 @@ from oracle.errors import NotFound, OracleError, UsageError
 from oracle.store.delivery import handoff_list, responses
 from oracle.store.delivery.handoff_list import Around, Chapter, Listing
 from oracle.store.root import profile
-from oracle.wording import retold, say, say_many
+from oracle.wording import say, say_many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -263,7 +263,7 @@ def _story(context: Context, team: Team, task_id: str) -> Story:
                 "{seat}: tried {n} times; {error}",
                 n=one.tries,
                 seat=one.fields.get("seat"),
-                error=retold(one.last_error) if one.last_error else say("not tried yet"),
+                error=one.last_error or say("not tried yet"),
             )
             for one in waiting
         ),

@@ -17,7 +17,7 @@ from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.store.delivery import handoffs, inbox
 from oracle.store.delivery.inbox import Entry, Kind
-from oracle.wording import retold, say
+from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ PATIENCE = 8.0
 
 THERE = ("Busy", "Stranded", "another process")
 """How the reason begins for which a seat that runs was not woken just now."""
-
-_KINDS = ("Busy", "Stranded", "NoSession")
 
 _DAEMON = "daemon"
 
@@ -238,9 +236,10 @@ def warn_of(context: Context, outcome: WakeUp) -> None:
 
 
 def reason_of(outcome: WakeUp) -> str:
-    """Return why a seat was not woken as a person is told it: without the name of the sort of outcome."""
-    kind, _, reason = outcome.detail.partition(": ")
-    return retold(reason if kind in _KINDS else outcome.detail)
+    """Return why a seat was not woken, without the name of the outcome's class."""
+    detail = outcome.detail
+    reason = detail.values.get("reason") if isinstance(detail, Sentence) and "kind" in detail.values else detail
+    return reason if isinstance(reason, str) else str(reason)
 
 
 def pending(context: Context) -> tuple[Entry, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 
-from oracle.wording import LIST, Said, joined, say
+from oracle.wording import LIST, Sentence, joined, say
 
 ERROR = "error"
 WARNING = "warning"
@@ -81,7 +81,7 @@ def in_order(checks: Iterable[Check]) -> list[Check]:
     return sorted(checks, key=lambda check: (check.ok, _RANKS.index(check.severity)))
 
 
-def first_few(names: Sequence[str], limit: int = 5) -> Said:
+def first_few(names: Sequence[str], limit: int = 5) -> Sentence:
     """Return "a, b, c and 4 more"."""
     rest = len(names) - limit
     if rest > 0:
@@ -91,7 +91,7 @@ def first_few(names: Sequence[str], limit: int = 5) -> Said:
 
 def one_line(text: str) -> str:
     """Return text that fits on a line of a terminal: control characters and bytes that are not UTF-8 are escaped."""
-    return text.through(_one_line) if isinstance(text, Said) else _one_line(text)
+    return text.map_text(_one_line) if isinstance(text, Sentence) else _one_line(text)
 
 
 def _one_line(text: str) -> str:

@@ -14,7 +14,7 @@ from oracle.app.doctor.layout import leaves
 from oracle.domain.names.flat import flatten
 from oracle.index.read import query
 from oracle.index.scan import LINKED_FOLDER
-from oracle.wording import retold, say, say_many
+from oracle.wording import say, say_many
 
 _READ_LIMIT = 256 * 1024 * 1024
 """Bytes of a published file that are looked through."""
@@ -147,7 +147,7 @@ def check_problems(patient: Patient) -> Iterator[Check]:
 
 
 def _problem(patient: Patient, path: str, line: int, reason: str) -> Check:
-    what = say("{path}:{line}: {reason}", path=path, line=line, reason=retold(reason))
+    what = say("{path}:{line}: {reason}", path=path, line=line, reason=reason)
     if reason == LINKED_FOLDER:
         return note("problem", what)
     return warning("problem", what, say("Its owner mends the file: {path}", path=quoted(patient.root.join(path))))

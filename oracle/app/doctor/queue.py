@@ -9,7 +9,7 @@ from oracle.app.decisions import overdue
 from oracle.app.doctor.checks import Check, capped, warning
 from oracle.app.doctor.context import Patient
 from oracle.store.delivery import inbox
-from oracle.wording import retold, say
+from oracle.wording import say
 
 
 def check_set_aside(patient: Patient) -> Iterator[Check]:
@@ -22,7 +22,7 @@ def check_set_aside(patient: Patient) -> Iterator[Check]:
                 kind=entry.kind,
                 subject=" ".join(filter(None, entry.subject)),
                 tries=entry.tries,
-                last_error=retold(entry.last_error),
+                last_error=entry.last_error,
             ),
             say("oracle resume tries it again; rm {path} forgets it", path=path),
         )

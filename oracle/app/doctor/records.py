@@ -19,7 +19,7 @@ from oracle.index.read import query
 from oracle.store import journal
 from oracle.store.root import privacy
 from oracle.store.root.configuration import load_patterns
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 _READ_LIMIT = 64 * 1024 * 1024
 
@@ -112,7 +112,7 @@ def check_retirements(patient: Patient) -> Iterator[Check]:
     )
 
 
-def _correct(near: Sequence[str], name: str) -> Said:
+def _correct(near: Sequence[str], name: str) -> Sentence:
     if not near:
         return say("Correct the reference, or restore {name}", name=name)
     return say("Correct the reference (did you mean {near}?), or restore {name}", near=near, name=name)

@@ -13,7 +13,7 @@ from oracle.domain.safety.privacy import Finding, Guard, find_personal
 from oracle.errors import NotFound, PrivacyBlocked, UsageError
 from oracle.store.disk import input_file
 from oracle.store.root import privacy
-from oracle.wording import Said, joined, say
+from oracle.wording import Sentence, joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def require_clean(context: Context, texts: Mapping[str, str], *, what: str) -> N
         )
 
 
-def warnings(texts: Mapping[str, str]) -> list[Said]:
+def warnings(texts: Mapping[str, str]) -> list[Sentence]:
     """Return a sentence for each sort of personal data in texts, which are named by their place."""
     if not any(True for _ in find_personal("\n".join(texts.values()))):
         return []

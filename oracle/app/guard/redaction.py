@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from oracle.app.context import Context
     from oracle.domain.safety.privacy import Guard
-    from oracle.wording import Said
+    from oracle.wording import Sentence
 
 POLICIES = (REFUSE, REDACT, ALLOW) = ("refuse", "redact", "allow")
 """What becomes of what looks like a secret."""
@@ -35,17 +35,21 @@ def require_policy(policy: str) -> None:
         )
 
 
-def look_through(context: Context, fields: Mapping[str, Any], policy: str) -> tuple[dict[str, Any], tuple[Said, ...]]:
+def look_through(
+    context: Context, fields: Mapping[str, Any], policy: str
+) -> tuple[dict[str, Any], tuple[Sentence, ...]]:
     """Return fields with all that must not be kept replaced, and what was found where, () for nothing. Raises RulesUnusable."""
     guard = privacy.guard(context, secrets=policy != ALLOW)
     if not guard.finds_in(texts([item for item in fields.values() if item])):
         return dict(fields), ()  # nearly always: each field is looked at alone only to name it
-    found: list[Said] = []
+    found: list[Sentence] = []
     values = {name: _clean(guard, item, name, found) for name, item in fields.items()}
     return values, tuple(dict.fromkeys(found))
 
 
-def guard_handoff(context: Context, fields: Mapping[str, Any], policy: str) -> tuple[dict[str, Any], tuple[Said, ...]]:
+def guard_handoff(
+    context: Context, fields: Mapping[str, Any], policy: str
+) -> tuple[dict[str, Any], tuple[Sentence, ...]]:
     """Return what is handed to another seat as it may be, and what was replaced. Raises SecretFound, PrivacyBlocked, UsageError."""
     require_policy(policy)
     values, found = look_through(context, fields, policy)
@@ -81,7 +85,7 @@ def texts(value: object) -> Iterator[str]:
             yield from texts(getattr(value, name))
 
 
-def _clean(guard: Guard, value: Any, name: str, found: list[Said]) -> Any:  # noqa: ANN401
+def _clean(guard: Guard, value: Any, name: str, found: list[Sentence]) -> Any:  # noqa: ANN401
     """Return `value` with all that the guard finds in its texts replaced, whatever its shape; `found` names it."""
     if isinstance(value, str):
         text, rules = guard.clean(value)
@@ -99,7 +103,7 @@ def _clean(guard: Guard, value: Any, name: str, found: list[Said]) -> Any:  # no
     return value
 
 
-def _clean_item(guard: Guard, key: str, item: Any, name: str, found: list[Said]) -> Any:  # noqa: ANN401
+def _clean_item(guard: Guard, key: str, item: Any, name: str, found: list[Sentence]) -> Any:  # noqa: ANN401
     """Return a value of a map cleaned: beside its key a word may be a secret that it is not alone (`api_key: …`)."""
     cleaned = _clean(guard, item, f"{name}.{key}", found)
     if isinstance(cleaned, str):

@@ -12,7 +12,7 @@ from oracle.domain.names.seats import role_of
 from oracle.domain.names.slugs import check_name, fold_name
 from oracle.errors import NotInFederation, UsageError
 from oracle.index.read import query
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 _FILTERS = ("project", "seat", "kind", "status", "author", "task", "since", "until")
 
@@ -89,11 +89,7 @@ def require_present(context: Context, wanted: Mapping[str, str]) -> None:
     if project and not os.path.isdir(context.root.join(context.root.project(project))):
         has_profile = os.path.exists(context.root.profile_file(project))
         raise NotInFederation(
-            say(
-                "not_in_federated_kb: there is no project {project} under {path}.",
-                project=project,
-                path=context.root.path,
-            ),
+            _absent(say("there is no project {project} under {path}", project=project, path=context.root.path)),
             hint=say(
                 "It has a profile and no record yet; a seat's first one makes projects/{project}/SEAT/.",
                 project=project,
@@ -106,15 +102,17 @@ def require_present(context: Context, wanted: Mapping[str, str]) -> None:
     projects = [project] if project else _folders(context.root.join("projects"))
     folders = [folder for name in projects for folder in _folders(context.root.join(f"projects/{name}"))]
     if not any(fold_name(folder) == seat for folder in folders):
-        absent = say("not_in_federated_kb: the seat {seat} has no folder in any project.", seat=seat)
+        reason = say("the seat {seat} has no folder in any project", seat=seat)
         if project:
-            absent = say(
-                "not_in_federated_kb: the seat {seat} has no folder in project {project}.", seat=seat, project=project
-            )
-        raise NotInFederation(absent, hint=_meant(seat, folders))
+            reason = say("the seat {seat} has no folder in project {project}", seat=seat, project=project)
+        raise NotInFederation(_absent(reason), hint=_meant(seat, folders))
 
 
-def _meant(name: str, known: Iterable[str]) -> Said:
+def _absent(reason: Sentence) -> Sentence:
+    return say("not_in_federated_kb: {reason}.", reason=reason)
+
+
+def _meant(name: str, known: Iterable[str]) -> Sentence:
     """Return the hint for a name that nothing has, with the nearest that something has."""
     from difflib import get_close_matches
 

@@ -10,7 +10,7 @@ from oracle.domain.links.links import namesakes, reference_key, stamp_of
 from oracle.domain.names.slugs import is_entity, split_entity
 from oracle.errors import NotInMemory, UsageError
 from oracle.index.read import names, query
-from oracle.wording import Said, say, say_many
+from oracle.wording import Sentence, say, say_many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _not_a_record(connection: Connection, name: str, found: list[str]) -> NotInM
     return NotInMemory(say("not_in_memory_db: no record {name}.", name=name), hint=hint)
 
 
-def _advise_folder(connection: Connection, name: str) -> Said:
+def _advise_folder(connection: Connection, name: str) -> Sentence:
     """Return how to list what a folder of records holds, or a project of this name; else what else may be meant."""
     from oracle.index.read import words
 
@@ -166,13 +166,13 @@ def _advise_folder(connection: Connection, name: str) -> Said:
     return _advise(connection, name)
 
 
-def _likely_entities(connection: Connection, name: str) -> Said | None:
+def _likely_entities(connection: Connection, name: str) -> Sentence | None:
     """Return which entities that are mentioned may be meant by one that is not, None when none is like it."""
     others = names.entities_alike(connection, split_entity(name)[1])
     return say("Did you mean {names}?", names=_list_entities(others)) if others else None
 
 
-def _advise(connection: Connection, name: str) -> Said:
+def _advise(connection: Connection, name: str) -> Sentence:
     """Return what to type for an entity or a record of nearly this name."""
     if is_entity(name):
         count = query.count_backlinks(connection, name)
@@ -203,11 +203,11 @@ def _entities_in(name: str) -> list[str]:
     return []
 
 
-def _list_entities(found: list[tuple[str, int]]) -> list[Said]:
+def _list_entities(found: list[tuple[str, int]]) -> list[Sentence]:
     return [say("{name} ({count})", name=name, count=_count(count)) for name, count in found[:_NEAR]]
 
 
-def _count(count: int) -> Said:
+def _count(count: int) -> Sentence:
     return say_many("{n} backlink", "{n} backlinks", n=count) if count else say("no backlinks")
 
 

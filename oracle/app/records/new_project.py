@@ -6,7 +6,7 @@ import os
 
 from oracle.domain.names.slugs import check_name
 from oracle.store.root import profile, projects
-from oracle.wording import LIST, Said, joined, say
+from oracle.wording import LIST, Sentence, joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from oracle.store.root.layout import Root
 
 
-def remark(root: Root, project: str) -> tuple[Said, ...]:
+def remark(root: Root, project: str) -> tuple[Sentence, ...]:
     """Return one remark on a project that has neither records, tasks, profile nor entry, while others have. Raises InvalidName."""
     name = check_name(project, "project")
     known = set(_known(root))

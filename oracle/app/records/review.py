@@ -24,7 +24,7 @@ from oracle.domain.values import value
 from oracle.index.db import marks
 from oracle.index.read import query
 from oracle.index.read.alike import MOST_OF_A_WORD
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Remark:
     detail: str = ""
 
     @property
-    def sentence(self) -> Said:
+    def sentence(self) -> Sentence:
         """The remark in words, about the record."""
         slug = self.other.slug
         if self.sort is Sort.DUPLICATE:

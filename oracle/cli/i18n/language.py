@@ -10,7 +10,7 @@ from glob import glob
 from oracle.cli.i18n.translate import CHINESE, ENGLISH
 from oracle.errors import OracleError, UsageError
 from oracle.store.root.preferences import LANGUAGES, SETTINGS, no_language
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 AUTO = LANGUAGES[0]
 OPTION = "--lang"
@@ -51,7 +51,7 @@ def choose_language(asked: str | None, words: Sequence[str], environ: Mapping[st
     return _spoken(configured)
 
 
-def _stated(language: str, fault: Said) -> str:
+def _stated(language: str, fault: Sentence) -> str:
     if language not in LANGUAGES:
         raise UsageError(fault, hint=say("Choose one of {choices}.", choices=LANGUAGES))
     return _spoken(language)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from oracle.domain.delivery.task_files import HEALED, LOG_HEADER, one_line
 from oracle.domain.values import replace, value
 from oracle.errors import UsageError
-from oracle.wording import Said, joined, say
+from oracle.wording import Sentence, joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _uncomment(text: str) -> str:
 # What holds of a whole workflow ---------------------------------------------------------------------------------------
 
 
-def find_faults(steps: Sequence[Step]) -> list[Said]:
+def find_faults(steps: Sequence[Step]) -> list[Sentence]:
     """Return a sentence for each step that is there twice or waits for an unknown one, and for a cycle.
 
     A status of another tool's is no fault: such a step is not begun, and what waits for it waits on.

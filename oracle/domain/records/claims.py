@@ -9,7 +9,7 @@ import re
 
 from oracle.domain.values import value
 from oracle.errors import UsageError
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def paths_of(claims: Iterable[Claim]) -> list[str]:
     return list(dict.fromkeys(item.path for claim in claims for item in claim.evidence))
 
 
-def _malformed(place: str, what: Said) -> UsageError:
+def _malformed(place: str, what: Sentence) -> UsageError:
     return UsageError(
         say("The response's {place} {what}.", place=place, what=what),
         hint=say("A claim is {{statement, evidence: [{{path, lines, quote}} or {{file, path, expected_value}}]}}."),

@@ -8,7 +8,7 @@ from shlex import quote
 from oracle.domain import timestamps
 from oracle.domain.names.seats import FRONT
 from oracle.domain.values import value
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def split_seat(name: str) -> tuple[str, str]:
     return "", name
 
 
-def find_faults(payload: Payload) -> list[Said]:
+def find_faults(payload: Payload) -> list[Sentence]:
     """Return a sentence for each rule between fields that a payload breaks."""
     options = payload.fields.get("options")
     ids = [str(item["id"]) for item in options] if isinstance(options, list) else []

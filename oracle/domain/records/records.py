@@ -14,7 +14,7 @@ from oracle.domain.markdown.documents import Document, Problem, Value, as_list, 
 from oracle.domain.names.seats import MEMORY, ORPHAN_KINDS, SCAN_KINDS
 from oracle.domain.names.slugs import ENTITY, entity, fold_name, is_name
 from oracle.domain.values import value
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 RETIRING = ("supersedes", "retires")
 RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived-from")
@@ -160,7 +160,7 @@ def _times(document: Document) -> tuple[str, str, list[Problem]]:
     return written, moment, problems
 
 
-def _why_unread(key: str, text: str) -> Said:
+def _why_unread(key: str, text: str) -> Sentence:
     if timestamps.is_ambiguous(text):
         return say(
             "`{key}` has numbers alone with the year last, which may be two days; write it as 2026-11-28 or 28 Nov 2026.",

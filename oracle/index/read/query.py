@@ -6,6 +6,7 @@ Rows come back as plain tuples, which keeps this module cheap to import; `app` g
 from __future__ import annotations
 
 from oracle.index.db import chunks, marks
+from oracle.index.schema import read_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -245,10 +246,11 @@ def retired_by(connection: sqlite3.Connection, slug: str) -> list[str]:
 
 def problems(connection: sqlite3.Connection, prefix: str = "") -> list[tuple[str, int, str]]:
     """Return (path, line, reason) of what could not be read cleanly, below a root-relative prefix."""
-    return connection.execute(
-        "SELECT path, line, reason FROM problem WHERE substr(path, 1, ?) = ? ORDER BY path, line, reason",
+    rows = connection.execute(
+        "SELECT path, line, sentence FROM problem WHERE substr(path, 1, ?) = ? ORDER BY path, line, reason",
         (len(prefix), prefix),
-    ).fetchall()
+    )
+    return [(path, line, read_reason(sentence)) for path, line, sentence in rows]
 
 
 def count_problems(connection: sqlite3.Connection) -> int:

@@ -15,6 +15,7 @@ from oracle.domain.names.slugs import is_entity
 from oracle.domain.records.records import Record, interpret, understand
 from oracle.index.fold import fold
 from oracle.index.scan import Stat
+from oracle.index.schema import problem_columns
 from oracle.store.markdown import records
 from oracle.store.root.layout import Root
 
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
         body: str
         edges: list[tuple[str, str, str, int]]
         references: list[tuple[str, str, str, str, int]]
-        problems: list[tuple[int, str]]
+        problems: list[tuple[int, str, str]]
 else:
     _Reading = namedtuple("_Reading", "row title body edges references problems")
 
@@ -58,7 +59,7 @@ else:
 class Reading(_Reading):
     """What a file says: its row, the folded texts, edges to entities, references to records, and what was wrong with it.
 
-    `edges` are (type, target, snippet, line), `references` (type, ref, key, snippet, line), `problems` (line, reason).
+    `edges` are (type, target, snippet, line), `references` (type, ref, key, snippet, line), `problems` (line, reason, sentence).
     """
 
     __slots__ = ()
@@ -99,14 +100,14 @@ def read_bytes(
         document = records.parse(path, raw)
     record = interpret(document, slug, path, mtime_ns=stat.mtime_ns)
     edges, references = _links_of(record, patterns)
-    problems = [(problem.line, problem.reason) for problem in record.problems]
+    problems = [problem_columns(problem.line, problem.reason) for problem in record.problems]
     row = (
         slug, path, os.path.dirname(path), links.reference_key(slug), *stat, digest_of(raw),
         record.project, record.seat, record.kind, record.title, record.status, record.author, record.task_id,
         record.ts, record.sort_ts, record.confidence,
     )  # fmt: skip
     title, body = fold(record.title), fold(_searched(understand(document)))
-    return Reading(row, title, body, edges, references, [*problems, (1, reason)] if reason else problems)
+    return Reading(row, title, body, edges, references, [*problems, problem_columns(1, reason)] if reason else problems)
 
 
 def _links_of(

@@ -14,6 +14,7 @@ from oracle.domain.links.links import Namesakes, Patterns
 from oracle.domain.names.slugs import is_entity, project_of
 from oracle.domain.records.records import RETIRING
 from oracle.index.scan import SETTLE_NS, Stat
+from oracle.index.schema import INSERT_PROBLEM, problem_columns
 from oracle.index.write import reading
 from oracle.index.write.projections import BACKLINKS, LINKS
 from oracle.index.write.reading import RECORD_COLUMNS, Reading
@@ -155,11 +156,9 @@ class Writer:
         self._touched_slugs.add(slug)
         self._pending.discard(source)
 
-    def report(self, path: str, problems: Iterable[tuple[int, str]]) -> None:
-        """Add problem rows (line, reason) for a root-relative path."""
-        self._connection.executemany(
-            "INSERT INTO problem VALUES (?, ?, ?)", [(path, line, reason) for line, reason in problems]
-        )
+    def report(self, path: str, problems: Iterable[tuple[int, str, str]]) -> None:
+        """Add problem rows (line, reason, sentence) for a root-relative path."""
+        self._connection.executemany(INSERT_PROBLEM, [(path, *problem) for problem in problems])
 
     # -- links -----------------------------------------------------------------------------------------------------
 
@@ -178,7 +177,7 @@ class Writer:
             self._patterns[project] = load_patterns(self.root, project, report=bad.__setitem__)
             for name, why in bad.items():
                 self._connection.execute("DELETE FROM problem WHERE path = ?", (name,))
-                self.report(name, [(1, why)])
+                self.report(name, [problem_columns(1, why)])
         return self._patterns[project]
 
     def check_configuration(self) -> None:

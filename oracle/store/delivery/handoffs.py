@@ -15,7 +15,7 @@ from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CLAIM, CONSUMED, SUPERSEDED, Kind, Receipt, ReceiptName
 from oracle.errors import Conflict, DiskFailure, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
 from oracle.store.disk import steps
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def path_of(folder: str, name: ReceiptName, suffix: str = "") -> str:
 class Failing:
     """Turn a refusal of the disk into the failure of a handoff (exit code 3)."""
 
-    def __init__(self, what: Said) -> None:
+    def __init__(self, what: Sentence) -> None:
         self._what = what
 
     def __enter__(self) -> None:
@@ -136,7 +136,7 @@ def withdraw(folder: str, name: ReceiptName) -> None:
         steps.remove(path_of(folder, name))
 
 
-def _already_queued(name: ReceiptName, what: Said) -> TaskAlreadyQueued:
+def _already_queued(name: ReceiptName, what: Sentence) -> TaskAlreadyQueued:
     return TaskAlreadyQueued(
         say(
             "TASK_ALREADY_QUEUED {task_id}: {file_name} {what}.",

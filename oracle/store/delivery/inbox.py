@@ -18,7 +18,7 @@ from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure
 from oracle.store.disk import steps
 from oracle.store.root.layout import Root
-from oracle.wording import say
+from oracle.wording import from_json, say, to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ FIRST_DELAY = 2.0
 LONGEST_DELAY = 600.0
 LEASE = 60.0
 """Seconds after which an entry that somebody took is free again: they are dead."""
+
+_LONGEST_ERROR = 500
+"""Characters of an error that are kept."""
 
 _NAME = re.compile(r"(?P<kind>intent|wake|query)-[0-9a-f]{24}\.json(?P<suffix>\.taken|\.poison)?")
 
@@ -115,11 +118,9 @@ def defer(root: Root, entry: Entry, *, now: float, error: str, chance: Chance, m
 
     It waits 2 s, 4 s, 8 s … up to ten minutes, each time between half and all of that. Raises DiskFailure.
     """
-    from oracle.domain.safety.secrets import redact  # what failed may quote what it stumbled over
-
     tries = entry.tries + 1
     delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(tries - 1, 32)) * (0.5 + chance.random() / 2)
-    later = replace(entry, tries=tries, due_at=now + delay, last_error=redact(error)[0][:500])
+    later = replace(entry, tries=tries, due_at=now + delay, last_error=_bounded(error))
     path = _path(root, entry)
     steps.replace(f"{path}.poison" if tries >= most else path, _render(later))
     steps.remove(f"{path}.taken")
@@ -203,13 +204,21 @@ def _path(root: Root, entry: Entry) -> str:
     return f"{root.inbox}/{entry.file_name}"
 
 
+def _bounded(error: str) -> str:
+    """Return an error that may be stored: short, without secrets. It is plain text if either had to be changed."""
+    from oracle.domain.safety.secrets import redact
+
+    text = redact(error)[0][:_LONGEST_ERROR]
+    return error if text == error else text
+
+
 def _render(entry: Entry) -> bytes:
     content = {
         "kind": entry.kind.value,
         "subject": list(entry.subject),
         "due_at": entry.due_at,
         "tries": entry.tries,
-        "last_error": entry.last_error,
+        "last_error": to_json(entry.last_error),
         "fields": dict(entry.fields),
     }
     return json.dumps(content, indent=2).encode("ascii") + b"\n"
@@ -231,7 +240,7 @@ def _read(path: str, problems: list[str]) -> Entry | None:
             dict(content["fields"]),
             float(content["due_at"]),
             int(content["tries"]),
-            str(content.get("last_error", "")),
+            from_json(content.get("last_error", "")),
         )
     except (ValueError, TypeError, KeyError, RecursionError):
         entry = None

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from oracle.wording import Said
+    from oracle.wording import Sentence
 
 LOCK_TIMEOUT = 30.0
 """Seconds to wait for the lock of one file."""
@@ -102,7 +102,7 @@ def remove(path: str) -> None:
 class NotPlain(DiskFailure):
     """A pipe, a socket, a device, a folder or a file without an end stands where a plain file belongs."""
 
-    def __init__(self, path: str, reason: Said | None = None) -> None:
+    def __init__(self, path: str, reason: Sentence | None = None) -> None:
         super().__init__(
             say("{path} can't be read: {reason}.", path=path, reason=reason or say("it is no plain file")),
             hint=say("Look at it, then remove it or rename it."),

@@ -10,7 +10,7 @@ from oracle.domain.links.links import DEFAULT_PATTERNS, Patterns
 from oracle.errors import UsageError
 from oracle.store.root.layout import Root
 from oracle.store.root.preferences import LANGUAGES, SETTINGS, no_language
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 _KEYS = ("language", "synthesizer", "daemon", "push")
 """What `config.toml` may set."""
@@ -114,7 +114,7 @@ def load_daemon(root: Root) -> dict[str, object]:
     return found
 
 
-def find_unknown(root: Root) -> list[Said]:
+def find_unknown(root: Root) -> list[Sentence]:
     """Return what of `config.toml` has no meaning: keys that nothing reads, a language of which there is none.
 
     What a table says is for its own reader to judge: `load_synthesizer`, `load_daemon`, `feishu.is_push_on`. Raises UsageError

@@ -12,7 +12,7 @@ import time
 from oracle.errors import LockTimeout, RootUnusable
 from oracle.store.disk import files
 from oracle.store.root.layout import Root
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class WriteLock:
             return
 
 
-def describe_holder(root: Root) -> Said:
+def describe_holder(root: Root) -> Sentence:
     """Return "process 12 (memory_write, for 3 s)" from what the last holder wrote, or "another process"."""
     try:
         with open(root.lock, "rb") as stream:

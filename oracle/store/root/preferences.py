@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from oracle.store.root.layout import Root
-from oracle.wording import Said, say
+from oracle.wording import Sentence, say
 
 SETTINGS = "config.toml"
 LANGUAGES = ("auto", "zh", "en")
@@ -38,6 +38,6 @@ def load_language(root: Root) -> str:
         return ""
 
 
-def no_language(stated: str) -> Said:
+def no_language(stated: str) -> Sentence:
     """Return the sentence for what `language` says and is none."""
     return say("There is no language {stated}; choose one of {choices}.", stated=stated[:100], choices=LANGUAGES)

@@ -26,6 +26,8 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NoReturn
 
+from oracle.app.delivery.team import init_profile
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT))
 
@@ -134,7 +136,7 @@ def make_stage() -> None:
     """Make a Root with records, a team and an open question."""
     with Oracle.open() as oracle:
         oracle.init()
-        oracle.init_profile(PROJECT, SEATS)
+        init_profile(oracle, PROJECT, SEATS)
         folder = Path(oracle.root.path, "projects", PROJECT, "decision")
         folder.mkdir(parents=True)
         for number, (title, body) in enumerate(RECORDS):

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from oracle.api import Oracle
+from oracle.app.delivery.team import init_profile, open_team
 from oracle.domain.delivery.receipts import Kind, new_receipt, receipt_name
 from oracle.store.delivery import handoffs
 
@@ -35,8 +36,8 @@ class Stage:
         self.root = self.home / ".agents" / "memory"
         self.root.mkdir(parents=True)
         with Oracle.open(str(self.root)) as oracle:
-            self.profile = oracle.init_profile("bench", SEATS)
-            self.folder = Path(oracle.profile("bench").handoff_dir)
+            self.profile = init_profile(oracle, "bench", SEATS)
+            self.folder = Path(open_team(oracle, "bench").folder)
         self.environ = {"PATH": os.environ["PATH"], "HOME": str(self.home), "ORACLE_TMUX_SOCKET": str(folder / "none")}
         self.number = 0
 

@@ -21,6 +21,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from oracle.app.delivery.team import init_profile
+
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
@@ -55,7 +57,7 @@ class Served:
         }
         with Oracle.open(str(self.root)) as oracle:
             oracle.init()
-            oracle.init_profile(PROJECT, ("memory", "planner", "builder"))
+            init_profile(oracle, PROJECT, ("memory", "planner", "builder"))
             self.layout = oracle.root
             body = "We chose exponential backoff with at most five tries for webhooks."
             oracle.write(Draft("decision", PROJECT, "Retry policy for webhooks", body=body))

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.records.graph import entities, unresolved
+from oracle.app.records.listing import list_orphans, list_problems
 from tests.guard import CHECKOUT
 from tests.laws.ledger import assert_like_rebuilt, read_projections
 
@@ -85,9 +87,9 @@ def ask(oracle: Oracle, root: Path, name: str) -> None:
             assert target
             assert len(snippet) <= 200
             assert 1 <= line <= len((root / record.path).read_bytes().replace(b"\r", b"\n").split(b"\n"))
-    for entity, times in oracle.entities(top=50):
+    for entity, times in entities(oracle, top=50):
         assert len({row[0] for row in oracle.backlinks(entity)}) == times
-    for path, line, reason in oracle.problems():
+    for path, line, reason in list_problems(oracle):
         assert (root / path).exists()
         assert line >= 1
         assert reason.endswith(".")
@@ -95,8 +97,8 @@ def ask(oracle: Oracle, root: Path, name: str) -> None:
         assert set(json.loads(line)) == {"extracted_at", "from", "snippet", "to", "type"}
     oracle.graph(hits[0].record.slug, depth=3, direction="both")
     assert oracle.status()["records"] == len(oracle.records({}))
-    oracle.orphans()
-    oracle.unresolved()
+    list_orphans(oracle)
+    unresolved(oracle)
 
 
 def churn(oracle: Oracle, root: Path) -> None:

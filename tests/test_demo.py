@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.api import Oracle
+from oracle.app.records.graph import unresolved
 from oracle.domain.names.slugs import check_name
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -118,7 +119,7 @@ def test_folders_are_kept_so_that_links_lead_where_they_led(tmp_path: Path):
     (seat,) = (path.name for path in (root / "projects" / "wiki").iterdir())
     assert seat in SEATS
     with Oracle.open(str(root)) as oracle:
-        assert [row[3] for row in oracle.unresolved()] == ["nowhere"]
+        assert [row[3] for row in unresolved(oracle)] == ["nowhere"]
         kinds = {record.slug: (record.kind, record.seat, record.title) for record in oracle.records({})}
     assert kinds[f"projects/wiki/{seat}/user/setup/first"] == ("note", seat, "First")
     assert kinds[f"projects/wiki/{seat}/decisions/adopt"] == ("decision", seat, "Adopt")

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.records import graph
+from oracle.app.records.graph import unresolved
+from oracle.app.records.listing import list_problems
 from oracle.store.markdown import markdown
 
 if TYPE_CHECKING:
@@ -45,7 +48,7 @@ def oracle(kb: Path) -> Iterator[Oracle]:
 
 
 def entities(oracle: Oracle, namespace: str) -> list[str]:
-    return [name.split(":", 2)[2] for name, _ in oracle.entities(namespace, top=10_000)]
+    return [name.split(":", 2)[2] for name, _ in graph.entities(oracle, namespace, top=10_000)]
 
 
 def test_holds_what_every_seat_knows_in_two_languages(oracle: Oracle):
@@ -58,13 +61,13 @@ def test_holds_what_every_seat_knows_in_two_languages(oracle: Oracle):
 
 
 def test_doctor_finds_nothing(oracle: Oracle):
-    assert oracle.problems() == []
+    assert list_problems(oracle) == []
     wrong = [check for check in oracle.doctor() if not check.ok and check.name not in OF_THE_MACHINE]
     assert wrong == []
 
 
 def test_the_one_unresolved_link_is_explained_where_it_stands(oracle: Oracle):
-    [(slug, path, _, written, line, _)] = oracle.unresolved()
+    [(slug, path, _, written, line, _)] = unresolved(oracle)
     text = (KB / path).read_text(encoding="utf-8").split("\n")[line - 1]
     assert f"[[{written}]]" in text
     assert "not written yet" in text

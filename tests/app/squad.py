@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from oracle.api import Oracle
+from oracle.app import journal
+from oracle.app.delivery.acknowledge import acknowledge
 from oracle.app.delivery.complete import Completion
 from oracle.app.delivery.deliver import Delivery
 from oracle.app.delivery.order import Order
+from oracle.app.delivery.team import init_profile
+from oracle.app.delivery.verify import verify as verify_
 from oracle.store.delivery import inbox
 from oracle.wake.outcomes import NoSession, Outcome, Woken, check_text
 
@@ -71,7 +75,7 @@ class Squad:
         self.recorder = Recorder(folder / "woken.log")
         self.warnings: list[str] = []
         self.oracle = self.open()
-        self.profile = self.oracle.init_profile(project, seats, repo_root=str(folder / "repo"))
+        self.profile = init_profile(self.oracle, project, seats, repo_root=str(folder / "repo"))
         self.tasks = self.home / ".agents" / "tasks" / project
         self.folder = self.tasks / "patrol" / "handoffs"
 
@@ -91,10 +95,10 @@ class Squad:
         return self.oracle.complete(Completion(self.project, task_id, source, target, **more))
 
     def ack(self, task_id: str = "T1", source: str = "builder", target: str = "planner") -> Any:
-        return self.oracle.acknowledge(self.project, task_id, source=source, target=target)
+        return acknowledge(self.oracle, self.project, task_id, source=source, target=target)
 
     def verify(self, task_id: str, source: str, target: str) -> dict[str, Any]:
-        return self.oracle.verify_handoff(self.project, task_id, source=source, target=target)
+        return verify_(self.oracle, self.project, task_id, source=source, target=target)
 
     def receipts(self) -> set[str]:
         names = {path.name for path in self.folder.glob("*.json*")} if self.folder.exists() else set()
@@ -125,7 +129,7 @@ class Squad:
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     def events(self) -> list[str]:
-        return [str(event["event"]) for event in self.oracle.events()]
+        return [str(event["event"]) for event in journal.events(self.oracle)]
 
     def snapshot(self) -> dict[str, bytes]:
         """Return every file of the home but what is derived, locks and the journal."""

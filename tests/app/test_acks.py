@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from oracle.app.delivery.ack_signs import check
 from oracle.errors import InvalidName, UsageError
 from tests.app.gitbox import GitBox
 from tests.wake.stage import Stage, until
@@ -22,7 +23,7 @@ def no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def words(squad: Squad, task_id: str = "T1", **more: object) -> dict[str, str]:
-    return {sign.name: sign.word for sign in squad.oracle.check_ack("demo", task_id, **more)}
+    return {sign.name: sign.word for sign in check(squad.oracle, "demo", task_id, **more)}
 
 
 def test_nothing_was_dispatched(squad: Squad):
@@ -55,7 +56,7 @@ def test_pushed_branch_is_seen_once_it_was_fetched(squad: Squad, tmp_path: Path)
     remote.git("checkout", "-q", "-b", "feat/T1")
     remote.commit("bound the retries")
     assert words(squad)["commit"] == "missing"
-    [*_, sign] = squad.oracle.check_ack("demo", "T1", fetch=True)
+    [*_, sign] = check(squad.oracle, "demo", "T1", fetch=True)
     assert (sign.held, sign.detail.endswith("bound the retries")) == (True, True)
 
 
@@ -84,4 +85,4 @@ def test_pane_that_shows_the_task_is_seen(squad: Squad, stage: Stage, monkeypatc
 def test_wrong_calls(squad: Squad, task_id: str, more: dict[str, str], error: type[Exception]):
     squad.ask("T1", target="builder")
     with pytest.raises(error):
-        squad.oracle.check_ack("demo", task_id, **more)
+        check(squad.oracle, "demo", task_id, **more)

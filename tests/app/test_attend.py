@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.app.delivery import resume
+from oracle.app.journal import events
 from oracle.app.queries import attend
 from oracle.app.queries.attend import Terms
 from oracle.app.queries.packet import fenced
@@ -106,7 +107,7 @@ def test_a_lease_of_a_silent_seat_is_taken_over_and_it_is_woken_again(team: Squa
     attend_once(team)
     assert attend_once(team, 1900) == ["with-seat"]
     assert team.recorder.woken() == [("memory", "Q-1")] * 2
-    holders = [event["holder"] for event in team.oracle.events() if event["event"] == "claim"]
+    holders = [event["holder"] for event in events(team.oracle) if event["event"] == "claim"]
     assert holders == ["oracle", "memory", "oracle", "memory"]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.teamwork.compaction_check import NOT_YET, RECOMMENDED
+from oracle.app.teamwork.compaction_check import NOT_YET, RECOMMENDED, check
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.errors import UsageError
 
@@ -16,32 +16,32 @@ if TYPE_CHECKING:
 
 def test_quiet_turn_is_safe(squad: Squad):
     squad.oracle.init()
-    found = squad.oracle.check_compaction("demo")
+    found = check(squad.oracle, "demo")
     assert (found.line, found.missing) == (RECOMMENDED, ())
     assert "compact" in squad.events()
 
 
 def test_dispatch_by_memory_is_on_disk_by_itself_and_its_result_is_not(squad: Squad):
     squad.ask("T-1", source="memory", target="planner", kind="task")
-    assert squad.oracle.check_compaction("demo").line == RECOMMENDED
+    assert check(squad.oracle, "demo").line == RECOMMENDED
     squad.complete("T-1", "planner", "memory", verdict="PASS")
-    found = squad.oracle.check_compaction("demo")
+    found = check(squad.oracle, "demo")
     assert (found.line, found.missing) == (NOT_YET, ("the delivery of T-1 by planner has no record",))
     squad.oracle.write(Draft("task", "demo", "T-1 is accepted", task_id="T-1"))
-    assert squad.oracle.check_compaction("demo").line == RECOMMENDED
+    assert check(squad.oracle, "demo").line == RECOMMENDED
 
 
 def test_what_others_do_is_not_asked_for(squad: Squad):
     squad.ask("T-1", source="planner", target="builder", kind="task")
     squad.complete("T-1", "builder", "planner")
-    assert squad.oracle.check_compaction("demo").missing == ()
+    assert check(squad.oracle, "demo").missing == ()
 
 
 def test_turn_begins_where_the_last_check_held_or_where_the_caller_says(squad: Squad):
     squad.complete("T-1", "planner", "memory", verdict="PASS")
-    assert squad.oracle.check_compaction("demo", since="2999-01-01").missing == ()
-    assert squad.oracle.check_compaction("demo", since="2020-01-01").missing != ()
-    assert squad.open(5).check_compaction("demo").missing == ()
+    assert check(squad.oracle, "demo", since="2999-01-01").missing == ()
+    assert check(squad.oracle, "demo", since="2020-01-01").missing != ()
+    assert check(squad.open(5), "demo").missing == ()
 
 
 @pytest.mark.parametrize(
@@ -58,10 +58,10 @@ def test_stated_facts_are_looked_for(squad: Squad, fact: str, is_known: bool):
         squad.oracle.write(
             Draft("finding", "demo", f"Root cause {number}", body=body, evidence=(Evidence("high", "log"),))
         )
-    found = squad.oracle.check_compaction("demo", facts=(fact,))
+    found = check(squad.oracle, "demo", facts=(fact,))
     assert (found.missing == ()) == is_known
 
 
 def test_time_that_is_none_is_refused(squad: Squad):
     with pytest.raises(UsageError, match="is no time"):
-        squad.oracle.check_compaction("demo", since="soon")
+        check(squad.oracle, "demo", since="soon")

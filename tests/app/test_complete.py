@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from oracle.app.codebase import ancestry
-from oracle.app.delivery.notices import Notice
+from oracle.app.delivery.notices import Notice, notify
+from oracle.app.delivery.verify import audit_closeout
 from oracle.errors import CompletionRefused, Conflict, DiskFailure, HandoffFailed, NotFound, UsageError
 from oracle.store.disk import steps
 from tests.app.squad import Squad
@@ -101,7 +102,7 @@ def test_closeout_consumes_what_was_sent_to_the_planner_under_this_id(squad: Squ
     squad.complete("T1")
     squad.complete("T1", source="planner", target="memory", summary="closed")
     assert "T1__builder__planner.json.consumed" in squad.receipts()
-    assert squad.oracle.audit_closeout("demo", "T1") == ()
+    assert audit_closeout(squad.oracle, "demo", "T1") == ()
     assert squad.states()["T1"] in ("acked", "consumed")
 
 
@@ -126,7 +127,7 @@ def test_failed_closeout_consumes_nothing(squad: Squad, monkeypatch: pytest.Monk
 
 
 def test_audit_names_each_missing_artifact(squad: Squad):
-    absent = squad.oracle.audit_closeout("demo", "T1")
+    absent = audit_closeout(squad.oracle, "demo", "T1")
     assert [line.split(":")[0] for line in absent] == [
         "missing consumed receipt",
         "missing closeout receipt",
@@ -137,7 +138,7 @@ def test_audit_names_each_missing_artifact(squad: Squad):
 def test_audit_reports_a_corrupt_receipt(squad: Squad):
     squad.folder.mkdir(parents=True)
     (squad.folder / "T1__planner__memory.json").write_text("{", encoding="utf-8")
-    assert any(line.startswith("unreadable closeout receipt") for line in squad.oracle.audit_closeout("demo", "T1"))
+    assert any(line.startswith("unreadable closeout receipt") for line in audit_closeout(squad.oracle, "demo", "T1"))
 
 
 def test_rework_is_a_new_round(squad: Squad):
@@ -226,7 +227,7 @@ def test_verify_writes_nothing(squad: Squad):
     squad.ask("T1", target="builder", notifies=False)
     before = squad.snapshot()
     squad.verify("T1", "planner", "builder")
-    squad.oracle.audit_closeout("demo", "T1")
+    audit_closeout(squad.oracle, "demo", "T1")
     assert squad.snapshot() == before
 
 
@@ -378,7 +379,7 @@ def test_lineage_of_rework_is_judged_on_the_new_commit(squad: Squad, repo: dict[
 def test_notice_never_touches_a_dispatch(squad: Squad):
     squad.ask("T1", target="reviewer")
     before = squad.receipt("T1__planner__reviewer.json")
-    done = squad.oracle.notify(Notice("demo", "planner", "reviewer", "look\nhere", task_id="T1", reply_to="planner"))
+    done = notify(squad.oracle, Notice("demo", "planner", "reviewer", "look\nhere", task_id="T1", reply_to="planner"))
     assert done.sent
     assert squad.receipt("T1__planner__reviewer.json") == before
     content: dict[str, Any] = json.loads(Path(done.receipt_path).read_bytes())
@@ -390,12 +391,12 @@ def test_notice_never_touches_a_dispatch(squad: Squad):
 
 def test_notice_that_failed_says_so(squad: Squad):
     squad.recorder.away = {"reviewer"}
-    done = squad.oracle.notify(Notice("demo", "planner", "reviewer", "look", task_id="T1"))
+    done = notify(squad.oracle, Notice("demo", "planner", "reviewer", "look", task_id="T1"))
     assert not done.sent
     assert json.loads(Path(done.receipt_path).read_bytes())["notified_at"] is None
     assert squad.inbox().waiting == ()
     with pytest.raises(UsageError):
-        squad.oracle.notify(Notice("demo", "planner", "nobody", "look"))
+        notify(squad.oracle, Notice("demo", "planner", "nobody", "look"))
 
 
 def test_a_seat_that_is_none_is_named_before_its_target_is_looked_for(squad: Squad):

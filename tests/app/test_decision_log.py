@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.delivery.decision_log import Entry
+from oracle.app.delivery.decision_log import Entry, append, read_log
 from oracle.errors import InvalidName, SecretFound, UsageError
 
 if TYPE_CHECKING:
@@ -32,9 +32,7 @@ why: because
 
 
 def test_entry_is_found_by_every_question(squad: Squad):
-    made = squad.oracle.log_decision(
-        Entry("demo", "ARENA-228", 'a "quoted": title', "Because.\nAnd so.", seat="planner")
-    )
+    made = append(squad.oracle, Entry("demo", "ARENA-228", 'a "quoted": title', "Because.\nAnd so.", seat="planner"))
     assert (made["seat"], made["detail"], made["decision_type"], made["auto_mode"], made["reason"]) == (
         "planner",
         "Because.\nAnd so.",
@@ -52,8 +50,8 @@ def test_log_holds_old_entries_and_survives_a_broken_one(squad: Squad):
     folder.mkdir(parents=True)
     (folder / "2020-11-27T21-43-12Z-old.md").write_text(OLD, encoding="utf-8")
     (folder / "2020-11-28T21-43-12Z-broken.md").write_bytes(b'---\ntitle: "unclosed\n---\n\xff')
-    squad.oracle.log_decision(Entry("demo", "T-10", "new", "so", is_auto=False, seat="memory"))
-    log = squad.oracle.decisions("demo")
+    append(squad.oracle, Entry("demo", "T-10", "new", "so", is_auto=False, seat="memory"))
+    log = read_log(squad.oracle, "demo")
     assert [entry["task_id"] for entry in log] == ["T-9", "", "T-10"]
     assert log[0] == {
         "issue_id": "6f36a869-8ec8-4c85-99ff-295260d45468",
@@ -70,8 +68,8 @@ def test_log_holds_old_entries_and_survives_a_broken_one(squad: Squad):
         "reason": "why: because",
     }
     assert log[-1]["auto_mode"] is False
-    assert [entry["task_id"] for entry in squad.oracle.decisions("demo", limit=1)] == ["T-10"]
-    assert squad.oracle.decisions("nowhere") == []
+    assert [entry["task_id"] for entry in read_log(squad.oracle, "demo", limit=1)] == ["T-10"]
+    assert read_log(squad.oracle, "nowhere") == []
 
 
 @pytest.mark.parametrize(
@@ -87,14 +85,14 @@ def test_log_holds_old_entries_and_survives_a_broken_one(squad: Squad):
 )
 def test_entry_that_fails_writes_nothing(squad: Squad, words: tuple[str, str, str, str], error: type[Exception]):
     with pytest.raises(error):
-        squad.oracle.log_decision(Entry(*words))
-    assert squad.oracle.decisions("demo") == []
+        append(squad.oracle, Entry(*words))
+    assert read_log(squad.oracle, "demo") == []
 
 
 def test_dispatch_by_memory_is_a_decision_and_one_by_planner_is_none(squad: Squad):
     squad.ask("T-1", source="memory", target="planner", objective="Plan the release.", kind="task")
     squad.ask("T-2", source="planner", target="builder", objective="Build it.", kind="task")
-    [entry] = squad.oracle.decisions("demo")
+    [entry] = read_log(squad.oracle, "demo")
     assert (entry["task_id"], entry["seat"], entry["decision_type"]) == ("T-1", "memory", "dispatch")
     assert entry["title"] == "Dispatch T-1 to planner: Plan the release."
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.app.decisions import payload as decision_payloads
+from oracle.app.decisions.handover import resolve, send
 from oracle.errors import (
     CompletionRefused,
     Conflict,
@@ -90,7 +91,7 @@ def payload(**changes: Any) -> bytes:
 def test_payload_that_fails_is_named_and_never_sent(squad: Squad, field: str, value: object):
     before = squad.snapshot()
     with pytest.raises(InvalidRecord) as caught:
-        squad.oracle.send_decision(payload(**{field: value}))
+        send(squad.oracle, payload(**{field: value}))
     assert field in caught.value.sentence
     assert "Nothing was sent" in caught.value.sentence
     assert (squad.recorder.lines(), squad.snapshot()) == ([], before)
@@ -130,13 +131,13 @@ def test_whatever_stands_in_a_field_the_payload_passes_or_is_refused(field: str,
 def test_payload_with_a_secret_is_not_sent(squad: Squad):
     secret = "q7Rk2Zp9Lx4V" + "m8Nw3Tb6"
     with pytest.raises(SecretFound) as caught:
-        squad.oracle.send_decision(payload(context=f"Rotate API_KEY={secret}?"))
+        send(squad.oracle, payload(context=f"Rotate API_KEY={secret}?"))
     assert secret not in caught.value.sentence
     assert squad.receipts() == set()
 
 
 def test_question_leaves_a_receipt_and_wakes_the_front_seat(squad: Squad):
-    sent = squad.oracle.send_decision(payload())
+    sent = send(squad.oracle, payload())
     assert squad.receipts() == {f"{ID}__memory__koder.json"}
     receipt = squad.receipt(f"{ID}__memory__koder.json")
     assert receipt["kind"] == "dispatch"
@@ -151,38 +152,38 @@ def test_question_leaves_a_receipt_and_wakes_the_front_seat(squad: Squad):
 
 
 def test_same_question_twice_is_one_and_another_of_its_id_is_refused(squad: Squad):
-    squad.oracle.send_decision(payload())
-    assert not squad.oracle.send_decision(payload()).is_new
+    send(squad.oracle, payload())
+    assert not send(squad.oracle, payload()).is_new
     assert len(squad.recorder.lines()) == 1
     with pytest.raises(TaskAlreadyQueued):
-        squad.oracle.send_decision(payload(context="Another question?"))
+        send(squad.oracle, payload(context="Another question?"))
 
 
 def test_question_that_wakes_nobody_waits(squad: Squad):
     squad.recorder.away.add("koder")
-    assert squad.oracle.send_decision(payload()).wake_up.result == "waits"
+    assert send(squad.oracle, payload()).wake_up.result == "waits"
     assert squad.states() == {ID: "unnotified"}
 
 
 def test_question_whose_wake_up_was_never_owed_is_told_by_the_same_call(squad: Squad):
-    squad.oracle.send_decision(payload(), notifies=False)
+    send(squad.oracle, payload(), notifies=False)
     assert squad.recorder.lines() == []
-    again = squad.oracle.send_decision(payload())
+    again = send(squad.oracle, payload())
     assert (again.is_new, again.wake_up.result) == (False, "sent")
-    assert squad.oracle.send_decision(payload()).wake_up.result == ""
+    assert send(squad.oracle, payload()).wake_up.result == ""
 
 
 def test_another_seat_than_memory_is_told_once(squad: Squad):
-    squad.oracle.send_decision(payload(from_seat="demo-planner"), notifies=False)
+    send(squad.oracle, payload(from_seat="demo-planner"), notifies=False)
     for _ in range(2):
-        squad.oracle.resolve_decision("demo", ID, choice="A")
+        resolve(squad.oracle, "demo", ID, choice="A")
     assert [seat for seat, _ in squad.recorder.woken()] == ["planner"]
     assert squad.states() == {ID: "consumed"}
 
 
 def test_choice_becomes_a_record(squad: Squad):
-    squad.oracle.send_decision(payload())
-    done = squad.oracle.resolve_decision("demo", ID, choice="A", by="Ada", reason="The audit passed.")
+    send(squad.oracle, payload())
+    done = resolve(squad.oracle, "demo", ID, choice="A", by="Ada", reason="The audit passed.")
     text = squad.oracle.show(done.record.split("memory/", 1)[1]).text
     assert (done.choice, done.label, done.by, done.is_new) == ("A", "merge today", "Ada", True)
     for words in ("Ada decided for A (merge today)", "The audit passed.", "decision_type: choice", 'task_id: "#12"'):
@@ -191,32 +192,32 @@ def test_choice_becomes_a_record(squad: Squad):
 
 
 def test_deciding_twice_changes_nothing_and_deciding_otherwise_is_a_conflict(squad: Squad):
-    squad.oracle.send_decision(payload())
-    first = squad.oracle.resolve_decision("demo", ID, choice="A")
-    again = squad.oracle.resolve_decision("demo", ID, choice="A")
+    send(squad.oracle, payload())
+    first = resolve(squad.oracle, "demo", ID, choice="A")
+    again = resolve(squad.oracle, "demo", ID, choice="A")
     assert (again.record, again.is_new) == (first.record, False)
     with pytest.raises(Conflict):
-        squad.oracle.resolve_decision("demo", ID, choice="B")
+        resolve(squad.oracle, "demo", ID, choice="B")
     assert len(squad.oracle.records({"project": "demo", "kind": "decision"})) == 1
 
 
 @pytest.mark.parametrize(("default", "choice", "states"), [("B", "B", "acked"), ("abort", "abort", "acked")])
 def test_default_holds_once_its_time_has_come(squad: Squad, default: str, choice: str, states: str):
-    squad.oracle.send_decision(payload(default_if_timeout=default))
-    done = squad.oracle.resolve_decision("demo", ID)
+    send(squad.oracle, payload(default_if_timeout=default))
+    done = resolve(squad.oracle, "demo", ID)
     assert (done.choice, done.by) == (choice, "timeout")
     assert squad.states() == {ID: states}
 
 
 def test_default_does_not_hold_before(squad: Squad):
-    squad.oracle.send_decision(payload(created_at="2999-01-01T00:00:00Z"))
+    send(squad.oracle, payload(created_at="2999-01-01T00:00:00Z"))
     with pytest.raises(UsageError, match="People may still answer until 2999"):
-        squad.oracle.resolve_decision("demo", ID)
+        resolve(squad.oracle, "demo", ID)
 
 
 def test_default_of_waiting_decides_nothing(squad: Squad):
-    squad.oracle.send_decision(payload(default_if_timeout="wait"))
-    assert squad.oracle.resolve_decision("demo", ID).choice == ""
+    send(squad.oracle, payload(default_if_timeout="wait"))
+    assert resolve(squad.oracle, "demo", ID).choice == ""
     assert squad.states() == {ID: "open"}
 
 
@@ -225,15 +226,15 @@ def test_default_of_waiting_decides_nothing(squad: Squad):
     [(("demo", ID.replace("6", "7")), NotFound), (("demo", "../x"), NotFound), (("demo", ID), UsageError)],
 )
 def test_what_can_not_be_resolved(squad: Squad, words: tuple[str, str], error: type[Exception]):
-    squad.oracle.send_decision(payload())
+    send(squad.oracle, payload())
     with pytest.raises(error):
-        squad.oracle.resolve_decision(*words, choice="D")
+        resolve(squad.oracle, *words, choice="D")
 
 
 def test_what_nobody_decided_in_time_is_named_and_settled_by_nothing(squad: Squad):
     later = ID.replace("6", "7")
-    squad.oracle.send_decision(payload())
-    squad.oracle.send_decision(payload(decision_id=later, created_at="2999-01-01T00:00:00Z"))
+    send(squad.oracle, payload())
+    send(squad.oracle, payload(decision_id=later, created_at="2999-01-01T00:00:00Z"))
     squad.folder.joinpath(f"{ID.replace('6', '8')}__memory__koder.json").write_text(
         '{"decision_payload": {"created_at": 5}}'
     )
@@ -245,13 +246,13 @@ def test_what_nobody_decided_in_time_is_named_and_settled_by_nothing(squad: Squa
     assert found.detail == f"{ID} of demo: nobody decided before 2026-04-27T19:30:00.000000Z; its default is B"
     assert found.fix == f"oracle decision resolve {ID} --project demo"
     assert squad.states()[ID] == squad.states()[later] == "open"
-    squad.oracle.resolve_decision("demo", ID)
+    resolve(squad.oracle, "demo", ID)
     assert squad.oracle.status()["overdue_decisions"] == []
 
 
 @pytest.mark.parametrize("asker", ["demo-memory", "demo-planner"])
 def test_next_step_of_a_question_settles_it_and_names_its_choices(squad: Squad, asker: str):
-    squad.oracle.send_decision(payload(from_seat=asker))
+    send(squad.oracle, payload(from_seat=asker))
     (item,) = squad.oracle.handoffs().items
     assert item.command == f"oracle decision resolve {ID} --project demo --choose 'A|B|abort'"
     assert "oracle decision resolve" in item.handoff.state.action
@@ -269,19 +270,19 @@ def test_next_step_of_a_question_settles_it_and_names_its_choices(squad: Squad, 
     ],
 )
 def test_question_to_people_is_settled_and_never_answered_otherwise(squad: Squad, answer: Any, *, is_settled: bool):
-    squad.oracle.send_decision(payload())
+    send(squad.oracle, payload())
     if is_settled:
-        squad.oracle.resolve_decision("demo", ID, choice="A")
+        resolve(squad.oracle, "demo", ID, choice="A")
     before = squad.snapshot()
     with pytest.raises(CompletionRefused, match="nothing was handed over") as caught:
         answer(squad)
     assert f"oracle decision resolve {ID} --project demo --choose" in caught.value.hint
     assert squad.snapshot() == before
-    assert squad.oracle.resolve_decision("demo", ID, choice="A").choice == "A"
+    assert resolve(squad.oracle, "demo", ID, choice="A").choice == "A"
 
 
 def test_question_whose_options_were_mangled_by_hand_is_still_listed(squad: Squad):
-    squad.oracle.send_decision(payload())
+    send(squad.oracle, payload())
     path = squad.folder / f"{ID}__memory__koder.json"
     receipt = json.loads(path.read_bytes())
     receipt["decision_payload"]["options"] = [5, {"id": "A"}, {"id": "B", "label": "wait"}]
@@ -292,6 +293,6 @@ def test_question_whose_options_were_mangled_by_hand_is_still_listed(squad: Squa
 
 @pytest.mark.parametrize(("default", "after"), [("wait", "the question stays open"), ("abort", "abort holds")])
 def test_wake_up_says_what_happens_without_a_choice(squad: Squad, default: str, after: str):
-    squad.oracle.send_decision(payload(default_if_timeout=default))
+    send(squad.oracle, payload(default_if_timeout=default))
     [line] = squad.recorder.lines()
     assert f"Choose one of A, B, abort. Without a choice within 60 min {after}." in line

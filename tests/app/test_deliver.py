@@ -11,6 +11,7 @@ import pytest
 
 from oracle.app.delivery.deliver import Delivery
 from oracle.app.delivery.steps import Delivered
+from oracle.app.delivery.team import open_team
 from oracle.errors import (
     ClaimsFailed,
     Conflict,
@@ -172,7 +173,7 @@ def claim(path: str, quote: str, **more: object) -> dict[str, object]:
 def test_claims_are_looked_up_on_disk(squad: Squad):
     squad.ask()
     (squad.path / "note.md").write_text("one\ntwo  three\nfour\n", encoding="utf-8")
-    repo = Path(squad.oracle.profile("demo").repo_root)
+    repo = Path(open_team(squad.oracle, "demo").profile.repo_root)
     repo.mkdir()
     (repo / "a.py").write_text("x = 1\n", encoding="utf-8")
     (squad.path / "machine").mkdir()

@@ -6,7 +6,9 @@ import os
 import re
 from pathlib import Path
 
-from oracle.app.delivery.notices import Notice
+from oracle.app.delivery.notices import Notice, notify
+from oracle.app.delivery.verify import audit_closeout
+from oracle.app.journal import events
 from tests.app.squad import Squad
 from tests.laws.recorder import recording
 
@@ -30,14 +32,14 @@ def use_everything(squad: Squad) -> None:
     squad.ack("T1")
     squad.complete("T1", commit="def5678")
     squad.complete("T1", source="planner", target="memory")
-    squad.oracle.notify(Notice("demo", "planner", "builder", "look", task_id="T1"))
+    notify(squad.oracle, Notice("demo", "planner", "builder", "look", task_id="T1"))
     squad.recorder.away = {"memory"}
     squad.ask("Q-2")
     squad.oracle.resume()
-    for read in (squad.oracle.handoffs, squad.oracle.events, lambda: squad.oracle.handoff("T1")):
+    for read in (squad.oracle.handoffs, lambda: events(squad.oracle), lambda: squad.oracle.handoff("T1")):
         assert read()
     squad.verify("T1", "builder", "planner")
-    squad.oracle.audit_closeout("demo", "T1")
+    audit_closeout(squad.oracle, "demo", "T1")
 
 
 def test_nothing_is_written_elsewhere(squad: Squad, tmp_path: Path):

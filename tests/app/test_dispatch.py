@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from oracle.app.delivery import intents
+from oracle.app.delivery.dispatch import least_busy
 from oracle.app.delivery.order import QUERY
+from oracle.app.delivery.team import open_team
 from oracle.errors import Blocked, InvalidName, OracleError, TaskAlreadyQueued, UsageError
 from oracle.store.daemon import state as daemon
 from oracle.store.delivery import handoffs, task_tree
@@ -18,7 +20,7 @@ from tests.store.crash import each_crash, run_at_once
 
 
 def queue(squad: Squad, seat: str) -> list[tuple[str, str]]:
-    team = squad.oracle.profile("demo")
+    team = open_team(squad.oracle, "demo").profile
     tree = task_tree.TaskTree(team.tasks_root, team.tasks_doc, team.status_doc, team.handoff_dir)
     return [(task.task_id, task.state) for task in task_tree.read_queue(tree, seat)]
 
@@ -324,11 +326,11 @@ def test_broken_profile_is_one_sentence(squad: Squad, text: str):
 
 def test_least_busy_seat_of_a_role_is_chosen(tmp_path: Path):
     squad = Squad(tmp_path, seats=("memory", "planner", "builder-1", "builder-2"))
-    assert squad.oracle.least_busy_seat("demo", "builder") == "builder-1"
+    assert least_busy(squad.oracle, "demo", "builder") == "builder-1"
     squad.ask("T1", target="builder-1")
-    assert squad.oracle.least_busy_seat("demo", "builder") == "builder-2"
+    assert least_busy(squad.oracle, "demo", "builder") == "builder-2"
     with pytest.raises(Blocked, match="seat_needed"):
-        squad.oracle.least_busy_seat("demo", "reviewer")
+        least_busy(squad.oracle, "demo", "reviewer")
 
 
 def test_times_are_those_of_receipts(squad: Squad):

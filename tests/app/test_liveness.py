@@ -9,7 +9,7 @@ import pytest
 
 from oracle.api import Oracle
 from oracle.app import git
-from oracle.app.codebase.stale_names import Checker, Liveness
+from oracle.app.codebase.stale_names import Checker, Liveness, stale
 from oracle.errors import NotInFederation
 from oracle.store.markdown import records
 from tests.app.gitbox import GitBox
@@ -208,13 +208,13 @@ def test_stale_lists_what_holds_and_names_the_gone(root: Path, box: GitBox) -> N
     put(root, "src/c.py", "projects/other/builder/x")
     box.write("src/keep.py", "")
     with Oracle.open(str(root)) as oracle:
-        found = oracle.stale()
+        found = stale(oracle)
         assert [item.record.slug for item in found.records] == ["projects/arena/builder/old"]
         assert found.records[0].liveness is Liveness.GONE
         assert (found.looked_up, found.unchecked) == (2, 1)
         assert dict(found.repositories) == {"arena": str(box.folder), "other": ""}
         with pytest.raises(NotInFederation):
-            oracle.stale("nowhere")
+            stale(oracle, "nowhere")
 
 
 def test_evidence_of_a_finding_counts(root: Path, box: GitBox) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.records.graph import unresolved
+from oracle.app.records.naming import titled
 from oracle.domain.records.drafts import Draft
 from oracle.errors import NotInMemory, UsageError
 from tests.laws.ledger import assert_like_rebuilt
@@ -28,7 +30,7 @@ def test_a_record_goes_by_the_words_of_its_title(root: Path, name: str) -> None:
         linking = oracle.write(Draft("decision", "shop", "Queue", body=f"See [[{name}]]."))
         assert oracle.find(name) == oracle.show(name).record.slug == old.slug
         assert [row[0] for row in oracle.backlinks(old.slug)] == [linking.slug]
-        assert oracle.unresolved() == []
+        assert unresolved(oracle) == []
         new = oracle.write(Draft("decision", "shop", "No retries", supersedes=(name,)))
         assert (new.warnings, oracle.show(old.slug).chain) == ((), (new.slug,))
         oracle.retire("queue", "It is over.")
@@ -220,7 +222,7 @@ def test_a_link_that_is_just_a_title_leads_nowhere_and_its_record_is_named(root:
         "# B\n\n[[Retry policy: five]], [[2026-rp|Retry policy: five]], [[retry policy]].\n",
     )
     with Oracle.open(str(root)) as oracle:
-        refs = [ref for _, _, _, ref, _, _ in oracle.unresolved()]
+        refs = [ref for _, _, _, ref, _, _ in unresolved(oracle)]
         assert refs == ["Retry policy: five", "retry policy"]
-        assert oracle.titled(refs) == {"Retry policy: five": "projects/shop/planner/2026-rp"}
+        assert titled(oracle, refs) == {"Retry policy: five": "projects/shop/planner/2026-rp"}
         assert "projects/shop/planner/2026-rp" in [target for _, target, *_ in oracle.links("projects/shop/planner/b")]

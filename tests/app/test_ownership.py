@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from oracle.app.codebase.ownership import check
 from oracle.errors import InvalidName, UsageError
 from tests.app.gitbox import GitBox
 
@@ -27,7 +28,7 @@ def repo(tmp_path: Path) -> GitBox:
 
 
 def judged(squad: Squad, box: GitBox, **more: object) -> dict[str, bool]:
-    return {item.path: item.is_allowed for item in squad.oracle.check_ownership(str(box.folder), **more)}
+    return {item.path: item.is_allowed for item in check(squad.oracle, str(box.folder), **more)}
 
 
 def test_memory_mends_prose_and_nothing_else(squad: Squad, repo: GitBox):
@@ -36,7 +37,7 @@ def test_memory_mends_prose_and_nothing_else(squad: Squad, repo: GitBox):
     repo.write("SKILL.md", PAGE.replace("wait", "run"))
     repo.write("src/a.py", "x = 2\n")
     assert judged(squad, repo) == {"SKILL.md": False, "src/a.py": False}
-    [page, _] = squad.oracle.check_ownership(str(repo.folder))
+    [page, _] = check(squad.oracle, str(repo.folder))
     assert page.why == "it changes contract: a builder's, by a brief"
     assert [(one.line, one.text) for one in page.changes] == [(5, "You MUST run.")]
 
@@ -88,6 +89,6 @@ def test_nothing_changed_is_nothing_to_judge(squad: Squad, repo: GitBox):
 
 def test_wrong_calls(squad: Squad, tmp_path: Path):
     with pytest.raises(UsageError, match="no repository"):
-        squad.oracle.check_ownership(str(tmp_path))
+        check(squad.oracle, str(tmp_path))
     with pytest.raises(InvalidName):
-        squad.oracle.check_ownership(str(tmp_path), seat="../x")
+        check(squad.oracle, str(tmp_path), seat="../x")

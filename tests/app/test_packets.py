@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.memories.keep import Lesson
+from oracle.app.memories import packets
+from oracle.app.memories.keep import Lesson, inspect, list_memories, reflect, refresh
 from oracle.app.memories.packets import Routed
+from oracle.app.records.listing import list_problems
 from oracle.domain.records.drafts import Draft
 from oracle.domain.records.memories import KINDS, Given
 from oracle.domain.records.packets import CAPS, MOST_SELECTED, Request
@@ -77,13 +79,14 @@ def test_an_executor_keeps_the_rule_and_the_procedure(oracle: Oracle) -> None:
 
 
 def test_steps_that_worked_become_a_procedure_for_the_next_task(oracle: Oracle) -> None:
-    kept = oracle.reflect(
+    kept = reflect(
+        oracle,
         Lesson(
             "Migrate the ledger", "done", ("dump first", "migrate in batches"), ("one transaction",), task_id="ARENA-1"
-        )
+        ),
     )
     reflection, procedure = kept.memories
-    assert oracle.memory(procedure).edges == (("derived_from", reflection),)
+    assert inspect(oracle, procedure).edges == (("derived_from", reflection),)
     assert kept.edges == (f"{procedure} derived_from {reflection}",)
     planner = route(oracle, "planner", "Migrate the accounts", task_id="ARENA-2")
     assert "1. dump first 2. migrate in batches" in texts(planner, "procedures_to_follow")[0]
@@ -99,7 +102,7 @@ def test_a_replaced_memory_is_inactive_linked_forward_and_says_why(oracle: Oracl
     kept = oracle.remember(
         Given("preference", "Blanks", "Indent with blanks.", replaces="tabs", reason="The team voted.")
     )
-    seen = oracle.memory(old)
+    seen = inspect(oracle, old)
     assert (seen.is_active, seen.replaced_by, seen.retired_reason) == (False, kept.memories[0], "The team voted.")
     assert kept.retired == (old,)
     assert Path(oracle.root.join(f"{old}.md")).read_bytes() == before
@@ -118,8 +121,8 @@ def test_what_was_replaced_before_is_said_with_what_stands_in_its_place(oracle: 
 
 def test_a_replacement_by_a_refresh_counts_and_a_retirement_without_one_does_not(oracle: Oracle) -> None:
     old, gone, new = (remember(oracle, "preference", title) for title in ("Tabs", "Spaces", "Blanks"))
-    oracle.refresh([old], replacement=new)
-    oracle.refresh([gone])
+    refresh(oracle, [old], replacement=new)
+    refresh(oracle, [gone])
     again = oracle.remember(Given("preference", "Four blanks", "Indent with four.", replaces=old))
     assert new in again.warnings[0]
     assert oracle.remember(Given("preference", "Eight", "Indent with eight.", replaces=gone)).warnings == ()
@@ -182,7 +185,7 @@ def test_routing_twice_gives_the_same_packet(oracle: Oracle) -> None:
         remember(oracle, kind, f"A {kind} of the search")
     first, second = (route(oracle, "executor", "search").as_json() for _ in range(2))
     assert first == second
-    assert [content["packet_id"] for content in oracle.packets(10)] == [first["packet_id"]]
+    assert [content["packet_id"] for content in packets.kept(oracle, 10)] == [first["packet_id"]]
 
 
 @pytest.mark.parametrize(
@@ -202,9 +205,9 @@ def test_routing_twice_gives_the_same_packet(oracle: Oracle) -> None:
         (lambda oracle: remember(oracle, "summary", "x", valid_to="soon"), "valid_to 'soon'"),
         (lambda oracle: remember(oracle, "summary", "x", edges=(("likes", "x"),)), "edge_type 'likes' is unknown"),
         (lambda oracle: remember(oracle, "summary", "x", session_id="a]b"), "session id 'a]b'"),
-        (lambda oracle: oracle.reflect(Lesson(" ", "done")), "goal is missing"),
-        (lambda oracle: oracle.reflect(Lesson("x")), "nothing to reflect on"),
-        (lambda oracle: oracle.refresh([]), "stale_memory_ids is empty"),
+        (lambda oracle: reflect(oracle, Lesson(" ", "done")), "goal is missing"),
+        (lambda oracle: reflect(oracle, Lesson("x")), "nothing to reflect on"),
+        (lambda oracle: refresh(oracle, []), "stale_memory_ids is empty"),
     ],
 )  # fmt: skip
 def test_a_wrong_word_is_said_and_nothing_is_written(oracle: Oracle, root: Path, call: Any, said: str) -> None:
@@ -231,7 +234,7 @@ def test_a_goal_in_chinese_is_matched(oracle: Oracle, goal: str, summary: str) -
 
 def test_retired_memories_never_appear(oracle: Oracle) -> None:
     stale = [remember(oracle, kind, f"The old {kind} of the cache") for kind in KINDS]
-    kept = oracle.refresh(stale, reason="The cache is gone.")
+    kept = refresh(oracle, stale, reason="The cache is gone.")
     assert kept.retired == tuple(stale)
     for role in ("planner", "executor", "critic", "responder"):
         assert ids(route(oracle, role, "The old cache")) == []
@@ -243,14 +246,14 @@ def test_retired_memories_never_appear(oracle: Oracle) -> None:
 def test_refresh_retires_in_favour_of_a_replacement_without_touching_either(oracle: Oracle, root: Path) -> None:
     old, new = remember(oracle, "procedure", "Old way"), remember(oracle, "procedure", "New way")
     before = {path: path.read_bytes() for path in root.glob("shared/*/*.md")}
-    kept = oracle.refresh(["old-way"], replacement="new-way", reason="Measured.")
+    kept = refresh(oracle, ["old-way"], replacement="new-way", reason="Measured.")
     assert (kept.retired, kept.replacement, kept.edges) == ((old,), new, (f"{new} contradicts {old}",))
-    seen = oracle.memory(old)
+    seen = inspect(oracle, old)
     assert (seen.is_active, seen.replaced_by, seen.retired_reason) == (False, new, "Measured.")
-    assert ("contradicts", old) in oracle.memory(new).edges
-    assert oracle.memory(new).is_active
+    assert ("contradicts", old) in inspect(oracle, new).edges
+    assert inspect(oracle, new).is_active
     assert {path: path.read_bytes() for path in before} == before
-    again = oracle.refresh([old], replacement=new)
+    again = refresh(oracle, [old], replacement=new)
     assert (again.memories, again.retired, again.already) == ((), (), (old,))
     assert_like_rebuilt(oracle, oracle.clock)  # type: ignore[arg-type]
 
@@ -258,19 +261,19 @@ def test_refresh_retires_in_favour_of_a_replacement_without_touching_either(orac
 def test_refresh_refuses_a_replacement_that_is_none(oracle: Oracle) -> None:
     first, second = remember(oracle, "summary", "First"), remember(oracle, "summary", "Second")
     with pytest.raises(UsageError, match="can't replace itself"):
-        oracle.refresh([first], replacement=first)
+        refresh(oracle, [first], replacement=first)
     with pytest.raises(NotInMemory):
-        oracle.refresh([first], replacement="nowhere")
-    oracle.refresh([second])
+        refresh(oracle, [first], replacement="nowhere")
+    refresh(oracle, [second])
     with pytest.raises(UsageError, match="no longer holds itself"):
-        oracle.refresh([first], replacement=second)
-    assert oracle.memory(first).is_active
+        refresh(oracle, [first], replacement=second)
+    assert inspect(oracle, first).is_active
 
 
 def test_the_record_of_a_retirement_is_no_memory(oracle: Oracle) -> None:
     remember(oracle, "preference", "Use the old cache")
-    oracle.refresh(["use-the-old-cache"], reason="The cache is gone.")
-    assert [seen.memory.title for seen in oracle.memories()] == ["Use the old cache"]
+    refresh(oracle, ["use-the-old-cache"], reason="The cache is gone.")
+    assert [seen.memory.title for seen in list_memories(oracle)] == ["Use the old cache"]
     assert texts(route(oracle, "planner", "Retire the old cache"), "hard_constraints") == []
 
 
@@ -381,7 +384,7 @@ def test_a_memory_is_a_record_of_its_kind_and_reads_back(oracle: Oracle, root: P
     )  # fmt: skip
     slug = oracle.remember(given).memories[0]
     assert slug.startswith(f"projects/arena/{record}/")
-    seen = oracle.memory(slug).as_json()
+    seen = inspect(oracle, slug).as_json()
     assert {name: seen[name] for name in seen if name not in ("path", "recency_ts")} == {
         "id": slug, "memory_type": kind, "abstraction_level": 1, "role_scope": "critic", "project": "arena",
         "session_id": "agent:main:1", "task_id": "ARENA-1", "title": "A title: of 'mine'", "summary": "What it says",
@@ -395,7 +398,7 @@ def test_a_memory_is_a_record_of_its_kind_and_reads_back(oracle: Oracle, root: P
     }  # fmt: skip
     fields = markdown.parse((root / f"{slug}.md").read_bytes()).fields
     assert (fields["kind"], fields["confidence"], fields["author"]) == (record, "low", "me")
-    assert oracle.problems() == []
+    assert list_problems(oracle) == []
 
 
 def test_secrets_and_names_are_refused_as_everywhere(oracle: Oracle, root: Path) -> None:
@@ -404,7 +407,7 @@ def test_secrets_and_names_are_refused_as_everywhere(oracle: Oracle, root: Path)
             remember(oracle, "summary", "x", **more)
         assert SECRET not in caught.value.sentence
     with pytest.raises(SecretFound):
-        oracle.reflect(Lesson("x", worked=(SECRET,)))
+        reflect(oracle, Lesson("x", worked=(SECRET,)))
     for more in ({"project": "../x"}, {"task_id": "../x"}):
         with pytest.raises(InvalidName):
             remember(oracle, "summary", "x", **more)
@@ -427,14 +430,14 @@ def test_a_seats_record_is_replaced_without_being_touched(oracle: Oracle, root: 
         route(oracle, "planner", "old")
     assert judge(acts, root) == []
     assert (file.read_bytes(), file.stat().st_mtime_ns) == before
-    assert not oracle.memory("projects/arena/builder/old").is_active
+    assert not inspect(oracle, "projects/arena/builder/old").is_active
 
 
 def test_a_name_of_several_memories_is_refused_for_a_change(oracle: Oracle) -> None:
     for _ in range(2):
         remember(oracle, "summary", "Twice")
     with pytest.raises(UsageError, match="names 2 records"):
-        oracle.refresh(["twice"])
+        refresh(oracle, ["twice"])
 
 
 # Kept packets ---------------------------------------------------------------------------------------------------------
@@ -449,8 +452,8 @@ def test_packets_are_kept_the_newest_first_and_not_for_ever(
         made.append(route(oracle, "planner", f"goal {number}").id)
         os.utime(root / f"_state/packets/{made[-1]}.json", ns=(number, number))
     (root / "_state/packets/packet-0123456789abcdef.json").write_text("{")
-    assert [content["packet_id"] for content in oracle.packets(10)] == made[:1:-1]
-    assert [content["packet_id"] for content in oracle.packets(1)] == made[-1:]
+    assert [content["packet_id"] for content in packets.kept(oracle, 10)] == made[:1:-1]
+    assert [content["packet_id"] for content in packets.kept(oracle, 1)] == made[-1:]
     assert (root / "_state/.gitignore").read_text().strip() == "*"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from oracle.app.teamwork.peers import list_peers, synthesise
 from oracle.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def put(squad: Squad, path: str, *, text: str | bytes | None = TEXT, receipt: ob
 def listed(squad: Squad) -> list[tuple[str, str, str]]:
     return [
         (one.delivery.peer, one.delivery.task_id, one.delivery.said("verdict"))
-        for one in squad.oracle.peer_deliveries("demo")
+        for one in list_peers(squad.oracle, "demo")
     ]
 
 
@@ -60,7 +61,7 @@ def test_both_layouts_are_read(squad: Squad):
 
 def test_record_cites_and_never_copies(squad: Squad):
     folder = put(squad, "north")
-    path = squad.oracle.record_peer_delivery("demo", "north", summary="The retries are bounded now; we can merge.")
+    path = synthesise(squad.oracle, "demo", "north", summary="The retries are bounded now; we can merge.")
     shown = squad.oracle.show(path.removeprefix(f"{squad.path}/"))
     for words in (
         str(folder / "DELIVERY.md"),
@@ -73,12 +74,12 @@ def test_record_cites_and_never_copies(squad: Squad):
     for words in ("canary", "lazy dog", "the retries\n", "raw"):
         assert words not in shown.text.replace("The retries are", "")
     assert (shown.record.kind, shown.record.task_id) == ("finding", "ARENA-228")
-    assert [one.record for one in squad.oracle.peer_deliveries("demo")] == [shown.record.path]
+    assert [one.record for one in list_peers(squad.oracle, "demo")] == [shown.record.path]
 
 
 def test_nothing_of_the_peer_reaches_the_root_or_the_journal(squad: Squad):
     put(squad, "north")
-    squad.oracle.record_peer_delivery("demo", "north")
+    synthesise(squad.oracle, "demo", "north")
     squad.oracle.reconcile(full=True)
     found = [path for path in squad.path.rglob("*") if path.is_file() and b"canary" in path.read_bytes()]
     assert found == []
@@ -86,10 +87,10 @@ def test_nothing_of_the_peer_reaches_the_root_or_the_journal(squad: Squad):
 
 def test_same_delivery_is_recorded_once_and_a_newer_one_supersedes(squad: Squad):
     folder = put(squad, "north")
-    first = squad.oracle.record_peer_delivery("demo", "north")
-    assert squad.oracle.record_peer_delivery("demo", "north") == first
+    first = synthesise(squad.oracle, "demo", "north")
+    assert synthesise(squad.oracle, "demo", "north") == first
     (folder / "DELIVERY.md").write_text(TEXT + "more\n", encoding="utf-8")
-    second = squad.oracle.record_peer_delivery("demo", "north")
+    second = synthesise(squad.oracle, "demo", "north")
     assert second != first
     statuses = {
         item.path: item.effective_status for item in squad.oracle.records({"project": "demo", "kind": "finding"})
@@ -107,15 +108,15 @@ def test_same_delivery_is_recorded_once_and_a_newer_one_supersedes(squad: Squad)
 def test_summary_that_repeats_the_peer_is_refused(squad: Squad, summary: str):
     put(squad, "north")
     with pytest.raises(UsageError, match="repeats more than"):
-        squad.oracle.record_peer_delivery("demo", "north", summary=summary)
+        synthesise(squad.oracle, "demo", "north", summary=summary)
     assert not (squad.path / "projects" / "demo" / "finding").exists()
 
 
 def test_summary_in_chinese_is_compared_too(squad: Squad):
     put(squad, "north", text="task_id: T-1\n\n重试的次数已经收紧为五次并且写入了配置文件。\n")
     with pytest.raises(UsageError):
-        squad.oracle.record_peer_delivery("demo", "north", summary="结论：重试的次数已经收紧为五次并且写入了配置文件")
-    assert squad.oracle.record_peer_delivery("demo", "north", summary="可以合并。")
+        synthesise(squad.oracle, "demo", "north", summary="结论：重试的次数已经收紧为五次并且写入了配置文件")
+    assert synthesise(squad.oracle, "demo", "north", summary="可以合并。")
 
 
 def test_bad_folders_hide_no_other(squad: Squad, tmp_path: Path):
@@ -140,9 +141,9 @@ def test_bad_folders_hide_no_other(squad: Squad, tmp_path: Path):
 
 def test_what_can_not_be_recorded(squad: Squad):
     with pytest.raises(NotFound):
-        squad.oracle.record_peer_delivery("demo", "north")
+        synthesise(squad.oracle, "demo", "north")
     put(squad, "south/tasks/T-1")
     put(squad, "south/tasks/T-2")
     with pytest.raises(UsageError, match="several tasks: T-1, T-2"):
-        squad.oracle.record_peer_delivery("demo", "south")
-    assert squad.oracle.record_peer_delivery("demo", "south", task_id="T-2")
+        synthesise(squad.oracle, "demo", "south")
+    assert synthesise(squad.oracle, "demo", "south", task_id="T-2")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.delivery.notices import Notice
+from oracle.app.delivery.notices import Notice, notify
 from oracle.app.guard import privacy
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.errors import NotFound, PrivacyBlocked, RulesUnusable, SecretFound, UsageError
@@ -116,7 +116,7 @@ def test_a_wake_up_waits_while_the_rules_can_not_be_used(squad: Squad) -> None:
 def test_a_notice_with_what_must_not_leave_is_refused_and_kept_nowhere(squad: Squad, message: str) -> None:
     state(squad.oracle.root.path, "BLOCK: lotus\n")
     with pytest.raises(PrivacyBlocked):
-        squad.oracle.notify(Notice("demo", "planner", "builder", message, task_id="T1"))
+        notify(squad.oracle, Notice("demo", "planner", "builder", message, task_id="T1"))
     assert squad.recorder.lines() == []
     kept = [path for path in squad.home.rglob("*") if path.is_file() and path.name != "privacy.md"]
     assert [path for path in kept if message.encode() in path.read_bytes()] == []

@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.scans import projects
+from oracle.app.scans.project import scan_project
+from oracle.app.scans.projects import archive, find, list_all
 from oracle.errors import DiskFailure, InvalidName, InvalidRecord, NewerVersion, NotFound, UsageError
 from oracle.store.root import registry
 from tests.scan.made_up import Fakes
@@ -48,9 +51,9 @@ def test_every_shape_is_read_and_what_others_keep_survives(name: str, oracle: Or
     before = json.dumps(content)
     path.write_text(before)
     path.chmod(0o644)
-    assert [item.name for item in oracle.projects(with_archived=True) if item.name != "bare"] == ["demo", "zoo"]
-    assert [item.name for item in oracle.projects() if item.name != "bare"] == ["demo"]
-    oracle.add_project("arena", {})
+    assert [item.name for item in list_all(oracle, with_archived=True) if item.name != "bare"] == ["demo", "zoo"]
+    assert [item.name for item in list_all(oracle) if item.name != "bare"] == ["demo"]
+    projects.add(oracle, "arena", {})
     written = json.loads(path.read_text())
     assert written["version"] == 2
     assert {key: written[key] for key in kept} == kept
@@ -63,7 +66,7 @@ def test_every_shape_is_read_and_what_others_keep_survives(name: str, oracle: Or
 
 
 def test_a_new_project_has_every_field_that_readers_look_for(oracle: Oracle, tmp_path: Path) -> None:
-    found = oracle.add_project("arena", {"repo_path": str(tmp_path / "repo"), "primary_seat": "planner"})
+    found = projects.add(oracle, "arena", {"repo_path": str(tmp_path / "repo"), "primary_seat": "planner"})
     assert (found.outcome, found.repository) == ("added", str(tmp_path / "repo"))
     (entry,) = json.loads((tmp_path / "home/.clawseat/projects.json").read_text())["projects"]
     assert set(entry) == {
@@ -71,18 +74,18 @@ def test_a_new_project_has_every_field_that_readers_look_for(oracle: Oracle, tmp
         *("status", "metadata", "repo_path", "seats"),
     }
     assert (entry["status"], entry["primary_seat"]) == ("active", "planner")
-    assert oracle.project("arena").as_json()["repository"] == str(tmp_path / "repo")
+    assert find(oracle, "arena").as_json()["repository"] == str(tmp_path / "repo")
 
 
 def test_a_project_is_changed_archived_and_taken_up_again(oracle: Oracle, path: Path, tmp_path: Path) -> None:
-    oracle.add_project("arena", {"primary_seat_tool": "claude"})
+    projects.add(oracle, "arena", {"primary_seat_tool": "claude"})
     written = path.read_bytes()
-    assert oracle.add_project("arena", {"primary_seat_tool": "claude"}).outcome == "unchanged"
+    assert projects.add(oracle, "arena", {"primary_seat_tool": "claude"}).outcome == "unchanged"
     assert path.read_bytes() == written
-    assert oracle.add_project("arena", {"repo_path": str(tmp_path / "repo")}).outcome == "changed"
-    assert oracle.archive_project("arena").status == "archived"
-    assert oracle.projects() == []
-    found = oracle.add_project("arena", {})
+    assert projects.add(oracle, "arena", {"repo_path": str(tmp_path / "repo")}).outcome == "changed"
+    assert archive(oracle, "arena").status == "archived"
+    assert list_all(oracle) == []
+    found = projects.add(oracle, "arena", {})
     assert (found.status, found.entry["primary_seat_tool"], found.repository) == (
         "active",
         "claude",
@@ -94,11 +97,11 @@ def test_a_project_is_changed_archived_and_taken_up_again(oracle: Oracle, path: 
 def test_a_registry_that_can_not_be_read_is_left_as_it_is(raw: str, oracle: Oracle, path: Path) -> None:
     path.write_text(raw)
     with pytest.raises(InvalidRecord):
-        oracle.add_project("arena", {})
+        projects.add(oracle, "arena", {})
     with pytest.raises(InvalidRecord):
-        oracle.projects()
+        list_all(oracle)
     with pytest.raises(InvalidRecord):
-        oracle.project("arena")
+        find(oracle, "arena")
     assert path.read_text() == raw
     assert not path.with_name("projects.json.bak").exists()
 
@@ -106,37 +109,37 @@ def test_a_registry_that_can_not_be_read_is_left_as_it_is(raw: str, oracle: Orac
 def test_a_registry_that_is_no_plain_file_is_not_waited_for(oracle: Oracle, path: Path) -> None:
     os.mkfifo(path)
     with pytest.raises(DiskFailure):
-        oracle.projects()
-    assert oracle.scan_project("arena", str(path.parent)).project == "arena"
+        list_all(oracle)
+    assert scan_project(oracle, "arena", str(path.parent)).project == "arena"
 
 
 def test_a_newer_registry_is_read_and_not_written(oracle: Oracle, path: Path) -> None:
     path.write_text(json.dumps({"version": 3, "projects": [ENTRY]}))
-    assert [item.name for item in oracle.projects()] == ["demo"]
+    assert [item.name for item in list_all(oracle)] == ["demo"]
     with pytest.raises(NewerVersion):
-        oracle.archive_project("demo")
+        archive(oracle, "demo")
 
 
 def test_a_credential_that_somebody_keeps_there_is_not_shown(oracle: Oracle, path: Path) -> None:
     fake = Fakes()
     path.write_text(json.dumps([{**ENTRY, "token": fake.opaque("a"), "metadata": {"note": fake("b"), fake("c"): 1}}]))
-    shown = json.dumps(oracle.project("demo").as_json())
+    shown = json.dumps(find(oracle, "demo").as_json())
     assert [value for value in fake.values if value in shown] == []
-    oracle.archive_project("demo")
+    archive(oracle, "demo")
     assert [value for value in fake.values if value not in path.read_text()] == []
 
 
 def test_what_is_no_project_is_refused(oracle: Oracle, tmp_path: Path) -> None:
     with pytest.raises(NotFound):
-        oracle.project("nope")
+        find(oracle, "nope")
     with pytest.raises(NotFound):
-        oracle.archive_project("nope")
+        archive(oracle, "nope")
     with pytest.raises(InvalidName):
-        oracle.add_project("../x", {})
+        projects.add(oracle, "../x", {})
     with pytest.raises(UsageError):
-        oracle.add_project("arena", {"repo_path": str(tmp_path / "nowhere")})
+        projects.add(oracle, "arena", {"repo_path": str(tmp_path / "nowhere")})
     with pytest.raises(UsageError):
-        oracle.add_project("arena", {"colour": "red"})
+        projects.add(oracle, "arena", {"colour": "red"})
     assert not (tmp_path / "home/.clawseat").exists()
 
 
@@ -154,10 +157,10 @@ def test_the_environment_names_another_folder_and_a_root_of_its_own_has_its_own(
 ) -> None:
     (tmp_path / "world").mkdir()
     oracle = Oracle.open(str(tmp_path / "world"))
-    oracle.add_project("arena", {})
+    projects.add(oracle, "arena", {})
     assert (tmp_path / "world/.clawseat/projects.json").exists()
     monkeypatch.setenv("CLAWSEAT_REGISTRY_HOME", str(tmp_path / "named"))
-    oracle.add_project("other", {})
+    projects.add(oracle, "other", {})
     entries: list[dict[str, Any]] = json.loads((tmp_path / "named/projects.json").read_text())["projects"]
     assert [entry["name"] for entry in entries] == ["other"]
     assert not (tmp_path / "home").exists()

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.teamwork.push import Message
+from oracle.app.journal import events
+from oracle.app.teamwork.mentions import check
+from oracle.app.teamwork.push import Message, prepare, send
 from oracle.domain.delivery import push
 from oracle.errors import InvalidName, NotFound, PrivacyBlocked, PushFailed, UsageError
 
@@ -53,14 +55,14 @@ MESSAGE = Message("Done; $(touch planted) `x`", "demo", task_id="T-1", verdict="
 def test_message_leaves_as_one_argument_of_the_program(bound: Oracle, program: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "must-stay")
     monkeypatch.setenv("LARK_CLI_HOME", "/lark")
-    made = bound.push(MESSAGE)
+    made = send(bound, MESSAGE)
     assert words(program) == ["im", "+messages-send", "--as", "user", "--chat-id", "oc_group", "--text", made.text()]
     assert push.parse(made.text()) == made
     assert (made.session, made.body) == ("demo-memory", MESSAGE.body)
     environment = (program.parent / "environment").read_text()
     assert "must-stay" not in environment
     assert "LARK_CLI_HOME=/lark\n" in environment
-    assert [event["event"] for event in bound.events("demo", "T-1", 5)] == ["pushed"]
+    assert [event["event"] for event in events(bound, "demo", "T-1", 5)] == ["pushed"]
 
 
 OFF = {
@@ -80,27 +82,27 @@ def test_nothing_leaves_unless_its_owner_says_so(bound: Oracle, program: Path, c
     path = Path(bound.root.join("config.toml"))
     path.unlink() if config is None else path.write_text(config)
     with pytest.raises(UsageError):
-        bound.push(MESSAGE)
+        send(bound, MESSAGE)
     assert not (program.parent / "words").exists()
 
 
 def test_file_that_others_can_write_switches_nothing_on(bound: Oracle, program: Path):
     Path(bound.root.join("config.toml")).chmod(0o666)
     with pytest.raises(UsageError, match="written by others"):
-        bound.push(MESSAGE)
+        send(bound, MESSAGE)
     assert not (program.parent / "words").exists()
 
 
 def test_environment_switches_it_off(bound: Oracle, program: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("CLAWSEAT_FEISHU_ENABLED", "0")
     with pytest.raises(UsageError):
-        bound.push(MESSAGE)
+        send(bound, MESSAGE)
     assert not (program.parent / "words").exists()
 
 
 def test_other_form_of_the_binding_is_read(bound: Oracle, program: Path):
     Path(bound.root.task_tree("demo"), "PROJECT_BINDING.toml").write_text('[bridge]\ngroup_id = "oc_other"\n')
-    bound.push(MESSAGE)
+    send(bound, MESSAGE)
     assert words(program)[5] == "oc_other"
 
 
@@ -108,7 +110,7 @@ def test_other_form_of_the_binding_is_read(bound: Oracle, program: Path):
 def test_project_without_a_group_is_told_nothing(bound: Oracle, program: Path, binding: str):
     Path(bound.root.task_tree("demo"), "PROJECT_BINDING.toml").write_text(binding)
     with pytest.raises(UsageError):
-        bound.push(MESSAGE)
+        send(bound, MESSAGE)
     assert not (program.parent / "words").exists()
 
 
@@ -122,7 +124,7 @@ SECRET = "sk-" + "ant-api03-" + "Qw7Zk2Lp9Xv4Tn8Rb3Jm6Yc1Hd5Fg0Ks"
 )
 def test_what_must_not_leave_does_not(bound: Oracle, program: Path, body: str):
     with pytest.raises(PrivacyBlocked) as caught:
-        bound.push(Message(body, "demo"))
+        send(bound, Message(body, "demo"))
     assert SECRET not in caught.value.sentence
     assert not (program.parent / "words").exists()
 
@@ -130,14 +132,14 @@ def test_what_must_not_leave_does_not(bound: Oracle, program: Path, body: str):
 def test_program_that_is_not_there_is_said(bound: Oracle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     with pytest.raises(UsageError, match="not on PATH"):
-        bound.push(MESSAGE)
+        send(bound, MESSAGE)
 
 
 def test_failure_is_an_error_and_no_event(bound: Oracle, program: Path):
     program.write_text("#!/bin/sh\necho first >&2\necho 'no such chat' >&2\nexit 7\n")
     with pytest.raises(PushFailed, match="ended with 7: no such chat"):
-        bound.push(MESSAGE)
-    assert bound.events("demo", "", 5) == []
+        send(bound, MESSAGE)
+    assert events(bound, "demo", "", 5) == []
 
 
 @pytest.mark.parametrize("script", ["exec tail -f /dev/null", "tail -f /dev/null & exit 0"])
@@ -147,14 +149,14 @@ def test_program_that_is_not_done_in_time_is_said_and_ended(
     program.write_text(f"#!/bin/sh\n{script}\n")
     monkeypatch.setattr("oracle.app.teamwork.push.PATIENCE", 0.5)
     with pytest.raises(PushFailed, match=r"lark-cli gave no answer in 0\.5 s\.") as caught:
-        bound.push(MESSAGE)
+        send(bound, MESSAGE)
     assert caught.value.hint == "Whether it was sent is not known."
-    assert bound.events("demo", "T-1", 5) == []
+    assert events(bound, "demo", "T-1", 5) == []
 
 
 def test_long_body_leaves_cut_with_a_note_and_is_read_back(bound: Oracle, program: Path):
-    made = bound.push(
-        Message("\n".join(["长" * 2000, "b" * 2000, "c", "d", "e", "f"]), "demo", session="demo_memory_x")
+    made = send(
+        bound, Message("\n".join(["长" * 2000, "b" * 2000, "c", "d", "e", "f"]), "demo", session="demo_memory_x")
     )
     text = words(program)[-1]
     assert push.parse(text) == made
@@ -163,14 +165,14 @@ def test_long_body_leaves_cut_with_a_note_and_is_read_back(bound: Oracle, progra
 
 
 def test_rehearsal_needs_no_switch_and_sends_nothing(root: Path, program: Path):
-    made = Oracle.open(str(root)).prepare_push(Message("a\n\nb", "demo", seat="builder-1", session="demo_b_"))
+    made = prepare(Oracle.open(str(root)), Message("a\n\nb", "demo", seat="builder-1", session="demo_b_"))
     assert (made.sender, made.body, push.parse(made.text()).session) == ("Builder-1", "a\nb", "demo_b_")
     assert not (program.parent / "words").exists()
 
 
 def test_project_that_is_no_name_is_refused(bound: Oracle):
     with pytest.raises(InvalidName):
-        bound.push(Message("done", "../demo"))
+        send(bound, Message("done", "../demo"))
 
 
 # Mentions -------------------------------------------------------------------------------------------------------------
@@ -202,7 +204,7 @@ def test_first_layer_is_read_and_the_second_is_a_persons(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, channel: object, states: list[str]
 ):
     configure(monkeypatch, tmp_path, channel)
-    found = Oracle.open(str(root)).check_mentions()
+    found = check(Oracle.open(str(root)))
     assert [item.state for item in found] == [*states, "confirm"]
     assert [item.layer for item in found] == [1] * len(states) + [2]
 
@@ -212,15 +214,15 @@ def test_of_a_project_only_its_group_counts(
     bound: Oracle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, channel: object, states: list[str]
 ):
     configure(monkeypatch, tmp_path, channel)
-    assert [item.state for item in bound.check_mentions("demo")] == [*states, "confirm"]
+    assert [item.state for item in check(bound, "demo")] == [*states, "confirm"]
 
 
 def test_what_is_not_there_is_said(bound: Oracle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENCLAW_HOME", str(tmp_path))
     with pytest.raises(NotFound):
-        bound.check_mentions()
+        check(bound)
     with pytest.raises(NotFound):
-        bound.check_mentions("other")
+        check(bound, "other")
     (tmp_path / "openclaw.json").write_text("{broken")
     with pytest.raises(UsageError):
-        bound.check_mentions()
+        check(bound)

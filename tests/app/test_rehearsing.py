@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from oracle.app.teamwork.rehearsal import rehearse, verify
+from oracle.app.teamwork.workflow import list_pending
 from oracle.errors import Blocked, NotFound
 from tests.app.squad import Squad
 
@@ -16,7 +18,7 @@ REPORT = "My role is {seat}. My boundary is my folder. Closeout by complete_hand
 
 
 def missing(squad: Squad, task_id: str = "R1") -> list[str]:
-    _, signs = squad.oracle.verify_rehearsal("demo", task_id=task_id)
+    _, signs = verify(squad.oracle, "demo", task_id=task_id)
     return [sign.name for sign in signs if not sign.held]
 
 
@@ -28,18 +30,18 @@ def report(squad: Squad, seat: str, text: str = REPORT) -> None:
 
 
 def test_rehearsal_has_a_step_a_seat(squad: Squad):
-    begun = squad.oracle.rehearse("demo", task_id="R1")
+    begun = rehearse(squad.oracle, "demo", task_id="R1")
     assert begun.seats == ("builder", "reviewer")
-    assert squad.oracle.pending_steps("demo", "builder") == [("R1", "self-report builder")]
+    assert list_pending(squad.oracle, "demo", "builder") == [("R1", "self-report builder")]
     assert squad.text("R1/workflow.md").count("notify_on_done: [planner]") == 2
     assert "its closeout" in squad.text("R1/brief.md")
     assert ("planner", "R1") in squad.recorder.woken()
     assert not any("no workflow.md" in line for line in squad.warnings)
-    assert not squad.oracle.rehearse("demo", task_id="R1").is_new
+    assert not rehearse(squad.oracle, "demo", task_id="R1").is_new
 
 
 def test_rehearsal_holds_once_every_seat_reported(squad: Squad):
-    squad.oracle.rehearse("demo", task_id="R1")
+    rehearse(squad.oracle, "demo", task_id="R1")
     assert missing(squad) == [
         *("receipt planner", "receipt builder", "receipt reviewer", "delivery planner"),
         *("self-report builder", "self-report reviewer"),
@@ -52,30 +54,30 @@ def test_rehearsal_holds_once_every_seat_reported(squad: Squad):
 
 
 def test_report_that_leaves_something_out_is_named(squad: Squad):
-    squad.oracle.rehearse("demo", task_id="R1")
+    rehearse(squad.oracle, "demo", task_id="R1")
     report(squad, "builder", "My role is planner. Boundary: mine.")
-    _, signs = squad.oracle.verify_rehearsal("demo", task_id="R1")
+    _, signs = verify(squad.oracle, "demo", task_id="R1")
     said = {sign.name: sign.detail for sign in signs}
     assert said["self-report builder"] == "it does not say closeout, fan-out, relay, that it is a builder"
 
 
 def test_verdict_other_than_pass_does_not_hold(squad: Squad):
-    squad.oracle.rehearse("demo", task_id="R1")
+    rehearse(squad.oracle, "demo", task_id="R1")
     squad.complete("R1", "planner", "memory", summary="one is missing", verdict="BLOCKED")
     assert "delivery planner" in missing(squad)
 
 
 def test_last_rehearsal_is_meant_when_none_is_named(squad: Squad):
     with pytest.raises(NotFound):
-        squad.oracle.verify_rehearsal("demo")
-    begun = squad.oracle.rehearse("demo")
+        verify(squad.oracle, "demo")
+    begun = rehearse(squad.oracle, "demo")
     assert begun.task_id.startswith("chain-rehearsal-")
-    assert squad.oracle.verify_rehearsal("demo")[0] == begun.task_id
+    assert verify(squad.oracle, "demo")[0] == begun.task_id
 
 
 def test_team_without_planner_rehearses_nothing(tmp_path: Path):
     squad = Squad(tmp_path, seats=("memory", "builder"))
     before = squad.snapshot()
     with pytest.raises(Blocked):
-        squad.oracle.rehearse("demo")
+        rehearse(squad.oracle, "demo")
     assert squad.snapshot() == before

@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oracle.api import Oracle
+from oracle.app.records.graph import unresolved
+from oracle.app.records.listing import list_problems
 from oracle.domain.markdown.passages import MAX_CHARACTERS
 from oracle.domain.records.drafts import Draft
 from oracle.errors import NotInFederation, NotInMemory, UsageError
@@ -264,16 +266,16 @@ def test_names_in_either_normal_form(root: Path) -> None:
 def test_a_link_heals_when_its_record_appears_and_breaks_when_it_goes(root: Path) -> None:
     put(root, f"{BUILDER}/a", "see [[late]] and [[planner/late]]")
     with Oracle.open(str(root)) as oracle:
-        assert [row[3] for row in oracle.unresolved()] == ["late", "planner/late"]
+        assert [row[3] for row in unresolved(oracle)] == ["late", "planner/late"]
         put(root, "projects/arena/planner/late", "here")
-        assert oracle.unresolved() == []
+        assert unresolved(oracle) == []
         assert [target for _, target, *_ in oracle.links(f"{BUILDER}/a")] == ["projects/arena/planner/late"]
         put(root, f"{BUILDER}/late", "nearer")
         targets = {target for _, target, *_ in oracle.links(f"{BUILDER}/a")}
         assert targets == {f"{BUILDER}/late", "projects/arena/planner/late"}
         (root / f"{BUILDER}/late.md").unlink()
         (root / "projects/arena/planner/late.md").rename(root / "projects/arena/planner/later.md")
-        assert len(oracle.unresolved()) == 2
+        assert len(unresolved(oracle)) == 2
         oracle.reconcile(full=True)
         assert_like_rebuilt(oracle)
 
@@ -351,11 +353,11 @@ def test_configuration_is_read_again_when_it_changes(root: Path) -> None:
         assert found() == {"taskid:ARENA-1", "component:TeaKettle"}
         own.write_text("= broken")
         assert found() == {"taskid:ZOO-2", "component:PhysicsEngine"}
-        assert [path for path, _, _ in oracle.problems()] == ["projects/arena/link-patterns.toml"]
+        assert [path for path, _, _ in list_problems(oracle)] == ["projects/arena/link-patterns.toml"]
         own.unlink()
         (root / "link-patterns.toml").unlink()
         assert len(found()) == 3
-        assert oracle.problems() == []
+        assert list_problems(oracle) == []
 
 
 # sizes ----------------------------------------------------------------------------------------------------------------
@@ -366,7 +368,7 @@ def test_an_empty_record_is_a_record(root: Path) -> None:
     with Oracle.open(str(root)) as oracle:
         shown = oracle.show(f"{BUILDER}/x")
         assert (shown.record.title, shown.text, shown.total_lines) == ("x", "", 0)
-        assert oracle.problems() == []
+        assert list_problems(oracle) == []
 
 
 def test_five_megabytes(root: Path) -> None:
@@ -392,7 +394,7 @@ def test_ten_thousand_links(root: Path) -> None:
     put(root, f"{BUILDER}/r7", "seven")
     with Oracle.open(str(root)) as oracle:
         assert len(oracle.links(f"{BUILDER}/x")) == 10_200
-        assert len(oracle.unresolved()) == 3_399
+        assert len(unresolved(oracle)) == 3_399
         oracle.reconcile(full=True)
         assert_like_rebuilt(oracle)
 
@@ -429,7 +431,7 @@ def test_odd_file_names(root: Path, name: str) -> None:
         assert [row[0] for row in oracle.backlinks(f"{BUILDER}/y")] == [slug]
         if name == name.strip():
             assert oracle.show(slug).record.slug == slug
-        assert oracle.problems() == []
+        assert list_problems(oracle) == []
         (root / f"{slug}.md").unlink()
         assert oracle.search("needle") == []
         oracle.reconcile(full=True)
@@ -445,7 +447,7 @@ def test_odd_folder_names(root: Path, folder: str) -> None:
         assert len(oracle.search("needle")) == 2
         (root / place / "x.md").rename(root / place / "z.md")
         assert {hit.record.slug for hit in oracle.search("needle")} == {f"{place}/z", "projects/arena/axb/y"}
-        paths = {path for path, _, _ in oracle.problems()}
+        paths = {path for path, _, _ in list_problems(oracle)}
         assert paths - {place} == {f"{place}/z.md", "projects/arena/axb/y.md"}
         oracle.reconcile(full=True)
         assert_like_rebuilt(oracle)

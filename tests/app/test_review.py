@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.records.review import review
 from oracle.domain.records.drafts import Draft
 from oracle.errors import NotInFederation
 
@@ -28,7 +29,7 @@ def decision(title: str, body: str, ts: str = "2026-01-02", **fields: str) -> st
 
 def found(root: Path, project: str = "") -> list[tuple[str, str, str]]:
     with Oracle.open(str(root)) as oracle:
-        remarks = oracle.review(project)
+        remarks = review(oracle, project)
     return [(item.sort.value, *(end.slug.rpartition("/")[2] for end in (item.record, item.other))) for item in remarks]
 
 
@@ -72,7 +73,7 @@ def test_likeness_is_what_was_measured(root: Path) -> None:
     put(root, f"{BUILDER}/old", decision("Lunch", "Soup.", ts="2026-01-01"))
     put(root, f"{BUILDER}/new", decision("Dinner", "Bread.", ts="2026-01-05", supersedes=f"{BUILDER}/old"))
     with Oracle.open(str(root)) as oracle:
-        remarks = [remark.as_json() for remark in oracle.review()]
+        remarks = [remark.as_json() for remark in review(oracle)]
     assert [(item["kind"], item["likeness"]) for item in remarks] == [("one-topic", 1.0), ("retired-subject", None)]
 
 
@@ -132,5 +133,5 @@ def test_many_records_are_compared_without_all_pairs(root: Path) -> None:
         oracle.write_many(
             [*drafts, Draft("decision", "arena", "Retries", body=CLAIM), Draft("plan", "zoo", "Hooks", body=SAME)]
         )
-        pairs = {(item.other.title, item.record.title) for item in oracle.review()}
+        pairs = {(item.other.title, item.record.title) for item in review(oracle)}
     assert ("Retries", "Hooks") in pairs or ("Hooks", "Retries") in pairs

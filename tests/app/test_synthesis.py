@@ -10,6 +10,7 @@ import pytest
 
 from oracle.api import Oracle
 from oracle.app.answers import synthesis
+from oracle.app.answers.synthesis import synthesise
 from oracle.store.root.configuration import load_synthesizer
 
 BUILDER = "projects/arena/builder"
@@ -47,7 +48,7 @@ def speak(root: Path, said: str) -> None:
 
 
 def ask(oracle: Oracle) -> synthesis.Reply:
-    return oracle.synthesise(oracle.answer(QUESTION))
+    return synthesise(oracle, oracle.answer(QUESTION))
 
 
 def test_off_unless_configured(oracle: Oracle) -> None:
@@ -65,7 +66,7 @@ def test_sentences_that_lean_on_nothing_are_dropped(root: Path, oracle: Oracle) 
         f"Webhooks are retried 5 times {retry}. They may also explode. Nine lives [f9]. After 30 minutes they are parked."
         f" {queue}\nThey are retried 7 times {retry}. Both hold {retry}{queue}, e.g. here {queue}.",
     )
-    reply = oracle.synthesise(asked)
+    reply = synthesise(oracle, asked)
     assert reply.synthesis is not None
     assert reply.synthesis.text == (
         f"Webhooks are retried 5 times {retry}. After 30 minutes they are parked. {queue}\n"
@@ -104,7 +105,7 @@ def test_never_below_a_hook_or_another(root: Path, oracle: Oracle, monkeypatch: 
 def test_not_for_an_answer_that_there_is_none_of(root: Path, oracle: Oracle) -> None:
     ran = root.parent / "ran"
     configure(root, f"open({str(ran)!r}, 'w')")
-    assert oracle.synthesise(oracle.answer("Who likes Kzyzdrk?")).synthesis is None
+    assert synthesise(oracle, oracle.answer("Who likes Kzyzdrk?")).synthesis is None
     assert not ran.exists()
 
 

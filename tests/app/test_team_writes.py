@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.delivery.decision_log import Entry
+from oracle.app.codebase import ownership
+from oracle.app.decisions.handover import resolve, send
+from oracle.app.delivery.ack_signs import check
+from oracle.app.delivery.decision_log import Entry, append, read_log
+from oracle.app.teamwork import compaction_check, workspaces
+from oracle.app.teamwork.integration import integrate
+from oracle.app.teamwork.peers import list_peers, synthesise
+from oracle.app.teamwork.rehearsal import rehearse, verify
+from oracle.app.teamwork.workflow import create_task, list_pending, supersede_old, update_step
 from tests.app.gitbox import GitBox
 from tests.app.test_decisions import ID, payload
 from tests.laws.recorder import judge, recording
@@ -30,36 +38,36 @@ PEER = "peer-deliveries/north"
 
 
 def decide(squad: Squad) -> None:
-    squad.oracle.send_decision(payload())
-    squad.oracle.resolve_decision("demo", ID, choice="A")
-    squad.oracle.log_decision(Entry("demo", "T-1", "t", "d"))
-    squad.oracle.decisions("demo")
+    send(squad.oracle, payload())
+    resolve(squad.oracle, "demo", ID, choice="A")
+    append(squad.oracle, Entry("demo", "T-1", "t", "d"))
+    read_log(squad.oracle, "demo")
 
 
 def go_on(squad: Squad) -> None:
-    squad.oracle.create_task("demo", "T-2")
-    squad.oracle.rehearse("demo", task_id="R-1")
-    squad.oracle.update_step("demo", "R-1", "1", status="in_progress")
-    squad.oracle.update_step("demo", "R-1", "1", status="done")
-    squad.oracle.pending_steps("demo", "builder")
+    create_task(squad.oracle, "demo", "T-2")
+    rehearse(squad.oracle, "demo", task_id="R-1")
+    update_step(squad.oracle, "demo", "R-1", "1", status="in_progress")
+    update_step(squad.oracle, "demo", "R-1", "1", status="done")
+    list_pending(squad.oracle, "demo", "builder")
     squad.ask("T-3", target="builder", kind="task")
-    squad.open(5 * 86400).supersede_old_tasks("demo")
+    supersede_old(squad.open(5 * 86400), "demo")
 
 
 def recover(squad: Squad) -> None:
     squad.complete("T-9", "builder", "planner", commit=squad.outside)  # type: ignore[attr-defined]
-    squad.oracle.integrate("demo", "T-9", lane="heavy")
-    squad.oracle.integrate("demo", "T-9", lane="medium")
+    integrate(squad.oracle, "demo", "T-9", lane="heavy")
+    integrate(squad.oracle, "demo", "T-9", lane="medium")
 
 
 def look(squad: Squad) -> None:
-    squad.oracle.check_ack("demo", "T-9")
-    squad.oracle.verify_rehearsal("demo", task_id="R-1") if (squad.tasks / "R-1").exists() else None
-    squad.oracle.peer_deliveries("demo")
-    squad.oracle.record_peer_delivery("demo", "north")
-    squad.oracle.check_ownership(str(squad.home.parent / "repo"))
-    squad.oracle.check_workspaces(project="demo")
-    squad.oracle.check_compaction("demo")
+    check(squad.oracle, "demo", "T-9")
+    verify(squad.oracle, "demo", task_id="R-1") if (squad.tasks / "R-1").exists() else None
+    list_peers(squad.oracle, "demo")
+    synthesise(squad.oracle, "demo", "north")
+    ownership.check(squad.oracle, str(squad.home.parent / "repo"))
+    workspaces.check(squad.oracle, project="demo")
+    compaction_check.check(squad.oracle, "demo")
 
 
 @pytest.fixture
@@ -94,12 +102,12 @@ def test_nothing_is_written_elsewhere(team: Squad, act):
 def test_decision_that_died_before_its_record_is_finished_by_the_same_call(
     squad: Squad, monkeypatch: pytest.MonkeyPatch
 ):
-    squad.oracle.send_decision(payload())
+    send(squad.oracle, payload())
     with monkeypatch.context() as patch:
         patch.setattr("oracle.app.records.once.write_once", die)
         with pytest.raises(Died):
-            squad.oracle.resolve_decision("demo", ID, choice="A")
-    done = squad.oracle.resolve_decision("demo", ID, choice="A")
+            resolve(squad.oracle, "demo", ID, choice="A")
+    done = resolve(squad.oracle, "demo", ID, choice="A")
     assert (Path(done.record).exists(), done.is_new) == (True, False)
     assert squad.states() == {ID: "acked"}
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from oracle.app.decisions.handover import resolve, send
 from oracle.app.delivery import divergent
 from oracle.app.delivery.team import open_team
 from oracle.app.queries import attend
 from oracle.app.queries.attend import Terms
+from oracle.app.teamwork.workflow import create_task, update_step
 from oracle.domain.delivery.receipts import Kind, new_receipt, receipt_name
 from oracle.domain.delivery.workflows import Step
 from tests.app.test_decisions import ID, payload
@@ -50,17 +52,17 @@ def pass_outside_of_the_main_line(squad: Squad) -> None:
 
 def change_a_step(squad: Squad) -> None:
     step = Step(1, "build", owner_role="builder", notify_on_done=("planner", EVIL))
-    squad.oracle.create_task("demo", "T-3", steps=(step,))
+    create_task(squad.oracle, "demo", "T-3", steps=(step,))
     path = squad.tasks / "T-3/workflow.md"
     path.write_text(path.read_text(encoding="utf-8").replace("1: build", f"1: {EVIL}"), encoding="utf-8")
     for status in ("in_progress", "done"):
-        squad.oracle.update_step("demo", "T-3", "1", status=status)
+        update_step(squad.oracle, "demo", "T-3", "1", status=status)
 
 
 def decide(squad: Squad) -> None:
     options = [{"id": "A", "label": EVIL[:80], "impact": EVIL}, {"id": "B", "label": "no", "impact": ""}]
-    squad.oracle.send_decision(payload(context=EVIL, options=options, from_seat="demo-planner"))
-    squad.oracle.resolve_decision("demo", ID, choice="A", by=EVIL, reason=EVIL)
+    send(squad.oracle, payload(context=EVIL, options=options, from_seat="demo-planner"))
+    resolve(squad.oracle, "demo", ID, choice="A", by=EVIL, reason=EVIL)
 
 
 @pytest.mark.parametrize(

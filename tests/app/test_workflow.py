@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.teamwork.workflow import create_task, list_pending, supersede_old, update_step
 from oracle.domain.delivery.workflows import Step
 from oracle.errors import InvalidName, NotFound, UsageError
 
@@ -23,18 +24,18 @@ STEPS = (
 
 @pytest.fixture
 def chain(squad: Squad) -> Squad:
-    squad.oracle.create_task("demo", "T1", steps=STEPS)
+    create_task(squad.oracle, "demo", "T1", steps=STEPS)
     return squad
 
 
 def test_task_is_made_once_and_left_as_it_is(squad: Squad):
-    folder, is_new = squad.oracle.create_task("demo", "T1")
+    folder, is_new = create_task(squad.oracle, "demo", "T1")
     assert (folder, is_new) == (str(squad.tasks / "T1"), True)
     assert squad.text("T1/workflow.md") == "# Workflow: T1\n\nworkflow_template: brief-driven\n\nsteps: []\n"
     assert squad.text("T1/STATUS.md").startswith("# Status: T1\n\nstatus: pending\n")
     (squad.tasks / "T1" / "workflow.md").write_text("mine", encoding="utf-8")
     (squad.tasks / "T1" / "STATUS.md").write_text("status: done\n", encoding="utf-8")
-    assert squad.oracle.create_task("demo", "T1")[1] is False
+    assert create_task(squad.oracle, "demo", "T1")[1] is False
     assert squad.text("T1/workflow.md") == "mine"
     assert "## dispatch log" in squad.text("T1/STATUS.md")
 
@@ -42,25 +43,25 @@ def test_task_is_made_once_and_left_as_it_is(squad: Squad):
 @pytest.mark.parametrize("task_id", ["..", "../x", "a/b", "", ".hidden"])
 def test_names_from_outside_are_checked(squad: Squad, task_id: str):
     with pytest.raises(InvalidName):
-        squad.oracle.create_task("demo", task_id)
+        create_task(squad.oracle, "demo", task_id)
     with pytest.raises(InvalidName):
-        squad.oracle.update_step("demo", task_id, "a", status="done")
+        update_step(squad.oracle, "demo", task_id, "a", status="done")
 
 
 def test_steps_that_can_not_be_followed_are_not_written(squad: Squad):
     with pytest.raises(UsageError, match="wait for each other"):
-        squad.oracle.create_task("demo", "T1", steps=(Step(1, "a", prereq=("b",)), Step(2, "b", prereq=("a",))))
+        create_task(squad.oracle, "demo", "T1", steps=(Step(1, "a", prereq=("b",)), Step(2, "b", prereq=("a",))))
     assert squad.text("T1/workflow.md") == ""
 
 
 def test_step_in_dashes_waits_for_its_prerequisite(squad: Squad):
-    squad.oracle.create_task("demo", "T1")
+    create_task(squad.oracle, "demo", "T1")
     (squad.tasks / "T1" / "workflow.md").write_text(
         "## Step 1: build\nowner_role: builder\nstatus: pending\n\n"
         "## Step 2: multi\nowner_role: builder\nstatus: pending\nprereq:\n  - build\n",
         encoding="utf-8",
     )
-    assert squad.oracle.pending_steps("demo", "builder") == [("T1", "build")]
+    assert list_pending(squad.oracle, "demo", "builder") == [("T1", "build")]
 
 
 def test_one_bad_workflow_hides_no_other(chain: Squad):
@@ -68,63 +69,63 @@ def test_one_bad_workflow_hides_no_other(chain: Squad):
         (chain.tasks / task_id).mkdir()
         (chain.tasks / task_id / "workflow.md").write_bytes(content)
     (chain.tasks / "T3" / "workflow.md").mkdir(parents=True)
-    assert chain.oracle.pending_steps("demo", "builder") == [("T1", "build")]
+    assert list_pending(chain.oracle, "demo", "builder") == [("T1", "build")]
     assert any("T0 can't be followed" in line for line in chain.warnings)
 
 
 def test_step_goes_on_and_tells_whom_it_names(chain: Squad):
-    assert chain.oracle.update_step("demo", "T1", "build", status="in_progress").wake_ups == ()
-    done = chain.oracle.update_step("demo", "T1", "1", status="done")
+    assert update_step(chain.oracle, "demo", "T1", "build", status="in_progress").wake_ups == ()
+    done = update_step(chain.oracle, "demo", "T1", "1", status="done")
     assert [one.seat for one in done.wake_ups] == ["planner", "memory"]
     assert chain.recorder.woken() == [("planner", "T1"), ("memory", "T1")]
-    assert chain.oracle.pending_steps("demo", "reviewer") == [("T1", "multi")]
+    assert list_pending(chain.oracle, "demo", "reviewer") == [("T1", "multi")]
     assert "status: in_progress" in chain.text("T1/STATUS.md")
     assert "step 1 (build) is done" in chain.text("T1/STATUS.md")
-    assert not chain.oracle.update_step("demo", "T1", "build", status="done").is_new
+    assert not update_step(chain.oracle, "demo", "T1", "build", status="done").is_new
     assert len(chain.recorder.lines()) == 2
 
 
 def test_blocked_step_tells_others(chain: Squad):
-    chain.oracle.update_step("demo", "T1", "build", status="in_progress")
-    chain.oracle.update_step("demo", "T1", "build", status="blocked")
+    update_step(chain.oracle, "demo", "T1", "build", status="in_progress")
+    update_step(chain.oracle, "demo", "T1", "build", status="blocked")
     assert chain.recorder.woken() == [("reviewer", "T1")]
     assert "status: blocked" in chain.text("T1/STATUS.md")
 
 
 def test_wake_up_that_fails_waits(chain: Squad):
     chain.recorder.away.update(("planner", "memory"))
-    chain.oracle.update_step("demo", "T1", "build", status="in_progress")
-    chain.oracle.update_step("demo", "T1", "build", status="done")
+    update_step(chain.oracle, "demo", "T1", "build", status="in_progress")
+    update_step(chain.oracle, "demo", "T1", "build", status="done")
     assert len(chain.inbox().waiting) == 2
 
 
 def test_step_that_is_begun_early_is_a_warning(chain: Squad):
-    chain.oracle.update_step("demo", "T1", "multi", status="in_progress")
+    update_step(chain.oracle, "demo", "T1", "multi", status="in_progress")
     assert any("multi was begun before build is done" in line for line in chain.warnings)
 
 
 def test_refused_change_writes_nothing(chain: Squad):
     before = chain.snapshot()
     with pytest.raises(UsageError):
-        chain.oracle.update_step("demo", "T1", "build", status="done")
+        update_step(chain.oracle, "demo", "T1", "build", status="done")
     with pytest.raises(NotFound):
-        chain.oracle.update_step("demo", "T9", "build", status="done")
+        update_step(chain.oracle, "demo", "T9", "build", status="done")
     assert chain.snapshot() == before
 
 
 def test_project_without_profile_has_workflows_too(root: Path):
     with Oracle.open(str(root)) as oracle:
-        oracle.create_task("other", "T1", steps=STEPS)
-        oracle.update_step("other", "T1", "build", status="in_progress")
-        assert oracle.update_step("other", "T1", "build", status="done").wake_ups == ()
-        assert oracle.pending_steps("other", "reviewer") == [("T1", "multi")]
+        create_task(oracle, "other", "T1", steps=STEPS)
+        update_step(oracle, "other", "T1", "build", status="in_progress")
+        assert update_step(oracle, "other", "T1", "build", status="done").wake_ups == ()
+        assert list_pending(oracle, "other", "reviewer") == [("T1", "multi")]
 
 
 def test_planner_task_without_workflow_is_a_warning(squad: Squad):
     squad.ask("T1", source="memory", target="planner", kind="task")
     assert any("`oracle task create T1 --project demo`" in line for line in squad.warnings)
     squad.warnings.clear()
-    squad.oracle.create_task("demo", "T2")
+    create_task(squad.oracle, "demo", "T2")
     squad.ask("T2", source="memory", target="planner", kind="task")
     squad.ask("Q-1", source="builder", target="planner", kind="query")
     assert squad.warnings == []
@@ -136,10 +137,10 @@ def test_old_tasks_that_nobody_delivered_are_superseded(squad: Squad):
     squad.ask("T3", target="reviewer", kind="task")
     squad.complete("T2", "builder", "planner")
     later = squad.open(4 * 86400)
-    assert squad.oracle.supersede_old_tasks("demo") == []
-    assert later.supersede_old_tasks("demo", days=1e9) == []
-    assert later.supersede_old_tasks("demo") == [("builder", "T1"), ("reviewer", "T3")]
-    assert later.supersede_old_tasks("demo") == []
+    assert supersede_old(squad.oracle, "demo") == []
+    assert supersede_old(later, "demo", days=1e9) == []
+    assert supersede_old(later, "demo") == [("builder", "T1"), ("reviewer", "T3")]
+    assert supersede_old(later, "demo") == []
     assert "## [superseded] T1" in squad.text("builder/TODO.md")
     assert "superseded" in squad.text("TASKS.md")
     assert "builder superseded T1" in squad.text("STATUS.md")
@@ -147,16 +148,16 @@ def test_old_tasks_that_nobody_delivered_are_superseded(squad: Squad):
 
 def test_task_of_a_project_that_is_not_there_is_made_with_a_warning(squad: Squad):
     squad.warnings.clear()
-    folder, is_new = squad.oracle.create_task("dmeo", "T1")
+    folder, is_new = create_task(squad.oracle, "dmeo", "T1")
     assert (folder.endswith("/tasks/dmeo/T1"), is_new) == (True, True)
     assert squad.warnings == ["project dmeo is new; did you mean demo?"]
-    squad.oracle.create_task("dmeo", "T2")
-    squad.oracle.create_task("demo", "T2")
+    create_task(squad.oracle, "dmeo", "T2")
+    create_task(squad.oracle, "demo", "T2")
     assert len(squad.warnings) == 1
 
 
 def test_steps_are_written_below_what_a_new_workflow_says(squad: Squad):
-    squad.oracle.create_task("demo", "T1")
+    create_task(squad.oracle, "demo", "T1")
     path = squad.tasks / "T1" / "workflow.md"
     path.write_text(f"{path.read_text()}\n## Step 1: build\nowner_role: builder\nstatus: pending\n")
-    assert squad.oracle.pending_steps("demo", "builder") == [("T1", "build")]
+    assert list_pending(squad.oracle, "demo", "builder") == [("T1", "build")]

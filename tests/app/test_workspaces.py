@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from oracle.app.teamwork.workspaces import check
 from tests.app.gitbox import GitBox
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def box(tmp_path: Path) -> GitBox:
 
 def stale(squad: Squad, box: GitBox, folder: Path | None, **more: str) -> list[str]:
     words = {"workspace": str(folder)} if folder else {}
-    found = squad.oracle.check_workspaces(repo=str(box.folder), **words, **more)
+    found = check(squad.oracle, repo=str(box.folder), **words, **more)
     return [one.page.rpartition("/")[2] for one in found]
 
 
@@ -44,7 +45,7 @@ def test_what_can_not_be_told_is_silent(squad: Squad, box: GitBox, tmp_path: Pat
     (tmp_path / "AGENTS.md").mkdir()
     assert stale(squad, box, tmp_path) == []
     assert stale(squad, box, tmp_path / "nowhere") == []
-    assert squad.oracle.check_workspaces(workspace=str(tmp_path), repo=str(tmp_path / "nowhere")) == []
+    assert check(squad.oracle, workspace=str(tmp_path), repo=str(tmp_path / "nowhere")) == []
     assert squad.warnings == []
 
 
@@ -53,6 +54,6 @@ def test_every_seat_of_a_project_is_looked_at(squad: Squad, box: GitBox):
         folder = squad.home / ".agents" / "workspaces" / "demo" / seat
         folder.mkdir(parents=True)
         (folder / "CLAUDE.md").write_text("rendered_from_clawseat_sha: 1111111\n", encoding="utf-8")
-    found = squad.oracle.check_workspaces(project="demo", repo=str(box.folder))
+    found = check(squad.oracle, project="demo", repo=str(box.folder))
     assert [one.page.split("/")[-2] for one in found] == ["builder", "memory"]
     assert found[0].command == "agent_admin engineer regenerate-workspace --project demo --all-seats"

@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oracle.api import Oracle
+from oracle.app.records.listing import list_problems
+from oracle.app.records.succession import chains, marks
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.values import fields_of
 from oracle.errors import DiskFailure, InvalidRecord, NotInMemory, OracleError, OwnershipError, SecretFound, UsageError
@@ -48,7 +50,7 @@ def test_a_record_is_on_disk_linked_indexed_published_and_noted(root: Path, kind
         assert (record.kind, record.project, record.title, record.task_id) == (kind, "arena", "Use one lock", "T-9")
         assert (root / "_backlinks/entity++taskid++ARENA-1.jsonl").is_file()
         assert [event["slug"] for event in journal.read(oracle.root)] == [written.slug]
-        assert oracle.problems() == []
+        assert list_problems(oracle) == []
 
 
 RESERVED = {"schema_version", "id", "ts", *fields_of(Draft)}
@@ -385,7 +387,7 @@ def test_a_record_is_retired_once(root: Path) -> None:
         newest = oracle.write(Draft("decision", "arena", "Three retries", "Thrice.", supersedes=(newer,))).slug
         of_old = oracle.retire(newer, "What stands in its place would be lost from sight.")
         assert f"{newer} is superseded already, by {newest}" in of_old.already
-        assert oracle.chains([newer]) == {newer: (newest,)}
+        assert chains(oracle, [newer]) == {newer: (newest,)}
 
 
 def test_marks_name_what_does_not_hold(root: Path) -> None:
@@ -395,7 +397,7 @@ def test_marks_name_what_does_not_hold(root: Path) -> None:
         gone = oracle.write(Draft("decision", "arena", "Gone", "Nothing.")).slug
         oracle.retire(gone, "Over.")
         asked = [old, new, gone, "projects/arena/decision/ghost", "entity:taskid:ARENA-1"]
-        assert oracle.marks(asked) == {old: "superseded", gone: "retired", "projects/arena/decision/ghost": "missing"}
+        assert marks(oracle, asked) == {old: "superseded", gone: "retired", "projects/arena/decision/ghost": "missing"}
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.journal import events
 from oracle.domain.delivery.receipts import receipt_name
 from oracle.store.delivery import leases
 from tests.daemon.boxed import POINTS
@@ -91,7 +92,7 @@ def test_what_the_disk_answers_is_delivered_at_once(served: Served) -> None:
     assert response["all_verified"] is True
     assert "five tries" in response["answer"]
     served.until(lambda: [seat for seat, _ in served.woken()] == ["planner"], "the planner is woken")
-    assert [event["holder"] for event in served.squad.oracle.events() if event["event"] == "claim"] == ["oracle"]
+    assert [event["holder"] for event in events(served.squad.oracle) if event["event"] == "claim"] == ["oracle"]
 
 
 def test_the_rest_goes_to_the_memory_seat_with_a_packet(served: Served) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.root import check
 from oracle.domain.links.links import DEFAULT_PATTERNS
 from oracle.index.scan import stat_of
 from oracle.index.write import reader_process, rebuild
@@ -110,4 +111,4 @@ def test_a_printer_that_fails_is_made_up_for(root: Path, monkeypatch: pytest.Mon
     with Oracle.open(str(root)) as oracle:
         report = oracle.reconcile(rebuild=True)
         assert report.printed == len(snapshot(root))
-        assert oracle.check() == []
+        assert check(oracle) == []

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.records.graph import entities
+from oracle.app.root import check
 from oracle.domain.records.drafts import Draft
 from oracle.errors import DiskFailure, LockTimeout, NotInMemory, RootUnusable, TreeEmptied
 from oracle.index import fresh
@@ -159,7 +161,7 @@ ASKED = {
     "links": lambda oracle: [row[1] for row in oracle.links(f"{BUILDER}/plain")],
     "search": lambda oracle: [hit.record.slug for hit in oracle.search("zeppelin")],
     "list": lambda oracle: [record.slug for record in oracle.records({"task": "SHOP-778"})],
-    "entities": lambda oracle: [name for name, _ in oracle.entities("commit")],
+    "entities": lambda oracle: [name for name, _ in entities(oracle, "commit")],
 }
 
 
@@ -619,7 +621,7 @@ def test_a_table_that_is_missing_is_damage_like_any_other(oracle: Oracle, root: 
     with sqlite3.connect(root / "_state" / "oracle.db") as connection:
         connection.execute("DROP TABLE edge")
     assert oracle.backlinks("entity:taskid:ARENA-1")
-    assert oracle.check() == []
+    assert check(oracle) == []
 
 
 def test_waiting_for_the_lock_outlives_the_removal_of_the_state(root: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.root import check
 from oracle.cli.main import run
 from oracle.domain.records.drafts import Draft
 from oracle.errors import DiskFailure
@@ -66,7 +67,7 @@ def test_reading_answers_where_nothing_can_be_written(disk: Disk, fault: str, st
     with Oracle.open(str(root), warn=warnings.append) as oracle:
         warnings.clear()
         assert [slug for slug, *_ in oracle.backlinks(TARGET)] == wanted
-        assert oracle.check() == []
+        assert check(oracle) == []
     assert not [one for one in warnings if "in memory" in one]
 
 

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.memories.keep import Lesson
+from oracle.app.codebase.stale_names import stale
+from oracle.app.doctor import repair
+from oracle.app.memories import packets
+from oracle.app.memories.keep import Lesson, inspect, list_memories, reflect, refresh
+from oracle.app.records.graph import entities, unresolved
+from oracle.app.records.listing import list_orphans, list_problems
+from oracle.app.records.publish import publish_all
+from oracle.app.records.succession import chains, standing
+from oracle.app.root import check
+from oracle.app.scans.machine import reveal, scan
+from oracle.app.scans.project import scan_project
+from oracle.app.scans.projects import add, archive, find, list_all
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.records.memories import Given
 from oracle.domain.records.packets import Request
@@ -39,39 +50,39 @@ def use_everything(oracle: Oracle) -> None:
     oracle.write_many([Draft("task", "arena", f"T {number}", body="[[One]]") for number in range(3)])
     oracle.retire("projects/arena/builder/x", "over")
     kept = oracle.remember(Given("preference", "Rule", "Always so.", edges=(("supports", first.slug),)))
-    lesson = oracle.reflect(Lesson("Go on", worked=("one step",), project="arena"))
-    oracle.refresh(lesson.memories, replacement=kept.memories[0])
-    oracle.scan_machine(("system", "credentials"))
-    oracle.scan_project("arena", str(Path(__file__).parent), depth="deep", commit=True)
-    oracle.add_project("arena", {"repo_path": str(Path(__file__).parent)})
-    oracle.archive_project("arena")
+    lesson = reflect(oracle, Lesson("Go on", worked=("one step",), project="arena"))
+    refresh(oracle, lesson.memories, replacement=kept.memories[0])
+    scan(oracle, ("system", "credentials"))
+    scan_project(oracle, "arena", str(Path(__file__).parent), depth="deep", commit=True)
+    add(oracle, "arena", {"repo_path": str(Path(__file__).parent)})
+    archive(oracle, "arena")
     oracle.reconcile(full=True)
     oracle.reconcile(rebuild=True)
     reads: list[Callable[[], object]] = [
         lambda: oracle.backlinks("entity:taskid:ARENA-1", fresh=True),
         lambda: oracle.links(first.slug),
         lambda: oracle.graph(first.slug, depth=3, direction="both"),
-        lambda: oracle.entities("taskid"),
-        lambda: oracle.orphans("arena"),
-        oracle.unresolved,
+        lambda: entities(oracle, "taskid"),
+        lambda: list_orphans(oracle, "arena"),
+        lambda: unresolved(oracle),
         lambda: oracle.records({"project": "arena"}),
         lambda: oracle.search("one"),
         lambda: oracle.show(first.slug),
         lambda: oracle.fact("network.host"),
         lambda: oracle.packet(Request("one", "executor", task_id="ARENA-1")),
-        lambda: oracle.packets(5),
-        lambda: oracle.memory(first.slug),
-        oracle.memories,
+        lambda: packets.kept(oracle, 5),
+        lambda: inspect(oracle, first.slug),
+        lambda: list_memories(oracle),
         oracle.status,
-        oracle.problems,
-        oracle.standing,
-        lambda: oracle.chains([first.slug]),
-        oracle.check,
+        lambda: list_problems(oracle),
+        lambda: standing(oracle),
+        lambda: chains(oracle, [first.slug]),
+        lambda: check(oracle),
         lambda: oracle.answer("who mentions one and network.host"),
-        lambda: oracle.stale("arena"),
-        lambda: oracle.reveal("network.host"),
-        lambda: oracle.project("arena"),
-        lambda: oracle.projects(with_archived=True),
+        lambda: stale(oracle, "arena"),
+        lambda: reveal(oracle, "network.host"),
+        lambda: find(oracle, "arena"),
+        lambda: list_all(oracle, with_archived=True),
     ]
     for read in reads:
         assert read() is not None
@@ -91,7 +102,7 @@ def test_publishing_and_doctoring_write_nothing_outside_the_table(root: Path) ->
     with Oracle.open(str(root)) as oracle:
         oracle.write(Draft("decision", "arena", "One"))
         with recording() as acts:
-            for use in (oracle.publish, oracle.doctor, oracle.repair):
+            for use in (lambda: publish_all(oracle), oracle.doctor, lambda: repair(oracle)):
                 use()
     assert judge(acts, root) == []
 
@@ -112,7 +123,12 @@ def test_reading_a_root_that_is_not_there_makes_nothing(tmp_path: Path) -> None:
     root = tmp_path / "nowhere"
     with recording() as acts:
         oracle = Oracle.open(str(root))
-        for use in (oracle.status, oracle.problems, oracle.reconcile, lambda: oracle.write(Draft("plan", "a", "b"))):
+        for use in (
+            oracle.status,
+            lambda: list_problems(oracle),
+            oracle.reconcile,
+            lambda: oracle.write(Draft("plan", "a", "b")),
+        ):
             with pytest.raises(OracleError, match="does not exist"):
                 use()
     assert acts == []

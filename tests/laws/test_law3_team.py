@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.delivery.decision_log import Entry
+from oracle.app.decisions import handover
+from oracle.app.delivery import decision_log
+from oracle.app.delivery.acknowledge import acknowledge as acknowledge_
+from oracle.app.delivery.decision_log import Entry, read_log
+from oracle.app.teamwork import rehearsal, workflow
+from oracle.app.teamwork.integration import integrate
+from oracle.app.teamwork.peers import synthesise
+from oracle.app.teamwork.workflow import create_task, update_step
 from oracle.domain.delivery.workflows import Step
 from oracle.domain.records.drafts import Draft, Evidence
 from tests.app.squad import Later, Recorder, Squad
@@ -29,27 +36,27 @@ INDEX = "# Memory\n\n- T-1: ✅ MERGED 2026-04-27\n- T-2: 🚀 in flight\n- T-3:
 
 
 def send(oracle: Oracle) -> None:
-    oracle.send_decision(payload())
+    handover.send(oracle, payload())
 
 
 def send_anew(oracle: Oracle) -> None:
-    oracle.send_decision(payload(decision_id=ID.replace("6", "7")))
+    handover.send(oracle, payload(decision_id=ID.replace("6", "7")))
 
 
 def resolve(oracle: Oracle) -> None:
-    oracle.resolve_decision("demo", ID, choice="A")
+    handover.resolve(oracle, "demo", ID, choice="A")
 
 
 def finish(oracle: Oracle) -> None:
-    oracle.update_step("demo", "T-1", "build", status="done")
+    update_step(oracle, "demo", "T-1", "build", status="done")
 
 
 def make(oracle: Oracle) -> None:
-    oracle.create_task("demo", "T-2", steps=(Step(1, "a", owner_role="builder"),))
+    create_task(oracle, "demo", "T-2", steps=(Step(1, "a", owner_role="builder"),))
 
 
 def rehearse(oracle: Oracle) -> None:
-    oracle.rehearse("demo", task_id="R-1")
+    rehearsal.rehearse(oracle, "demo", task_id="R-1")
 
 
 def archive(oracle: Oracle) -> None:
@@ -59,19 +66,19 @@ def archive(oracle: Oracle) -> None:
 
 
 def peer(oracle: Oracle) -> None:
-    oracle.record_peer_delivery("demo", "north")
+    synthesise(oracle, "demo", "north")
 
 
 def land(oracle: Oracle) -> None:
-    oracle.integrate("demo", "T-9", lane="light", commit="abc1234", notifies=False)
+    integrate(oracle, "demo", "T-9", lane="light", commit="abc1234", notifies=False)
 
 
 def have_repaired(oracle: Oracle) -> None:
-    oracle.integrate("demo", "T-9", lane="medium")
+    integrate(oracle, "demo", "T-9", lane="medium")
 
 
 def escalate(oracle: Oracle) -> None:
-    oracle.integrate("demo", "T-9", lane="heavy", reason="Two schemas differ.")
+    integrate(oracle, "demo", "T-9", lane="heavy", reason="Two schemas differ.")
 
 
 def change_lanes(oracle: Oracle) -> None:
@@ -81,11 +88,11 @@ def change_lanes(oracle: Oracle) -> None:
 
 
 def acknowledge(oracle: Oracle) -> None:
-    oracle.acknowledge("demo", "T-9", source="builder", target="planner")
+    acknowledge_(oracle, "demo", "T-9", source="builder", target="planner")
 
 
 def supersede_old(oracle: Oracle) -> None:
-    oracle.supersede_old_tasks("demo", days=0)
+    workflow.supersede_old(oracle, "demo", days=0)
 
 
 def prepare(folder: Path) -> None:
@@ -101,11 +108,11 @@ def prepare(folder: Path) -> None:
     receipt.write_text(receipt.read_text().replace('"lineage_status": "unknown"', '"lineage_status": "divergent"'))
     assert "divergent" in receipt.read_text()
     squad.ask("T-8", target="builder", objective="Build more.", kind="task", stacks=True, notifies=False)
-    squad.oracle.send_decision(payload(decision_id=ID), notifies=False)
-    squad.oracle.create_task(
-        "demo", "T-1", steps=(Step(1, "build", owner_role="builder", notify_on_done=("planner",)),)
+    handover.send(squad.oracle, payload(decision_id=ID), notifies=False)
+    create_task(
+        squad.oracle, "demo", "T-1", steps=(Step(1, "build", owner_role="builder", notify_on_done=("planner",)),)
     )
-    squad.oracle.update_step("demo", "T-1", "build", status="in_progress")
+    update_step(squad.oracle, "demo", "T-1", "build", status="in_progress")
     (squad.home / "MEMORY.md").write_text(INDEX, encoding="utf-8")
     (squad.tasks / "peer-deliveries" / "north").mkdir(parents=True)
     (squad.tasks / "peer-deliveries" / "north" / "DELIVERY.md").write_text("task_id: T-7\n", encoding="utf-8")
@@ -201,16 +208,16 @@ def test_an_entry_of_the_log_is_there_whole_or_not_at_all_and_the_next_one_is_on
 
     def append(_say: object) -> None:
         with enter(folder) as oracle:
-            oracle.log_decision(entry)
+            decision_log.append(oracle, entry)
 
     for number in range(1, MOST):
         again(ready, folder)
         outcome = run_until(number, append, after=False)
         with enter(folder) as oracle:
-            before = oracle.decisions("demo")
+            before = read_log(oracle, "demo")
             assert [one["detail"] for one in before] in ([], [entry.detail])
-            oracle.log_decision(entry)
-            assert len(oracle.decisions("demo")) == len(before) + 1
+            decision_log.append(oracle, entry)
+            assert len(read_log(oracle, "demo")) == len(before) + 1
         if not outcome.killed:
             break
     assert 5 < number < MOST - 1

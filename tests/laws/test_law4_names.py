@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.api import Oracle
+from oracle.app.records.listing import list_problems
 from oracle.domain.names.slugs import MAX_NAME_BYTES, check_name
 from oracle.domain.records.drafts import Draft, name_of
 from oracle.errors import InvalidName, InvalidRecord, OracleError, UsageError
@@ -100,7 +101,7 @@ def test_links_that_leave_the_root_are_not_followed_and_are_named(root: Path, tm
     (root / "learnings/good.md").write_text("needle")
     with Oracle.open(str(root)) as oracle:
         assert [hit.record.slug for hit in oracle.search("needle")] == ["learnings/good"]
-        assert [path for path, line, reason in oracle.problems() if line and reason] == [where]
+        assert [path for path, line, reason in list_problems(oracle) if line and reason] == [where]
         assert not oracle.backlinks("entity:taskid:OUTSIDE-1")
 
 
@@ -131,7 +132,7 @@ def test_links_inside_the_root_count_once_a_file_and_never_as_a_folder(root: Pat
     with Oracle.open(str(root)) as oracle:
         slugs = {record.slug for record in oracle.records({})}
         assert slugs == {"projects/a/builder/x", "projects/a/builder/link"}
-        named = {path for path, _, _ in oracle.problems()}
+        named = {path for path, _, _ in list_problems(oracle)}
         assert named == {"projects/b", "projects/a/builder/loop", "projects/a/builder/self.md"}
 
 
@@ -227,6 +228,6 @@ def test_a_link_to_a_file_that_is_no_record_is_not_read(root: Path) -> None:
     with Oracle.open(str(root)) as oracle:
         assert oracle.search("canary-word") == []
         assert [record.slug for record in oracle.records({})] == ["projects/arena/builder/good"]
-        assert oracle.problems() == [
+        assert list_problems(oracle) == [
             ("projects/arena/builder/innocent.json", 1, "A symbolic link to a file that is no record is not followed.")
         ]

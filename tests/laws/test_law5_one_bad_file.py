@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.records.listing import list_problems
 from tests.conftest import read_cases
 from tests.laws.ledger import assert_like_rebuilt
 
@@ -89,7 +90,7 @@ def assert_good_ones_are_found(oracle: Oracle) -> None:
 
 
 def assert_named(oracle: Oracle, name: str) -> None:
-    found = [(line, reason) for path, line, reason in oracle.problems() if path == f"projects/arena/builder/{name}"]
+    found = [(line, reason) for path, line, reason in list_problems(oracle) if path == f"projects/arena/builder/{name}"]
     assert found
     assert all(line >= 1 and reason.endswith(".") for line, reason in found)
 
@@ -137,7 +138,7 @@ def test_names_that_are_no_text(root: Path) -> None:
         stream.write(b"x")
     with Oracle.open(str(root)) as oracle:
         assert_good_ones_are_found(oracle)
-        assert len([path for path, _, reason in oracle.problems() if "UTF-8" in reason]) == 2
+        assert len([path for path, _, reason in list_problems(oracle) if "UTF-8" in reason]) == 2
 
 
 def test_what_is_no_business_of_ours_is_passed_over(root: Path) -> None:
@@ -150,7 +151,7 @@ def test_what_is_no_business_of_ours_is_passed_over(root: Path) -> None:
     (root / "projects/arena/_index/files.json").write_text("{")
     with Oracle.open(str(root)) as oracle:
         assert {record.slug for record in oracle.records({})} == good_slugs()
-        assert oracle.problems() == []
+        assert list_problems(oracle) == []
 
 
 @pytest.mark.parametrize("seconds", [-(10**10), -1, 0, 10**10, 15 * 10**9])
@@ -206,7 +207,7 @@ def test_files_that_can_not_be_read(root: Path, monkeypatch: pytest.MonkeyPatch,
             assert_named(oracle, "bad.md")
         os.utime(folder / "bad.md")
         assert oracle.records({}, fresh=True)
-        assert oracle.problems() == []
+        assert list_problems(oracle) == []
 
 
 def test_folders_that_can_not_be_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,7 +227,7 @@ def test_folders_that_can_not_be_read(root: Path, monkeypatch: pytest.MonkeyPatc
             assert_good_ones_are_found(oracle)
             assert_named(oracle, "sub")
         assert_good_ones_are_found(oracle)
-        assert oracle.problems() == []
+        assert list_problems(oracle) == []
 
 
 @pytest.mark.parametrize("case", read_cases("frontmatter"), ids=lambda case: case["id"])
@@ -239,7 +240,7 @@ def test_frontmatter_cases_through_the_index(root: Path, case: dict[str, Any]) -
         if expect.get("problem"):
             assert_named(oracle, "case.md")
         elif "problem" in expect:
-            assert oracle.problems() == []
+            assert list_problems(oracle) == []
         if "searchable" in expect:
             slugs = {hit.record.slug for hit in oracle.search(expect["searchable"])}
             assert slugs == {*good_slugs(), "projects/arena/builder/case"}

@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from oracle.app.delivery.decision_log import Entry
-from oracle.app.delivery.notices import Notice
+from oracle.app.decisions.handover import send
+from oracle.app.delivery.decision_log import Entry, append
+from oracle.app.delivery.notices import Notice, notify
+from oracle.app.teamwork import push
+from oracle.app.teamwork.integration import integrate
+from oracle.app.teamwork.peers import synthesise
 from oracle.app.teamwork.push import Message
+from oracle.app.teamwork.workflow import create_task
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.errors import OracleError
 from tests.app.squad import Squad
@@ -59,13 +64,13 @@ def hand_over(squad: Squad, fake: Fakes, policy: str) -> Iterator[Callable[[], o
         extra={"deep": {"list": [fake("x")]}},
     )
     yield lambda: squad.oracle.write(draft, secrets=policy)
-    yield lambda: squad.oracle.log_decision(Entry("demo", "T-1", fake("entry"), fake("detail"), reason=fake("reason")))
-    yield lambda: squad.oracle.notify(Notice("demo", "planner", "builder", fake("notice"), task_id="T-1"))
-    yield lambda: squad.oracle.send_decision(payload(context=fake("context")))
-    yield lambda: squad.oracle.push(Message(fake("push"), "demo"))
-    yield lambda: squad.oracle.record_peer_delivery("demo", "north", summary=fake("peer"))
-    yield lambda: squad.oracle.integrate("demo", "T-1", lane="heavy", reason=fake("lane"))
-    yield lambda: squad.oracle.create_task("demo", fake("task"))
+    yield lambda: append(squad.oracle, Entry("demo", "T-1", fake("entry"), fake("detail"), reason=fake("reason")))
+    yield lambda: notify(squad.oracle, Notice("demo", "planner", "builder", fake("notice"), task_id="T-1"))
+    yield lambda: send(squad.oracle, payload(context=fake("context")))
+    yield lambda: push.send(squad.oracle, Message(fake("push"), "demo"))
+    yield lambda: synthesise(squad.oracle, "demo", "north", summary=fake("peer"))
+    yield lambda: integrate(squad.oracle, "demo", "T-1", lane="heavy", reason=fake("lane"))
+    yield lambda: create_task(squad.oracle, "demo", fake("task"))
     yield lambda: call(squad.path, "dispatch", target="builder", objective=fake("mcp"), project="demo", kind="task")
     yield lambda: call(squad.path, "deliver", task_id="Q-3", target="planner", response={"answer": fake("mcp-d")})
     yield lambda: call(squad.path, "write_record", kind="decision", title="t", body=fake("mcp-write"), project="demo")

@@ -17,6 +17,7 @@ from oracle.api import Oracle
 from oracle.app.clock import SystemClock
 from oracle.app.delivery.deliver import Delivery
 from oracle.app.delivery.order import QUERY, TASK, Order
+from oracle.app.delivery.team import init_profile
 from oracle.cli.main import run
 from oracle.compat import dispatch_task, memory_deliver, memory_router, memory_write
 from oracle.daemon.serve import Daemon
@@ -371,7 +372,7 @@ def test_every_door_leaves_the_same_files(
         clock.now = START * 10**9
         put(root, f"{REPLACED}.md", "---\ntitle: Three tries\nts: 2026-11-01T00:00:00Z\n---\n\nThree times.\n")
         with Oracle.open(str(root)) as oracle:
-            oracle.init_profile("demo", ("memory", "planner", "builder"), repo_root=str(tmp_path / "repo"))
+            init_profile(oracle, "demo", ("memory", "planner", "builder"), repo_root=str(tmp_path / "repo"))
         play(opened(), clock)
         left[name] = snapshot(home)
         shutil.rmtree(home)

@@ -14,6 +14,7 @@ import mcp
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.root import check
 from tests.growth import costs_at_most
 from tests.mcp.desk import CHECKOUT, Result, command, parameters, put
 
@@ -280,4 +281,4 @@ def test_twenty_servers_on_one_root_at_once(arena: Path):
     with Oracle.open(str(arena)) as oracle:
         assert len(oracle.records({"project": "arena", "kind": "decision"})) == 2 * SERVERS
         assert len(oracle.backlinks("entity:taskid:ARENA-228")) == 2 * SERVERS + 1
-        assert oracle.check() == []
+        assert check(oracle) == []

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.records.publish import publish_all
+from oracle.app.scans.projects import add
 from oracle.compat import query_memory, scan_environment, scan_project
 from oracle.scan.machine import SCANNERS
 from tests.app.squad import Squad
@@ -86,9 +88,9 @@ def scan_everything(squad: Squad, *words: str) -> None:
     commit = ["--memory-dir", root, "--project", "arena", "--repo", repo, "--depth", "deep", "--force-commit"]
     assert scan_project.main(commit) == 0
     with Oracle.open(root) as oracle:
-        oracle.add_project("arena", {"repo_path": repo})
+        add(oracle, "arena", {"repo_path": repo})
         oracle.reconcile(full=True)
-        oracle.publish()
+        publish_all(oracle)
     squad.ask("Q-1", objective="What is the FIRST_API_KEY?")
     squad.deliver("Q-1")
 

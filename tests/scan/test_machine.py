@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.records.publish import publish_all
 from oracle.compat import query_memory, scan_environment
 from oracle.scan import machine as machines
 from oracle.scan.machine import DEFAULT, SCANNERS
@@ -68,7 +69,7 @@ def test_no_credential_of_any_source_is_in_what_a_scan_leaves_or_prints(
     assert scan(root, "--only", ",".join(SCANNERS)) == 0
     with Oracle.open(str(root)) as oracle:
         oracle.reconcile(full=True)
-        oracle.publish()
+        publish_all(oracle)
         oracle.search("API_KEY")
     assert query_memory.main(["--memory-dir", str(root), "--search", "key"]) == 0
     assert query_memory.main(["--memory-dir", str(root), "--file", "credentials"]) == 0

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.scans import project
 from oracle.compat import query_memory, scan_project
 from oracle.errors import InvalidName, NotFound, UsageError
 from oracle.scan.project import DEPTHS, scan
@@ -554,9 +555,9 @@ def test_what_is_wrong_with_a_call_is_said(root: Path, repo: Path, capsys: pytes
         run(root, repo, "--depth", "abyss")
     with Oracle.open(str(root)) as oracle:
         with pytest.raises(UsageError):
-            oracle.scan_project("arena", str(repo), depth="abyss")
+            project.scan_project(oracle, "arena", str(repo), depth="abyss")
         with pytest.raises(NotFound):
-            oracle.scan_project("arena")
+            project.scan_project(oracle, "arena")
 
 
 def test_a_link_out_of_the_root_is_not_written_through(root: Path, repo: Path, tmp_path: Path) -> None:

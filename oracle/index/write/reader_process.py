@@ -20,6 +20,7 @@ from select import select
 from threading import Thread
 from typing import IO
 
+import oracle
 from oracle.domain.links.links import Patterns
 from oracle.index.db import Database
 from oracle.index.scan import Stat
@@ -177,7 +178,7 @@ def _launch(program: str, root: Root) -> subprocess.Popen[bytes] | None:
     """Start a second process, or return None where there is one core only or no process to be had."""
     if (os.cpu_count() or 1) < 2 or not sys.executable:
         return None
-    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    package = os.path.dirname(os.path.dirname(os.path.abspath(oracle.__file__)))
     try:
         return subprocess.Popen(
             [sys.executable, "-c", program, package, root.path],

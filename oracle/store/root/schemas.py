@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 
+import oracle
 from oracle.errors import DiskFailure
 from oracle.wording import say
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def load(name: str) -> dict[str, Any]:
     """Return the schema `schemas/<name>.schema.json`. Raises DiskFailure when the installation lacks it."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    package = os.path.dirname(os.path.abspath(oracle.__file__))
     for folder in (f"{os.path.dirname(package)}/schemas", f"{package}/_data/schemas"):
         path = f"{folder}/{name}.schema.json"
         if os.path.isfile(path):

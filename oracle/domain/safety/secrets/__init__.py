@@ -1,9 +1,8 @@
-"""Find credentials in text that is about to be written into a record (domain: pure, touches nothing outside).
+"""Find credentials in a text before it is written down or sent.
 
-Three families are looked for: token shapes that vendors publish (`shapes`), values whose place gives them away
-(`places`), and random-looking values assigned to a name (`assignments`); `opaque` judges a value by itself.
-Each search starts from a literal found with `str.find`, and every repetition that starts there is bounded or ends at
-the next literal, so the cost stays linear in the text. Patterns are compiled when their literal is first seen.
+`shapes` finds tokens in the formats that vendors publish, `places` finds values that their place gives away, and
+`assignments` finds random-looking values with a telling name. The patterns are in the TOML files beside them. Each
+search starts from a literal, and every repetition is bounded, so the time grows no faster than the text.
 """
 
 from __future__ import annotations
@@ -11,18 +10,11 @@ from __future__ import annotations
 import re
 
 from oracle.domain.safety.secrets.assignments import find_assignments, names_secret
-from oracle.domain.safety.secrets.commands import find_arguments
 from oracle.domain.safety.secrets.declared import find_declared
-from oracle.domain.safety.secrets.opaque import MASK, Secret, compiled
-from oracle.domain.safety.secrets.places import (
-    find_headers,
-    find_logins,
-    find_phrases,
-    find_private_keys,
-)
+from oracle.domain.safety.secrets.places import find_cookies, find_places, find_private_keys
 from oracle.domain.safety.secrets.readings import Joined, fold, part
-from oracle.domain.safety.secrets.shapes import MARKERS, find_shapes
-from oracle.domain.safety.secrets.urls import find_password_lines, find_uris, find_userinfo
+from oracle.domain.safety.secrets.rules import MASK, Secret, compiled
+from oracle.domain.safety.secrets.shapes import find_shapes, markers
 
 __all__ = ["MASK", "Secret", "find_secrets", "names_secret", "redact"]
 
@@ -34,8 +26,8 @@ if TYPE_CHECKING:
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """Return the credentials of a text in order, none overlapping another.
 
-    A value found once is reported wherever it stands. Markers left by `redact` count as a wall that no value crosses,
-    and the search is repeated on what is left, so that a redacted text holds no further find.
+    A value that is found once is reported wherever it occurs. No value crosses a marker that `redact` left. The search is
+    repeated on the rest, so a redacted text holds no further credential.
     """
     work = _masked_markers(text)
     found: list[Secret] = []
@@ -54,13 +46,13 @@ def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
 def _masked_markers(text: str) -> str:
     if "[REDACTED:" not in text:
         return text
-    return compiled("|".join(map(re.escape, MARKERS))).sub(lambda found: MASK * len(found[0]), text)
+    return compiled("|".join(map(re.escape, markers()))).sub(lambda found: MASK * len(found[0]), text)
 
 
 def _scan_as_read(text: str) -> list[Secret]:
-    """Scan a text as a reader sees it: letters of full width as plain ones, and nothing where nothing is seen.
+    """Scan a text as a reader sees it: full-width letters as plain ones, and without invisible characters.
 
-    What is invisible may also part two words, so the text is searched with blanks in its place as well.
+    An invisible character may also separate two words, so the text is searched with blanks in place of them too.
     """
     folded = fold(text)
     joined = Joined(folded)
@@ -72,27 +64,22 @@ def _scan_as_read(text: str) -> list[Secret]:
 
 
 def _scan(text: str) -> list[Secret]:
-    """Return every find, overlapping or not, the most telling kind first."""
+    """Return all finds, also those that overlap, the most telling kind first."""
     lower = text.lower()
     if len(lower) != len(text):  # a few letters grow when lowered, and offsets would shift
         lower = text.translate({upper: upper + 32 for upper in range(65, 91)})
-    found = [*find_private_keys(text), *find_shapes(text)]
-    if "://" in text and "@" in text:
-        found += find_userinfo(text)
-    found += find_password_lines(text)
-    found += find_uris(text, lower)
-    found += find_headers(text, lower)
-    found += find_arguments(text, lower)
-    if "/" in text:
-        found += find_logins(text)
-    found += find_phrases(text, lower)
-    found += find_assignments(text, lower)
-    found += find_declared(text, lower)
-    return found
+    return [
+        *find_private_keys(text),
+        *find_shapes(text),
+        *find_places(text, lower),
+        *find_cookies(text, lower),
+        *find_assignments(text, lower),
+        *find_declared(text, lower),
+    ]
 
 
 def _repeated(text: str, found: list[Secret]) -> list[Secret]:
-    """Add the other places where a found value stands; one pass, however many values there are."""
+    """Add the other places of each found value, in one pass however many values there are."""
     if not found:
         return found
     heads: dict[str, dict[int, dict[str, str]]] = {}
@@ -111,7 +98,7 @@ def _repeated(text: str, found: list[Secret]) -> list[Secret]:
 
 
 def _merged(found: list[Secret]) -> list[Secret]:
-    """Join finds that overlap into one, under the kind that was listed first."""
+    """Join finds that overlap into one, of the kind that was listed first."""
     ranked = sorted(enumerate(found), key=lambda pair: pair[1].start)
     merged: list[tuple[int, Secret]] = []
     for rank, secret in ranked:

@@ -1,10 +1,10 @@
-"""Values whose name stands apart from them: in the declaration around, behind them, in the columns of SQL. Domain room: pure."""
+"""Find values whose name is not in front of them: in the declaration around them, behind them, or in SQL columns."""
 
 from __future__ import annotations
 
 from oracle.domain.safety.secrets.assignments import names_secret
-from oracle.domain.safety.secrets.opaque import UUID, Secret, compiled, is_random, is_scattered
-from oracle.domain.safety.secrets.shapes import starts, values_at
+from oracle.domain.safety.secrets.opaque import is_random, is_scattered
+from oracle.domain.safety.secrets.rules import UUID, Secret, compiled, starts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,11 +22,6 @@ _NAME_BEHIND = (
 )
 _BRACE = r"[\"']?(?<![\w.-])(?P<name>[\w.-]{2,60})[\"']?[ \t]{0,9}[:=]?[ \t]{0,9}\Z"
 _YAML_NAME = r"[ \t]*(?:-[ \t]+)?[\"']?(?P<name>[\w.-]{2,60})[\"']?:[ \t]*\r?\Z"
-_SQL = (
-    r"(?i:identified)[ \t]+(?:(?i:with)[ \t]+[\w\"'`]{1,60}[ \t]+)?(?i:by)[ \t]+(?i:password[ \t]+)?"
-    r"[\"'](?P<v>[!#-&(-~]{6,200})[\"']"
-)
-
 _INSERT = (
     r"(?i:insert[ \t]+into)[ \t]+[\w.\"`]{1,100}\s{0,9}\((?P<columns>[^()\0]{1,2000})\)\s{0,9}(?i:values)\s{0,9}(?=\()"
 )
@@ -38,7 +33,7 @@ _NAMED = r"(?: [ai]s the |作为)(?P<name>\w{1,15}(?: \w{1,15}){0,2}|[\u4e00-\u9
 
 
 def find_declared(text: str, lower: str) -> Iterator[Secret]:
-    """Find random-looking defaults and values in the declaration of a secret's name, and what SQL identifies users by."""
+    """Find random-looking values in the declaration of a secret's name, in rows that SQL inserts, and in front of a name."""
     for word in ("default", "value"):
         for at in starts(lower, word):
             found = compiled(_GIVEN).match(text, at)
@@ -48,8 +43,6 @@ def find_declared(text: str, lower: str) -> Iterator[Secret]:
             value = text[start:end]
             if is_random(value) and not compiled(UUID).fullmatch(value) and _is_of_secret(text, at, end=end):
                 yield Secret("assignment", start, end)
-    if "identified" in lower:
-        yield from values_at("assignment", text, starts(lower, "identified"), _SQL, is_random)
     for at in starts(lower, "insert") if "values" in lower else ():
         yield from _find_inserted(text, at)
     for said in _SAID:
@@ -58,7 +51,7 @@ def find_declared(text: str, lower: str) -> Iterator[Secret]:
 
 
 def _find_before(text: str, at: int) -> Iterator[Secret]:
-    """Find a scattered value that is said to be a secret behind it."""
+    """Find a scattered value that the words behind it call a secret."""
     named = compiled(_NAMED).match(text, at)
     if named is None:
         return
@@ -69,7 +62,7 @@ def _find_before(text: str, at: int) -> Iterator[Secret]:
 
 
 def _find_inserted(text: str, at: int) -> Iterator[Secret]:
-    """Find random-looking values of rows that SQL inserts, in the columns of secrets."""
+    """Find random-looking values in the columns of secrets, in rows that SQL inserts."""
     found = compiled(_INSERT).match(text, at)
     if found is None:
         return

@@ -1,10 +1,10 @@
-"""How a text reads: plain letters for their variants, and nothing where nothing is seen. Domain room: pure."""
+"""Turn a text into what a reader sees: plain letters for their variants, without escapes and invisible characters."""
 
 from __future__ import annotations
 
 import unicodedata
 
-from oracle.domain.safety.secrets.opaque import Secret, compiled
+from oracle.domain.safety.secrets.rules import Secret, compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,17 +34,17 @@ def fold(text: str) -> str:
 
 
 def part(text: str) -> str:
-    """Put a blank in the place of each character that is not seen: it may part two words."""
+    """Put a blank in the place of each invisible character, which may separate two words."""
     if text.isascii() or not any(character in text for character in _INVISIBLE):
         return text
     return text.translate(dict.fromkeys(map(ord, _INVISIBLE), " "))
 
 
 class Joined:
-    """Hold what a text reads as, without escapes, references and what is invisible, and where each part of it stood."""
+    """A text without escapes, references and invisible characters, and where each of its characters was."""
 
     def __init__(self, text: str) -> None:
-        """Read a text; `plain` is what it reads as, or "" when it reads as it stands."""
+        """Read a text. `plain` is what a reader sees, or "" if that is the text itself."""
         parts: list[str] = []
         self._starts: list[int] = []
         self._ends: list[int] = []
@@ -67,7 +67,7 @@ class Joined:
         self._ends += range(places.start + 1, places.stop + 1)
 
     def locate(self, secrets: Iterable[Secret]) -> Iterator[Secret]:
-        """Yield what was found in `plain` by where it stands in the text."""
+        """Yield what was found in `plain`, with its place in the text."""
         for secret in secrets:
             yield Secret(secret.kind, self._starts[secret.start], self._ends[secret.end - 1])
 

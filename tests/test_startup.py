@@ -31,7 +31,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
         *("--title", "Lock", "--body", "See ARENA-228 and src/lock.py."),
     ),
 }
-LINKS = {"oracle.domain.markdown.masks"} | {
+LINKS = {"oracle.domain.markdown.masks", "oracle.domain.tables"} | {
     f"oracle.domain.links.{name}" for name in ("addresses", "entities", "extraction", "references", "vocabulary")
 }
 """What reads links out of a text, and is of no use to a program that reads none."""

@@ -12,6 +12,7 @@ from oracle.api import Oracle
 from oracle.app.search.ranking.links import weigh_links
 from oracle.domain.compiling import compiled
 from oracle.domain.relations import relations
+from oracle.domain.relations.patterns import NAMED
 from tests.app.world import World
 
 
@@ -117,7 +118,7 @@ def test_a_question_for_what_it_names_is_answered_by_that(root: Path, question: 
 )
 def test_a_relation_is_known_by_its_words_and_their_family(question: str, sentence: str, fits: float) -> None:
     cues = [word for word in re.findall(r"\w+", question.lower()) if word not in {"who", "what", "in", "is", "by", "x"}]
-    assert relations.asked(question, cues).fits(sentence, sentence.split()) == pytest.approx(fits, abs=0.05)
+    assert relations.read_relation(question, cues).fits(sentence, sentence.split()) == pytest.approx(fits, abs=0.05)
 
 
 @pytest.mark.parametrize(
@@ -135,8 +136,8 @@ def test_a_relation_is_known_by_its_words_and_their_family(question: str, senten
     ],
 )
 def test_the_clause_of_a_link_says_what_holds_of_it(better: str, worse: str) -> None:
-    asked = relations.asked(f"Who works at {relations.NAMED}?", ["works"], "organisation")
-    fits = [asked.fits(text.replace("@", relations.NAMED), text.split(), text.index("@")) for text in (better, worse)]
+    asked = relations.read_relation(f"Who works at {NAMED}?", ["works"], "organisation")
+    fits = [asked.fits(text.replace("@", NAMED), text.split(), text.index("@")) for text in (better, worse)]
     assert fits[0] > fits[1]
 
 
@@ -162,9 +163,9 @@ def test_the_clause_of_a_link_says_what_holds_of_it(better: str, worse: str) -> 
 def test_what_is_asked_for_follows_from_who_can_have_the_relation(
     question: str, about: str, kinds: set[str], thing: bool
 ) -> None:
-    asked = relations.asked(question.replace("@", relations.NAMED), [], about)
+    asked = relations.read_relation(question.replace("@", NAMED), [], about)
     assert asked.kinds == kinds
-    assert asked.thing is thing
+    assert asked.asks_object is thing
 
 
 def test_links_lift_what_is_supported_and_lower_what_a_newer_record_contradicts() -> None:

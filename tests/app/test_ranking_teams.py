@@ -13,6 +13,7 @@ from oracle.app.search.ranking.query import understand
 from oracle.app.search.ranking.sentences import sayings
 from oracle.domain.relations import relations
 from oracle.domain.relations.clauses import taken_back
+from oracle.domain.relations.patterns import NAMED
 
 TEAM = {
     "people/ann-reed": (
@@ -146,7 +147,7 @@ def test_a_name_in_chinese_is_found_where_no_blank_ends_it_and_the_longest_count
 
 def test_a_chinese_sentence_ends_without_a_blank() -> None:
     page = Page("甲在[[乙]]工作。他去过[[丙]]；“好。”丁说。", "甲")
-    assert [saying.text.replace(relations.NAMED, "@") for saying in sayings(page).all] == [
+    assert [saying.text.replace(NAMED, "@") for saying in sayings(page).all] == [
         "甲在@工作。",
         "他去过@；",
         "“好。”丁说。",
@@ -159,7 +160,7 @@ def test_a_chinese_sentence_ends_without_a_blank() -> None:
         (" but never did.", True),
         (" and said no.", True),
         ("，但最后没有去", True),
-        (f" but did not join {relations.NAMED}.", False),
+        (f" but did not join {NAMED}.", False),
         (" and did well.", False),
         ("", False),
     ],
@@ -171,16 +172,16 @@ def test_what_follows_a_clause_may_take_it_back(rest: str, denied: bool) -> None
 @pytest.mark.parametrize(
     ("heading", "line", "fits"),
     [
-        ("reviewed by", f"- {relations.NAMED}", relations.FAMILY),
-        ("review", f"{relations.NAMED} brought cake.", 0.4),
-        ("review of the pager", f"- {relations.NAMED}", 0.4),
-        ("reviewers", f"- {relations.NAMED} declined", 0.05),
-        ("评审人", f"- {relations.NAMED}", relations.FAMILY),
-        ("places", f"- {relations.NAMED}", 0.0),
+        ("reviewed by", f"- {NAMED}", relations.FAMILY),
+        ("review", f"{NAMED} brought cake.", 0.4),
+        ("review of the pager", f"- {NAMED}", 0.4),
+        ("reviewers", f"- {NAMED} declined", 0.05),
+        ("评审人", f"- {NAMED}", relations.FAMILY),
+        ("places", f"- {NAMED}", 0.0),
     ],
 )
 def test_a_heading_of_nothing_but_the_relation_speaks_for_the_list_below_it(
     heading: str, line: str, fits: float
 ) -> None:
-    asked = relations.asked(f"Who reviewed {relations.NAMED}?", [])
+    asked = relations.read_relation(f"Who reviewed {NAMED}?", [])
     assert asked.heads(heading, line) == pytest.approx(fits, abs=0.06)

@@ -12,7 +12,7 @@ from unicodedata import category
 
 from oracle.domain.compiling import compiled
 from oracle.domain.links.pages import BLANKS, FILE, HIDDEN, MAX_VALUE, URL, is_wide, joins, unescape
-from oracle.domain.links.vocabulary import BARE_FILES, EXTENSIONS, LOCKS, is_product
+from oracle.domain.links.vocabulary import BARE_FILES, EXTENSIONS, LOCK_FILES, is_product
 from oracle.domain.markdown.masks import blank
 
 TYPE_CHECKING = False
@@ -274,7 +274,7 @@ def _is_address(token: str) -> bool:
 def _is_word(base: str, stem: str, extension: str) -> bool:
     """Tell whether a dotted name without a folder is prose: `Node.js`, `e.g.py`, `3.md`, `mutex.lock`, `self.log`."""
     if extension == "lock":
-        return base not in LOCKS
+        return base not in LOCK_FILES
     if extension in _CODE_LETTERS and (len(stem) < 3 or "." in stem or stem in {"self", "this", "console"}):
         return not (extension == "go" and stem.isalnum())
     return is_product(base) or stem.isdigit() or ("." in stem and bool(compiled(_DOTTED_LETTERS).fullmatch(stem)))

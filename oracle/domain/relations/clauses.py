@@ -1,42 +1,14 @@
-"""What a clause of a sentence says: where it begins and ends, which words stand in it, whether the next one takes it back. Pure."""
+"""What the clause of a sentence that holds a link says of it: where it ends, what the next one takes back, who does what. Pure."""
 
 from __future__ import annotations
 
 from oracle.domain.compiling import compiled
-from oracle.domain.relations import chinese
-from oracle.domain.relations.directions import NAMED
-from oracle.domain.relations.patterns import TAKEN_BACK
-
-CLAUSE = (
-    r"[,;:()—–，；：（）]|\b(?:but|while|whereas|before|though|although)\b|(?<!look )(?<!looks )(?<!looking )\bafter\b"
-    rf"|\band (?=[^{NAMED}]*{NAMED})(?=(?:\w+ly )?(?:has|have|had|is|was|later|then|also|now|since|sits|\w+ed|\w+[^s]s)\b)"
-    r"|\bto (?=(?:start|found|launch|join|build|create)\b)"
-)
-
-
-def says(words: str, wide: str, text: str) -> bool:
-    """Tell whether a text says one of the words, or of the Chinese ones; none are said by ""."""
-    return holds(rf"\b(?:{words})\b" if words else "", wide, text)
-
-
-def holds(pattern: str, wide: str, text: str) -> bool:
-    """Tell whether a text has what a pattern describes, or the Chinese one; nothing is described by ""."""
-    if pattern and compiled(pattern).search(text) is not None:
-        return True
-    return bool(wide) and not text.isascii() and compiled(wide).search(text) is not None
-
-
-def said(words: str, wide: str, text: str) -> list[tuple[int, int]]:
-    """Return where a text says one of the words, or of the Chinese ones."""
-    found = [match.span() for match in compiled(rf"\b(?:{words})\b").finditer(text)]
-    if wide and not text.isascii():
-        found += [match.span() for match in compiled(wide).finditer(text)]
-    return found
+from oracle.domain.relations.patterns import NAMED, phrase
 
 
 def taken_back(rest: str) -> bool:
     """Tell whether what follows a clause denies it: `… but never did`, unless it speaks of another link."""
-    if not rest or not holds(TAKEN_BACK, chinese.TAKEN_BACK, rest):
+    if not rest or not phrase("taken_back").is_in(rest):
         return False
     return NAMED not in rest[: clause(rest, 1)[1]]
 
@@ -46,10 +18,45 @@ def clause(sentence: str, place: int) -> tuple[int, int]:
     if place < 0:
         return 0, len(sentence)
     start, end = 0, len(sentence)
-    for match in compiled(CLAUSE).finditer(sentence):
+    for match in compiled(phrase("clause_end").en).finditer(sentence):
         if match.end() <= place:
             start = match.start() if match[0].isalpha() else match.end()
         elif match.start() > place:
             end = match.start()
             break
     return start, end
+
+
+def is_subject(sentence: str, cue: tuple[int, int], place: int) -> bool:
+    """Tell whether the link at `place` is the subject of the word at `cue`, rather than its object."""
+    word = sentence[slice(*cue)]
+    if phrase("reversed").is_all(word):
+        return place > cue[0]
+    if phrase("object_noun").is_all(word):
+        return not _is_called(sentence, cue, place)
+    if phrase("subject_noun").is_all(word):
+        return _is_called(sentence, cue, place)
+    if place < cue[0]:
+        before = _is_before(sentence, cue, place)
+        if before is not None:
+            return before
+        is_active = compiled(r"\w+ing\b").match(sentence, cue[0]) is not None
+        return is_active or not phrase("passive").is_in(sentence[place + 1 : cue[0]])
+    return phrase("by_link").is_in(sentence[cue[0] : place])
+
+
+def _is_called(sentence: str, cue: tuple[int, int], place: int) -> bool:
+    """Tell whether the link at `place` is what the noun at `cue` calls it."""
+    if place >= cue[0]:
+        return not sentence.startswith((" of ", " in ", " to "), cue[1], place)
+    before = _is_before(sentence, cue, place)
+    return not sentence.startswith("的", place + 1, cue[0]) if before is None else before
+
+
+def _is_before(sentence: str, cue: tuple[int, int], place: int) -> bool | None:
+    """Tell by the words around a link before the cue which end it stands at, None when they say nothing."""
+    if phrase("by_next").is_in(sentence[:place]):
+        return True
+    if sentence.startswith(("'s", "’s"), place + 1) or phrase("to_next").is_in(sentence[:place]):
+        return False
+    return None

@@ -10,7 +10,8 @@ from oracle.app.search.ranking.query import Question
 from oracle.app.search.ranking.sentences import is_run
 from oracle.domain.compiling import compiled
 from oracle.domain.links.links import reference_key
-from oracle.domain.relations import chinese, relations
+from oracle.domain.relations import relations
+from oracle.domain.relations.patterns import NAMED, without_question_words
 from oracle.domain.values import value
 from oracle.index.db import Connection
 from oracle.index.fold import quote
@@ -61,7 +62,7 @@ def _pairs(question: Question) -> list[str]:
     """Return the first pairs of characters of a question in Chinese, which may be of names: no blank tells where one ends."""
     if question.text.isascii():
         return []
-    words = tokens(chinese.without_asking(question.text))
+    words = tokens(without_question_words(question.text))
     return [quote(word) for word in islice(dict.fromkeys(words), 2 * _MOST_PAIRS) if len(word) == 2 and is_wide(word)][
         :_MOST_PAIRS
     ]
@@ -98,5 +99,5 @@ def unnamed(text: str, anchors: Sequence[Anchor]) -> str:
     for anchor in anchors:
         words = r"[\W_]+".join(compiled(r"\W").sub(r"\\\g<0>", word) for word in anchor.words)
         pattern = words if is_run(anchor.words[0]) else rf"(?i)(?<!\w){words}(?!\w)"
-        text = re.sub(pattern, relations.NAMED, text)  # `compiled` keeps each pattern for good
+        text = re.sub(pattern, NAMED, text)  # `compiled` keeps each pattern for good
     return text

@@ -17,8 +17,8 @@ from oracle.app.search.ranking.sentences import LINK, Names, Saying, sayings, sp
 from oracle.domain.compiling import compiled
 from oracle.domain.links.links import reference_key
 from oracle.domain.names.slugs import entity
-from oracle.domain.relations import chinese, relations
-from oracle.domain.relations.chinese import PERSON
+from oracle.domain.relations import relations
+from oracle.domain.relations.patterns import PERSON, without_question_words, word_list
 from oracle.domain.values import value
 from oracle.index.db import Connection
 from oracle.index.fold import fold
@@ -40,9 +40,6 @@ _MOST_NAMES = 200
 """Plain names on a page that are looked up."""
 _PLAIN_NAME = r"\b[A-Z]\w*(?:['’-]\w{2,})*(?: (?:& )?[A-Z]\w*(?:['’-]\w{2,})*){0,4}"
 _NAMESPACES = ("taskid", "file", "component", "key", "commit")
-_NO_CUES = frozenset(
-    "list name names all every many most one other others people person team thing things kind also ever now currently".split()
-)
 
 
 @value
@@ -136,18 +133,20 @@ class Relations:
         named = {word for anchor in anchors for word in anchor.words}
         text = unnamed(question.text, anchors)
         beside = (
-            {word for word in tokens(chinese.without_asking(text)) if len(word) > 1 or word.isascii()}
+            {word for word in tokens(without_question_words(text)) if len(word) > 1 or word.isascii()}
             - named
-            - _NO_CUES
+            - word_list("no_cues")
         )
         words = [word for word in question.words if word in beside]
         about = self._kind.get(anchors[0].record, "") if anchors else ""
         self._by_words = relations.asks_for_itself(text)
         known = {name for names in self._classes.values() for name in names}
-        self._asked = relations.asked(text, words, about)
-        self._kinds = set() if self._asked.people else {_singular(word) for word in words} & known
+        self._asked = relations.read_relation(text, words, about)
+        self._kinds = set() if self._asked.asks_who else {_singular(word) for word in words} & known
         if self._kinds:
-            self._asked = relations.asked(text, (word for word in words if _singular(word) not in self._kinds), about)
+            self._asked = relations.read_relation(
+                text, (word for word in words if _singular(word) not in self._kinds), about
+            )
 
     def _find_kinds(self) -> dict[int, str]:
         """Return what each record is about, "" if unknown: its own folder says it, else that of a link to it."""

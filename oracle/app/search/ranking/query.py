@@ -6,7 +6,7 @@ import re
 
 from oracle.app.search.ranking.dates import Day, days_in
 from oracle.domain.compiling import compiled
-from oracle.domain.relations.synonyms import kindred
+from oracle.domain.relations.synonyms import synonyms
 from oracle.domain.values import value
 from oracle.index import fold
 from oracle.index.read.tokens import lower, pairs, tokens
@@ -134,7 +134,7 @@ def _read(part: list[str]) -> list[Term]:
     """Return the terms of one run of characters or of the words between two blanks."""
     if not fold.is_run(part[0]):
         words = tuple(word for token in part for word in tokens(token))
-        also = kindred(words[0]) if len(words) == 1 else ()
+        also = synonyms(words[0]) if len(words) == 1 else ()
         wanted = " OR ".join(fold.quote(word) for word in (" ".join(part), *also))
         return [Term(words, f"({wanted})" if also else wanted, 1.0, also)] if words else []
     run = lower(part[0])

@@ -8,7 +8,7 @@ from itertools import islice
 from oracle.app.search.ranking.pages import Page
 from oracle.domain.compiling import compiled
 from oracle.domain.links.links import reference_key
-from oracle.domain.relations.relations import NAMED
+from oracle.domain.relations.patterns import NAMED
 from oracle.domain.values import value
 from oracle.index.fold import RUN
 from oracle.index.read.tokens import lower, tokens

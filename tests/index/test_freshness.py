@@ -251,15 +251,15 @@ def test_two_edits_within_one_tick_are_both_seen(oracle: Oracle, root: Path, clo
 
 def test_a_deleted_record_is_never_served(oracle: Oracle, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even when the file goes between the look and the answer."""
-    from oracle.app.search import search
+    from oracle.store.markdown import records
 
-    really_parse = search.records.read
+    really_parse = records.read
 
     def read(path: str) -> bytes:
         (root / BUILDER / "a.md").unlink(missing_ok=True)
         return really_parse(path)
 
-    monkeypatch.setattr(search.records, "read", read)
+    monkeypatch.setattr(records, "read", read)
     assert [hit.record.slug for hit in oracle.search("closes")] == [f"{BUILDER}/b", f"{BUILDER}/c"]
     with pytest.raises(NotInMemory):
         oracle.show(f"{BUILDER}/a")

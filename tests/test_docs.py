@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -180,6 +181,7 @@ def test_query_of_the_page_is_understood_as_it_says(asked: str, expression: str)
 README = CHECKOUT / "README.md"
 TOUR = REFERENCES / "tour.md"
 SHOWN = re.compile(r"^\$ (.+)\n((?:(?!\$ |```).*\n)*)", re.MULTILINE)
+WIDEST = 140
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{6}Z(?=-a-tour)")
 
 
@@ -225,7 +227,13 @@ def run(command: str, environment: dict[str, str]) -> str:
         ["bash", "-c", f"{{ {command} ; }} 2>&1"], env=environment, capture_output=True, check=False, timeout=120
     )
     lines = done.stdout.decode().rstrip("\n").split("\n")
-    return "\n".join(line.replace("\t", "  ").rstrip() for line in lines)
+    return "\n".join(folded(line.replace("\t", "  ").rstrip()) for line in lines)
+
+
+def folded(line: str) -> str:
+    """Return a line of output as the pages show it: in several lines where it is wide."""
+    indent = line[: len(line) - len(line.lstrip())] + "    "
+    return "\n".join(textwrap.wrap(line, WIDEST, subsequent_indent=indent, break_on_hyphens=False)) or line
 
 
 def normalise(text: str) -> str:

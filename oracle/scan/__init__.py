@@ -1,4 +1,1 @@
-"""Scanners: read a machine or a repository as it stands and say what is there. They write nothing.
-
-No program is started but `gh`, and that only where the network may be asked.
-"""
+"""Scanners: report what is on a machine or in a repository. They only read, and start no program but `gh`."""

@@ -1,33 +1,25 @@
-"""How a project is checked and run: `runtime`, `tests`, `lint`."""
+"""How a project is run and checked: `runtime`, `tests`, `lint`."""
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
-
-from oracle.scan import commands, formats, overview, versions, words
-from oracle.scan.manifests import lies_among_copies, lies_beside
+from oracle.scan import commands, formats, overview, versions
+from oracle.scan.tables import load, names, owners
+from oracle.scan.walk import is_copy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from oracle.scan.manifests import Manifest
-    from oracle.scan.walk import Tree
+    from oracle.scan.walk import SourceTree
 
     Content = dict[str, object]
 
-_MOST = 100
-_TESTED_BY_ITSELF = {"go": "go test", "rust": "cargo test", "swift": "swift test", "dotnet": "dotnet test"}
-_TEST_WORDS = ("test", "spec", "e2e", "coverage")
-_LINT_WORDS = (
-    *("lint", "format", "fmt", "typecheck", "type-check", "check", "style", "vet", "prettier", "clippy", "rubocop"),
-    *("phpstan", "psalm", "mypy", "ruff", "cs-fix", "spotless"),
-)
-_LAST = -1
+_MAX_ITEMS = 100
 
 
-def detect_runtime(tree: Tree, manifests: Sequence[Manifest]) -> Content:
-    """Return what runs and what it needs: versions, dependencies by ecosystem, entry points, images."""
+def detect_runtime(tree: SourceTree, manifests: Sequence[Manifest]) -> Content:
+    """Return what the project needs to run: versions, dependencies by ecosystem, entry points."""
     return {
         "versions": versions.runtimes(tree, manifests),
         "package_managers": overview.package_managers(tree, manifests),
@@ -36,12 +28,12 @@ def detect_runtime(tree: Tree, manifests: Sequence[Manifest]) -> Content:
         "dependencies": _by_ecosystem(manifests, "dependencies"),
         "dev_dependencies": _by_ecosystem(manifests, "dev_dependencies"),
         "entry_points": commands.entry_points(tree, manifests),
-        "lock_files": [path for path in tree.named(*words.LOCKS) if not lies_beside(path)][:_MOST],
+        "lock_files": overview.lock_files(tree)[:_MAX_ITEMS],
     }
 
 
 def _by_ecosystem(manifests: Sequence[Manifest], field: str) -> dict[str, Mapping[str, str]]:
-    """Return dependencies of each ecosystem; of two packages that want different versions the nearer to the top counts."""
+    """Return the dependencies of each ecosystem. Of two version ranges the one nearer to the top counts."""
     found: dict[str, dict[str, str]] = {}
     for one in reversed(manifests):
         needs = getattr(one, field)
@@ -50,112 +42,88 @@ def _by_ecosystem(manifests: Sequence[Manifest], field: str) -> dict[str, Mappin
     return {name: dict(sorted(needs.items())) for name, needs in sorted(found.items())}
 
 
-def detect_tests(tree: Tree, manifests: Sequence[Manifest]) -> Content:
+def detect_tests(tree: SourceTree, manifests: Sequence[Manifest]) -> Content:
     """Return how the project is tested: tools, settings, folders, files and commands."""
-    configured = _configured(tree, words.TEST_FILES)
-    needed = {words.TEST_TOOLS[name] for one in manifests for name in one.needs if name in words.TEST_TOOLS}
-    sections = {tool for one in manifests for tool in one.tools} & {
-        "pytest",
-        "jest",
-        "vitest",
-        "mocha",
-        "ava",
-        "tox",
-        "coverage",
-        "nyc",
-    }
+    table = load("tests")
+    of_dependency = owners("tests", "dependencies")
+    configured = tree.by_owner(table["files"], with_copies=False)
     files = _test_files(tree)
     folders = {_test_folder(path) for path in tree.files if "/" in path} - {""}
-    builtin = (
-        {_TESTED_BY_ITSELF[one.ecosystem] for one in manifests if one.ecosystem in _TESTED_BY_ITSELF}
-        if files or folders
-        else set()
-    )
+    stated = commands.find(tree, manifests, table["words"])
+    found = {of_dependency[name] for one in manifests for name in one.needs if name in of_dependency}
+    found |= {tool for one in manifests for tool in one.tools} & names("tests", "sections")
+    found |= {word for text in stated.values() for word in text.split()} & set(of_dependency.values())
+    found.update(configured, _imported(tree, files))
+    if files or folders:
+        built_in = table["built_in"]
+        found |= {built_in[one.ecosystem] for one in manifests if one.ecosystem in built_in}
     if any("enable_testing" in one.tools for one in manifests):
-        builtin.add("ctest")
-    stated = commands.about(tree, manifests, _TEST_WORDS)
-    called = {word for text in stated.values() for word in text.split()} & set(words.TEST_TOOLS.values())
-    found = sorted({*called, *needed, *sections, *configured, *_by_their_text(tree, files), *builtin})
+        found.add("ctest")
     return {
-        "frameworks": found,
-        "config_files": sorted({path for paths in configured.values() for path in paths})[:_MOST],
-        "folders": sorted(folders)[:_MOST],
+        "frameworks": sorted(found),
+        "config_files": sorted({path for paths in configured.values() for path in paths})[:_MAX_ITEMS],
+        "folders": sorted(folders)[:_MAX_ITEMS],
         "file_count": len(files),
         "examples": files[:5],
         "commands": stated,
-        "usual_commands": commands.usual(tree, manifests, found),
+        "usual_commands": commands.usual(tree, manifests, sorted(found)),
     }
 
 
-def _test_files(tree: Tree) -> list[str]:
-    """Return the files that hold tests, by their own names or, where a language goes by folders, by that of theirs."""
-    named = [path for path in tree.named(*words.TEST_PATTERNS) if not lies_among_copies(path)]
-    known = set(named)
-    inside = [
+def _test_files(tree: SourceTree) -> list[str]:
+    """Return the files that hold tests: by their name or, in some languages, by the name of their folder."""
+    named = [path for path in tree.named(*load("tests")["names"]) if not is_copy(path)]
+    suffixes = tuple(load("tests")["suffixes"])
+    inside = {
         path
         for path in tree.files
-        if path.endswith(words.TESTS_BY_FOLDER)
-        and path.rpartition("/")[0].rpartition("/")[2] in words.TEST_FOLDERS
-        and path not in known
-        and not lies_among_copies(path)
-    ]
-    return [*named, *sorted(inside, key=lambda path: (path.count("/"), path))]
+        if path.endswith(suffixes)
+        and path.rpartition("/")[0].rpartition("/")[2] in names("tests", "folders")
+        and not is_copy(path)
+    }
+    return [*named, *sorted(inside.difference(named), key=lambda path: (path.count("/"), path))]
 
 
 def _test_folder(path: str) -> str:
-    """Return the nearest folder to the top on the way to a file that is named as one of tests."""
-    parts = path.split("/")[:_LAST]
-    at = next((at for at, part in enumerate(parts) if part in words.TEST_FOLDERS), None)
-    return "" if at is None or lies_among_copies(path) else "/".join(parts[: at + 1])
+    """Return the folder nearest to the top on the way to a file that is named like one for tests."""
+    parts = path.split("/")[:-1]
+    at = next((at for at, part in enumerate(parts) if part in names("tests", "folders")), None)
+    return "" if at is None or is_copy(path) else "/".join(parts[: at + 1])
 
 
-def _by_their_text(tree: Tree, files: Sequence[str]) -> list[str]:
-    """Return the frameworks that the first test files of a language import and no manifest need name."""
+def _imported(tree: SourceTree, files: Sequence[str]) -> list[str]:
+    """Return the tools that the first test files of a language import."""
     found = []
-    for suffixes, word, name in words.TEST_IMPORTS:
-        heads = [tree.text(path) or "" for path in [one for one in files if one.endswith(suffixes)][:5]]
-        if any(word in head for head in heads):
-            found.append(name)
+    for rule in load("tests")["imports"]:
+        suffixes = tuple(rule["suffixes"])
+        texts = [tree.text(path) or "" for path in [one for one in files if one.endswith(suffixes)][:5]]
+        if any(word in text for word in rule["words"] for text in texts):
+            found.append(rule["tool"])
     return found
 
 
-def detect_lint(tree: Tree, manifests: Sequence[Manifest]) -> Content:
-    """Return what watches over style, types and commits: tools with their settings, hooks, commands."""
-    tools = _configured(tree, words.LINT_FILES)
+def detect_lint(tree: SourceTree, manifests: Sequence[Manifest]) -> Content:
+    """Return the tools for style, types and commits with their settings, hooks and commands."""
+    table = load("lint")
+    of_dependency = owners("lint", "dependencies") | {name: name for name in table["same_name"]}
+    tools = tree.by_owner(table["files"], with_copies=False)
     for one in manifests:
-        for name in {*one.tools, *one.needs} & set(words.LINT_TOOLS):
-            tools.setdefault(words.LINT_TOOLS[name], [one.path])
-    if any("eslintConfig" in one.tools for one in manifests):
-        tools.setdefault("eslint", ["package.json"])
+        for name in {*one.tools, *one.needs}.intersection(of_dependency):
+            tools.setdefault(of_dependency[name], [one.path])
     if tree.below(".husky"):
         tools.setdefault("husky", [".husky"])
     return {
         "tools": {name: paths[:5] for name, paths in sorted(tools.items())},
         "hooks": _hooks(tree),
-        "type_checkers": sorted({"mypy", "pyright", "typescript", "ty", "phpstan", "psalm"} & set(tools)),
-        "commands": commands.about(tree, manifests, _LINT_WORDS),
+        "type_checkers": sorted(names("lint", "type_checkers").intersection(tools)),
+        "commands": commands.find(tree, manifests, table["words"]),
     }
 
 
-def _hooks(tree: Tree) -> list[str]:
+def _hooks(tree: SourceTree) -> list[str]:
     """Return the ids of the hooks of pre-commit, and the files that husky runs."""
-    documents = formats.yaml(tree.text(".pre-commit-config.yaml")) if tree.has(".pre-commit-config.yaml") else []
-    listed = formats.dig(documents[0], "repos") if documents else None
-    hooks = [hook for one in listed for hook in _list(formats.dig(one, "hooks"))] if isinstance(listed, list) else []
-    ids = [formats.dig(hook, "id") for hook in hooks]
+    settings = tree.text(".pre-commit-config.yaml") if tree.has(".pre-commit-config.yaml") else None
+    repositories = formats.items(formats.first_table(settings).get("repos"))
+    ids = [formats.dig(hook, "id") for one in repositories for hook in formats.items(formats.dig(one, "hooks"))]
     husky = [path for path in tree.below(".husky") if path.count("/") == 1 and "." not in path.rpartition("/")[2]]
-    return [*(name for name in ids if isinstance(name, str)), *husky][:_MOST]
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def _configured(tree: Tree, files: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the tools that files configure, with the files, nearest to the top first."""
-    found: dict[str, list[str]] = {}
-    for path in [one for one in tree.named(*files) if not lies_among_copies(one)]:
-        name = path.rpartition("/")[2]
-        tool = next(tool for pattern, tool in files.items() if fnmatchcase(name, pattern))
-        found.setdefault(tool, []).append(path)
-    return found
+    return [*(name for name in ids if isinstance(name, str)), *husky][:_MAX_ITEMS]

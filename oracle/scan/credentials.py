@@ -1,7 +1,7 @@
-"""Credentials of a machine: which there are and in which file, not what they are.
+"""Credentials of a machine: their names, files, lengths and fingerprints.
 
-Read are files of `NAME=value` lines, first file wins. What is kept is name, file, length and fingerprint; the value is read
-from its file at the moment somebody asks for it.
+They are read from files of `NAME=value` lines; the first file that has a name counts. Values are not kept: a value is read from its
+file when a user asks for it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import hashlib
 import os
 
 from oracle.scan import formats
-from oracle.scan.plain import text
+from oracle.scan.sanitize import text
+from oracle.scan.tables import load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,28 +19,17 @@ if TYPE_CHECKING:
 
     from oracle.scan.machine import Content, Machine
 
-FOLDERS = (
-    ".agents/secrets",
-    ".agent-runtime/secrets",
-    ".gstack/secrets",
-    ".openclaw/secrets",
-    ".config/clawseat",
-    ".config/openclaw",
-)
-"""Folders of the home whose `*.env` files hold credentials."""
-
 OAUTH_FILE = ".claude/.credentials.json"
 OAUTH_VARIABLE = "CLAUDE_CODE_OAUTH_TOKEN"
-LEAST_TELLING = 16
-"""Characters from which a value has a fingerprint: that of a short one could be tried out."""
+MIN_FINGERPRINTED = 16
+"""Characters that a value needs for a fingerprint: that of a shorter value could be found by trial."""
 
 _DIGITS = 12
-_TEMPLATES = ("example", "sample", "template", "dist")
-_DEEPEST = 4
+_MAX_DEPTH = 4
 
 
 def scan_credentials(machine: Machine) -> Content:
-    """Return the credentials of the home: names, files, lengths and fingerprints; values only when they were asked for."""
+    """Return the credentials of the home: names, files, lengths and fingerprints; values only when the caller allows it."""
     keys: dict[str, Content] = {}
     sources: list[str] = []
     problems: list[Content] = []
@@ -52,16 +42,16 @@ def scan_credentials(machine: Machine) -> Content:
             problems.append({"source": path, "reason": "it can't be read as text"})
             continue
         sources.append(path)
-        problems += [{"source": path, "line": line, "reason": "it is no NAME=value"} for line in wrong]
+        problems += [{"source": path, "line": line, "reason": "the line is not NAME=value"} for line in wrong]
         for name, value in variables.items():
             if text(name) == name:
-                keys.setdefault(name, _described(value, path, keeps_value=machine.keeps_values))
+                keys.setdefault(name, _describe(value, path, keeps_value=machine.keeps_values))
     found: Content = {"sources": sources, "keys": keys, **_oauth(machine)}
     return {**found, "problems": problems} if problems else found
 
 
 def source_files(machine: Machine) -> Iterator[str]:
-    """Yield the files of the home that hold credentials, strongest first; templates are none."""
+    """Yield the files of the home that hold credentials; earlier files take precedence."""
     first = machine.path(".agents", ".env.global")
     if os.path.isfile(first):
         yield first
@@ -69,15 +59,16 @@ def source_files(machine: Machine) -> Iterator[str]:
         names = sorted(os.listdir(machine.home))
     except OSError:
         names = []
+    templates = tuple(load("machine")["template_endings"])
     for name in names:
-        if name.startswith(".env") and not name.endswith(_TEMPLATES) and os.path.isfile(machine.path(name)):
+        if name.startswith(".env") and not name.endswith(templates) and os.path.isfile(machine.path(name)):
             yield machine.path(name)
-    for folder in FOLDERS:
-        yield from _env_files(machine.path(folder), _DEEPEST)
+    for folder in load("machine")["credential_folders"]:
+        yield from _env_files(machine.path(folder), _MAX_DEPTH)
 
 
 def read_value(machine: Machine, name: str, source: str) -> str | None:
-    """Return the value that a file holds under a name now; None when it is gone, or the file is none of the home's."""
+    """Return the current value of a name in a file; None when it is gone, or the file is not one of `source_files`."""
     if source not in source_files(machine):
         return None
     variables, _ = _read(source)
@@ -85,8 +76,8 @@ def read_value(machine: Machine, name: str, source: str) -> str | None:
 
 
 def fingerprint(value: str) -> str | None:
-    """Return the first digits of a value's SHA-256, None for a value so short that they would tell it."""
-    if len(value) < LEAST_TELLING:
+    """Return the first digits of a value's SHA-256, None for a value that is too short to keep them."""
+    if len(value) < MIN_FINGERPRINTED:
         return None
     return f"sha256:{hashlib.sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS]}"
 
@@ -109,7 +100,7 @@ def _read(path: str) -> tuple[dict[str, str] | None, list[int]]:
     return (None, []) if content is None else formats.dotenv(content)
 
 
-def _described(value: str, source: str, *, keeps_value: bool) -> Content:
+def _describe(value: str, source: str, *, keeps_value: bool) -> Content:
     return {
         "value": value if keeps_value else None,
         "source": source,
@@ -119,7 +110,7 @@ def _described(value: str, source: str, *, keeps_value: bool) -> Content:
 
 
 def _oauth(machine: Machine) -> Content:
-    """Say whether a session of Claude Code is signed in, by its file or by the environment; the token is never kept."""
+    """Return whether Claude Code is signed in, by its file or by the environment. The token is never kept."""
     path = machine.path(OAUTH_FILE)
     tokens = formats.dig(formats.json(formats.read_text(path, follows_link=True)), "claudeAiOauth")
     has_file = bool(formats.dig(tokens, "accessToken") or formats.dig(tokens, "refreshToken"))

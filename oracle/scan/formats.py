@@ -1,7 +1,4 @@
-"""Read files of others: bounded, never through a link or a device, each format by the library that knows it.
-
-The one door of the parsers of this package. A file that can't be read or parsed gives None: one bad file hides nothing.
-"""
+"""Read and parse the files of others. Size is limited, links and devices are refused, and a bad file raises nothing."""
 
 from __future__ import annotations
 
@@ -16,11 +13,14 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 MOST_BYTES = 1 << 20
-"""What is larger was written by no hand, and is not read."""
+"""Larger files are not read: nobody writes them by hand."""
+
+MAX_DOTS = 1000
+"""TOML with more dots on a line is refused: a key with many parts takes minutes to parse."""
 
 
 def read_text(path: str, *, follows_link: bool = False) -> str | None:
-    """Return the text of a regular file; None when there is none, or it is too large, or holds no text."""
+    """Return the text of a regular file; None when it is missing, too large or binary."""
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follows_link else os.O_NOFOLLOW)
     try:
         handle = os.open(path, flags)
@@ -36,7 +36,7 @@ def read_text(path: str, *, follows_link: bool = False) -> str | None:
 
 
 def parse(text: str | None, load: Callable[[str], Any]) -> Any:  # noqa: ANN401 -- what a foreign file holds has no type
-    """Return what `load` makes of a text, None where it can't."""
+    """Return what `load` makes of a text, None when it fails."""
     if text is None:
         return None
     try:
@@ -46,7 +46,7 @@ def parse(text: str | None, load: Callable[[str], Any]) -> Any:  # noqa: ANN401 
 
 
 def json(text: str | None) -> Any:  # noqa: ANN401
-    """Return the value of a JSON text; comments and trailing commas, as tsconfig.json has them, are no matter."""
+    """Return the value of a JSON text. Comments and trailing commas are allowed, as in tsconfig.json."""
     from json import loads
 
     found = parse(text, loads)
@@ -54,21 +54,23 @@ def json(text: str | None) -> Any:  # noqa: ANN401
 
 
 def toml(text: str | None) -> dict[str, Any]:
-    """Return the table of a TOML text, {} where it is none."""
+    """Return the table of a TOML text, {} for an invalid one."""
     import tomllib
 
+    if any(line.count(".") > MAX_DOTS for line in (text or "").splitlines()):
+        return {}
     return table(parse(text, tomllib.loads))
 
 
 def yaml(text: str | None) -> list[Any]:
-    """Return the documents of a YAML text; tags that only their own program knows count as null."""
+    """Return the documents of a YAML text, [] for an invalid one. Values with unknown tags are null."""
     import yaml as library
 
     class Loader(getattr(library, "CSafeLoader", library.SafeLoader)):  # type: ignore[misc]
-        """The safe loader, which would stop at an unknown tag."""
+        """The safe loader, without its error for unknown tags."""
 
     Loader.add_multi_constructor("", lambda _loader, _suffix, _node: None)
-    if text is None or text.count("*") > 2000:  # aliases of aliases stand for more than can be held
+    if text is None or text.count("*") > 2000:  # aliases of aliases can expand to more than memory holds
         return []
     try:
         return list(library.load_all(text, Loader))
@@ -76,14 +78,19 @@ def yaml(text: str | None) -> list[Any]:
         return []
 
 
+def first_table(text: str | None) -> dict[str, Any]:
+    """Return the first document of a YAML text if it is a mapping, else {}."""
+    return table(next(iter(yaml(text)), None))
+
+
 def xml(text: str | None) -> Element | None:
-    """Return the root element of an XML text. One that defines entities is not read: they can stand for anything."""
+    """Return the root element of an XML text, None for an invalid one. A text that defines entities is refused."""
     from xml.etree import ElementTree
 
     if text is None or "<!ENTITY" in text:
         return None
     try:
-        return ElementTree.fromstring(text)  # noqa: S314 -- entities are what makes it unsafe
+        return ElementTree.fromstring(text)  # noqa: S314 -- entities, which make it unsafe, are refused above
     except (ElementTree.ParseError, ValueError):
         return None
 
@@ -94,12 +101,12 @@ def tag(element: Element) -> str:
 
 
 def text_of(element: Element, name: str) -> str:
-    """Return the text of the first child of this name, "" where there is none."""
+    """Return the text of the first child of a name, "" when there is none."""
     return next(((child.text or "").strip() for child in element if tag(child) == name), "")
 
 
 def ini(text: str | None) -> ConfigParser:
-    """Return the sections of an INI text, none where it is none; values stand as written."""
+    """Return the sections of an INI text, none for an invalid one. Values are as written."""
     import configparser
 
     parser = configparser.ConfigParser(interpolation=None, strict=False, allow_no_value=True, delimiters=("=", ":"))
@@ -112,7 +119,7 @@ def ini(text: str | None) -> ConfigParser:
 
 
 def git_config(text: str | None) -> Iterator[tuple[str, str, str, str]]:
-    """Yield (section, subsection, key, value) of a git configuration; of a key that stands twice, the last value."""
+    """Yield (section, subsection, key, value) of a git configuration. The last value of a key counts."""
     import configparser
 
     parser = configparser.ConfigParser(
@@ -134,7 +141,7 @@ def git_config(text: str | None) -> Iterator[tuple[str, str, str, str]]:
 
 
 def dotenv(text: str | None) -> tuple[dict[str, str], list[int]]:
-    """Return the variables of a file of `NAME=value` lines, and the numbers of the lines that are none."""
+    """Return the variables of a file of `NAME=value` lines, and the numbers of invalid lines."""
     import io
 
     from dotenv.parser import parse_stream
@@ -150,31 +157,34 @@ def dotenv(text: str | None) -> tuple[dict[str, str], list[int]]:
 
 
 def table(value: object) -> dict[str, Any]:
-    """Return a mapping as one with text for keys, {} for anything else."""
+    """Return a mapping with its keys as text, {} for anything else."""
     return {str(key): item for key, item in value.items()} if isinstance(value, dict) else {}
 
 
 def dig(value: object, *keys: str) -> Any:  # noqa: ANN401
-    """Return what lies at a path of keys in nested mappings, None where it leads nowhere."""
+    """Return the value at a path of keys in nested mappings, None when there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
 def word(value: object) -> str:
-    """Return a text as it is, "" for anything else."""
+    """Return a text, "" for anything else."""
     return value if isinstance(value, str) else ""
 
 
 def texts(value: object) -> list[str]:
-    """Return the texts of a list, or a lone text as a list; anything else has none."""
-    if isinstance(value, str):
-        return [value]
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+    """Return the texts of a list, or a single text as a list; [] for anything else."""
+    return [item for item in ([value] if isinstance(value, str) else items(value)) if isinstance(item, str)]
+
+
+def items(value: object) -> list[Any]:
+    """Return a list, [] for anything else."""
+    return value if isinstance(value, list) else []
 
 
 def _without_comments(text: str) -> str:
-    """Return a JSON text without comments, and without the commas before a closing bracket, outside of its strings."""
+    """Return a JSON text without comments and without trailing commas, outside of its strings."""
     import re
 
     uncommented = re.sub(r'("(?:[^"\\]|\\.)*+"?)|//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)', lambda found: found[1] or "", text)

@@ -1,4 +1,4 @@
-"""git and GitHub as the home knows them, read from their files; `gh` is asked only when the network may be."""
+"""Settings of git and GitHub, and repositories, read from their files. `gh` runs only when the caller allows the network."""
 
 from __future__ import annotations
 
@@ -11,27 +11,20 @@ import shutil
 
 from oracle.scan import formats
 from oracle.scan.machine import names_in
-from oracle.scan.plain import address, text
+from oracle.scan.sanitize import address, text
+from oracle.scan.tables import names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.scan.machine import Content, Machine
 
-_KEPT = frozenset(
-    """branch.sort commit.gpgsign core.autocrlf core.editor core.filemode core.pager fetch.prune init.defaultbranch
-    merge.ff pull.ff pull.rebase push.autosetupremote push.default rebase.autostash rerere.enabled user.email user.name
-    user.useconfigonly""".split()
-)
-"""Keys of a git configuration whose values open nothing."""
-
 _HELPER = re.compile(r"[\w./-]{1,80}")
-_DEEPEST, _MOST_REPOSITORIES, _MOST_FOLDERS = 4, 500, 20_000
-_ASIDE = frozenset("node_modules vendor target dist build __pycache__ Library Applications".split())
-_PATIENCE = 10.0
+_MAX_DEPTH, _MAX_REPOSITORIES, _MAX_FOLDERS = 4, 500, 20_000
+_TIMEOUT = 10.0
 
 
 def scan_github(machine: Machine) -> Content:
-    """Return git's settings, helpers for credentials, hosts of `gh` and SSH keys, without a value that opens anything."""
+    """Return settings of git, credential helpers, hosts of `gh` and SSH keys, without values that give access."""
     path = machine.path(".gitconfig")
     entries = list(formats.git_config(formats.read_text(path, follows_link=True)))
     settings = {f"{section}.{key}": value for section, sub, key, value in entries if not sub}
@@ -41,8 +34,9 @@ def scan_github(machine: Machine) -> Content:
         if (section, key) == ("credential", "helper") and value
     }
     hosts = _hosts(machine)
+    kept = names("machine", "git_settings")
     return {
-        "gitconfig": {name: text(value) for name, value in sorted(settings.items()) if name in _KEPT},
+        "gitconfig": {name: text(value) for name, value in sorted(settings.items()) if name in kept},
         "git_credential_helpers": helpers,
         "gh_cli": {"installed": bool(_gh(machine)), "hosts": hosts},
         "ssh_keys": _ssh_keys(machine),
@@ -51,16 +45,15 @@ def scan_github(machine: Machine) -> Content:
 
 
 def _helper(value: str) -> str:
-    """Return the program of a helper; a line for the shell may hold anything."""
+    """Return the program of a credential helper. A line for the shell is left out: it may hold a secret."""
     word = value.split()[0]
     return text(word) if _HELPER.fullmatch(word) else "(a line for the shell)"
 
 
 def _hosts(machine: Machine) -> dict[str, Content]:
     folder = machine.environ.get("GH_CONFIG_DIR") or machine.path(".config", "gh")
-    documents = formats.yaml(formats.read_text(f"{folder}/hosts.yml", follows_link=True))
     found: dict[str, Content] = {}
-    for host, entry in formats.table(documents[0] if documents else None).items():
+    for host, entry in formats.first_table(formats.read_text(f"{folder}/hosts.yml", follows_link=True)).items():
         known = formats.table(entry)
         users = [known.get("user"), *formats.table(known.get("users"))]
         found[text(host)] = {
@@ -103,7 +96,7 @@ def _gh(machine: Machine) -> str | None:
 
 
 def _ask_hosts(machine: Machine, hosts: list[str]) -> Content:
-    """Ask each host who is signed in there, by `gh`; what it says on its error stream is not kept."""
+    """Ask each host with `gh` who is signed in. Its error output is not kept."""
     import subprocess
 
     program = _gh(machine)
@@ -115,7 +108,7 @@ def _ask_hosts(machine: Machine, hosts: list[str]) -> Content:
         words = [program, "api", "user", "--hostname", host, "--jq", ".login"]
         try:
             done = subprocess.run(
-                words, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=False
+                words, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT, check=False
             )
         except (OSError, subprocess.TimeoutExpired):
             answers[host] = {"ok": False}
@@ -126,17 +119,17 @@ def _ask_hosts(machine: Machine, hosts: list[str]) -> Content:
 
 
 def scan_repos(machine: Machine) -> Content:
-    """Return the repositories of the home, a few folders deep: where, on which branch, with which remotes."""
+    """Return path, branch and remotes of the repositories in the home, a few folders deep."""
     found: list[Content] = []
     folders = [(machine.home, 0)]
     looked = 0
-    while folders and len(found) < _MOST_REPOSITORIES and looked < _MOST_FOLDERS:
+    while folders and len(found) < _MAX_REPOSITORIES and looked < _MAX_FOLDERS:
         folder, depth = folders.pop(0)
         looked += 1
         if os.path.exists(f"{folder}/.git"):
             found.append(describe_repository(folder))
-        elif depth < _DEEPEST:
-            below = [name for name in names_in(folder) if name not in _ASIDE]
+        elif depth < _MAX_DEPTH:
+            below = [name for name in names_in(folder) if name not in names("machine", "unsearched_folders")]
             folders += [
                 (path, depth + 1)
                 for path in (f"{folder}/{name}" for name in below)
@@ -146,7 +139,7 @@ def scan_repos(machine: Machine) -> Content:
 
 
 def describe_repository(folder: str) -> Content:
-    """Return a repository's branch and remotes, read from `.git`; a worktree's lie in the repository that it belongs to."""
+    """Return branch and remotes of a repository. A worktree has the remotes of the repository that it belongs to."""
     place = _git_folder(folder)
     head = (formats.read_text(f"{place}/HEAD") or "").strip()
     common = (formats.read_text(f"{place}/commondir") or "").strip()
@@ -170,7 +163,7 @@ def _git_folder(folder: str) -> str:
 
 
 def _remote(url: str) -> str:
-    """Return the address of a remote without a password or token in it."""
+    """Return the address of a remote without user, password or token."""
     head, mark, rest = url.partition("://")
     if not mark:
         return text(url)

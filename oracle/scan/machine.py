@@ -1,7 +1,4 @@
-"""The scanners of a machine: what each is called, which run by default, and how one that fails is told apart.
-
-A scan starts no program and asks no network unless it is told to.
-"""
+"""Scan a machine: the scanners by name, which of them run by default, and what each returns."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ Content = dict[str, object]
 
 @value
 class Machine:
-    """What is scanned: a home with its environment; `asks_network` and `keeps_values` are what the caller allowed."""
+    """The home and environment to scan, and whether the caller allows the network and the values of credentials."""
 
     home: str
     environ: Mapping[str, str]
@@ -29,13 +26,13 @@ class Machine:
     keeps_values: bool = False
 
     def path(self, *parts: str) -> str:
-        """Return a path below the home."""
+        """Return a path in the home."""
         return os.path.join(self.home, *parts)
 
 
 @value
-class Found:
-    """The outcome of one scanner: what it found, or why it failed."""
+class ScannerResult:
+    """What one scanner found, or why it failed."""
 
     name: str
     content: Content | None
@@ -43,28 +40,28 @@ class Found:
 
 
 SCANNERS = {
-    "system": "surroundings:scan_system",
-    "environment": "surroundings:scan_environment",
+    "system": "environment:scan_system",
+    "environment": "environment:scan_environment",
     "credentials": "credentials:scan_credentials",
-    "openclaw": "tools:scan_openclaw",
-    "gstack": "tools:scan_gstack",
-    "clawseat": "tools:scan_clawseat",
+    "openclaw": "agent_tools:scan_openclaw",
+    "gstack": "agent_tools:scan_gstack",
+    "clawseat": "agent_tools:scan_clawseat",
     "repos": "git:scan_repos",
-    "network": "surroundings:scan_network",
+    "network": "environment:scan_network",
     "github": "git:scan_github",
-    "current_context": "surroundings:scan_current_context",
+    "current_context": "environment:scan_current_context",
 }
-"""The module of this package and the function behind each scanner."""
+"""Module and function of each scanner."""
 
 DEFAULT = ("credentials", "network", "openclaw", "github", "current_context")
-"""What is scanned unless scanners are named."""
+"""The scanners that run unless others are named."""
 
 _FAILURES = (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError)
-"""What a scanner may trip over in files of others."""
+"""Errors that the files of others may cause in a scanner."""
 
 
-def run(machine: Machine, names: Sequence[str]) -> Iterator[Found]:
-    """Run scanners in turn; one that fails hides no other, and says what it tripped over, never a value."""
+def run(machine: Machine, names: Sequence[str]) -> Iterator[ScannerResult]:
+    """Run scanners in turn. A failure stops no other scanner, and its reason never contains a value from a file."""
     for name in names:
         module, function = SCANNERS[name].split(":")
         scanner = getattr(import_module(f"oracle.scan.{module}"), function)
@@ -72,13 +69,13 @@ def run(machine: Machine, names: Sequence[str]) -> Iterator[Found]:
             found = {"scanned_at": machine.scanned_at, **scanner(machine)}
         except _FAILURES as error:
             reason = f"{error.strerror} ({error.filename})" if isinstance(error, OSError) else "unexpected content"
-            yield Found(name, None, f"{type(error).__name__}: {reason}")
+            yield ScannerResult(name, None, f"{type(error).__name__}: {reason}")
             continue
-        yield Found(name, found)
+        yield ScannerResult(name, found)
 
 
 def names_in(folder: str) -> list[str]:
-    """Return the visible names of a folder in order; [] where there is none."""
+    """Return the names in a folder that do not begin with a dot, in order; [] for a missing folder."""
     try:
         return sorted(name for name in os.listdir(folder) if not name.startswith("."))
     except OSError:

@@ -1,40 +1,32 @@
-"""Manifests: the files in which a project states its name, what it needs and how it is run. One reader a format."""
+"""Manifests: the files in which a project states its name, its dependencies and its commands."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
 from oracle.domain.values import NOTHING, value
-from oracle.scan.plain import address
+from oracle.scan import extraction
+from oracle.scan.sanitize import address
+from oracle.scan.tables import load
+from oracle.scan.walk import is_supporting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from oracle.scan.walk import Tree
+    from oracle.scan.extraction import Rule
+    from oracle.scan.walk import SourceTree
 
-MOST_READ = 300
-"""Manifests of one repository that are read, nearest to the top first."""
+MAX_MANIFESTS = 300
+"""Manifests that are read of one repository, nearest to the top first."""
 
-COPIES = frozenset(
-    """_examples __fixtures__ __testfixtures__ benchmark benchmarks demo demos example examples fixture fixtures sample samples
-    template templates third_party third-party vendor vendored""".split()
-)
-"""Folders of what only looks like a project: examples, fixtures, templates, copies of others."""
-
-BESIDE = COPIES | frozenset("doc docs spec test testdata tests".split())
-"""Folders whose manifests are those of something else than the project."""
-
-_EXAMPLES = ("example-", "example_", "sample-", "sample_", "demo-")
-_TESTS = ("-test", "-tests", "_test", "_tests")
-
-MOST_NAMES = 300
-"""Names of one list that are kept."""
+MAX_NAMES = 300
+"""Dependencies that are kept of one list."""
 
 
 @value
 class Manifest:
-    """What one manifest states; a dependency maps its name to the versions that will do, "" for any."""
+    """What one manifest states. A dependency maps its name to a version range, "" for any version."""
 
     path: str
     ecosystem: str
@@ -51,99 +43,45 @@ class Manifest:
 
     @property
     def folder(self) -> str:
-        """The folder of the manifest, "." for the repository itself."""
+        """The folder of the manifest, "." for the top."""
         return self.path.rpartition("/")[0] or "."
 
     @property
     def needs(self) -> frozenset[str]:
-        """The names of everything that it depends on, at run time or while developing."""
+        """The names of all dependencies."""
         return frozenset((*self.dependencies, *self.dev_dependencies))
 
 
-READERS = {
-    "pyproject.toml": "scripted:read_pyproject",
-    "setup.cfg": "scripted:read_setup_cfg",
-    "setup.py": "scripted:read_setup_py",
-    "requirements*.txt": "scripted:read_requirements",
-    "*requirements.txt": "scripted:read_requirements",
-    "Pipfile": "scripted:read_pipfile",
-    "environment.yml": "scripted:read_conda",
-    "package.json": "scripted:read_package_json",
-    "deno.json*": "scripted:read_deno",
-    "composer.json": "scripted:read_composer",
-    "Gemfile": "ruby:read_gemfile",
-    "*.gemspec": "ruby:read_gemspec",
-    "go.mod": "compiled:read_go_mod",
-    "go.work": "compiled:read_go_work",
-    "Cargo.toml": "compiled:read_cargo",
-    "pom.xml": "jvm:read_pom",
-    "settings.gradle*": "jvm:read_gradle_settings",
-    "*.gradle": "jvm:read_gradle",
-    "*.gradle.kts": "jvm:read_gradle",
-    "*.versions.toml": "jvm:read_catalogue",
-    "*.csproj": "dotnet:read_msbuild",
-    "*.fsproj": "dotnet:read_msbuild",
-    "*.vbproj": "dotnet:read_msbuild",
-    "Directory.Build.props": "dotnet:read_shared",
-    "packages.config": "dotnet:read_packages",
-    "*.sln": "dotnet:read_solution",
-    "Package.swift": "compiled:read_swift",
-    "*.podspec": "compiled:read_podspec",
-    "Podfile": "compiled:read_podfile",
-    "project.pbxproj": "compiled:read_xcode",
-    "CMakeLists.txt": "native:read_cmake",
-    "meson.build": "native:read_meson",
-    "configure.ac": "native:read_configure",
-    "conanfile.txt": "native:read_conan",
-    "vcpkg.json": "native:read_vcpkg",
-}
-"""The name of a manifest, and the function of this package that reads it."""
-
-_LOOK_AROUND = ("jvm", "dotnet")
-"""Modules whose readers are given the repository too: what they read inherits from files around it."""
+def read_all(tree: SourceTree) -> list[Manifest]:
+    """Return the manifests of a repository, nearest to the top first."""
+    rules: dict[str, Rule] = {}
+    for rule in load("manifests")["rules"]:
+        for path in tree.named(*rule["files"]):
+            if not is_supporting(path) and path.startswith(rule.get("folder", "")):
+                rules.setdefault(path, rule)
+    paths = sorted(rules, key=lambda path: (path.count("/"), path))[:MAX_MANIFESTS]
+    found = (read(rules[path], path, tree.text(path)) for path in paths)
+    return [one for one in found if one is not None]
 
 
-def read_all(tree: Tree) -> list[Manifest]:
-    """Return the manifests of a repository, nearest to the top first; one that says nothing, or of something else, is left out."""
-    from fnmatch import fnmatchcase
-
-    found: list[Manifest] = []
-    paths = [one for one in tree.named(*READERS) if not lies_beside(one)]
-    paths += [one for one in tree.below("requirements") if one.endswith(".txt")]
-    for path in paths[:MOST_READ]:
-        name = path.rpartition("/")[2]
-        reader = next(
-            (one for pattern, one in READERS.items() if fnmatchcase(name, pattern)), "scripted:read_requirements"
-        )
-        module, function = reader.split(":")
-        text = tree.text(path)
-        if text is not None:
-            read = getattr(import_module(f"oracle.scan.{module}"), function)
-            manifest = read(path, text, tree) if module in _LOOK_AROUND else read(path, text)
-            found += [manifest] if manifest is not None else []
-    return found
+def read(rule: Rule, path: str, text: str | None) -> Manifest | None:
+    """Return what a manifest states by its rule; None for a file that can't be read or is something else."""
+    if text is None:
+        return None
+    if "reader" in rule:
+        module, function = rule["reader"].split(":")
+        facts = getattr(import_module(f"oracle.scan.{module}"), function)(path, text)
+    else:
+        facts = extraction.extract(rule, path, text)
+    if facts is None:
+        return None
+    needs = {name: _ranges(facts.pop(name, ())) for name in ("dependencies", "dev_dependencies")}
+    return Manifest(path, rule["ecosystem"], **{"build": rule.get("build", ""), **facts, **needs})
 
 
-def lies_beside(path: str) -> bool:
-    """Tell whether a file lies among examples, tests or copies of others, and says nothing of the project itself."""
-    folders = path.lower().split("/")[:-1]
-    return (
-        not BESIDE.isdisjoint(folders)
-        or any(one.startswith(_EXAMPLES) for one in folders)
-        or any(one.endswith(_TESTS) for one in folders[:-1])
-    )
-
-
-def lies_among_copies(path: str) -> bool:
-    """Tell whether a file lies among examples, fixtures, templates or copies of others; tests are the project's own."""
-    folders = path.lower().split("/")[:-1]
-    return not COPIES.isdisjoint(folders) or any(one.startswith(_EXAMPLES) for one in folders)
-
-
-def wanted(pairs: Iterable[tuple[str, object]]) -> dict[str, str]:
-    """Return dependencies in order, a place to fetch one from without who fetches it."""
+def _ranges(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return version ranges by name, in order; of an address without the user and password in it."""
     found: dict[str, str] = {}
-    for name, spec in sorted((str(name), spec) for name, spec in pairs):
-        words = spec if isinstance(spec, str) else ""
-        found.setdefault(name, (address(words.partition("+")[2] or words) or "") if "://" in words else words)
-    return dict(list(found.items())[:MOST_NAMES])
+    for name, stated in sorted(pairs):
+        found.setdefault(name, (address(stated.partition("+")[2] or stated) or "") if "://" in stated else stated)
+    return dict(list(found.items())[:MAX_NAMES])

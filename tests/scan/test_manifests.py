@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.scan import formats, ruby
-from oracle.scan.manifests import READERS, Manifest
+from oracle.scan import formats, manifests, ruby
+from oracle.scan.manifests import Manifest
 from oracle.scan.project import scan
+from oracle.scan.tables import load
 from tests.scan import repositories as repos
 
 KEYS = st.sampled_from(
@@ -41,17 +41,16 @@ def test_values_of_any_shape_stop_no_scan(value: Any, tmp_path_factory: pytest.T
     assert json.loads(json.dumps(found)) == found
 
 
-@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("rule", load("manifests")["rules"], ids=lambda rule: rule["files"][0])
 @given(text=st.text(max_size=300) | st.text(alphabet="[]{}()\"'=:<>,/!# \n\tabc019.-_", max_size=300))
-def test_a_text_of_any_kind_stops_no_reader(name: str, text: str) -> None:
-    module, function = READERS[name].split(":")
-    found = getattr(import_module(f"oracle.scan.{module}"), function)(name.replace("*", "x"), text)
+def test_a_text_of_any_kind_stops_no_reader(rule: dict[str, Any], text: str) -> None:
+    found = manifests.read(rule, rule["files"][0].replace("*", "x"), text)
     assert found is None or isinstance(found, Manifest)
 
 
 def test_blocks_deeper_than_are_told_apart_close_again() -> None:
     deep = "if a\n" * 1000 + "end\n" * 1000
-    assert ruby.tasks(f"namespace :db do\n{deep}task :migrate\nend\ntask :after\n") == ["db:migrate", "after"]
+    assert ruby.rake_tasks(f"namespace :db do\n{deep}task :migrate\nend\ntask :after\n") == ["db:migrate", "after"]
 
 
 def test_the_text_of_every_repository_cut_off_anywhere_stops_no_scan(tmp_path: Path) -> None:
@@ -87,6 +86,11 @@ def test_two_scans_of_the_same_files_say_the_same_and_so_does_what_is_on_disk(tm
 )
 def test_json_with_comments(text: str, value: object) -> None:
     assert formats.json(text) == value
+
+
+def test_toml_with_a_key_of_many_parts_is_refused() -> None:
+    assert formats.toml("a.b = 1") == {"a": {"b": 1}}
+    assert formats.toml("a." * 100_000 + "b = 1") == {}
 
 
 def test_a_git_configuration() -> None:

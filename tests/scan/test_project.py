@@ -159,10 +159,10 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "dev_env": {"name": "arena", "version": "5.9.2", "package_managers": ["gradle"], "is_monorepo": True},
         "runtime": {
             "versions": {"gradle": "8.10.2", "java": "17", "kotlin": "2.0.21"},
-            "dependencies": {"java": {"io.ktor:ktor-server": "2.3"}},
-            "dev_dependencies": {
-                "java": {"io.mockk:mockk": "1.13.9", "org.assertj:assertj-core": "3.23.1", "org.nowhere:nowhere": ""}
+            "dependencies": {
+                "java": {"io.ktor:ktor-server": "", "org.assertj:assertj-core": "", "org.unused:unused": "1"}
             },
+            "dev_dependencies": {"java": {"io.mockk:mockk": "", "org.nowhere:nowhere": ""}},
             "lock_files": ["gradlew"],
         },
         "tests": {"frameworks": ["assertj", "kotlin.test", "mockk"], "usual_commands": ["./gradlew test"]},
@@ -173,8 +173,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "dev_env": {"name": "org.arena:parent", "version": "3.1"},
         "runtime": {
             "versions": {"java": "17", "maven": "3.9.6"},
-            "dependencies": {"java": {"org.arena:api": "3.1", "org.nowhere:nowhere": ""}},
-            "dev_dependencies": {"java": {"junit:junit": "4.13.2"}},
+            "dependencies": {"java": {"junit:junit": "", "org.arena:api": "3.1", "org.nowhere:nowhere": ""}},
         },
         "tests": {"usual_commands": ["./mvnw test"]},
         "lint": {"tools": {"checkstyle": ["pom.xml"]}},
@@ -211,7 +210,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "dev_env": {"name": "Arena", "is_monorepo": False},
         "runtime": {
             "versions": {"dotnet": "net8.0"},
-            "dependencies": {"dotnet": {"Platform": "", "Serilog": "4.0", "log4net": ""}},
+            "dependencies": {"dotnet": {"Platform": "", "Serilog": "", "log4net": ""}},
             "dev_dependencies": {"dotnet": {"NUnit": "2.6.2"}},
             "entry_points": {"arena": "Exe"},
         },

@@ -1,7 +1,4 @@
-"""Scan the machine when somebody asks for it: `machine/<name>.json`, one file a scanner.
-
-What is kept of a credential is its name, file, length and fingerprint; its value is read from that file when it is asked for.
-"""
+"""Scan the machine into `machine/<name>.json`, one file for each scanner, and read the value of a credential on request."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ _KEY = "credentials.keys."
 
 @value
 class Scanned:
-    """What became of one scanner: the file it wrote, or why it wrote none."""
+    """The outcome of one scanner: the file that it wrote, or why it wrote nothing."""
 
     name: str
     path: str
@@ -42,7 +39,7 @@ class Scanned:
         return not self.error
 
     def as_json(self) -> dict[str, object]:
-        """Return the JSON form, as `index.json` has it."""
+        """Return the JSON form, as in `index.json`."""
         values: dict[str, object] = {"path": self.path, "ok": self.ok}
         return {**values, "error": self.error} if self.error else values
 
@@ -55,9 +52,9 @@ def scan(
     with_values: bool = False,
     progress: Progress | None = None,
 ) -> list[Scanned]:
-    """Run scanners and write what each found; one that fails is named, and the others are written.
+    """Run scanners and write what each found. A failure of one scanner does not stop the others.
 
-    Raises UsageError for an unknown scanner, RootUnusable, LockTimeout, DiskFailure for `index.json`.
+    Raises UsageError for an unknown scanner, RootUnusable, LockTimeout, and DiskFailure for `index.json`.
     """
     names = choose(only)
     context.root.require()
@@ -83,7 +80,7 @@ def scan(
 
 
 def choose(only: Sequence[str]) -> tuple[str, ...]:
-    """Return the scanners that run: those named, else the usual ones. Raises UsageError for one that does not exist."""
+    """Return the scanners to run: those named, else the usual ones. Raises UsageError for an unknown scanner."""
     unknown = [name for name in only if name not in SCANNERS]
     if unknown:
         raise UsageError(
@@ -101,7 +98,7 @@ def _save(context: Context, outcome: Scanned, content: dict[str, object]) -> Sca
 
 
 def _note(context: Context, machine: Machine, done: Sequence[Scanned]) -> None:
-    """Merge the outcome into `index.json`, where other programs look for it, and note the event."""
+    """Write the outcomes into `index.json`, which other programs read, and note the event."""
     from oracle.app.records.publish import merge_catalogue
 
     errors = [f"{item.name}: {item.error}" for item in done if item.error]
@@ -120,10 +117,10 @@ def _note(context: Context, machine: Machine, done: Sequence[Scanned]) -> None:
 
 
 def reveal(context: Context, key: str, project: str = "") -> Fact:
-    """Return a fact; the value of a credential that a scan left out is read from its file now.
+    """Return a fact. The value of a credential is read from its file now.
 
-    For the one who asked for this key, and nobody else: no search, answer or agent's tool gets it. Raises NotInMemory, and
-    RootUnusable where there is no Root.
+    Only commands for a user call this: no search, answer or agent's tool may. Raises NotInMemory, and RootUnusable for a
+    missing Root.
     """
     context.root.require()
     name, dot, field = key.strip().removeprefix(_KEY).rpartition(".")
@@ -144,8 +141,8 @@ def _read(context: Context, name: str, source: str, fingerprint: object) -> str:
     found = credentials.read_value(machine, name, source)
     if found is None:
         raise NotInMemory(
-            say("not_in_memory_db: {source} holds no {name} any more.", source=source, name=name),
-            hint=say("See where it is now with `oracle scan machine --only credentials`."),
+            say("not_in_memory_db: {name} is no longer in {source}.", source=source, name=name),
+            hint=say("Run `oracle scan machine --only credentials` to find it again."),
         )
     if fingerprint and credentials.fingerprint(found) != fingerprint:
         context.warn(say("{name} was changed since the scan", name=name))

@@ -1,7 +1,4 @@
-"""Scan a repository into facts about its project: `projects/<p>/<kind>.json`, one file a kind.
-
-Nothing is written unless it is committed; a file that says something else is kept until its replacement is forced.
-"""
+"""Scan a repository into facts about its project: `projects/<p>/<kind>.json`, one file for each kind."""
 
 from __future__ import annotations
 
@@ -26,12 +23,12 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 WRITTEN, UNCHANGED, CHANGED = "written", "unchanged", "changed"
-"""What became of a file: `changed` is one on disk that says something else, and was left as it is."""
+"""Outcomes of a file: `changed` means that the file on disk differs from the scan, and was not replaced."""
 
 
 @value
 class ProjectScan:
-    """Facts about a project, one record a kind, and what became of each file; a dry run has no outcomes."""
+    """Facts about a project, one record for each kind, and the outcome of each file. A dry run has no outcomes."""
 
     project: str
     repository: str
@@ -41,7 +38,7 @@ class ProjectScan:
     outcomes: Mapping[str, str]
 
     def those(self, outcome: str) -> list[str]:
-        """Return the paths of the files that an outcome became of."""
+        """Return the paths of the files with an outcome."""
         return [self.paths[kind] for kind in self.records if self.outcomes.get(kind) == outcome]
 
 
@@ -54,14 +51,15 @@ def scan_project(
     commit: bool = False,
     force: bool = False,
 ) -> ProjectScan:
-    """Scan a repository, by default the one that is registered for the project; write its facts when they are committed.
+    """Scan a repository, by default the registered one of the project. Facts are written with `commit` or `force`.
 
-    Raises InvalidName, UsageError for an unknown depth, NotFound for no repository, LockTimeout, DiskFailure.
+    Files that differ are replaced only with `force`. Raises InvalidName, UsageError for an unknown depth, NotFound for a
+    missing repository, LockTimeout, DiskFailure.
     """
     name = check_name(project, "project")
     if depth not in DEPTHS:
         raise UsageError(
-            say("The depth {depth!r} is unknown.", depth=depth), hint=say("Choose one of {choices}.", choices=DEPTHS)
+            say("Unknown depth {depth!r}.", depth=depth), hint=say("Choose one of {choices}.", choices=DEPTHS)
         )
     folder = os.path.realpath(_find(context, name, repository))
     moment = timestamps.print_moment(context.now())
@@ -88,7 +86,7 @@ def _find(context: Context, project: str, stated: str) -> str:
     found = projects.repository(context.root, project, os.environ)
     if not found:
         raise NotFound(
-            say("No repository of {project} is there.", project=project),
+            say("{project} has no repository.", project=project),
             hint=say("Name it with --repo, or register it with `oracle project add`."),
         )
     return found
@@ -116,7 +114,7 @@ def _record(project: str, kind: str, moment: str, data: Record) -> Record:
 
 
 def _commit(context: Context, path: str, record: Record, *, force: bool) -> str:
-    """Write a file that is new, or that may be replaced; one that says the same is left as it is."""
+    """Write a new file, or replace one that differs if `force` allows it. Return the outcome."""
     if os.path.lexists(path):
         if _data(context, path) == record["data"]:
             return UNCHANGED

@@ -1,4 +1,4 @@
-"""Register projects: which there are, where their repositories lie, which are over."""
+"""Register projects with their repositories, list them, and archive those that are over."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from oracle.domain.names.seats import MEMORY
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import NotFound, UsageError
-from oracle.scan.plain import clean
+from oracle.scan.sanitize import clean
 from oracle.store.root import projects, registry
 from oracle.wording import say
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 ACTIVE, ARCHIVED = "active", "archived"
 _FIELDS = ("repo_path", "primary_seat", "primary_seat_tool", "template_name", "tmux_name")
-"""What a caller may state of a project."""
+"""Fields of a project that a caller may set."""
 
 
 @value
 class Registered:
-    """A project as the registry has it; `outcome` is added, changed or unchanged after a change."""
+    """A project in the registry. After a change, `outcome` is added, changed or unchanged."""
 
     name: str
     entry: Mapping[str, object]
@@ -34,26 +34,27 @@ class Registered:
 
     @property
     def status(self) -> str:
-        """Whether it is active, archived or broken; one that says nothing is active."""
+        """Active, archived or broken; active if the entry does not say."""
         return str(self.entry.get("status") or ACTIVE)
 
     def as_json(self) -> dict[str, object]:
-        """Return the JSON form: the entry, its texts without credentials, and the folder of the repository where there is one."""
+        """Return the JSON form: the entry without credentials, its status, and the folder of its repository."""
         values = {**clean(dict(self.entry)), "status": self.status, "repository": self.repository or None}
         return {**values, "outcome": self.outcome} if self.outcome else values
 
 
 def add(context: Context, name: str, stated: Mapping[str, str]) -> Registered:
-    """Register a project, or change what is stated of one; an archived one is active again.
+    """Register a project, or change its fields. An archived project becomes active again.
 
-    Raises InvalidName, UsageError for an unknown field or a repository that is no folder, and what `registry.change` does.
+    Raises InvalidName, UsageError for an unknown field or a missing repository, and the errors of
+    `registry.change`.
     """
     project = check_name(name, "project")
     unknown = set(stated) - set(_FIELDS)
     if unknown:
         raise UsageError(
-            say("A project has no {unknown}.", unknown=sorted(unknown)),
-            hint=say("There are {choices}.", choices=_FIELDS),
+            say("Unknown fields of a project: {unknown}.", unknown=sorted(unknown)),
+            hint=say("Choose one of {choices}.", choices=_FIELDS),
         )
     given = {key: item.strip() for key, item in stated.items() if item.strip()}
     if "repo_path" in given:
@@ -73,14 +74,14 @@ def add(context: Context, name: str, stated: Mapping[str, str]) -> Registered:
 
 
 def archive(context: Context, name: str) -> Registered:
-    """Say that a project is over; its records stay. Raises NotFound for one that is not registered."""
+    """Mark a project as archived. Its records stay. Raises NotFound for an unregistered project."""
     project = check_name(name, "project")
     find(context, project)
     return _change(context, project, lambda before: {**before, "status": ARCHIVED})
 
 
 def find(context: Context, name: str) -> Registered:
-    """Return a registered project. Raises NotFound, InvalidName, InvalidRecord or DiskFailure when the registry can't be read."""
+    """Return a registered project. Raises NotFound, InvalidName, and for an unreadable registry InvalidRecord or DiskFailure."""
     project = check_name(name, "project")
     registry.require_readable(projects.folder(context.root, os.environ))
     entry = projects.entry(context.root, project, os.environ)
@@ -92,7 +93,7 @@ def find(context: Context, name: str) -> Registered:
 
 
 def list_all(context: Context, *, with_archived: bool = False) -> list[Registered]:
-    """Return the registered projects by name; those that are over only when they are asked for. Raises as `find` does."""
+    """Return the registered projects by name, archived ones only on request. Raises the errors of an unreadable registry."""
     registry.require_readable(projects.folder(context.root, os.environ))
     found = [
         Registered(

@@ -1,4 +1,4 @@
-"""What of a foreign text may be kept: nothing that looks like a credential, nothing that nobody can read."""
+"""Sanitize the texts of other programs: remove what looks like a credential, and keep settings without their contents."""
 
 from __future__ import annotations
 
@@ -11,27 +11,29 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-LONGEST = 300
-_KEY = re.compile(r"[A-Za-z_][A-Za-z_.-]{0,30}\d{0,2}")  # what has more digits may be somebody's number
+MAX_LENGTH = 300
+_KEY = re.compile(r"[A-Za-z_][A-Za-z_.-]{0,30}\d{0,2}")  # a key with more digits may be a phone number or an id
 _WORD = re.compile(r"[A-Za-z][\w.+-]{0,40}(?:/[A-Za-z][\w.+-]{0,40})?")
 _CREDENTIAL = re.compile(
     r"(?i:passw|secret|token|credential|api_?key|(?:\b|_)key\b|(?:\b|_)pwd\b|\bauth|\blogin\b|\bcurl\b|\bwget\b|\bssh|://[^/\s]*@)|\s-u\b"
 )
 _PATH = re.compile(r"(?:/(?:[A-Za-z][A-Za-z.-]{0,15}|v\d{1,2}(?:\.\d)?))*/?")
-TELLING = frozenset("id name model provider type kind mode version channel agent lang language locale theme".split())
-"""Keys of a foreign configuration whose short values say what is set up."""
+DESCRIPTIVE_KEYS = frozenset(
+    "id name model provider type kind mode version channel agent lang language locale theme".split()
+)
+"""Keys of a configuration whose short values describe what is set up."""
 
-_LARGEST = 1_000_000  # a number above may be somebody's
+_MAX_NUMBER = 1_000_000  # a larger number may be a phone number or an id
 
 
 def text(value: str) -> str:
-    """Return a text as it may be kept: credentials replaced by their kind, what is too long cut."""
+    """Return a text with credentials replaced by their kind, cut to the greatest length."""
     kept = value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
-    return redact(kept)[0][:LONGEST]
+    return redact(kept)[0][:MAX_LENGTH]
 
 
 def clean(value: Any, key: str = "") -> Any:  # noqa: ANN401 -- any JSON
-    """Return JSON with every text in it cleaned, keys too; what stands under a key that names a credential is left out."""
+    """Return JSON with all keys and texts sanitized. A text that its key marks as a credential is replaced."""
     if isinstance(value, dict):
         return {text(str(name)): clean(item, str(name)) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -44,14 +46,14 @@ def clean(value: Any, key: str = "") -> Any:  # noqa: ANN401 -- any JSON
 
 
 def command(line: str) -> str:
-    """Return a line for a shell, "" where it names a credential: what follows on such a line may be one."""
+    """Return a line for a shell, "" for one that mentions a credential or an address, since a secret may follow."""
     return "" if _CREDENTIAL.search(line) else line
 
 
 def outline(value: Any, key: str = "") -> Any:  # noqa: ANN401 -- any JSON
-    """Return what a foreign configuration sets up without what it says: its keys, switches and names.
+    """Return the outline of a configuration: keys, switches, short names and small numbers.
 
-    A text stands as its length unless its key tells what is set up; large numbers are left out, they may be somebody's.
+    Other texts are replaced by their length, and large numbers are left out.
     """
     if isinstance(value, dict):
         named = ((str(name), item) for name, item in value.items())
@@ -62,15 +64,15 @@ def outline(value: Any, key: str = "") -> Any:  # noqa: ANN401 -- any JSON
     if isinstance(value, list):
         return [outline(item, key) for item in value[:50]]
     if isinstance(value, str):
-        is_plain = key in TELLING and _WORD.fullmatch(value) is not None and text(value) == value
+        is_plain = key in DESCRIPTIVE_KEYS and _WORD.fullmatch(value) is not None and text(value) == value
         return value if is_plain else f"(text of {len(value)})"
-    if isinstance(value, bool) or value is None or abs(value) < _LARGEST:
+    if isinstance(value, bool) or value is None or abs(value) < _MAX_NUMBER:
         return value
     return "(a number)"
 
 
 def address(value: str) -> str | None:
-    """Return where a URL leads, without who asks and what for: scheme, host, port and a path of plain words."""
+    """Return a URL without user, password and query: scheme, host, port, and a path of plain words."""
     from urllib.parse import urlsplit
 
     try:

@@ -1,4 +1,4 @@
-"""The tools of a team that live in the home: OpenClaw, gstack, ClawSeat. What is set up, not what it says."""
+"""The tools of a team that are set up in the home: OpenClaw, gstack, ClawSeat."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 from oracle.scan import formats
 from oracle.scan.machine import names_in
-from oracle.scan.plain import outline, text
+from oracle.scan.sanitize import outline, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def scan_openclaw(machine: Machine) -> Content:
-    """Return what OpenClaw has: the outline of its configuration, skills, extensions, agents and the Feishu channel."""
+    """Return the outline of OpenClaw's configuration, its skills, extensions, agents and Feishu channel."""
     home = machine.environ.get("OPENCLAW_HOME") or machine.path(".openclaw")
     config = formats.table(formats.json(formats.read_text(f"{home}/openclaw.json", follows_link=True)))
     workspaces = [name for name in names_in(home) if name.startswith("workspace")]
@@ -52,7 +52,7 @@ def _feishu(config: Content) -> Content:
 
 
 def scan_gstack(machine: Machine) -> Content:
-    """Return whether gstack is there and which skills it has; a relative root of skills is passed over."""
+    """Return the folder of gstack and its skills. A relative GSTACK_SKILLS_ROOT is ignored."""
     home = machine.path(".gstack")
     stated = machine.environ.get("GSTACK_SKILLS_ROOT", "")
     root = stated if os.path.isabs(stated) else f"{home}/skills"
@@ -65,7 +65,7 @@ def scan_gstack(machine: Machine) -> Content:
 
 
 def scan_clawseat(machine: Machine) -> Content:
-    """Return where ClawSeat lies, and the projects with the seats that it notes in the home."""
+    """Return the folder of ClawSeat, its profiles, and its sessions by project."""
     root = machine.environ.get("CLAWSEAT_ROOT") or machine.path("ClawSeat")
     suffix = "-profile-dynamic.toml"
     sessions = machine.path(".agents", "sessions")

@@ -19,13 +19,12 @@ if TYPE_CHECKING:
     from oracle.app.delivery.ack_signs import Sign
     from oracle.app.delivery.acknowledge import Acknowledged
     from oracle.app.delivery.complete import Completion
-    from oracle.app.delivery.deliver import Delivery
+    from oracle.app.delivery.deliver import Delivered, Delivery
     from oracle.app.delivery.dispatch import Dispatched
     from oracle.app.delivery.handoffs import Handoffs, Story
     from oracle.app.delivery.notices import Notice, Notified
     from oracle.app.delivery.order import Order
     from oracle.app.delivery.resume import Resumed
-    from oracle.app.delivery.steps import Delivered
     from oracle.app.doctor import Check
     from oracle.app.memories.keep import Kept, Lesson, Seen
     from oracle.app.memories.packets import Routed
@@ -417,8 +416,9 @@ class Oracle(Context):
 
     def dispatch(self, order: Order) -> Dispatched:
         """Ask one seat on behalf of another: receipt, queue, table, log, wake-up. Raises TaskAlreadyQueued, UsageError."""
-        from oracle.app.delivery import dispatch
+        from oracle.app.delivery import dispatch, resume
 
+        resume.before(self, notifies=order.notifies)
         return dispatch.dispatch(self, order)
 
     def least_busy_seat(self, project: str, role: str, path: str = "") -> str:
@@ -429,21 +429,24 @@ class Oracle(Context):
 
     def deliver(self, delivery: Delivery) -> Delivered:
         """Deliver an answer exactly once. Raises Conflict for another answer, HandoffFailed, UsageError, NoProfile."""
-        from oracle.app.delivery import deliver
+        from oracle.app.delivery import deliver, resume
 
+        resume.before(self, notifies=delivery.notifies)
         return deliver.deliver(self, delivery)
 
     def complete(self, completion: Completion) -> Delivered:
         """Complete a handoff with a receipt. Raises UsageError, HandoffFailed, NoProfile, and what the team's rules refuse."""
-        from oracle.app.delivery import complete
+        from oracle.app.delivery import complete, resume
 
+        resume.before(self, notifies=completion.notifies)
         return complete.complete(self, completion)
 
     def acknowledge(self, project: str, task_id: str, *, source: str, target: str, path: str = "") -> Acknowledged:
         """Note that `target` has what `source` completed. Raises NotFound, UsageError, HandoffFailed."""
-        from oracle.app.delivery.acknowledge import acknowledge
+        from oracle.app.delivery import acknowledge, resume
 
-        return acknowledge(self, project, task_id, source=source, target=target, path=path)
+        resume.before(self)
+        return acknowledge.acknowledge(self, project, task_id, source=source, target=target, path=path)
 
     def verify_handoff(
         self, project: str, task_id: str, *, source: str, target: str, path: str = ""
@@ -604,15 +607,17 @@ class Oracle(Context):
 
     def handoffs(self, project: str = "", state: str = "") -> Handoffs:
         """Return the handoffs of one project or of all. Raises UsageError, NoProfile."""
-        from oracle.app.delivery import commands
+        from oracle.app.delivery import handoffs, resume
 
-        return commands.list_handoffs(self, project, state)
+        resume.before(self)
+        return handoffs.list_all(self, project=project, state=state)
 
     def handoff(self, task_id: str, project: str = "") -> Story:
         """Return the story of one task from its files. Raises NotFound, UsageError when several projects have one."""
-        from oracle.app.delivery import commands
+        from oracle.app.delivery import handoffs, resume
 
-        return commands.show_handoff(self, task_id, project)
+        resume.before(self)
+        return handoffs.tell(self, task_id, project=project)
 
     def resume(self) -> Resumed:
         """Finish what dead processes began, send the wake-ups that wait, mend handoffs that stand half done."""

@@ -15,8 +15,8 @@ from oracle.errors import UsageError
 from oracle.wording import say
 
 if TYPE_CHECKING:
+    from oracle.app.delivery.deliver import Delivered
     from oracle.app.delivery.dispatch import Dispatched
-    from oracle.app.delivery.steps import Delivered
     from oracle.cli.session import Call
 
 

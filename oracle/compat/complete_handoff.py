@@ -34,8 +34,10 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _acknowledge(context: Context, args: argparse.Namespace) -> int:
+    from oracle.app.delivery import resume
     from oracle.app.delivery.acknowledge import acknowledge
 
+    resume.before(context)
     done = acknowledge(context, "", args.task_id, source=args.source, target=args.target, path=args.profile)
     emit(done.line)
     emit(f"receipt: {done.receipt_path}")
@@ -43,9 +45,12 @@ def _acknowledge(context: Context, args: argparse.Namespace) -> int:
 
 
 def _complete(context: Context, args: argparse.Namespace) -> int:
+    from oracle.app.delivery import resume
     from oracle.app.delivery.complete import complete
 
-    done = complete(context, _completion(args))
+    completion = _completion(args)
+    resume.before(context, notifies=completion.notifies)
+    done = complete(context, completion)
     name = done.name
     if not done.is_new:
         emit(f"already completed {name.task_id} -> {name.target}")

@@ -71,12 +71,15 @@ def _refuse(args: argparse.Namespace) -> int:
 
 
 def _dispatch(context: Context, args: argparse.Namespace) -> int:
+    from oracle.app.delivery import resume
     from oracle.app.delivery.dispatch import dispatch
 
     if args.reply_to == args.target:  # briefs of old name the planner for both
         complain(f"warn: {args.target} is asked and can't get its own answer; {args.source} gets it")
         args.reply_to = ""
-    made = dispatch(context, _order(args))
+    order = _order(args)
+    resume.before(context, notifies=order.notifies)
+    made = dispatch(context, order)
     emit(f"dispatched {made.name.task_id} -> {made.name.target}")
     emit(f"todo: {made.todo_path}")
     emit(f"receipt: {made.receipt_path}")

@@ -25,11 +25,10 @@ def run() -> int:
 
 def main(argv: Sequence[str]) -> int:
     """Deliver once; the codes are in the module's docstring."""
-    from oracle.app.delivery.deliver import deliver
-
     args = _parser().parse_args(argv)
     response = _response(args)
-    from oracle.app.delivery.deliver import Delivery
+    from oracle.app.delivery import resume
+    from oracle.app.delivery.deliver import Delivery, deliver
 
     delivery = Delivery(
         "",
@@ -45,6 +44,7 @@ def main(argv: Sequence[str]) -> int:
         secrets=args.secrets,
     )
     with open_context(args) as context:
+        resume.before(context, notifies=delivery.notifies)
         try:
             done = deliver(context, delivery)
         except HandoffFailed as error:

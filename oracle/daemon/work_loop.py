@@ -142,7 +142,7 @@ class Clerk:
         self._tally["set_aside"] = len(found.poisoned)
         for sentence in found.problems:
             self._attempts.warn(sentence)
-        for entry in resume.unattended(context, found):
+        for entry in resume.unattended(found, context.now_seconds()):
             if attend.is_due(entry, context.now_seconds()) and not self._stopping:
                 self._try(
                     f"intent {' '.join(entry.subject[:3])}",
@@ -221,7 +221,11 @@ class Clerk:
         for entry in sorted(owed, key=lambda one: (one.tries > 0, one.due_at)):
             seat = (entry.fields.get("project"), entry.fields.get("seat"))
             is_new = entry.file_name not in known
-            if wakeups.is_of_question(entry) and (is_new or entry.subject[:4] in subjects) and wakeups.is_owed(entry):
+            if (
+                wakeups.is_of_question(entry)
+                and (is_new or entry.subject[:4] in subjects)
+                and wakeups.is_pending(entry)
+            ):
                 if is_new:
                     dues.append(time.time())
                 continue
@@ -231,7 +235,7 @@ class Clerk:
             if seat in busy or (has_tried and self._has_work):
                 dues.append(time.time() + _MOMENT)
                 continue
-            has_tried = has_tried or wakeups.is_owed(entry)
+            has_tried = has_tried or wakeups.is_pending(entry)
             self._try(
                 f"wake-up {' '.join(entry.subject[:4])}",
                 partial(self._send_wakeup, context, entry, busy),

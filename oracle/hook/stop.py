@@ -1,7 +1,7 @@
-"""The Stop hook behind its first test: read the message, deliver what it asks for, wake the reader, empty the own context.
+"""The Stop hook after its first test: read the message, deliver what it asks for, wake the reader, clear its own context.
 
-Hook room. Nothing is printed on stdout; trouble is one line on stderr, `deliver_skipped: <code>`, with details in
-`_state/hook.log`. One of the two places with a broad `except`: a hook never stops its host.
+Nothing is printed on stdout. A failure is one line on stderr, `deliver_skipped: <code>`, with details in `_state/hook.log`.
+One of the two places with a broad `except`: a hook never stops its host.
 """
 
 from __future__ import annotations
@@ -9,34 +9,30 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import contextmanager
 
 from oracle.domain.delivery import addressing, markers
 from oracle.domain.delivery.addressing import Address
 from oracle.domain.delivery.markers import Fault, Marker
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
-from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
+from oracle.errors import OracleError
 from oracle.hook.payload import Payload, parse_payload, read_transcript
-from oracle.hook.ports import Answer
 from oracle.store.root.layout import Root, choose_root
 from oracle.wording import joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from oracle.hook.ports import Deliver
+    from collections.abc import Mapping
 
 WAKE_TIME = 2.0
-"""Seconds that the hook waits for a wake-up; what takes longer is tried again by others."""
+"""Seconds after its start until which the hook waits for a pane; a later wake-up is left to the next command."""
 
 CLEAR_TIME = 2.0
 MEMORY = "memory"
 
 
 class Skipped(OracleError):
-    """Nothing is delivered; `code` says why, in a word."""
+    """Nothing is delivered; `code` says why."""
 
     exit_code = 0
 
@@ -46,29 +42,17 @@ class Skipped(OracleError):
 
 
 def serve(raw: bytes) -> None:
-    """Do what a payload asks for, with the process's own environment."""
-    handle(raw, Surroundings(dict(os.environ), open_deliver, time.monotonic()))
-
-
-def open_deliver(root: Root) -> Deliver:
-    """Return the use case of delivering."""
-    from oracle.hook.delivering import OracleDeliver
-
-    return OracleDeliver(root)
+    """Do what a payload asks for, with the environment of the process."""
+    handle(raw, Surroundings(dict(os.environ), time.monotonic()))
 
 
 @value
 class Surroundings:
-    """What a run takes from outside: the environment, and how to get at the use case once there is something to do."""
+    """What a run takes from outside."""
 
     environ: Mapping[str, str]
-    open_deliver: Callable[[Root], Deliver]
     started: float
     """When the run began, by the monotonic clock."""
-
-    def spent(self) -> float:
-        """Return the seconds since the run began."""
-        return time.monotonic() - self.started
 
     @property
     def seat(self) -> str:
@@ -107,44 +91,7 @@ def _handle(raw: bytes, around: Surroundings, root: Root) -> None:
 
 
 def _deliver(marker: Marker, message: str, payload: Payload, around: Surroundings, root: Root) -> None:
-    answer = _answer(marker, message, payload, around, root)
-    deliver = around.open_deliver(root)
-    deliver.check(answer)
-    with _intent(root, answer):
-        is_new = deliver.deliver(answer)
-    _log(root, "delivered" if is_new else "already_delivered", f"{answer.task_id} to {answer.seat}", payload.session_id)
-    if is_new:
-        deliver.wake(answer, patience=max(0.0, WAKE_TIME - around.spent()))
-
-
-@contextmanager
-def _intent(root: Root, answer: Answer) -> Iterator[None]:
-    """Keep the answer on disk while it is delivered: whoever comes after a hook that was killed does the rest.
-
-    What the disk or a lock refuses is tried again later; what will never work is not kept.
-    """
-    from oracle.store.delivery import inbox, responses
-
-    now = time.time()
-    subject = (answer.project, answer.task_id, answer.seat, responses.digest_of({"answer": answer.text}))
-    entry = inbox.Entry(inbox.Kind.INTENT, subject, answer.as_fields(), due_at=now)
-    inbox.add(root, entry)
-    inbox.take(root, entry, now)
-    try:
-        yield
-    except (DiskFailure, HandoffFailed, LockTimeout) as error:
-        import random
-
-        inbox.defer(root, entry, now=time.time(), error=error.sentence, chance=random.Random())  # noqa: S311 - jitter
-        raise
-    except OracleError:
-        inbox.finish(root, entry)
-        raise
-    inbox.finish(root, entry)
-
-
-def _answer(marker: Marker, message: str, payload: Payload, around: Surroundings, root: Root) -> Answer:
-    """Return what is to be delivered, and to whom. Raises Skipped."""
+    """Deliver the message to the seat that the marker and the open dispatches name. Raises Skipped and what `deliver` raises."""
     text = markers.strip(message)
     if not _says_something(text):  # what is left of a marker in brackets or in quotes is no answer
         text = marker.summary
@@ -153,24 +100,29 @@ def _answer(marker: Marker, message: str, payload: Payload, around: Surroundings
     if marker.seat == around.seat:
         raise Skipped("own_seat", say("The seat {seat} can't deliver to itself.", seat=marker.seat))
     where = _address(marker, payload, around, root)
-    return Answer(
-        project=where.project,
-        task_id=where.task_id,
+    from oracle.app.context import Context
+    from oracle.app.delivery.deliver import Delivery, deliver
+
+    delivery = Delivery(
+        where.project,
+        where.task_id,
+        where.seat,
+        {"answer": text},
         source=around.seat,
-        seat=where.seat,
-        text=text,
-        unsolicited=where.unsolicited,
+        summary=marker.summary or "Auto-delivered by the Stop hook of the seat.",
         verdict=marker.verdict,
-        summary=marker.summary,
         commit=marker.commit,
         title=marker.title,
         sweep=marker.sweep,
-        session_id=payload.session_id,
+        wake_until=around.started + WAKE_TIME,
     )
+    done = deliver(Context.open(root.path), delivery)
+    what = "delivered" if done.is_new else "already_delivered"
+    _log(root, what, f"{where.task_id} to {where.seat}", payload.session_id)
 
 
 def _says_something(text: str) -> bool:
-    """Tell whether a text holds a letter or a digit of any script."""
+    """Tell whether a text holds a letter or a digit, of any script."""
     return any(map(str.isalnum, text))
 
 
@@ -192,7 +144,7 @@ def _address(marker: Marker, payload: Payload, around: Surroundings, root: Root)
 
 
 def _clear(environ: Mapping[str, str], root: Root) -> None:
-    """Type `/clear` into the pane that this process runs in, and into no other."""
+    """Type `/clear` into the pane of this process, and into no other."""
     from oracle.wake.outcomes import Woken
     from oracle.wake.sessions import own_socket
     from oracle.wake.tmux import type_into_own_pane
@@ -209,7 +161,7 @@ def _clear(environ: Mapping[str, str], root: Root) -> None:
         _report(root, "clear_skipped", type(outcome).__name__.lower(), outcome.reason)
 
 
-# Say what happened ----------------------------------------------------------------------------------------------------
+# Report what happened --------------------------------------------------------------------------------------------------
 
 
 def _report(root: Root, what: str, code: str, sentence: str) -> None:
@@ -219,7 +171,7 @@ def _report(root: Root, what: str, code: str, sentence: str) -> None:
 
 
 def _log(root: Root, what: str, sentence: str, session_id: str) -> None:
-    """Append a line to `_state/hook.log`, where there is a Root; a log that can't be written stops nothing."""
+    """Append a line to `_state/hook.log` if the Root exists. A failure is ignored."""
     import json
 
     from oracle.domain import timestamps

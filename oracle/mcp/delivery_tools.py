@@ -29,8 +29,10 @@ def dispatch(
     notify: bool = True,
 ) -> Answer:
     """Ask another seat on behalf of the server's own."""
+    from oracle.app.delivery import resume
     from oracle.app.delivery.dispatch import dispatch as dispatch_
 
+    resume.before(context, notifies=notify)
     order = Order(
         binding.project_for(project),
         task_id,
@@ -62,8 +64,10 @@ def deliver(
     notify: bool = True,
 ) -> Answer:
     """Deliver an answer of the memory seat."""
+    from oracle.app.delivery import resume
     from oracle.app.delivery.deliver import deliver as deliver_
 
+    resume.before(context, notifies=notify)
     delivery = Delivery(
         binding.project_for(project),
         task_id,
@@ -83,14 +87,16 @@ def deliver(
 
 def handoffs(context: Context, binding: Binding, *, project: str = "", state: str = "", task_id: str = "") -> Answer:
     """List handoffs, or tell the story of one task."""
-    from oracle.app.delivery.commands import list_handoffs, show_handoff
+    from oracle.app.delivery import resume
+    from oracle.app.delivery.handoffs import list_all, tell
 
+    resume.before(context)
     name = project or binding.project
     if task_id:
-        story = show_handoff(context, task_id, name)
+        story = tell(context, task_id, project=name)
         files = [f"{chapter.path} {chapter.receipt.kind.value}{chapter.suffix}" for chapter in story.chapters]
         return Answer(story.as_json(), "\n".join([*map(_line, story.listed), *files]))
-    found = list_handoffs(context, name, state)
+    found = list_all(context, project=name, state=state)
     return Answer(_listing(found), "\n".join(map(_line, found.items)) or "No handoff.")
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from oracle.app.delivery.deliver import Delivery
-from oracle.app.delivery.steps import Delivered
+from oracle.app.delivery import deliver
+from oracle.app.delivery.deliver import Delivered, Delivery
 from oracle.app.delivery.team import open_team
 from oracle.errors import (
     ClaimsFailed,
@@ -409,21 +409,22 @@ def test_response_of_a_task_of_two_projects_is_finished_for_none(squad: Squad, t
     assert squad.receipts() == {"Q-1__planner__memory.json"}
 
 
-def test_hook_that_died_is_finished_by_the_next_command(squad: Squad):
-    """Its intent is taken and names no process; it is left alone as long as a hook may live."""
+def test_intent_is_finished_once_its_process_is_dead_and_left_alone_before(squad: Squad):
     from oracle.store.delivery import inbox
-    from oracle.store.delivery.inbox import Entry, Kind
 
     squad.ask(notifies=False)
-    answer = {"project": "demo", "task_id": "Q-1", "source": "memory", "seat": "planner", "text": "B."}
-    now = squad.oracle.clock.now_ns() / 1e9
-    entry = Entry(Kind.INTENT, ("demo", "Q-1", "planner", "x"), answer, due_at=now)
-    inbox.add(squad.oracle.root, entry)
-    inbox.take(squad.oracle.root, entry, now)
-    squad.oracle.handoffs()
-    assert squad.responses() == set()
-    squad.open(seconds=15).handoffs()
-    assert squad.receipts() == DONE
+    team, work, _ = deliver.prepare(squad.oracle, Delivery("demo", "Q-1", "planner", {"answer": "B."}))
+    entry = inbox.begin(
+        squad.oracle.root, "delivery", ("demo", "Q-1"), work.as_fields(team), squad.oracle.now_seconds()
+    )
+    assert entry is not None
+    path = squad.path / "_state" / "inbox" / entry.file_name
+    content = json.loads(path.read_bytes())
+    for pid, is_done in ((os.getppid(), False), (2**22 + 1, True)):  # above the greatest pid
+        content["fields"]["owner"].update(pid=pid, since=inbox._started_at(pid))
+        path.write_text(json.dumps(content), encoding="utf-8")
+        squad.oracle.handoffs()
+        assert (squad.receipts() == DONE) is is_done
     assert squad.response()["answer"] == "B."
     assert (squad.inbox().waiting, squad.inbox().taken) == ((), ())
 

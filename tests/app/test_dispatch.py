@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app.delivery import intents
 from oracle.app.delivery.dispatch import least_busy
 from oracle.app.delivery.order import QUERY
 from oracle.app.delivery.team import open_team
 from oracle.errors import Blocked, InvalidName, OracleError, TaskAlreadyQueued, UsageError
 from oracle.store.daemon import state as daemon
-from oracle.store.delivery import handoffs, task_tree
+from oracle.store.delivery import handoffs, inbox, task_tree
 from tests.app.squad import Squad
 from tests.store.crash import each_crash, run_at_once
 
@@ -184,11 +183,12 @@ def test_eight_at_once_lose_no_task(squad: Squad):
 
 
 def test_another_thread_leaves_alone_what_this_one_works_on(squad: Squad):
-    kept = intents.keep(squad.oracle, "dispatch", ("demo", "T1", "planner", "memory"), {})
+    now = squad.oracle.now_seconds()
+    kept = inbox.begin(squad.oracle.root, "dispatch", ("demo", "T1", "planner", "memory"), {}, now)
     assert kept is not None
     with ThreadPoolExecutor(1) as other:
-        assert other.submit(intents.is_worked_on, squad.oracle, kept).result()
-    assert not intents.is_worked_on(squad.oracle, kept)
+        assert other.submit(inbox.is_worked_on, kept, now).result()
+    assert not inbox.is_worked_on(kept, now)
 
 
 def test_eight_of_one_id_at_once_dispatch_once(squad: Squad):

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import oracle.app
 from oracle.app.decisions.handover import resolve, send
-from oracle.app.delivery import divergent
+from oracle.app.delivery import unmerged_commit
 from oracle.app.delivery.team import open_team
 from oracle.app.queries import attend
 from oracle.app.queries.attend import Terms
@@ -46,7 +47,7 @@ def pass_outside_of_the_main_line(squad: Squad) -> None:
     name = receipt_name("T-2", "builder", "planner")
     for number, commit in enumerate((EVIL, "abc1234")):
         receipt = new_receipt(Kind.COMPLETION, name, {"builder_commit": commit, "summary": EVIL, "number": number})
-        divergent.owe_memory(squad.oracle, team, receipt, "memory")
+        unmerged_commit.enqueue(squad.oracle, team, receipt, "memory")
     squad.oracle.resume()
 
 
@@ -93,13 +94,13 @@ def test_word_of_a_question_and_of_an_answer_ends_with_the_command_to_read_on(sq
 
 
 def test_every_place_that_wakes_a_seat_is_played_here():
-    folder = Path(divergent.__file__).parent
+    folder = Path(str(oracle.app.__file__)).parent
     callers = {
         path.name
         for path in folder.rglob("*.py")
-        if re.search(r"wakeups\.owe\w*\(|owe_memory\(", path.read_text(encoding="utf-8"))
+        if re.search(r"(wakeups|unmerged_commit)\.enqueue\w*\(", path.read_text(encoding="utf-8"))
     }
     free = {"notices.py"}
     """`notify_seat --message` sends what its caller says."""
-    played = {"attend.py", "decisions.py", "delivery_steps.py", "dispatch.py", "divergent.py", "workflow.py"}
+    played = {"attend.py", "deliver.py", "dispatch.py", "handover.py", "unmerged_commit.py", "workflow.py"}
     assert callers == played | free

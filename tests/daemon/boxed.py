@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from oracle.api import Oracle
-from oracle.app.delivery import deliver, steps
+from oracle.app.delivery import deliver
 from oracle.app.queries import attend
 from oracle.daemon import attempts, index_loop, listening, root_guard, watching, work_loop
 from oracle.daemon.serve import Daemon
@@ -31,8 +31,8 @@ POINTS: dict[str, tuple[Any, str]] = {
     "response": (responses, "put"),
     "receipt": (handoffs, "complete"),
     "consumed": (handoffs, "consume"),
-    "told": (steps, "_tell"),
-    "delivered": (deliver, "deliver_and_owe"),
+    "told": (deliver, "_tell"),
+    "delivered": (deliver, "deliver"),
     "woken": (handoffs, "amend"),
     "passed-on": (leases, "pass_on"),
 }

@@ -13,7 +13,7 @@ import pytest
 
 from oracle.api import Oracle
 from oracle.app.delivery.team import open_team
-from oracle.app.delivery.wakeups import owe_question
+from oracle.app.delivery.wakeups import enqueue_question
 from oracle.app.queries import attend
 from oracle.daemon import service
 from oracle.daemon.attempts import FIRST_REST, LONGEST_REST, Attempts
@@ -363,7 +363,7 @@ def test_word_of_a_question_that_came_while_others_were_looked_at_waits_for_its_
         monkeypatch.setattr(attend, "open_questions", look)
         found = look(oracle, project)
         squad.ask("Q-1", objective=UNKNOWN, kind="query", notifies=False)
-        owe_question(oracle, open_team(oracle, project), ReceiptName("Q-1", "planner", "memory"), text="Q-1 waits.")
+        enqueue_question(oracle, open_team(oracle, project), ReceiptName("Q-1", "planner", "memory"), text="Q-1 waits.")
         return found
 
     clerk = Daemon(squad.oracle.root, waker=squad.recorder)._clerk

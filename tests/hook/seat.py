@@ -17,7 +17,6 @@ from oracle.store.root.layout import Root
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 HOOK = CHECKOUT / "scripts" / "hooks" / "stop_hook.py"
-STORE_HOOK = Path(__file__).with_name("deliveries.py")
 SEATS = ("memory", "planner", "builder", "reviewer")
 SESSION = "5b1c0000-0000-4000-8000-000000000001"
 
@@ -53,14 +52,11 @@ class Seat:
         content: dict[str, Any] = {"session_id": SESSION, "cwd": str(self.workspace), "hook_event_name": "Stop", **more}
         return content if message is None else {**content, "last_assistant_message": message}
 
-    def run(
-        self, payload: dict[str, Any] | bytes, *, script: Path = STORE_HOOK, **environ: str
-    ) -> subprocess.CompletedProcess[bytes]:
+    def run(self, payload: dict[str, Any] | bytes, **environ: str) -> subprocess.CompletedProcess[bytes]:
         """Run the hook in a process of its own; its exit code is 0 and its stdout empty, always."""
         data = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
-        options = ["-I", "-S"] if script == HOOK else []
         done = subprocess.run(
-            [sys.executable, *options, str(script)],
+            [sys.executable, "-I", "-S", str(HOOK)],
             input=data,
             capture_output=True,
             env={**self.environ, **environ},

@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.hook.seat import HOOK, STORE_HOOK, Seat
+from tests.hook.seat import Seat
 from tests.wake.stage import Stage
-
-SCRIPTS = {"installed": HOOK, "store": STORE_HOOK}
 
 
 def fill(value: Any, workspace: Path) -> Any:
@@ -25,9 +23,8 @@ def transcript(seat: Seat, lines: list[Any]) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS.keys())
 @pytest.mark.cases("stop_hook")
-def test_case(seat: Seat, stage: Stage, case: dict[str, Any], script: Path):
+def test_case(seat: Seat, stage: Stage, case: dict[str, Any]):
     expect = case["expect"]
     before = {item["task_id"]: item.get("delivered") for item in case["open_dispatches"]}
     for item in case["open_dispatches"]:
@@ -37,7 +34,7 @@ def test_case(seat: Seat, stage: Stage, case: dict[str, Any], script: Path):
     payload = {"transcript_path": transcript(seat, case["transcript"]), **fill(case["payload"], seat.workspace)}
     tmux = {"TMUX": stage.tmux("display-message", "-p", "#{socket_path},#{pid},0"), "TMUX_PANE": prompts.pane}
 
-    done = seat.run(payload, script=script, **tmux, **case["env"])
+    done = seat.run(payload, **tmux, **case["env"])
 
     stderr = done.stderr.decode()
     assert expect.get("stderr", "") in stderr

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
+from oracle.api import Oracle
 from oracle.domain.delivery.receipts import Kind, new_receipt, receipt_name
 from oracle.store.delivery import handoffs as receipts
 from oracle.store.delivery import inbox
 from tests.growth import costs_at_most
-from tests.hook.seat import HOOK, STORE_HOOK, Seat
+from tests.hook.seat import HOOK, Seat
 from tests.wake.stage import Stage
 
 MARKER = "[DELIVER:seat=planner task_id=T-1 project=install]"
@@ -48,10 +49,9 @@ def test_empty_stdin_imports_nothing(seat: Seat, data: bytes):
 
 
 @pytest.mark.parametrize("switch", [{"ORACLE_INTERNAL": "1"}, {"ORACLE_HOOKS": "0"}])
-@pytest.mark.parametrize("script", [HOOK])
-def test_hook_that_is_switched_off_does_nothing(seat: Seat, switch: dict[str, str], script: Path):
+def test_hook_that_is_switched_off_does_nothing(seat: Seat, switch: dict[str, str]):
     seat.dispatch("T-1")
-    assert seat.run(seat.payload(f"x {MARKER}"), script=script, **switch).stderr == b""
+    assert seat.run(seat.payload(f"x {MARKER}"), **switch).stderr == b""
     assert (seat.answers(), seat.log()) == ({}, [])
 
 
@@ -63,7 +63,7 @@ def test_marker_in_escapes_is_seen(seat: Seat):
     seat.dispatch("T-1")
     data = json.dumps(seat.payload("x @")).replace("@", escape("[DELIVER:seat=stranger]")).encode()
     assert b"DELIVER" not in data
-    assert seat.run(data, script=HOOK).stderr == b"deliver_skipped: missing_task_id\n"
+    assert seat.run(data).stderr == b"deliver_skipped: missing_task_id\n"
 
 
 def test_stdin_that_is_closed_is_borne(seat: Seat):
@@ -112,7 +112,7 @@ ODD: dict[str, bytes] = {
 
 @pytest.mark.parametrize("data", ODD.values(), ids=ODD.keys())
 def test_odd_stdin_costs_one_line_at_most(seat: Seat, data: bytes):
-    stderr = seat.run(data, script=HOOK).stderr
+    stderr = seat.run(data).stderr
     assert stderr.count(b"\n") <= 1
     assert stderr == b"" or stderr.startswith(b"deliver_skipped: ")
     assert b"Traceback" not in stderr
@@ -211,7 +211,7 @@ def test_marker_before_the_last_256_kib_is_not_read(seat: Seat):
     seat.dispatch("T-1")
     filler = [{"type": "attachment", "text": "x" * 1000}] * 300
     path = write(seat.workspace / "t.jsonl", said(f"x {MARKER}"), *filler)
-    seat.run(seat.payload(None, transcript_path=str(path)), script=HOOK)
+    seat.run(seat.payload(None, transcript_path=str(path)))
     assert seat.answers() == {}
 
 
@@ -224,13 +224,13 @@ def test_path_of_the_transcript_may_begin_with_a_tilde(seat: Seat):
 
 @pytest.mark.parametrize("path", ["/dev/zero", "/", "\0", "nowhere", "~nobody/x"])
 def test_odd_path_of_a_transcript_is_borne(seat: Seat, path: str):
-    assert seat.run(seat.payload(None, transcript_path=path), script=HOOK).stderr == b""
+    assert seat.run(seat.payload(None, transcript_path=path)).stderr == b""
 
 
 def test_pipe_as_a_transcript_is_not_waited_for(seat: Seat):
     pipe = seat.workspace / "pipe"
     os.mkfifo(pipe)
-    assert seat.run(seat.payload(None, transcript_path=str(pipe)), script=HOOK).stderr == b""
+    assert seat.run(seat.payload(None, transcript_path=str(pipe))).stderr == b""
 
 
 def test_context_chooses_among_open_dispatches_but_names_none(seat: Seat):
@@ -262,7 +262,7 @@ def test_seat_can_t_deliver_to_itself(seat: Seat):
 def test_a_seat_that_is_not_memorys_writes_no_response(seat: Seat):
     name = receipt_name("T-1", "planner", "builder")
     receipts.publish(str(seat.folder), new_receipt(Kind.DISPATCH, name, {}))
-    done = seat.run(seat.payload("x [DELIVER:seat=planner project=install]"), script=HOOK, ORACLE_SEAT="builder")
+    done = seat.run(seat.payload("x [DELIVER:seat=planner project=install]"), ORACLE_SEAT="builder")
     assert done.stderr == b"deliver_skipped: ownership\n"
     assert seat.answers() == {}
     assert "T-1__builder__planner.json" not in seat.receipts()
@@ -271,7 +271,7 @@ def test_a_seat_that_is_not_memorys_writes_no_response(seat: Seat):
 def test_question_to_people_is_settled_and_not_delivered(seat: Seat):
     name = receipt_name("T-1", "planner", "memory")
     receipts.publish(str(seat.folder), new_receipt(Kind.DISPATCH, name, {"decision_payload": {"options": []}}))
-    done = seat.run(seat.payload(f"x {MARKER}"), script=HOOK)
+    done = seat.run(seat.payload(f"x {MARKER}"))
     assert done.stderr == b"deliver_skipped: completion_refused\n"
     assert [line["detail"] for line in seat.log()] == ["T-1 asks people to decide; nothing was handed over."]
     assert (seat.answers(), seat.receipts()) == ({}, {name.file_name})
@@ -307,7 +307,8 @@ def test_same_answer_again_changes_nothing_and_wakes_nobody(seat: Seat):
     for _ in range(2):
         seat.run(seat.payload("x [DELIVER:seat=planner task_id=T-404 project=install]"))
     assert seat.answers() == {"T-404": "x"}
-    assert Path(seat.root.join("woken")).read_text() == "T-404 planner\n"
+    (wake_up,) = inbox.read(seat.root, time.time()).waiting
+    assert (wake_up.kind, wake_up.subject[1:5], wake_up.tries) == ("wake", ("T-404", "memory", "planner", "planner"), 1)
 
 
 def test_other_answer_is_a_conflict_and_is_kept_aside(seat: Seat):
@@ -316,7 +317,7 @@ def test_other_answer_is_a_conflict_and_is_kept_aside(seat: Seat):
     assert done.stderr == b"deliver_skipped: conflict\n"
     assert seat.answers()["T-404"] == "one"
     assert len(list(Path(seat.root.responses).glob("T-404.conflict-*.json"))) == 1
-    assert seat.inbox() == []
+    assert [entry.kind for entry in inbox.read(seat.root, time.time()).waiting] == ["wake"]
 
 
 @pytest.mark.parametrize(
@@ -332,7 +333,7 @@ def test_answer_with_what_must_not_leave_is_refused_said_and_not_lost(seat: Seat
     token = "gh" + "p_" + "q7Rk2Zp9Lx4V" * 3
     mine = stage.box("a", "--work")
     text = f"the answer is {token if not rules else 'x'} {MARKER} [CLEAR-REQUESTED]"
-    done = seat.run(seat.payload(text), script=HOOK, **in_pane(stage, mine.pane))
+    done = seat.run(seat.payload(text), **in_pane(stage, mine.pane))
     assert done.stderr == f"deliver_skipped: {code}\n".encode()
     assert [line["what"] for line in seat.log()] == [f"deliver_skipped: {code}"]
     assert (seat.answers(), seat.inbox(), mine.read()) == ({}, [], [])
@@ -340,26 +341,28 @@ def test_answer_with_what_must_not_leave_is_refused_said_and_not_lost(seat: Seat
     assert not any(token.encode() in path.read_bytes() for path in kept)
     if rules:
         Path(seat.root.machine, "privacy.md").write_text("", encoding="utf-8")
-    seat.run(seat.payload(f"the answer is elsewhere {MARKER}"), script=HOOK)
+    seat.run(seat.payload(f"the answer is elsewhere {MARKER}"))
     assert seat.answers() == {"T-1": "the answer is elsewhere"}
 
 
 def test_hook_that_is_killed_leaves_its_intent(seat: Seat):
     seat.dispatch("T-1")
     code = (
-        "import os, signal, sys; sys.argv = ['x']; from tests.hook import deliveries as d; from oracle.hook import stop;"
-        "d.StoreDeliver.deliver = lambda self, answer: os.kill(os.getpid(), signal.SIGKILL);"
-        "stop.handle(sys.stdin.buffer.read(), stop.Surroundings(dict(os.environ), d.StoreDeliver, 0.0))"
+        "import os, signal, sys; from oracle.app.delivery import deliver; from oracle.hook import stop;"
+        "deliver._carry_out = lambda *_: os.kill(os.getpid(), signal.SIGKILL);"
+        "stop.serve(sys.stdin.buffer.read())"
     )
     data = json.dumps(seat.payload(f"the answer {MARKER}")).encode()
-    environ = {**seat.environ, "PYTHONPATH": str(STORE_HOOK.parent.parent.parent)}
+    environ = {**seat.environ, "PYTHONPATH": str(HOOK.parent.parent.parent)}
     killed = subprocess.run([sys.executable, "-c", code], input=data, env=environ, check=False)
     assert killed.returncode == -9
-    found = inbox.read(seat.root, time.time() + inbox.LEASE + 1)
-    assert [entry.fields["text"] for entry in found.waiting] == ["the answer"]
-    seat.run(seat.payload(f"the answer {MARKER}"))
+    found = inbox.read(seat.root, time.time())
+    assert [entry.fields["content"]["response"]["answer"] for entry in found.waiting] == ["the answer"]
+    assert not inbox.is_worked_on(found.waiting[0], time.time())
+    with Oracle.open(seat.root.path) as oracle:
+        oracle.resume()
     assert seat.answers() == {"T-1": "the answer"}
-    assert seat.inbox() == []
+    assert [entry.kind for entry in inbox.read(seat.root, time.time()).waiting] == ["wake"]
 
 
 # The own pane ---------------------------------------------------------------------------------------------------------
@@ -372,33 +375,33 @@ def in_pane(stage: Stage, pane: str) -> dict[str, str]:
 def test_clear_reaches_the_own_pane_alone_while_the_agent_works(seat: Seat, stage: Stage):
     mine, other = stage.box("a", "--work"), stage.box("install-memory-claude")
     named = {"TMUX_SESSION_NAME": "install-memory-claude", "ORACLE_TMUX_SOCKET": "t-elsewhere"}
-    seat.run(seat.payload("done [CLEAR-REQUESTED]"), script=HOOK, **in_pane(stage, mine.pane), **named)
+    seat.run(seat.payload("done [CLEAR-REQUESTED]"), **in_pane(stage, mine.pane), **named)
     assert (mine.read(), other.read()) == (["/clear"], [])
 
 
 @pytest.mark.parametrize("pane", ["", "%", "%x", "=a", "a:", "%99"])
 def test_clear_without_a_pane_of_its_own_types_nothing(seat: Seat, stage: Stage, pane: str):
     other = stage.box("a")
-    done = seat.run(seat.payload("done [CLEAR-REQUESTED]"), script=HOOK, **in_pane(stage, pane))
+    done = seat.run(seat.payload("done [CLEAR-REQUESTED]"), **in_pane(stage, pane))
     assert done.stderr.startswith(b"clear_skipped: ")
     assert other.read() == []
 
 
 def test_clear_outside_of_tmux_is_said(seat: Seat):
-    assert seat.run(seat.payload("done [CLEAR-REQUESTED]"), script=HOOK).stderr == b"clear_skipped: no_pane\n"
+    assert seat.run(seat.payload("done [CLEAR-REQUESTED]")).stderr == b"clear_skipped: no_pane\n"
 
 
 @pytest.mark.parametrize("sign", [{"CLAUDE_CODE_SESSION_ATTENDED": "0"}, {"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}])
 def test_headless_agent_types_nothing_into_the_pane_it_was_started_from(seat: Seat, stage: Stage, sign: dict[str, str]):
     other = stage.box("a")
-    done = seat.run(seat.payload("done [CLEAR-REQUESTED]"), script=HOOK, **in_pane(stage, other.pane), **sign)
+    done = seat.run(seat.payload("done [CLEAR-REQUESTED]"), **in_pane(stage, other.pane), **sign)
     assert done.stderr == b"clear_skipped: headless\n"
     assert other.read() == []
 
 
 def test_context_is_kept_when_the_delivery_failed(seat: Seat, stage: Stage):
     mine = stage.box("a")
-    done = seat.run(seat.payload("x [DELIVER:seat=<X>]\n[CLEAR-REQUESTED]"), script=HOOK, **in_pane(stage, mine.pane))
+    done = seat.run(seat.payload("x [DELIVER:seat=<X>]\n[CLEAR-REQUESTED]"), **in_pane(stage, mine.pane))
     assert done.stderr.startswith(b"deliver_skipped: ")
     assert mine.read() == []
 

@@ -105,7 +105,7 @@ def send(
 
 
 def _wake(context: Context, team: Team, name: ReceiptName, *, seat: str, text: str) -> wakeups.WakeUp:
-    woken = wakeups.send(context, wakeups.owe(context, team, name, seat=seat, text=text))
+    woken = wakeups.send(context, wakeups.enqueue(context, team, name, seat=seat, text=text))
     wakeups.warn_of(context, woken)
     return woken
 

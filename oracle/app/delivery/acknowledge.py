@@ -1,8 +1,8 @@
-"""Acknowledge a handoff: its reader has what was completed. App room."""
+"""Acknowledge a handoff: its reader has what was completed."""
 
 from __future__ import annotations
 
-from oracle.app.delivery import dispatches, resume, steps
+from oracle.app.delivery import dispatches
 from oracle.app.delivery.team import Team, open_team
 from oracle.domain.delivery.receipts import Kind, Receipt, ReceiptName
 from oracle.domain.values import value
@@ -27,7 +27,6 @@ def acknowledge(
     context: Context, project: str, task_id: str, *, source: str, target: str, path: str = ""
 ) -> Acknowledged:
     """Note that `target` has what `source` completed; `.consumed` is put beside the receipt. Raises NotFound, UsageError."""
-    resume.resume_quietly(context)
     team = open_team(context, project, path=path)
     seats = team.seat_meant(source), team.seat_meant(target)
     name = team.receipt(task_id, seats[0], seats[1] or dispatches.asker_of(team, task_id, seats[0]))
@@ -42,8 +41,8 @@ def acknowledge(
     }
     outcome = handoffs.acknowledge(team.folder, name, changes)
     if outcome is Outcome.CREATED:
-        policy = receipt.text("test_policy")
-        steps.log_once(context, team, f"{name.source} ack {name.task_id} test_policy={policy}", task_id=name.task_id)
+        line = f"{name.source} ack {name.task_id} test_policy={receipt.text('test_policy')}"
+        task_tree.log_once(team.tree, line, task_id=name.task_id, moment=moment)
         context.note("ack", team.ends_of(name))
     return Acknowledged(line, handoffs.path_of(team.folder, name), outcome is Outcome.CREATED)
 

@@ -1,10 +1,10 @@
-"""Complete a handoff with a receipt and no response of ours, by the rules of the team. App room."""
+"""Complete a handoff with a receipt alone, by the rules of the team."""
 
 from __future__ import annotations
 
 from oracle.app.codebase import ancestry
-from oracle.app.delivery import dispatches, intents, resume, steps
-from oracle.app.delivery.steps import REWORK, Delivered, Work
+from oracle.app.delivery import deliver, dispatches
+from oracle.app.delivery.deliver import REWORK, Delivered, Work
 from oracle.app.delivery.team import Team, open_team
 from oracle.app.guard import redaction
 from oracle.domain.delivery import receipts
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 VERDICTS = ("APPROVED", "APPROVED_WITH_NITS", "CHANGES_REQUESTED", "BLOCKED", "DECISION_NEEDED")
 DISPOSITIONS = ("AUTO_ADVANCE", "USER_DECISION_NEEDED")
 _SAID = ("task_id", "title", "summary", "user_summary", "next_action", "core_ux_gate", "branch", "fields")
-"""What a completion says in words of its own."""
+"""The free texts of a completion."""
 
 
 @value
@@ -53,16 +53,15 @@ class Completion:
     is_any_branch: bool = False
     fields: Mapping[str, object] = NOTHING
     secrets: str = redaction.REFUSE
-    """What becomes of what looks like a secret in it."""
+    """What to do when it holds what looks like a secret."""
 
 
 def complete(context: Context, given: Completion) -> Delivered:
-    """Complete a handoff; another completion that stands is kept aside, and its ACK ends. The same again changes nothing.
+    """Complete a handoff. Another completion is replaced and kept, and its ACK ends. The same again changes nothing.
 
-    Raises CompletionRefused, SecretFound, PrivacyBlocked, UsageError, NoProfile, HandoffFailed; a wake-up that fails is a warning
-    and waits.
+    Raises CompletionRefused, SecretFound, PrivacyBlocked, UsageError, NoProfile, HandoffFailed. A wake-up that fails is a warning
+    and stays in the inbox.
     """
-    resume.before(context, notifies=given.notifies)
     cleaned, redacted = redaction.guard_handoff(context, {name: getattr(given, name) for name in _SAID}, given.secrets)
     given = replace(given, **cleaned) if redacted else given
     team = open_team(context, given.project, path=given.profile)
@@ -71,19 +70,15 @@ def complete(context: Context, given: Completion) -> Delivered:
     name = team.receipt(given.task_id, source, target or dispatches.asker_of(team, given.task_id, source))
     asked = dispatches.dispatch_answered(team.folder, name)
     receipt = _receipt(context, team, given, name, asked)
-    standing = handoffs.find(team.folder, name)
-    work = Work(receipt, None, REWORK, given.notifies)
-    subject = (team.project, name.task_id, name.source, name.target, receipts.fingerprint(receipt.fields)[:12])
-    entry = intents.keep(context, "delivery", subject, work.as_fields(team))
-    with intents.until_done(context, entry):
-        done, owed = steps.carry_out(context, team, work)
-    if done.is_new and standing is not None and standing.kind is Kind.COMPLETION:
-        _warn_of_replaced(context, standing)
-    return replace(steps.send_all(context, done, owed), redacted=redacted)
+    before = handoffs.find(team.folder, name)
+    done = deliver.hand_over(context, team, Work(receipt, None, REWORK, given.notifies))
+    if done.is_new and before is not None and before.kind is Kind.COMPLETION:
+        _warn_of_replaced(context, before)
+    return replace(done, redacted=redacted)
 
 
 def _warn_of_replaced(context: Context, before: Receipt) -> None:
-    """Say which completion another took the place of: its reader may have acted on it."""
+    """Warn which completion was replaced: its reader may have acted on it."""
     words = [f"{key} {before.text(key)}" for key in ("status", "verdict", "commit") if before.text(key)]
     told = {"task": before.name.task_id, "moment": before.text("delivered_at") or "?", "what": joined(LIST, words)}
     acknowledged = before.text("consumed_at")
@@ -141,7 +136,7 @@ def _receipt(context: Context, team: Team, given: Completion, name: ReceiptName,
         "user_summary": given.user_summary,
         "verdict": given.verdict,
     }
-    return steps.completion(name, fields, asked=asked)
+    return deliver.completion(name, fields, asked=asked)
 
 
 def _built(team: Team, task_id: str) -> str:

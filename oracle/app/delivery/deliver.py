@@ -1,16 +1,28 @@
-"""Deliver an answer of the memory seat: check its claims, keep the intent, carry out the steps, wake the reader. App room."""
+"""Deliver an answered handoff: check it, keep an intent, do the steps, wake the reader. Every delivery comes through here.
+
+Steps: response, completion receipt, dispatch consumed, DELIVERY.md, queue, task table, dispatch log, journal, wake-up. The
+receipt is the fact: the process that creates it has delivered, every other process finds it. Each step first checks whether it
+is done, so that the next command can finish from the intent when a process dies.
+"""
 
 from __future__ import annotations
 
+import os
+import time
+
 from oracle.app.claims import verify
-from oracle.app.delivery import dispatches, intents, resume, steps
+from oracle.app.delivery import dispatches, wakeups
 from oracle.app.delivery import team as teams
-from oracle.app.delivery.steps import REFUSE, SUPERSEDE, Delivered, Work
 from oracle.app.delivery.team import Team, open_team
 from oracle.app.guard import redaction
 from oracle.domain.delivery import receipts
+from oracle.domain.delivery.receipts import CONSUMED, Kind, Receipt, ReceiptName, new_receipt, receipt_name
 from oracle.domain.records.responses import require_answer
 from oracle.domain.values import replace, value
+from oracle.errors import Conflict, UsageError
+from oracle.store.delivery import handoffs, inbox, responses, task_tree
+from oracle.store.delivery.handoffs import Outcome
+from oracle.store.root.profile import PLANNER_ROLES
 from oracle.wording import LIST, joined, say
 
 TYPE_CHECKING = False
@@ -20,10 +32,18 @@ if TYPE_CHECKING:
     from oracle.app.context import Context
     from oracle.store.delivery.inbox import Entry
 
+REFUSE, SUPERSEDE, REWORK = "refuse", "supersede", "rework"
+"""What to do about another answer on disk: refuse the new one; replace it, response and receipt; replace its receipt alone.
+
+What is replaced is kept under another name.
+"""
+
+_MOST_NAMED = 5
+
 
 @value
 class Delivery:
-    """An answer on its way: who answers which task to whom, and the response as its writer made it."""
+    """An answer to deliver: who answers which task to whom, and the response as its writer made it."""
 
     project: str
     task_id: str
@@ -40,88 +60,98 @@ class Delivery:
     supersedes: bool = False
     is_strict: bool = False
     secrets: str = redaction.REFUSE
-    """What becomes of what looks like a secret in it."""
+    """What to do when the answer holds what looks like a secret."""
+    wake_until: float | None = None
+    """Until when to wait for panes, by the monotonic clock. None waits as a command does; 0 leaves wake-ups in the inbox."""
+
+
+@value
+class Work:
+    """A delivery ready for its steps: the completion receipt, the response if it has one, and what to do about another one."""
+
+    receipt: Receipt
+    response: Mapping[str, object] | None = None
+    policy: str = REFUSE
+    notifies: bool = True
+
+    def as_fields(self, team: Team) -> dict[str, object]:
+        """Return the object that an intent keeps."""
+        return {
+            "project": team.project,
+            "profile": team.profile.path,
+            "receipt": dict(self.receipt.fields),
+            "response": None if self.response is None else dict(self.response),
+            "policy": self.policy,
+            "notifies": self.notifies,
+        }
+
+
+@value
+class Delivered:
+    """What a delivery left on disk. `is_new` is false when the same had been delivered before and nothing changed."""
+
+    name: ReceiptName
+    is_new: bool
+    receipt_path: str
+    delivery_path: str
+    response_path: str = ""
+    all_verified: bool | None = None
+    confidence: str = ""
+    wake_up: wakeups.WakeUp = wakeups.WakeUp()
+    lineage: str = ""
+    record: str = ""
+    settled: int = 0
+    """How many conflicting answers this delivery decided against."""
+    redacted: tuple[str, ...] = ()
+    """What was replaced in it, by rule and place."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "task_id": self.name.task_id,
+            "source": self.name.source,
+            "target": self.name.target,
+            "delivered": self.is_new,
+            "already_delivered": not self.is_new,
+            "response": self.response_path or None,
+            "receipt": self.receipt_path,
+            "all_verified": self.all_verified,
+            "confidence": self.confidence or None,
+            "lineage_status": self.lineage or None,
+            "record": self.record or None,
+            "settled": self.settled,
+            "redacted": list(self.redacted),
+            "wake_up": self.wake_up.as_json(),
+        }
+
+
+# Answers of a memory seat ---------------------------------------------------------------------------------------------
 
 
 def deliver(context: Context, delivery: Delivery) -> Delivered:
-    """Deliver once: the same again changes nothing and wakes nobody.
+    """Deliver once: the same again changes nothing and wakes nobody. A wake-up that fails is a warning and stays in the inbox.
 
-    Raises SecretFound with nothing written, OwnershipError unless a memory seat answers, ClaimsFailed when strict, Conflict for
-    another answer (which is kept aside), OtherAsker for a target that did not ask while another seat waits, HandoffFailed,
-    UsageError for malformed claims, NoProfile. A wake-up that fails is a warning and waits in the inbox.
+    Raises SecretFound, PrivacyBlocked (nothing is written), OwnershipError unless a memory seat answers, ClaimsFailed when
+    strict, Conflict for another answer (which is kept), OtherAsker for a target that did not ask while another seat waits,
+    CompletionRefused for a question to people, HandoffFailed, UsageError, NoProfile.
     """
-    resume.before(context, notifies=delivery.notifies)
-    done, owed = _deliver(context, delivery)
-    return steps.send_all(context, done, owed)
-
-
-def deliver_and_owe(context: Context, delivery: Delivery) -> Delivered:
-    """Deliver, and leave the wake-ups in the inbox: for who sends what lies there anyway. Raises what `deliver` does."""
-    return _deliver(context, delivery)[0]
-
-
-def _deliver(context: Context, delivery: Delivery) -> tuple[Delivered, tuple[Entry, ...]]:
-    delivery, redacted = without_secrets(context, delivery)
-    team, work, verified = prepare(context, delivery)
-    name = work.receipt.name
-    dispatches.refuse_other_reader(team, name)
-    subject = (team.project, name.task_id, name.source, name.target, _digest(work))
-    entry = intents.keep(context, "delivery", subject, work.as_fields(team))
-    with intents.until_done(context, entry):
-        done, owed = steps.carry_out(context, team, work)
-    if done.is_new and "unsolicited" in work.receipt.fields:
-        _warn_of_unsolicited(context, team, work)
-    return replace(done, all_verified=verified.all_verified, confidence=verified.confidence, redacted=redacted), owed
-
-
-def without_secrets(context: Context, delivery: Delivery) -> tuple[Delivery, tuple[str, ...]]:
-    """Return a delivery as it may be handed over, and what was replaced in it. Raises SecretFound, PrivacyBlocked, UsageError."""
     fields = {
         name: getattr(delivery, name) for name in ("task_id", "response", "summary", "title", "verdict", "commit")
     }
     cleaned, redacted = redaction.guard_handoff(context, fields, delivery.secrets)
-    return (replace(delivery, **cleaned) if redacted else delivery), redacted
-
-
-_MOST_NAMED = 5
-
-
-def _warn_of_unsolicited(context: Context, team: Team, work: Work) -> None:
-    """Say that nobody asked for this, and what is open: a task id or a target may be mistyped."""
-    from oracle.app.delivery.handoffs import of_team
-
-    name = work.receipt.name
-    waiting = [
-        say("{task} from {seat}", task=item.task_id, seat=item.asker)
-        for item in of_team(context, team).handoffs
-        if item.answerer == name.source and item.dispatch is not None and item.completion is None
-    ]
-    named = joined(LIST, waiting[-_MOST_NAMED:]) or say("none")
-    if len(waiting) > _MOST_NAMED:
-        named = say("{names} and {rest} more", names=named, rest=len(waiting) - _MOST_NAMED)
-    context.warn(
-        say(
-            "no dispatch of {task} from {asker} to {seat} is open, so that this was delivered unsolicited; "
-            "open ones: {named}",
-            task=name.task_id,
-            asker=name.target,
-            seat=name.source,
-            named=named,
-        )
-    )
-
-
-def _digest(work: Work) -> str:
-    from oracle.store.delivery.responses import digest_of
-
-    return digest_of(work.response or {})
+    delivery = replace(delivery, **cleaned) if redacted else delivery
+    team, work, verified = prepare(context, delivery)
+    dispatches.refuse_other_reader(team, work.receipt.name)
+    done = hand_over(context, team, work, wake_until=delivery.wake_until)
+    if done.is_new and "unsolicited" in work.receipt.fields:
+        _warn_of_unsolicited(context, team, work.receipt.name)
+    return replace(done, all_verified=verified.all_verified, confidence=verified.confidence, redacted=redacted)
 
 
 def prepare(context: Context, delivery: Delivery) -> tuple[Team, Work, verify.Verified]:
-    """Return the team, the work and what its claims are worth. Writes nothing.
+    """Return the team, the work and the verdict on its claims. Writes nothing.
 
-    Raises OwnershipError for a source that is no memory seat, CompletionRefused for a question to people, ClaimsFailed,
-    UsageError, also for a response that says nothing.
+    Raises OwnershipError, CompletionRefused, ClaimsFailed, UsageError (also for a response that says nothing), NoProfile.
     """
     team = open_team(context, delivery.project, path=delivery.profile)
     dispatches.refuse_decision(team, delivery.task_id)
@@ -145,7 +175,7 @@ def prepare(context: Context, delivery: Delivery) -> tuple[Team, Work, verify.Ve
         "source_todo_path": team.tree.todo_file(name.source),
         "all_verified": verified.all_verified,
     }
-    receipt = steps.completion(name, fields, asked=dispatches.dispatch_answered(team.folder, name))
+    receipt = completion(name, fields, asked=dispatches.dispatch_answered(team.folder, name))
     policy = SUPERSEDE if delivery.supersedes else REFUSE
     return team, Work(receipt, whole, policy, delivery.notifies), verified
 
@@ -155,35 +185,234 @@ def _summary(task_id: str, verified: verify.Verified) -> str:
     return f"Wrote responses/{task_id}.json with {count} (confidence={verified.confidence})."
 
 
-# The Stop hook --------------------------------------------------------------------------------------------------------
+def _warn_of_unsolicited(context: Context, team: Team, name: ReceiptName) -> None:
+    """Warn that nobody asked for this, and name what is open: a task id or a target may be mistyped."""
+    from oracle.app.delivery.handoffs import of_team
 
-
-def delivery_of(answer: Mapping[str, object]) -> Delivery:
-    """Return the delivery that an answer of the Stop hook asks for, as its intent keeps it: plain text, no claims."""
-    sweep = answer.get("sweep")
-
-    def word(key: str, default: str = "") -> str:
-        return str(answer.get(key) or default)
-
-    return Delivery(
-        word("project"),
-        word("task_id"),
-        word("seat"),
-        {"answer": word("text")},
-        source=word("source", "memory"),
-        summary=word("summary", "Auto-delivered by the Stop hook of the seat."),
-        verdict=word("verdict"),
-        commit=word("commit"),
-        title=word("title"),
-        sweep=sweep if isinstance(sweep, int) else None,
+    waiting = [
+        say("{task} from {seat}", task=item.task_id, seat=item.asker)
+        for item in of_team(context, team).handoffs
+        if item.answerer == name.source and item.dispatch is not None and item.completion is None
+    ]
+    named = joined(LIST, waiting[-_MOST_NAMED:]) or say("none")
+    if len(waiting) > _MOST_NAMED:
+        named = say("{names} and {rest} more", names=named, rest=len(waiting) - _MOST_NAMED)
+    context.warn(
+        say(
+            "no dispatch of {task} from {asker} to {seat} is open, so that this was delivered unsolicited; "
+            "open ones: {named}",
+            task=name.task_id,
+            asker=name.target,
+            seat=name.source,
+            named=named,
+        )
     )
 
 
-def deliver_held(context: Context, delivery: Delivery) -> tuple[bool, tuple[Entry, ...]]:
-    """Carry out a delivery whose intent the caller keeps; return whether it is new and the wake-ups that are owed.
+def completion(name: ReceiptName, fields: Mapping[str, object], *, asked: Receipt | None) -> Receipt:
+    """Return a completion receipt; what `fields` leaves open comes from the dispatch that it answers."""
+    whole = dict(fields)
+    for key in ("correlation_id", "title", "test_policy", "user_summary"):
+        if asked is not None and not whole.get(key):
+            whole[key] = asked.fields.get(key)
+    if asked is None:
+        whole["unsolicited"] = True
+    return new_receipt(Kind.COMPLETION, name, {key: item for key, item in whole.items() if item not in (None, "")})
 
-    The caller has asked `without_secrets` before, so that the intent holds none.
+
+# One delivery, whoever makes it ---------------------------------------------------------------------------------------
+
+
+def hand_over(context: Context, team: Team, work: Work, *, wake_until: float | None = None) -> Delivered:
+    """Keep an intent, do every step, and send the wake-ups, the reader's last. `wake_until` is that of a Delivery.
+
+    The same delivery again changes nothing. Raises Conflict, HandoffFailed, DiskFailure, LockTimeout.
     """
-    team, work, _ = prepare(context, delivery)
-    done, owed = steps.carry_out(context, team, work)
-    return done.is_new, owed
+    name = work.receipt.name
+    digest = responses.digest_of(work.response) if work.response else receipts.fingerprint(work.receipt.fields)[:12]
+    subject = (team.project, name.task_id, name.source, name.target, digest)
+    intent = inbox.begin(context.root, "delivery", subject, work.as_fields(team), context.now_seconds())
+    with inbox.until_done(context.root, intent):
+        done, pending = _carry_out(context, team, work)
+    outcome = done.wake_up
+    for entry in pending if wake_until != 0 else ():
+        patience = None if wake_until is None else max(0.0, wake_until - time.monotonic())
+        outcome = wakeups.send(context, entry, patience=patience)
+        wakeups.warn_of(context, outcome)
+    return replace(done, wake_up=outcome)
+
+
+def finish(context: Context, fields: Mapping[str, object]) -> ReceiptName:
+    """Do what a dead process left undone, from the object that its intent keeps. Raises UsageError for another object."""
+    receipt, response = fields.get("receipt"), fields.get("response")
+    if not isinstance(receipt, dict) or not (response is None or isinstance(response, dict)):
+        raise UsageError(say("An intent in the inbox holds no delivery."), hint=say("It is dropped."))
+    name = receipt_name(*(str(receipt.get(key, "")) for key in ("task_id", "source", "target")))
+    notifies = fields.get("notifies") is not False
+    work = Work(Receipt(name, Kind.COMPLETION, receipt), response, str(fields.get("policy", REFUSE)), notifies)
+    finish_work(context, open_team(context, "", path=str(fields.get("profile", ""))), work)
+    return name
+
+
+def finish_work(context: Context, team: Team, work: Work) -> None:
+    """Do every step that is not done yet, whoever made the receipt. Wake-ups stay in the inbox."""
+    receipt, _, stored = _answer(context, team, work)
+    _consume(team, receipt.name)
+    _tell(context, team, work, receipt, stored.path if stored else "")
+
+
+def _carry_out(context: Context, team: Team, work: Work) -> tuple[Delivered, tuple[Entry, ...]]:
+    """Do every step for the first time; return what is there now and the wake-ups that are pending."""
+    receipt, is_new, stored = _answer(context, team, work)
+    response_path = stored.path if stored else ""
+    _consume(team, receipt.name)
+    if stored is not None and stored.settled:
+        context.note("settle", {**team.ends_of(receipt.name), "superseded": stored.settled})
+    if is_new:
+        return _tell(context, team, work, receipt, response_path)
+    context.note("skip", {**team.ends_of(receipt.name), "what": "delivery", "reason": "already delivered"})
+    return replace(_delivered(team, receipt, response_path), settled=stored.settled if stored else 0), ()
+
+
+def _answer(context: Context, team: Team, work: Work) -> tuple[Receipt, bool, responses.Stored | None]:
+    """Store the response and create the receipt; return the receipt on disk, whether this call made it, and the response."""
+    receipt, stored = work.receipt, None
+    try:
+        if work.response is not None:
+            teams.require_own_response(context, team, receipt.name)
+            put = responses.supersede if work.policy == SUPERSEDE else responses.put
+            stored = put(context.root, receipt.name.task_id, work.response)
+            receipt = receipt.with_fields({"response_path": stored.path, "response_digest": stored.digest})
+        outcome = _complete(team.folder, receipt, work.policy, stored)
+    except Conflict as error:
+        context.note("conflict", {**team.ends_of(receipt.name), "reason": error.sentence})
+        raise
+    return handoffs.find(team.folder, receipt.name) or receipt, outcome is Outcome.CREATED, stored
+
+
+def _complete(folder: str, receipt: Receipt, policy: str, stored: responses.Stored | None) -> Outcome:
+    """Create the receipt; one that carries the same response is the same delivery, whatever else it says.
+
+    A question and an answer between the same seats share a name: an open question is never replaced. Raises Conflict.
+    """
+    open_ = handoffs.read(folder, receipt.name)
+    if open_ is not None and open_.kind is Kind.DISPATCH:
+        raise _asked_under_this_id(receipt.name)
+    found = handoffs.find(folder, receipt.name)
+    if found is not None and stored is not None and found.kind is Kind.COMPLETION:
+        digest = found.text("response_digest")
+        if digest == stored.digest or (not digest and stored.outcome is Outcome.ALREADY):
+            return Outcome.ALREADY
+        if not digest or policy == SUPERSEDE:
+            return handoffs.supersede(folder, receipt)
+    if policy == REFUSE:
+        return handoffs.complete(folder, receipt)
+    if found is None:
+        try:
+            return handoffs.complete(folder, receipt)
+        except Conflict:  # another process was first
+            return handoffs.supersede(folder, receipt)
+    if receipts.say_the_same(found, receipt):
+        return Outcome.ALREADY
+    return handoffs.supersede(folder, receipt)
+
+
+def _asked_under_this_id(name: ReceiptName) -> Conflict:
+    return Conflict(
+        say(
+            "{source} asked {target} under the task id {task_id}, and that is still open; nothing was completed.",
+            source=name.source,
+            target=name.target,
+            task_id=name.task_id,
+        ),
+        hint=say(
+            "It is {target} who completes it, for {source}; another task needs another id.",
+            source=name.source,
+            target=name.target,
+        ),
+    )
+
+
+def _consume(team: Team, name: ReceiptName) -> None:
+    """Consume the dispatches that this completion answers. A planner's closeout consumes all that was sent to it."""
+    closes = team.profile.role(name.source) in PLANNER_ROLES
+    for receipt, is_open in dispatches.dispatches_to(team.folder, name.task_id, name.source):
+        if is_open and (closes or dispatches.is_answer(name, receipt)):
+            handoffs.consume(team.folder, receipt.name)
+
+
+# What tells the team --------------------------------------------------------------------------------------------------
+
+
+def _tell(
+    context: Context, team: Team, work: Work, receipt: Receipt, response_path: str
+) -> tuple[Delivered, tuple[Entry, ...]]:
+    """Write the task tree and the journal; return the delivery and its wake-ups, which are in the inbox."""
+    _write_tree(context, team, receipt)
+    lineage = receipt.text("lineage_status")
+    context.note("delivery", {**team.ends_of(receipt.name), "lineage": lineage, "notifies": work.notifies})
+    done = replace(_delivered(team, receipt, response_path), is_new=True)
+    if lineage == "divergent":
+        from oracle.app.delivery import unmerged_commit
+
+        done = replace(done, record=unmerged_commit.note(context, team, receipt))
+    return done, _enqueue(context, team, done, receipt) if work.notifies else ()
+
+
+def _enqueue(context: Context, team: Team, done: Delivered, receipt: Receipt) -> tuple[Entry, ...]:
+    """Enqueue a wake-up for memory about an unmerged commit, and one for the reader unless it was woken."""
+    name, entries = done.name, []
+    text = f"{name.task_id} complete from {name.source} to {name.target}."
+    text += f" Read {done.response_path or done.delivery_path} and write a durable Consumed ACK when handled."
+    if done.record:
+        from oracle.app.delivery import unmerged_commit
+
+        seats = team.profile.seats_of("memory")[:1]
+        entries += [unmerged_commit.enqueue(context, team, receipt, seat) for seat in seats]
+        text += f" {unmerged_commit.PASS_NEEDS_INTEGRATION}: its commit is not in the main line, see {done.record}."
+    if done.response_path:
+        text += team.how_to_read(name.task_id)
+    if not receipt.text("notified_at") and name.target != teams.OPERATOR:
+        entries.append(wakeups.enqueue(context, team, name, seat=name.target, text=text))
+    return tuple(entries)
+
+
+def _delivered(team: Team, receipt: Receipt, response_path: str) -> Delivered:
+    path = handoffs.path_of(team.folder, receipt.name)
+    return Delivered(
+        receipt.name,
+        is_new=False,
+        receipt_path=path if os.path.exists(path) else path + CONSUMED,
+        delivery_path=team.tree.delivery_file(receipt.name.source),
+        response_path=response_path,
+        lineage=receipt.text("lineage_status"),
+    )
+
+
+def _write_tree(context: Context, team: Team, receipt: Receipt) -> None:
+    """Write DELIVERY.md, complete the queue's entry and the table's row, and append to the dispatch log."""
+    name, moment, text = receipt.name, context.now(), receipt.text
+    fields = {
+        "task_id": name.task_id,
+        "owner": name.source,
+        "target": name.target,
+        "status": text("status"),
+        "date": text("delivered_at"),
+        **{key: text(key) for key in ("correlation_id", "branch", "commit", "sweep_count")},
+    }
+    paragraphs = {
+        "Verdict": text("verdict"),
+        "FrontstageDisposition": text("frontstage_disposition"),
+        "UserSummary": text("user_summary"),
+        "NextAction": text("next_action"),
+        "core_ux_gate": text("core_ux_gate"),
+    }
+    title, summary = text("title") or name.task_id, text("summary")
+    task_tree.write_delivery(team.tree, name.source, fields, title=title, summary=summary, paragraphs=paragraphs)
+    note = text("status") or "done"
+    task_tree.complete_task(team.tree, name.source, name.task_id, day=moment.date().isoformat(), note=note)
+    if any(row.get("ID") == name.task_id for row in task_tree.read_rows(team.tree)):
+        task_tree.upsert_row(team.tree, name.task_id, {"Status": text("status") or "completed"})
+    line = f"{name.source} completed {name.task_id} to {name.target} test_policy={text('test_policy')}"
+    line += "".join(f" {key}={text(key)}" for key in ("verdict", "commit") if text(key))
+    task_tree.log_once(team.tree, line, task_id=name.task_id, moment=moment)

@@ -1,11 +1,11 @@
-"""Dispatch a task or a question from one seat to another: receipt, queue, table, dispatch log, wake-up. App room.
+"""Dispatch a task or a question from one seat to another: receipt, queue, table, dispatch log, wake-up.
 
-The receipt is the fact. Every step looks first whether it is done, so that the next command finishes what a dead process began.
+The receipt is the fact. Every step first checks whether it is done, so that the next command can finish for a dead process.
 """
 
 from __future__ import annotations
 
-from oracle.app.delivery import dispatch_rules, intents, resume, steps, wakeups
+from oracle.app.delivery import dispatch_rules, wakeups
 from oracle.app.delivery import team as teams
 from oracle.app.delivery.order import QUERY, SAID, Order, order_of
 from oracle.app.delivery.team import Team, open_team
@@ -15,7 +15,7 @@ from oracle.domain.delivery.receipts import Kind, ReceiptName, new_receipt
 from oracle.domain.delivery.task_queue import PENDING, Task
 from oracle.domain.values import replace, value
 from oracle.errors import Blocked, TaskAlreadyQueued
-from oracle.store.delivery import handoffs, responses, task_tree
+from oracle.store.delivery import handoffs, inbox, responses, task_tree
 from oracle.store.delivery.handoffs import Outcome
 from oracle.wording import say
 
@@ -57,7 +57,6 @@ def new_task_id(context: Context) -> str:
 
 def dispatch(context: Context, order: Order) -> Dispatched:
     """Dispatch once. Raises TaskAlreadyQueued, SecretFound (nothing is written), Blocked, UsageError, NoProfile, HandoffFailed."""
-    resume.before(context, notifies=order.notifies)
     cleaned, redacted = redaction.guard_handoff(context, {name: getattr(order, name) for name in SAID}, order.secrets)
     order = replace(order, **cleaned) if redacted else order
     team = open_team(context, order.project, path=order.profile)
@@ -72,17 +71,18 @@ def dispatch(context: Context, order: Order) -> Dispatched:
     if named.reply_to and named.reply_to != named.source:
         team.receipt(named.task_id, named.target, named.reply_to)
     dispatch_rules.keep(context, team, named)
-    entry = intents.keep(context, "dispatch", (team.project, name.task_id, name.source, name.target), named.as_fields())
-    if entry is None:
+    subject = (team.project, name.task_id, name.source, name.target)
+    intent = inbox.begin(context.root, "dispatch", subject, named.as_fields(), context.now_seconds())
+    if intent is None:
         raise TaskAlreadyQueued(
             say("TASK_ALREADY_QUEUED {task_id}: another process dispatches it just now.", task_id=name.task_id),
             hint=say("If it has died, `oracle resume` finishes what it began."),
         )
-    with intents.until_done(context, entry):
+    with inbox.until_done(context.root, intent):
         dispatch_rules.refuse_second(team, name)
         made = _carry_out(context, team, named)
-        owed = _owe(context, team, named, made) if named.notifies else None
-    return replace(made, wake_up=_send(context, owed))
+        entry = _enqueue(context, team, named, made) if named.notifies else None
+    return replace(made, wake_up=_send(context, entry))
 
 
 def carry_on(context: Context, fields: Mapping[str, object]) -> str:
@@ -92,7 +92,7 @@ def carry_on(context: Context, fields: Mapping[str, object]) -> str:
     made = _carry_out(context, team, order)
     found = handoffs.read(team.folder, made.name)
     if order.notifies and found is not None and not found.text("notified_at"):
-        _owe(context, team, order, made)
+        _enqueue(context, team, order, made)
     return order.task_id
 
 
@@ -107,12 +107,8 @@ def _carry_out(context: Context, team: Team, order: Order) -> Dispatched:
     _queue(team, order, moment, undo=name if outcome is Outcome.CREATED else None)
     cells = {"Title": order.headline, "Owner": name.target, "Status": PENDING, "Notes": order.notes}
     task_tree.upsert_row(team.tree, name.task_id, cells)
-    steps.log_once(
-        context,
-        team,
-        f"{name.source} dispatched {name.task_id} to {name.target} test_policy={order.test_policy}",
-        task_id=name.task_id,
-    )
+    line = f"{name.source} dispatched {name.task_id} to {name.target} test_policy={order.test_policy}"
+    task_tree.log_once(team.tree, line, task_id=name.task_id, moment=context.now())
     context.note("dispatch", {**team.ends_of(name), "kind": order.kind, "notifies": order.notifies})
     if team.profile.role(order.source) == "memory":
         from oracle.app.delivery import decision_log
@@ -168,7 +164,7 @@ def _receipt(team: Team, order: Order, name: ReceiptName, moment: str) -> receip
     return new_receipt(Kind.DISPATCH, name, {**fields, **order.receipt})
 
 
-def _owe(context: Context, team: Team, order: Order, made: Dispatched) -> Entry | None:
+def _enqueue(context: Context, team: Team, order: Order, made: Dispatched) -> Entry | None:
     name = made.name
     if name.target == teams.OPERATOR:
         return None
@@ -178,17 +174,17 @@ def _owe(context: Context, team: Team, order: Order, made: Dispatched) -> Entry 
         f" When complete, reply to {reply} via DELIVERY + notify."
     )
     if order.kind == QUERY and teams.is_memory(team, name.target):
-        return wakeups.owe_question(context, team, name, text=text + team.how_to_read(name.task_id))
-    return wakeups.owe(context, team, name, seat=name.target, text=text)
+        return wakeups.enqueue_question(context, team, name, text=text + team.how_to_read(name.task_id))
+    return wakeups.enqueue(context, team, name, seat=name.target, text=text)
 
 
-def _send(context: Context, owed: Entry | None) -> wakeups.WakeUp:
-    if owed is None:
+def _send(context: Context, entry: Entry | None) -> wakeups.WakeUp:
+    if entry is None:
         return wakeups.WakeUp()
-    if wakeups.is_left_to_daemon(context, owed):
+    if wakeups.is_left_to_daemon(context, entry):
         detail = say("the daemon answers it, or wakes the seat with its packet")
-        return wakeups.WakeUp("attended", str(owed.fields["seat"]), detail)
-    outcome = wakeups.send(context, owed)
+        return wakeups.WakeUp("attended", entry.text("seat"), detail)
+    outcome = wakeups.send(context, entry)
     wakeups.warn_of(context, outcome)
     return outcome
 

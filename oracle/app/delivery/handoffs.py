@@ -196,7 +196,7 @@ def of_team(context: Context, team: Team, around: Outside | None = None) -> List
 
 def _outside(context: Context) -> Outside:
     answers = responses.list_answers(context.root)
-    waiting = [entry.fields for entry in wakeups.pending(context)]
+    waiting = [entry.fields for entry in wakeups.list_pending(context)]
     pending = {(str(one.get("project")), str(one.get("task_id")), str(one.get("seat"))) for one in waiting}
     return Outside(answers.answered, answers.conflicts, frozenset(pending))
 
@@ -248,7 +248,7 @@ def _story(context: Context, team: Team, task_id: str) -> Story:
         if name.startswith((f"{task_id}.conflict-", f"{task_id}.superseded-"))
     ]
     path, response = responses.path_of(context.root, task_id), _response(context, task_id)
-    waiting = [entry for entry in wakeups.pending(context) if entry.fields.get("task_id") == task_id]
+    waiting = [entry for entry in wakeups.list_pending(context) if entry.fields.get("task_id") == task_id]
     return Story(
         tuple(_listed(context, team, listed)),
         team.project,

@@ -1,4 +1,4 @@
-"""Send a seat a notice, and keep a receipt of it beside the handoffs, never over one. App room."""
+"""Send a seat a notice, and keep a receipt of it beside the handoffs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from oracle.app.delivery.team import open_team
 from oracle.app.guard import privacy
 from oracle.domain.delivery.task_files import one_line
 from oracle.domain.values import value
+from oracle.store.delivery import inbox
 from oracle.store.disk import steps
 from oracle.wording import say
 
@@ -55,8 +56,9 @@ def notify(context: Context, notice: Notice) -> Notified:
     privacy.require_clean(context, {say("its text"): text}, what=say("The notice"))
     moment = context.now()
     topic = f"{notice.kind} {moment.isoformat()}"
-    entry = wakeups.owe(context, team, name, seat=name.target, text=text, topic=topic)
-    outcome = wakeups.send_once(context, entry)
+    entry = wakeups.enqueue(context, team, name, seat=name.target, text=text, topic=topic)
+    outcome = wakeups.send(context, entry)
+    inbox.finish(context.root, entry)  # a notice is worth nothing later
     sent = outcome.result == "sent"
     path = ""
     if notice.task_id and notice.leaves_receipt:

@@ -1,18 +1,18 @@
-"""Finish what others began: intents whose process died, wake-ups whose time has come, handoffs that stand half done. App room.
+"""Finish what other processes left: intents of dead processes, wake-ups that are due, handoffs that are half done.
 
-Every command of delivery does a bounded part of it first, quietly; `resume` does all and says what it did.
+Every command of delivery first does a bounded part of it, quietly (`before`); `resume` does everything and reports it.
 """
 
 from __future__ import annotations
 
 import time
 
-from oracle.app.delivery import intents, steps, wakeups
 from oracle.app.delivery import team as teams
+from oracle.app.delivery import wakeups
 from oracle.domain.delivery.handoffs import Party, Step
 from oracle.domain.delivery.receipts import Kind
 from oracle.domain.values import value
-from oracle.errors import Conflict, DiskFailure, HandoffFailed, LockTimeout, NotFound, OracleError
+from oracle.errors import Conflict, NotFound, OracleError
 from oracle.store.delivery import inbox
 from oracle.store.delivery.inbox import Entry
 from oracle.store.delivery.inbox import Kind as Waits
@@ -41,37 +41,23 @@ class Resumed:
         return {"done": list(self.done), "left": list(self.left)}
 
 
-def resume_quietly(context: Context) -> None:
-    """Finish what is due, in a few seconds at most; trouble is a warning, since it is not what was asked for."""
+def before(context: Context, *, notifies: bool = True) -> None:
+    """Finish in a few seconds what others left, before a command's own work. A failure is a warning.
+
+    A command that wakes nobody sends no waiting wake-ups either.
+    """
     until = time.monotonic() + QUIET_TIME
-    finish_intents(context, until)
     try:
         now = context.now_seconds()
-        due = [one for one in inbox.read(context.root, now).due(now) if one.kind is Waits.WAKE]
+        for entry in unattended(inbox.read(context.root, now), now)[:QUIET_INTENTS]:
+            if time.monotonic() < until:
+                finish_intent(context, entry)
+        now = context.now_seconds()  # an intent that was finished may have left a wake-up
+        due = [one for one in inbox.read(context.root, now).due(now) if notifies and one.kind is Waits.WAKE]
         for entry in due[:QUIET_WAKE_UPS]:
             if time.monotonic() < until and not wakeups.is_left_to_daemon(context, entry):
                 wakeups.send_again(context, entry, patience=QUIET_PATIENCE)
     except (OracleError, OSError) as error:  # a Root that can't be written is still read
-        context.warn(say("wake-ups that wait could not be sent: {error}", error=error))
-
-
-def before(context: Context, *, notifies: bool) -> None:
-    """Do the quiet part before a command's own work; one that is to wake nobody wakes nobody for others either."""
-    if notifies:
-        resume_quietly(context)
-    else:
-        finish_intents(context)
-
-
-def finish_intents(context: Context, until: float = 0.0) -> None:
-    """Finish what dead processes began, until a moment of the monotonic clock, and wake nobody."""
-    end = until or time.monotonic() + QUIET_TIME
-    try:
-        found = inbox.read(context.root, context.now_seconds())
-        for entry in unattended(context, found)[:QUIET_INTENTS]:
-            if time.monotonic() < end:
-                finish_intent(context, entry)
-    except (OracleError, OSError) as error:
         context.warn(say("what others left undone could not be finished: {error}", error=error))
 
 
@@ -83,7 +69,7 @@ def resume(context: Context) -> Resumed:
     for entry in inbox.read(context.root, now).poisoned:
         inbox.revive(context.root, entry, now)
     found = inbox.read(context.root, now)
-    for entry in unattended(context, found):
+    for entry in unattended(found, now):
         (done if (said := finish_intent(context, entry)) else left).append(
             said or say("{entry}: could not be finished", entry=_words(entry))
         )
@@ -122,24 +108,20 @@ def _words(entry: Entry) -> str:
 # Intents --------------------------------------------------------------------------------------------------------------
 
 
-def unattended(context: Context, found: inbox.Inbox) -> list[Entry]:
-    """Return the intents that nobody works on any more."""
+def unattended(found: inbox.Inbox, now: float) -> list[Entry]:
+    """Return the intents that no living process works on."""
     entries = [*found.waiting, *found.taken]
-    return [one for one in entries if one.kind is Waits.INTENT and not intents.is_worked_on(context, one)]
+    return [one for one in entries if one.kind is Waits.INTENT and not inbox.is_worked_on(one, now)]
 
 
 def finish_intent(context: Context, entry: Entry) -> str:
     """Do the steps of an intent; return a sentence, "" when the disk or a lock refused and it has to wait."""
-    inbox.take(context.root, entry, context.now_seconds())
+    now = context.now_seconds()
+    inbox.take(context.root, entry, now)
     try:
         said = _carry_on(context, entry)
-    except (DiskFailure, HandoffFailed, LockTimeout) as error:
-        import random
-
-        chance = random.Random()  # noqa: S311 - jitter
-        inbox.defer(
-            context.root, entry, now=context.now_seconds(), error=error.sentence, chance=chance, most=wakeups.TRIES
-        )
+    except inbox.KEPT as error:
+        inbox.defer(context.root, entry, now=context.now_seconds(), error=error.sentence, most=wakeups.TRIES)
         return ""
     except OracleError as error:
         if not isinstance(error, Conflict):
@@ -151,38 +133,27 @@ def finish_intent(context: Context, entry: Entry) -> str:
 
 
 def put_off(context: Context, entry: Entry, error: str) -> Entry:
-    """Let an entry that failed for no reason anybody foresaw wait; after five tries it is set aside (`oracle doctor`)."""
-    import random
-
-    chance = random.Random()  # noqa: S311 - jitter
-    return inbox.defer(context.root, entry, now=context.now_seconds(), error=error, chance=chance)
+    """Let an entry wait that failed unexpectedly. After five tries it is set aside (`oracle doctor`)."""
+    return inbox.defer(context.root, entry, now=context.now_seconds(), error=error)
 
 
 def _carry_on(context: Context, entry: Entry) -> str:
+    from oracle.app.delivery import deliver, dispatch
+
     content = entry.fields.get("content")
     fields = content if isinstance(content, dict) else {}
-    what = entry.fields.get("do", "answer")
-    if what == "dispatch":
-        from oracle.app.delivery import dispatch
-
+    if entry.fields.get("do") == "dispatch":
         return say("finished the dispatch {task}", task=dispatch.carry_on(context, fields))
-    if what == "delivery":
-        work = steps.work_of(fields)
-        team = teams.open_team(context, "", path=str(fields.get("profile", "")))
-    else:
-        from oracle.app.delivery import deliver
-
-        team, work, _ = deliver.prepare(context, deliver.delivery_of(entry.fields))
-    done, _ = steps.carry_on(context, team, work)
+    name = deliver.finish(context, fields)
     return say(
         "finished the delivery of {task} from {source} to {target}",
-        task=done.name.task_id,
-        source=done.name.source,
-        target=done.name.target,
+        task=name.task_id,
+        source=name.source,
+        target=name.target,
     )
 
 
-# Handoffs that stand half done ----------------------------------------------------------------------------------------
+# Handoffs that are half done ---------------------------------------------------------------------------------------
 
 
 def projects(context: Context) -> list[str]:
@@ -249,7 +220,7 @@ def _complete_from_response(context: Context, team: Team, item: Handoff) -> str:
             return ""
         made = deliver.Delivery(team.project, item.task_id, item.asker, response, source=item.answerer)
         _, work, _ = deliver.prepare(context, made)
-        steps.carry_on(context, team, work)
+        deliver.finish_work(context, team, work)
     except OracleError as error:
         context.warn(say("{task} could not be completed: {fault}", task=item.task_id, fault=error))
         return ""

@@ -199,9 +199,10 @@ def _deliver(context: Context, asked: Asked, response: Mapping[str, object]) -> 
         response,
         source=asked.name.target,
         profile=asked.team.profile.path,
-        secrets=redaction.REDACT,  # what it quotes may be a record that a seat wrote itself; nobody is there to decide
+        secrets=redaction.REDACT,  # it may quote a record that a seat wrote; nobody is there to decide
+        wake_until=0,  # the daemon sends what is in the inbox
     )
-    deliver.deliver_and_owe(context, made)
+    deliver.deliver(context, made)
 
 
 # The memory seat ------------------------------------------------------------------------------------------------------
@@ -213,7 +214,7 @@ def _hand_over(context: Context, asked: Asked, lease: Lease, terms: Terms, reply
     path = packets.question_path(context.root, asked.team.project, name.task_id)
     since = _keep_packet(context, asked, reply, path)
     text = f"{name.task_id} from {name.source} waits for {seat}. Read {path}. It says how to answer."
-    told = _told_at(asked, text)
+    told = _notified_at(asked, text)
     now = context.now_seconds()
     patience = terms.seat_bound + MOST_LEASES * terms.seat_lease
     if 0 < told <= now - terms.seat_lease and now - since >= patience and not terms.hold:
@@ -221,7 +222,7 @@ def _hand_over(context: Context, asked: Asked, lease: Lease, terms: Terms, reply
     reason, due = "", now
     if told + terms.seat_lease <= now:
         reason, due = _wake(context, asked, text, is_first=not told)
-        told = _told_at(asked, text)
+        told = _notified_at(asked, text)
     if told + terms.seat_lease > now:
         return _pass_on(context, asked, lease, told + terms.seat_lease)
     bound = patience if told or reason.startswith(wakeups.THERE) else terms.seat_bound
@@ -246,16 +247,16 @@ def _keep_packet(context: Context, asked: Asked, reply: Reply, path: str) -> flo
     return now if since is None else since
 
 
-def _told_at(asked: Asked, text: str) -> float:
+def _notified_at(asked: Asked, text: str) -> float:
     """Return when the seat was last woken for its packet, 0 when it never was."""
     receipt = handoffs.read(asked.team.folder, asked.name)
-    told = wakeups.told_at(receipt, text) if receipt is not None else None
+    told = wakeups.notified_at(receipt, text) if receipt is not None else None
     return told.timestamp() if told is not None else 0.0
 
 
 def _wake(context: Context, asked: Asked, text: str, *, is_first: bool) -> tuple[str, float]:
     """Wake the seat if its time has come; return why it was not woken ("" when it was) and when to try again."""
-    entry = wakeups.owe_packet(context, asked.team, asked.name, text=text)
+    entry = wakeups.enqueue_packet(context, asked.team, asked.name, text=text)
     now = context.now_seconds()
     if not is_due(entry, now):
         return entry.last_error, entry.due_at

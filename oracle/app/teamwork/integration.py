@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from oracle.app.codebase import ancestry
 from oracle.app.codebase.ancestry import DIVERGENT
+from oracle.app.delivery import resume
 from oracle.app.delivery.dispatch import dispatch
-from oracle.app.delivery.divergent import PASS_NEEDS_INTEGRATION
 from oracle.app.delivery.team import Team, open_team
+from oracle.app.delivery.unmerged_commit import PASS_NEEDS_INTEGRATION
 from oracle.app.records.listing import list_records
 from oracle.app.records.once import write_once
 from oracle.app.teamwork.workflow import create_task
@@ -152,6 +153,7 @@ def _have_repaired(context: Context, team: Team, task_id: str, commit: str, *, n
     memory = next(iter(team.profile.seats_of("memory")), "memory")
     order = Order(team.project, repair, memory, team.profile.planners[0], objective, kind="task", notifies=notifies)
     try:
+        resume.before(context, notifies=notifies)
         dispatch(context, order)
     except TaskAlreadyQueued:
         context.warn(say("{task} was dispatched before", task=repair))

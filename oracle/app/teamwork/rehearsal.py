@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from oracle.app.delivery import resume
 from oracle.app.delivery import team as teams
 from oracle.app.delivery.ack_signs import Sign
 from oracle.app.delivery.dispatch import dispatch
@@ -80,6 +81,7 @@ def rehearse(context: Context, project: str, *, task_id: str = "", notifies: boo
         team.project, name, memory, planners[0], objective, title="Chain rehearsal", kind="task", notifies=notifies
     )
     try:
+        resume.before(context, notifies=notifies)
         dispatch(context, order)
     except TaskAlreadyQueued:
         return Rehearsal(name, folder, brief, seats, is_new=False)

@@ -1,6 +1,6 @@
 """Tasks with a workflow: make one, see what is ready, change a step, supersede what nobody took up. App room.
 
-workflow.md is the truth of how far a chain is. A wake-up is owed before the step it tells of is written, so that a process that
+workflow.md is the truth of how far a chain is. A wake-up is enqueued before its step is written, so that a process that
 dies in between has told too early, never not at all.
 """
 
@@ -41,7 +41,7 @@ OLD_AFTER = 3.0
 
 @value
 class Changed:
-    """A step as it is now, and what became of the wake-ups that it owed."""
+    """A step as it is now, and what became of its wake-ups."""
 
     task_id: str
     step: Step
@@ -122,14 +122,14 @@ def update_step(context: Context, project: str, task_id: str, step: str, *, stat
     """
     tree, team = tree_of(context, project)
     seen: list[tuple[Step, bool]] = []
-    owed: list[Entry] = []
+    entries: list[Entry] = []
 
     def alter(text: str) -> str:
         after, now = rules.advance(text, step, status)
         seen.append((now, after != text))
         if after != text:
             _warn_of_order(context, rules.steps_of(text), now)
-            owed.extend(_owe(context, team, tree, task_id=task_id, now=now))
+            entries.extend(_enqueue(context, team, tree, task_id=task_id, now=now))
         return after
 
     workflows.change(tree.tasks_root, task_id, alter)
@@ -139,7 +139,7 @@ def update_step(context: Context, project: str, task_id: str, step: str, *, stat
     if not is_new:
         return Changed(task_id, now, is_new)
     _note(context, "step", {"project": project, "task_id": task_id, "step": now.name, "status": now.status})
-    sent = tuple(wakeups.send(context, entry) for entry in owed)
+    sent = tuple(wakeups.send(context, entry) for entry in entries)
     for outcome in sent:
         wakeups.warn_of(context, outcome)
     return Changed(task_id, now, is_new, sent)
@@ -151,8 +151,8 @@ def _warn_of_order(context: Context, steps: Sequence[Step], now: Step) -> None:
         context.warn(say("step {name} was begun before {others} is done", name=now.name, others=waiting))
 
 
-def _owe(context: Context, team: Team | None, tree: TaskTree, *, task_id: str, now: Step) -> list[Entry]:
-    """Owe a wake-up to each seat that the step names for what it has become."""
+def _enqueue(context: Context, team: Team | None, tree: TaskTree, *, task_id: str, now: Step) -> list[Entry]:
+    """Enqueue a wake-up for each seat that the step names for its new status."""
     told = {DONE: now.notify_on_done, BLOCKED: now.notify_on_blocked}.get(now.status, ())
     if not told:
         return []
@@ -170,7 +170,7 @@ def _owe(context: Context, team: Team | None, tree: TaskTree, *, task_id: str, n
     text = f"{task_id} step {now.number} is {now.status}. Read {path}."
     source = now.owner_seat or now.owner_role or "planner"
     return [
-        wakeups.owe(
+        wakeups.enqueue(
             context,
             team,
             receipts.receipt_name(task_id, source, seat),

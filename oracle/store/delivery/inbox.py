@@ -1,9 +1,7 @@
-"""The inbox: what a hook set out to do, wake-ups that wait and questions that failed, one file each under `_state/inbox/`.
+"""The inbox: work that was begun, wake-ups that wait and questions that failed, one file each under `_state/inbox/`.
 
-Store room.
-
-An entry is written before its work begins, so that whoever comes next can finish it. Its name is made of what it is about, so
-the same intent twice is one file. Whoever works on an entry takes it by a rename, which one of many wins.
+An entry is written before its work begins, so that the next process can finish it. Its name is a hash of its subject, so the
+same entry twice is one file. A process takes an entry by renaming it; only one of several succeeds.
 """
 
 from __future__ import annotations
@@ -12,10 +10,12 @@ import hashlib
 import json
 import os
 import re
+from _thread import get_native_id
+from contextlib import contextmanager
 from enum import StrEnum
 
 from oracle.domain.values import replace, value
-from oracle.errors import DiskFailure
+from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
 from oracle.store.disk import steps
 from oracle.store.root.layout import Root
 from oracle.wording import from_json, say, to_json
@@ -42,11 +42,17 @@ LEASE = 60.0
 _LONGEST_ERROR = 500
 """Characters of an error that are kept."""
 
+LONGEST_WORK = 120.0
+"""Seconds after which an intent counts as abandoned although its process lives: each of its locks is waited for at most 30 s."""
+
+KEPT = (DiskFailure, HandoffFailed, LockTimeout)
+"""Failures after which an intent stays: the same work may succeed later."""
+
 _NAME = re.compile(r"(?P<kind>intent|wake|query)-[0-9a-f]{24}\.json(?P<suffix>\.taken|\.poison)?")
 
 
 class Kind(StrEnum):
-    """What waits: a hook's delivery that was begun, a wake-up to send, a question that could not be taken up just now."""
+    """What waits: a delivery or dispatch that was begun, a wake-up to send, a question that failed."""
 
     INTENT = "intent"
     WAKE = "wake"
@@ -55,7 +61,7 @@ class Kind(StrEnum):
 
 @value
 class Entry:
-    """One thing that waits. Times are in seconds since 1970; `subject` says what it is about and makes its name."""
+    """One thing that waits. Times are in seconds since 1970; the file name is a hash of `subject`."""
 
     kind: Kind
     subject: tuple[str, ...]
@@ -70,10 +76,14 @@ class Entry:
         subject = json.dumps([self.kind, *self.subject]).encode("ascii")
         return f"{self.kind}-{hashlib.sha256(subject).hexdigest()[:24]}.json"
 
+    def text(self, key: str) -> str:
+        """Return a field as text, "" when it is absent."""
+        return str(self.fields.get(key, ""))
+
 
 @value
 class Inbox:
-    """What the inbox holds: entries that wait, by due time; those that others work on; those given up; files that are none."""
+    """What the inbox holds: entries that wait, by due time; entries in work; entries given up; sentences on unreadable files."""
 
     waiting: tuple[Entry, ...] = ()
     taken: tuple[Entry, ...] = ()
@@ -97,7 +107,7 @@ def add(root: Root, entry: Entry) -> bool:
 
 
 def take(root: Root, entry: Entry, now: float) -> bool:
-    """Take a waiting entry to work on it; of several who try one gets True."""
+    """Take a waiting entry to work on it; only one of several callers gets True."""
     path = _path(root, entry)
     try:
         os.utime(path, (now, now))  # the lease begins before the name changes, so that it never looks over
@@ -113,13 +123,18 @@ def finish(root: Root, entry: Entry) -> None:
     steps.remove(_path(root, entry))
 
 
-def defer(root: Root, entry: Entry, *, now: float, error: str, chance: Chance, most: int = MAX_TRIES) -> Entry:
+def defer(
+    root: Root, entry: Entry, *, now: float, error: str, most: int = MAX_TRIES, chance: Chance | None = None
+) -> Entry:
     """Put a taken entry back for later, or give it up after `most` tries; return it as it is now.
 
     It waits 2 s, 4 s, 8 s … up to ten minutes, each time between half and all of that. Raises DiskFailure.
     """
+    import random
+
     tries = entry.tries + 1
-    delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(tries - 1, 32)) * (0.5 + chance.random() / 2)
+    jitter = (chance or random.Random()).random()  # noqa: S311
+    delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(tries - 1, 32)) * (0.5 + jitter / 2)
     later = replace(entry, tries=tries, due_at=now + delay, last_error=_bounded(error))
     path = _path(root, entry)
     steps.replace(f"{path}.poison" if tries >= most else path, _render(later))
@@ -164,6 +179,74 @@ def set_aside(root: Root) -> tuple[tuple[str, Entry], ...]:
     """Return (path, entry) of everything that was given up; changes nothing."""
     paths = [f"{root.inbox}/{name}" for name, suffix in _names(root) if suffix == ".poison"]
     return tuple((path, entry) for path in paths for entry in [_read(path, [])] if entry is not None)
+
+
+# Intents: work that must be finished once it was begun -----------------------------------------------------------------
+
+
+def begin(root: Root, what: str, subject: tuple[str, ...], content: Mapping[str, object], now: float) -> Entry | None:
+    """Write an intent before its work begins; return None when another process wrote the same. Raises DiskFailure.
+
+    It names this process and thread, so that others leave it alone as long as they live.
+    """
+    fields = {"do": what, "owner": _myself(), "content": dict(content)}
+    entry = Entry(Kind.INTENT, (what, *subject), fields, due_at=now)
+    return entry if add(root, entry) else None
+
+
+@contextmanager
+def until_done(root: Root, entry: Entry | None) -> Iterator[None]:
+    """Do the work of an intent in a block. Afterwards the intent is removed, unless the work failed for a reason in KEPT.
+
+    None is the intent of another process, which removes it.
+    """
+    try:
+        yield
+    except KEPT:
+        raise
+    except OracleError:
+        if entry is not None:
+            finish(root, entry)
+        raise
+    if entry is not None:
+        finish(root, entry)
+
+
+def is_worked_on(entry: Entry, now: float) -> bool:
+    """Tell whether another thread of a living process works on an intent."""
+    owner = entry.fields.get("owner")
+    return isinstance(owner, dict) and now - entry.due_at < LONGEST_WORK and owner != _myself() and _is_alive(owner)
+
+
+def _myself() -> dict[str, object]:
+    pid = os.getpid()
+    return {"pid": pid, "since": _started_at(pid), "thread": get_native_id()}
+
+
+def _is_alive(owner: Mapping[str, object]) -> bool:
+    pid = owner.get("pid")
+    if not isinstance(pid, int) or pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return _started_at(pid) == owner.get("since")
+
+
+def _started_at(pid: int) -> str:
+    """Return when a process began, in the system's own ticks; "" where the system does not say, "dead" for a zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stream:
+            state, *rest = stream.read().rpartition(b")")[2].split()
+    except (OSError, ValueError):
+        return ""
+    return "dead" if state in (b"Z", b"X") else rest[18].decode()
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
 
 
 def _names(root: Root) -> Iterator[tuple[str, str]]:

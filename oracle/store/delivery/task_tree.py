@@ -145,6 +145,13 @@ def append_log(tree: TaskTree, line: str, *, task_id: str, moment: datetime) -> 
     return healed[-1]
 
 
+def log_once(tree: TaskTree, line: str, *, task_id: str, moment: datetime) -> None:
+    """Add a line to the dispatch log at local time, unless its last line says the same: a repeated step leaves one line."""
+    last = read_log(tree)[-1:]
+    if not (last and last[0].partition(": ")[2] == line):
+        append_log(tree, line, task_id=task_id, moment=moment.astimezone())
+
+
 def read_log(tree: TaskTree) -> tuple[str, ...]:
     """Return the lines of the dispatch log, the oldest first."""
     return task_files.log_of(_read(tree.status_doc))

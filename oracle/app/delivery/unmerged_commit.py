@@ -1,6 +1,6 @@
-"""A commit that passed outside of the main line: the record that says so, and the word to memory. App room.
+"""A commit that passed outside of the main line: the record of it, and the wake-up for memory.
 
-What becomes of it is the business of `integrating`.
+What is done about it is up to `teamwork.integration`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,9 @@ from __future__ import annotations
 from oracle.app.codebase.ancestry import DIVERGENT, is_commit
 from oracle.app.delivery import wakeups
 from oracle.app.delivery.team import Team
+from oracle.app.records.once import write_once
 from oracle.domain.delivery.receipts import Receipt
+from oracle.domain.records.drafts import Draft, Evidence
 from oracle.store.delivery import handoffs
 
 TYPE_CHECKING = False
@@ -20,16 +22,13 @@ PASS_NEEDS_INTEGRATION = "PASS_NEEDS_INTEGRATION"  # noqa: S105 - a word that te
 
 
 def note(context: Context, team: Team, receipt: Receipt) -> str:
-    """Write down, once, that a commit passed outside of the main line; return the record's path, "" when it did not.
+    """Record once that a receipt names an unmerged commit; return the record's path.
 
-    Memory needs no word about what is delivered to it.
+    Return "" when the receipt names no commit, or memory itself is its reader.
     """
     name, commit = receipt.name, _commit(receipt)
-    if receipt.text("lineage_status") != DIVERGENT or not commit or team.profile.role(name.target) == "memory":
+    if not commit or team.profile.role(name.target) == "memory":
         return ""
-    from oracle.app.records.once import write_once
-    from oracle.domain.records.drafts import Draft, Evidence
-
     where = handoffs.path_of(team.folder, name)
     body = (
         f"{name.source} delivered {name.task_id} to {name.target} with the commit {commit}, which the head of"
@@ -43,8 +42,8 @@ def note(context: Context, team: Team, receipt: Receipt) -> str:
     )
 
 
-def owe_memory(context: Context, team: Team, receipt: Receipt, seat: str) -> Entry:
-    """Owe a seat of memory a wake-up that tells of the commit."""
+def enqueue(context: Context, team: Team, receipt: Receipt, seat: str) -> Entry:
+    """Enqueue a wake-up that tells a memory seat of the commit."""
     name, commit = receipt.name, _commit(receipt)
     words = {
         "task_id": name.task_id,
@@ -55,7 +54,7 @@ def owe_memory(context: Context, team: Team, receipt: Receipt, seat: str) -> Ent
         "delivery_path": team.tree.delivery_file(name.source),
     }
     text = f"{PASS_NEEDS_INTEGRATION}: " + " ".join(f"{key}={word}" for key, word in words.items())
-    return wakeups.owe(context, team, name, seat=seat, text=text, topic=f"{PASS_NEEDS_INTEGRATION} {commit}")
+    return wakeups.enqueue(context, team, name, seat=seat, text=text, topic=f"{PASS_NEEDS_INTEGRATION} {commit}")
 
 
 def _commit(receipt: Receipt) -> str:

@@ -1,0 +1,108 @@
+"""Code, help and documents are plain English: the number of findings of each package only shrinks."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+
+import pytest
+
+from tests import catalogues, plain_words
+
+ALLOWED = {
+    "README.md": 5,
+    "oracle": 9,
+    "oracle/app": 16,
+    "oracle/app/answers": 43,
+    "oracle/app/claims": 6,
+    "oracle/app/codebase": 8,
+    "oracle/app/decisions": 8,
+    "oracle/app/delivery": 85,
+    "oracle/app/doctor": 119,
+    "oracle/app/guard": 5,
+    "oracle/app/memories": 8,
+    "oracle/app/overview": 4,
+    "oracle/app/queries": 13,
+    "oracle/app/records": 26,
+    "oracle/app/search": 60,
+    "oracle/app/teamwork": 24,
+    "oracle/cli": 67,
+    "oracle/cli/i18n/zh.po": 4,
+    "oracle/compat": 23,
+    "oracle/daemon": 53,
+    "oracle/domain": 235,
+    "oracle/hook": 42,
+    "oracle/index": 67,
+    "oracle/mcp": 49,
+    "oracle/store": 108,
+    "oracle/wake": 22,
+    "references/SKILL.md": 15,
+    "references/cli.md": 55,
+    "references/privacy.md": 4,
+    "references/secrets.md": 7,
+    "references/skills/builder.md": 6,
+    "references/skills/patrol.md": 3,
+    "references/skills/planner.md": 6,
+    "references/skills/reviewer.md": 4,
+    "references/specification.md": 17,
+    "references/wake-up.md": 1,
+    "scripts": 7,
+    "scripts/hooks": 1,
+}
+"""Findings of each package that are still there. Lower a number when you remove some; never raise one."""
+
+
+def test_no_package_has_more_findings_than_before():
+    found = plain_words.count()
+    more = {
+        name: f"{number}, allowed {ALLOWED.get(name, 0)}"
+        for name, number in found.items()
+        if number > ALLOWED.get(name, 0)
+    }
+    assert more == {}, "say it in plain words: `python -m tests.plain_words PATH` lists what is meant"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('"""App room."""', "App room"),
+        ("# a file that is none", "is none"),
+        ('say("`{a}` is no command.")', "is no command"),
+        ('f"{a} stands on disk"', "stands"),
+        ("class Clerk: ...", "Clerk"),
+        (f'"""{"word " * 41}end."""', "a sentence of 42 words"),
+    ],
+)
+def test_dialect_in_code_is_found(text, what):
+    assert list(plain_words.in_module("x.py", text)) == [("x.py", 1, what)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["WORDS = 'stood owed'.split()", "# X stands for Y; there is none", f'"""{"word " * 39}end. {"word " * 39}end."""'],
+)
+def test_plain_code_and_lists_of_words_are_not(text):
+    assert list(plain_words.in_module("x.py", text)) == []
+
+
+def test_documents_have_short_sentences_and_lines():
+    text = f"{'word ' * 30}\n{'word ' * 20}end.\n\n- {'word ' * 25}\n- {'word ' * 25}\n```\n{'x' * 201}\n```\n"
+    found = [("x.md", 1, "a sentence of 51 words"), ("x.md", 7, "a line of 201 characters")]
+    assert list(plain_words.in_markdown("x.md", text)) == found
+
+
+SHARED = set(
+    """Answer Asked Change Checked Context Entry Finding Joined Kind Listed Mention Page Payload Place Question Quote Reply
+    Report Sort Source Stale Step Verdict Waiting""".split()
+)
+"""Names that several classes still share. Remove a name when it has become one class's own; never add one."""
+
+
+def test_a_class_name_has_one_meaning():
+    counts = Counter(
+        node.name
+        for _, tree in catalogues.modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert {name for name, number in counts.items() if number > 1} - SHARED == set()

@@ -95,7 +95,7 @@ def _fact(item: CitedFact) -> str:
 def _claim(item: Cited, path: str) -> str:
     record = item.record
     place = f"{item.quote.path}:{item.quote.lines[0]}-{item.quote.lines[1]}"
-    about = ", ".join(filter(None, (record.kind, record.seat, record.sort_ts[:10], record.effective_status)))
+    about = ", ".join(filter(None, (record.kind, record.seat_shown, record.sort_ts[:10], record.effective_status)))
     marks: list[str] = []
     marks += [say("[contradicts {others}]", others=item.contradicts)] if item.contradicts else []
     marks += [say("[in the place of {others}]", others=item.stands_for)] if item.stands_for else []

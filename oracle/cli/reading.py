@@ -139,6 +139,8 @@ def show(
         call.note(say("{slug} is {status} {by}", slug=slug, status=status, by=replaced_by(shown.chain)))
     if shown.supersedes:
         call.note(say("it stands in place of {supersedes}", supersedes=shown.supersedes))
+    for slug, _ in shown.claims:
+        call.note(say("{slug} claims that it no longer holds; only its own seat or memory can end it", slug=slug))
     for line, reason in shown.problems:
         call.note(say("line {line}: {reason}", line=line, reason=reason))
     write_out(visible_lines(shown.text) + "\n" if shown.text else "")
@@ -271,7 +273,7 @@ def mark(record: Summary, chain: Sequence[str]) -> str:
 
 def seat_of(record: Summary) -> str:
     """Return the seat of a record as it is printed."""
-    return visible(record.seat) or "-"
+    return visible(record.seat_shown) or "-"
 
 
 def filters_of(**values: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oracle.wording import from_json, to_json
 
-SCHEMA_VERSION = "11"
+SCHEMA_VERSION = "12"
 """Raise it with every change of tables, extraction or folding; an index of another version is rebuilt."""
 
 TABLES = (
@@ -19,7 +19,7 @@ TABLES = (
         racy INTEGER NOT NULL, hash BLOB NOT NULL,
         project TEXT NOT NULL, seat TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL, status TEXT NOT NULL,
         author TEXT NOT NULL, task_id TEXT NOT NULL, ts TEXT NOT NULL, sort_ts TEXT NOT NULL, confidence TEXT NOT NULL,
-        retired_by TEXT, retired_how TEXT)""",
+        claims_seat TEXT NOT NULL, retired_by TEXT, retired_how TEXT)""",
     "CREATE TABLE target(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     # The key of an edge is (source, type, target); clustered by target, which is how backlinks are read.
     """CREATE TABLE edge(

@@ -70,6 +70,7 @@ _RECORD: Mapping[str, Schema] = {
     "status": told(TEXT, "The effective one: superseded or retired when another record says so."),
 }
 _RETIRED: Mapping[str, Schema] = {
+    "claims_seat": told(TEXT, "Another seat that its frontmatter names."),
     "retired_by": TEXT,
     "retired_how": TEXT,
     "chain": many(TEXT, "What replaced it, the nearest first."),
@@ -136,7 +137,11 @@ SHOW = answer(
         "supersedes": many(TEXT),
         "problems": many(thing({"line": WHOLE, "reason": TEXT})),
     },
-    {**_RETIRED, "next_line": told(WHOLE, "Where a long record goes on.")},
+    {
+        **_RETIRED,
+        "claims": many(thing({"from": TEXT, "type": TEXT})),
+        "next_line": told(WHOLE, "Where a long record goes on."),
+    },
 )
 ASK = answer(
     {

@@ -149,7 +149,7 @@ def chosen(filters: Mapping[str, str]) -> dict[str, str]:
 
 def line_of(record: Summary, chain: Sequence[str] = ()) -> str:
     """Return a record on one line."""
-    about = ", ".join(filter(None, (record.kind, record.seat, record.sort_ts[:10])))
+    about = ", ".join(filter(None, (record.kind, record.seat_shown, record.sort_ts[:10])))
     return f"{record.path} {label(record.title)} ({about}){replaced(record, chain)}"
 
 
@@ -162,7 +162,7 @@ def replaced(record: Summary, chain: Sequence[str]) -> str:
 
 def _hit(hit: Hit) -> str:
     place = f"{hit.record.path}:{hit.first_line}-{hit.last_line}"
-    about = ", ".join(filter(None, (hit.record.kind, hit.record.seat, hit.record.sort_ts[:10])))
+    about = ", ".join(filter(None, (hit.record.kind, hit.record.seat_shown, hit.record.sort_ts[:10])))
     head = f"{place} {label(hit.record.title)} ({about}){replaced(hit.record, hit.chain)}"
     return f"{head}\n{fenced(hit.snippet)}" if hit.snippet.strip() else head
 

@@ -52,7 +52,7 @@ def _paragraphs(reply: Reply) -> list[str]:
 
 def _claim(item: Cited) -> str:
     record, quote = item.record, item.quote
-    about = ", ".join(filter(None, (record.kind, record.seat, record.sort_ts[:10], record.effective_status)))
+    about = ", ".join(filter(None, (record.kind, record.seat_shown, record.sort_ts[:10], record.effective_status)))
     marks = f" [contradicts {', '.join(item.contradicts)}]" if item.contradicts else ""
     marks += f" [said in {', '.join(item.said_in)} too]" if item.said_in else ""
     names = "; ".join(f"{one.named.name} {one.liveness.value}" for one in item.checked.worst_names)

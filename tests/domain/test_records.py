@@ -50,7 +50,7 @@ def test_what_the_path_says(path: str, project: str, seat: str, kind: str) -> No
     assert (record.project, record.seat, record.kind) == (project, seat, kind)
 
 
-def test_fields_win_over_the_path() -> None:
+def test_fields_win_over_the_path_except_for_the_seat() -> None:
     fields = {
         "project": "b",
         "seat": "planner",
@@ -60,7 +60,8 @@ def test_fields_win_over_the_path() -> None:
         "ts": "2026-01-01",
     }
     record = read("projects/a/builder/x.md", fields)
-    assert (record.project, record.seat, record.kind, record.status) == ("b", "planner", "decision", "open")
+    assert (record.project, record.seat, record.kind, record.status) == ("b", "builder", "decision", "open")
+    assert record.claims_seat == "planner"
     assert (record.title, record.sort_ts) == ("two words", "2026-01-01T00:00:00.000000Z")
 
 
@@ -95,7 +96,7 @@ def test_the_field_itself_counts_more_than_its_spellings() -> None:
 
 def test_spelled_fields_are_the_records() -> None:
     fields = {"Title": "T", "Kind": "Plan", "Status": "Open", "taskId": "T-1", "Seat": "QA", "Date": "2026-01-01"}
-    record = read("projects/a/builder/x.md", fields)
+    record = read("projects/a/notes/x.md", fields)
     assert (record.title, record.kind, record.status, record.task_id, record.seat) == ("T", "plan", "open", "T-1", "qa")
     assert record.sort_ts == "2026-01-01T00:00:00.000000Z"
     assert [relation.target for relation in record.relations] == ["entity:taskid:T-1"]

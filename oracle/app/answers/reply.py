@@ -51,6 +51,7 @@ class Cited:
             "title": record.title,
             "project": record.project,
             "seat": record.seat,
+            **({"claims_seat": record.claims_seat} if record.claims_seat else {}),
             "kind": record.kind,
             "status": record.effective_status,
             "ts": record.sort_ts,

@@ -74,7 +74,7 @@ def packet_of(reply: Reply) -> str:
             "path": item.quote.path,
             "lines": list(item.quote.lines),
             "title": item.record.title,
-            "seat": item.record.seat,
+            "seat": item.record.seat_shown,
             "ts": item.record.sort_ts,
             "contradicts": list(item.contradicts),
         }

@@ -8,6 +8,7 @@ from oracle.app.records.listing import list_records
 from oracle.app.records.once import make_root, write_once
 from oracle.app.records.write import write
 from oracle.domain import timestamps
+from oracle.domain.names.seats import MEMORY
 from oracle.domain.records.drafts import Draft
 from oracle.domain.records.records import Record
 from oracle.domain.values import value
@@ -109,7 +110,7 @@ def _read(context: Context, path: str) -> Record:
 def _shown(record: Record) -> dict[str, object]:
     """Return an entry with the keys of the log; who decided is its author, for the folder is memory's."""
     fields = record.document.fields
-    seat = record.author if record.author and record.seat == "memory" else record.seat
+    seat = (record.author or record.claims_seat or record.seat) if record.seat == MEMORY else record.seat
     known = {
         "issue_id": fields.get("issue_id") or fields.get("id") or record.slug.rpartition("/")[2],
         "ts": timestamps.to_utc(record.ts) or record.sort_ts,

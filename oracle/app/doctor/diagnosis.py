@@ -29,7 +29,7 @@ _TRIES = 3
 
 _ASPECTS = {
     "fields": "SELECT slug, path, folder, key, mtime_ns, size, hash, project, seat, kind, title, status, author, task_id,"
-    " ts, sort_ts, confidence, retired_by, retired_how FROM record ORDER BY slug",
+    " ts, sort_ts, confidence, claims_seat, retired_by, retired_how FROM record ORDER BY slug",
     "edges": "SELECT slug, type, name, snippet, edge.line FROM record JOIN edge ON source_id = record.id"
     " JOIN target ON target.id = target_id ORDER BY slug, type, name",
     "references": "SELECT slug, type, ref, reference.key, snippet, line, target.name, resolved FROM record"

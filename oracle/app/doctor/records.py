@@ -11,7 +11,7 @@ from oracle.app.doctor.checks import Check, capped, error, first_few, note, quot
 from oracle.app.doctor.context import Head, Patient
 from oracle.app.doctor.tree import Entry
 from oracle.app.records import naming
-from oracle.domain.names.seats import role_of
+from oracle.domain.names.seats import MEMORY
 from oracle.domain.records.drafts import SCHEMA_VERSION
 from oracle.domain.records.records import RETIRING
 from oracle.errors import RulesUnusable
@@ -29,27 +29,30 @@ _READ_LIMIT = 64 * 1024 * 1024
 
 def check_owners(patient: Patient) -> Iterator[Check]:
     """Name records whose frontmatter names another project or seat than the folder in which they stand."""
-    yield from capped(check for head in patient.heads for check in _foreign(head))
+    rows = patient.index.truth.connect().execute("SELECT path, seat, claims_seat FROM record WHERE claims_seat != ''")
+    claims = {path: (seat, claimed) for path, seat, claimed in rows}
+    yield from capped(check for head in patient.heads for check in _foreign(head, *claims.get(head.path, ("", ""))))
 
 
-def _foreign(head: Head) -> Iterator[Check]:
+def _foreign(head: Head, seat: str, claimed: str) -> Iterator[Check]:
+    if claimed:
+        report = error if seat != MEMORY else warning  # memory's own may say which seat decided
+        yield report("owners", *_foreign_field(head, "seat", claimed, seat))
     parts = head.path.split("/")
-    if parts[0] != "projects" or len(parts) < 3:
-        return
-    expected = {"project": parts[1]}
-    if len(parts) > 3 and role_of(parts[2]):
-        expected["seat"] = parts[2]
-    for key, folder in expected.items():
-        told = head.fields[key]
-        if told and told not in (folder, "null", "~"):
-            detail = say(
-                "{place}: the frontmatter names the {key} {told}, the folder is {folder}'s",
-                place=f"{head.path}:{head.line(key)}",
-                key=key,
-                told=told,
-                folder=folder,
-            )
-            yield warning("owners", detail, say("Its owner corrects `{key}:` or moves the file", key=key))
+    project = head.fields["project"]
+    if parts[0] == "projects" and len(parts) > 2 and project not in ("", parts[1], "null", "~"):
+        yield warning("owners", *_foreign_field(head, "project", project, parts[1]))
+
+
+def _foreign_field(head: Head, key: str, told: str, folder: str) -> tuple[Sentence, Sentence]:
+    detail = say(
+        "{place}: the frontmatter names the {key} {told}, the folder is {folder}'s",
+        place=f"{head.path}:{head.line(key)}",
+        key=key,
+        told=told,
+        folder=folder,
+    )
+    return detail, say("Its owner corrects `{key}:` or moves the file", key=key)
 
 
 def check_ids(patient: Patient) -> Iterator[Check]:

@@ -6,6 +6,7 @@ from oracle.app.context import Context
 from oracle.app.records import naming
 from oracle.app.records.targets import resolve
 from oracle.app.records.views import Shown, Summary
+from oracle.domain.links.links import CLAIMS
 from oracle.errors import NotInMemory, UsageError
 from oracle.index.db import Connection
 from oracle.index.read import query
@@ -19,15 +20,16 @@ def show(context: Context, slug: str, *, first_line: int = 1, last_line: int = 0
 
     def find(
         connection: Connection,
-    ) -> tuple[Summary, tuple[str, ...], tuple[str, ...], tuple[tuple[int, str], ...]]:
+    ) -> tuple[Summary, tuple[str, ...], tuple[str, ...], tuple[tuple[int, str], ...], tuple[tuple[str, str], ...]]:
         record = Summary.from_row(query.summary(connection, naming.find_record(context, connection, name)) or ())
         chain = tuple(by for by, _ in query.retirers(connection, record.slug))
         found = tuple(
             (line, reason) for path, line, reason in query.problems(connection, record.path) if path == record.path
         )
-        return record, chain, tuple(query.retired_by(connection, record.slug)), found
+        claims = tuple(row[:2] for row in query.backlinks(connection, record.slug, tuple(CLAIMS.values())))
+        return record, chain, tuple(query.retired_by(connection, record.slug)), found, claims
 
-    record, chain, supersedes, problems = context.index.find(find, fresh=fresh)
+    record, chain, supersedes, problems, claims = context.index.find(find, fresh=fresh)
     try:
         raw = records.read(context.root.join(record.path))
     except OSError as error:
@@ -49,7 +51,7 @@ def show(context: Context, slug: str, *, first_line: int = 1, last_line: int = 0
             hint=say("Choose lines inside it, as in --lines 1:20."),
         )
     text = "\n".join(lines[first_line - 1 : last])
-    return Shown(record, text, first_line, last, len(lines), chain, supersedes, problems)
+    return Shown(record, text, first_line, last, len(lines), chain, supersedes, problems, claims)
 
 
 def lines_of(raw: bytes) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from oracle.domain.values import contents_of, value
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class Summary:
     ts: str
     sort_ts: str
     confidence: str
+    claims_seat: str
     retired_by: str
     retired_how: str
 
@@ -32,6 +34,15 @@ class Summary:
     def from_row(cls, row: Iterable[object]) -> Summary:
         """Make a summary from an index row in the order of `index.query.SUMMARY`."""
         return cls(*("" if cell is None else str(cell) for cell in row))
+
+    @property
+    def seat_shown(self) -> str:
+        """The seat as people read it, with another that the record claims to be of."""
+        return (
+            say("{seat} (claims {claimed})", seat=self.seat, claimed=self.claims_seat)
+            if self.claims_seat
+            else self.seat
+        )
 
     @property
     def effective_status(self) -> str:
@@ -50,7 +61,7 @@ class Summary:
         values: dict[str, object] = contents_of(self)
         values["ts"] = values.pop("sort_ts")
         values["status"] = self.effective_status
-        for name in ("retired_by", "retired_how"):
+        for name in ("claims_seat", "retired_by", "retired_how"):
             if not values[name]:
                 del values[name]
         return values
@@ -117,6 +128,7 @@ class Hit:
             "lines": [self.first_line, self.last_line],
             "title": record.title,
             "seat": record.seat,
+            **({"claims_seat": record.claims_seat} if record.claims_seat else {}),
             "kind": record.kind,
             "ts": record.sort_ts,
             "status": record.effective_status,
@@ -141,6 +153,8 @@ class Shown:
     chain: tuple[str, ...]
     supersedes: tuple[str, ...]
     problems: tuple[tuple[int, str], ...]
+    claims: tuple[tuple[str, str], ...] = ()
+    """The records of other seats that claim to end it, each with the type of its link; they have no effect."""
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
@@ -153,6 +167,7 @@ class Shown:
             **chain_json(self.chain),
             "supersedes": list(self.supersedes),
             "problems": [{"line": line, "reason": reason} for line, reason in self.problems],
+            **({"claims": [{"from": slug, "type": how} for slug, how in self.claims]} if self.claims else {}),
         }
 
 

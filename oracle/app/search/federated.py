@@ -85,6 +85,8 @@ def _still_passes(record: Record, asked: Mapping[str, str]) -> bool:
 def _as_entry(root: Root, summary: Summary, record: Record, raw: bytes) -> Entry:
     verbatim = _load(raw) if record.path.endswith(".json") else None
     entry = verbatim if isinstance(verbatim, dict) else note(record, root.join(record.path))
+    if record.claims_seat:
+        entry.update(seat=record.seat, claims_seat=record.claims_seat)
     if summary.retired_by:
         entry["status"] = summary.effective_status
         entry["retired_by"] = summary.retired_by

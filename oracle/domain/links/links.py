@@ -48,7 +48,9 @@ __all__ = [
 ]
 
 RELATIONS = ("supersedes", "contradicts", "supports", "extends", "derived-from", "related-task", "retires")
-EDGE_TYPES = (TASK, COMMIT, FILE, URL, KEY, PROJECT, COMPONENT, RECORD, *RELATIONS)
+CLAIMS = {"supersedes": "claims-supersedes", "retires": "claims-retires"}
+"""What a relation is called that would end a record of another seat, and so has no effect."""
+EDGE_TYPES = (TASK, COMMIT, FILE, URL, KEY, PROJECT, COMPONENT, RECORD, *RELATIONS, *CLAIMS.values())
 
 
 _HERE = frozenset({"", ".", ".."})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names.slugs import check_name, project_of
 from oracle.errors import OwnershipError
 from oracle.wording import say
 
@@ -51,6 +51,13 @@ def _seat_may_write(seat: str, parts: list[str]) -> bool:
     if not role or parts[0] != "projects" or len(parts) < 4 or parts[2] != seat:
         return False
     return role != "patrol" or (len(parts) > 4 and parts[3] in PATROL_FOLDERS)
+
+
+def may_end(source: str, source_seat: str, target: str, target_seat: str) -> bool:
+    """Tell whether the record `source` may supersede or retire `target`, both slugs: its own seat's, or any as memory."""
+    if role_of(source_seat) == MEMORY:
+        return True
+    return source_seat == target_seat and project_of(source) == project_of(target)
 
 
 def require_writer(seat: str, relpath: str) -> None:

@@ -6,7 +6,7 @@ Reading is tolerant: any field may be missing or odd. What Memory writes is held
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from oracle.domain import timestamps
 from oracle.domain.compiling import compiled
@@ -70,7 +70,10 @@ class Relation:
 
 @value
 class Record:
-    """The fields of one record file that listings, filters and rankings use; every one is text, "" when unknown."""
+    """The fields of one record file that listings, filters and rankings use; every one is text, "" when unknown.
+
+    `seat` is the folder's; `claims_seat` is another that the frontmatter names.
+    """
 
     slug: str
     path: str
@@ -84,13 +87,14 @@ class Record:
     ts: str
     sort_ts: str
     confidence: str
+    claims_seat: str
     relations: tuple[Relation, ...]
     document: Document
     problems: tuple[Problem, ...] = ()
 
 
 def interpret(document: Document, slug: str, path: str, *, mtime_ns: int) -> Record:
-    """Read a document as the record at root-relative `path`; fields win over the path, the path over nothing.
+    """Read a document as the record at root-relative `path`; fields win over the path, except for the seat.
 
     `sort_ts` is the first of `ts`, `created_at`, `scanned_at` and `date` that can be read, else the stamp in the file's
     name, else its mtime. `problems` are those of the document and the times that can't be read.
@@ -101,12 +105,13 @@ def interpret(document: Document, slug: str, path: str, *, mtime_ns: int) -> Rec
     name = folders[-1].rsplit(".", 1)[0]
     ts, moment, problems = _times(known)
     kind, more = _kind(known)
+    seat, claims_seat = _seats(fields, folders)
     problems += more
     return Record(
         slug=slug,
         path=path,
         project=_field(fields, "project") or (folders[1] if folders[0] == "projects" and len(folders) > 2 else ""),
-        seat=fold_name(_field(fields, "seat") or _seat_from(folders)),
+        seat=seat,
         kind=fold_name(kind or _kind_from(folders)),
         title=_title(known, name),
         status=_field(fields, "status").lower(),
@@ -115,6 +120,7 @@ def interpret(document: Document, slug: str, path: str, *, mtime_ns: int) -> Rec
         ts=ts,
         sort_ts=moment or timestamps.from_name(name) or timestamps.from_mtime(mtime_ns),
         confidence=_field(fields, "confidence"),
+        claims_seat=claims_seat,
         relations=tuple(_relations(known)),
         document=document,
         problems=(*document.problems, *problems) if problems else document.problems,
@@ -195,11 +201,25 @@ def _kind(document: Document) -> tuple[str, list[Problem]]:
     return "", [Problem(line, say("`kind` is no name; the kind is that of the folder."))]
 
 
-def _seat_from(folders: list[str]) -> str:
-    """Return the folder below the project: every one is a seat's, whatever its name, but those that name a kind."""
-    if folders[0] != "projects" or len(folders) < 4 or folders[2] in _KIND_FOLDERS or folders[2].startswith("_"):
+def _seats(fields: Mapping[str, Value], folders: list[str]) -> tuple[str, str]:
+    """Return the seat of a record, and another that its frontmatter claims or ""."""
+    stated = fold_name(_field(fields, "seat"))
+    owner = owner_of(folders)
+    if not owner:
+        return stated or MEMORY, ""
+    return owner, stated if stated != owner else ""
+
+
+def owner_of(folders: Sequence[str]) -> str:
+    """Return the seat that the folders of a root-relative path name; "" in older layouts, where the frontmatter says it.
+
+    Every folder below a project is a seat's, except those that name a kind; the four kinds that Memory writes are Memory's.
+    """
+    if folders[0] != "projects" or len(folders) < 4:
+        return ""
+    if folders[2] in ORPHAN_KINDS:
         return MEMORY
-    return folders[2]
+    return "" if folders[2] in _KIND_FOLDERS or folders[2].startswith("_") else fold_name(folders[2])
 
 
 def _kind_from(folders: list[str]) -> str:

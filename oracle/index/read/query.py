@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     Row = tuple[object, ...]
 
 SUMMARY = (
-    "slug, path, project, seat, kind, title, status, author, task_id, ts, sort_ts, confidence, retired_by, retired_how"
+    "slug, path, project, seat, kind, title, status, author, task_id, ts, sort_ts, confidence, claims_seat, retired_by,"
+    " retired_how"
 )
 """The columns of a record in listings, in the order of `app.views.Summary`."""
 

@@ -26,7 +26,7 @@ except ImportError:
 from oracle.wording import say
 
 RECORD_COLUMNS = """slug path folder key mtime_ns size inode ctime_ns hash project seat kind title status author task_id ts
-    sort_ts confidence""".split()
+    sort_ts confidence claims_seat""".split()
 """The columns of a reading's row, in order."""
 
 _UNSEARCHED_FIELDS = frozenset(
@@ -104,7 +104,7 @@ def read_bytes(
     row = (
         slug, path, os.path.dirname(path), links.reference_key(slug), *stat, digest_of(raw),
         record.project, record.seat, record.kind, record.title, record.status, record.author, record.task_id,
-        record.ts, record.sort_ts, record.confidence,
+        record.ts, record.sort_ts, record.confidence, record.claims_seat,
     )  # fmt: skip
     title, body = fold(record.title), fold(_searched(understand(document)))
     return Reading(row, title, body, edges, references, [*problems, problem_columns(1, reason)] if reason else problems)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from oracle.domain.links import links
 from oracle.domain.links.links import Namesakes, Patterns
+from oracle.domain.names.seats import may_end
 from oracle.domain.names.slugs import is_entity, project_of
 from oracle.domain.records.records import RETIRING
 from oracle.index.scan import SETTLE_NS, Stat
@@ -25,7 +26,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.domain.markdown.documents import Document
 
-_REFERENCE_TYPES = ("references-record", *(name for name in links.RELATIONS if name != "related-task"))
+_REFERENCE_TYPES = (
+    "references-record",
+    *(name for name in links.RELATIONS if name != "related-task"),
+    *links.CLAIMS.values(),
+)
 _COLUMNS = [*RECORD_COLUMNS, "racy"]
 INSERT_RECORD = f"INSERT INTO record({', '.join(_COLUMNS)}, id) VALUES ({', '.join('?' * len(_COLUMNS))}, ?)"  # noqa: S608
 INSERT_PASSAGE = "INSERT INTO passage(rowid, title, body) VALUES (?, ?, ?)"
@@ -42,7 +47,7 @@ _TARGET_CACHE = 200_000
 
 
 _MTIME, _CTIME = RECORD_COLUMNS.index("mtime_ns"), RECORD_COLUMNS.index("ctime_ns")
-_SORT_TS = RECORD_COLUMNS.index("sort_ts")
+_SORT_TS, _SEAT = RECORD_COLUMNS.index("sort_ts"), RECORD_COLUMNS.index("seat")
 
 
 class Writer:
@@ -78,7 +83,7 @@ class Writer:
             return
         raw, reason = loaded
         known = self._connection.execute(
-            "SELECT id, slug, hash, mtime_ns FROM record WHERE path = ?", (path,)
+            "SELECT id, slug, hash, mtime_ns, seat FROM record WHERE path = ?", (path,)
         ).fetchone()
         if known is not None and known[1] != slug:
             self.drop(path)
@@ -92,7 +97,7 @@ class Writer:
         if known is None:
             self.add(found)
         else:
-            self._change(int(known[0]), found)
+            self._change(int(known[0]), found, old_seat=known[4])
 
     def add(self, found: Reading) -> None:
         """Put a record that the index does not hold yet."""
@@ -102,12 +107,14 @@ class Writer:
         self._touched_slugs.add(found.slug)
         self._put_contents(source, found)
 
-    def _change(self, source: int, found: Reading) -> None:
+    def _change(self, source: int, found: Reading, *, old_seat: str) -> None:
         self._connection.execute(_UPDATE, (*found.row, self.is_racy(found), source))
         self._connection.execute("DELETE FROM passage WHERE rowid = ?", (source,))
         self._connection.execute("DELETE FROM problem WHERE path = ?", (found.row[1],))
         self._forget_links(source, found.slug)
         self._put_contents(source, found)
+        if found.row[_SEAT] != old_seat:  # who may end it is another question now
+            self._pending.update(self._naming(str(found.row[3])))
 
     def _put_contents(self, source: int, found: Reading) -> None:
         self._connection.execute(INSERT_PASSAGE, (source, found.title, found.body))
@@ -255,24 +262,28 @@ class Writer:
             ]
         moved = set(self._pending)
         for key in self._touched_keys:
-            rows = self._connection.execute("SELECT DISTINCT source_id FROM reference WHERE key = ?", (key,))
-            moved.update(source for (source,) in rows)
+            moved.update(self._naming(key))
         return sorted(moved)
+
+    def _naming(self, key: str) -> Iterable[int]:
+        """Return the sources of the references that have a key."""
+        rows = self._connection.execute("SELECT DISTINCT source_id FROM reference WHERE key = ?", (key,))
+        return [source for (source,) in rows]
 
     def _resolve(self, source: int) -> None:
         rows = self._connection.execute(
-            "SELECT type, ref, reference.key, snippet, line, target_id, resolved, slug FROM reference"
+            "SELECT type, ref, reference.key, snippet, line, target_id, resolved, slug, seat FROM reference"
             " JOIN record ON id = source_id WHERE source_id = ? ORDER BY line, type, ref",
             (source,),
         ).fetchall()
-        slug = rows[0][-1] if rows else ""
+        slug, seat = rows[0][-2:] if rows else ("", "")
         edges: dict[tuple[str, str], tuple[str, int]] = {}
         changed: list[tuple[int | None, int, int, str, str]] = []
-        for kind, ref, key, snippet, line, old_target, old_resolved, _ in rows:
+        for kind, ref, key, snippet, line, old_target, old_resolved, *_ in rows:
             name, resolved = self._meaning(ref, slug, key)
             target = self.target_id(name) if name else None
             if name:
-                edges.setdefault((kind, name), (snippet, line))
+                edges.setdefault((self._effect(kind, slug, seat, name), name), (snippet, line))
             if (target, resolved) != (old_target, old_resolved):
                 changed.append((target, resolved, source, kind, ref))
         if changed or source in self._pending:
@@ -280,6 +291,13 @@ class Writer:
                 "UPDATE reference SET target_id = ?, resolved = ? WHERE source_id = ? AND type = ? AND ref = ?", changed
             )
             self._replace_record_edges(source, slug, edges)
+
+    def _effect(self, kind: str, source: str, seat: str, target: str) -> str:
+        """Return the type of an edge: a relation that may not end its target is a claim."""
+        if kind not in links.CLAIMS:
+            return kind
+        row = self._connection.execute("SELECT seat FROM record WHERE slug = ?", (target,)).fetchone()
+        return kind if row is None or may_end(source, seat, target, row[0]) else links.CLAIMS[kind]
 
     def _meaning(self, ref: str, source_slug: str, key: str) -> tuple[str, int]:
         """Return the slug that a reference means and whether such a record exists; "" for a link to oneself."""

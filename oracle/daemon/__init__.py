@@ -1,1 +1,1 @@
-"""The daemon: does earlier what any command would do anyway, and holds nothing that is not on disk."""
+"""The daemon does the work of other commands earlier. It keeps no state that is not on disk."""

@@ -1,4 +1,4 @@
-"""Serve a Root without the command line around it: what `oracle daemon start`, systemd and launchd run."""
+"""Run the daemon without loading the command line. `oracle daemon start`, systemd and launchd run this module."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from oracle.errors import OracleError
 
 
 def main(words: list[str] | None = None) -> int:
-    """Serve until told to stop; warnings and errors also go to standard error."""
-    parser = argparse.ArgumentParser(prog="python -m oracle.daemon", description="Serve a Root until told to stop.")
-    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; else as for every command")
-    parser.add_argument("--hold", action="store_true", help="keep questions open that nobody answers")
+    """Serve until stopped. Warnings and errors also go to standard error."""
+    parser = argparse.ArgumentParser(prog="python -m oracle.daemon", description="Serve a Root until stopped.")
+    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; default: as for every command")
+    parser.add_argument("--hold", action="store_true", help="keep unanswered questions open")
     given = parser.parse_args(words)
     try:
         daemon = Daemon(Context.open(given.memory_dir).root, hold=given.hold)
@@ -28,7 +28,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def echo(level: int) -> logging.Handler:
-    """Return a handler that prints lines for a person on standard error."""
+    """Return a handler that prints log lines on standard error."""
     handler = logging.StreamHandler()
     handler.setLevel(level)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))

@@ -1,4 +1,4 @@
-"""Try one item of work at a time: whatever goes wrong is one line of the log, and nothing hides the others."""
+"""Try one item of work at a time. A failure becomes one line of the log and does not stop the other items."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError, 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.daemon.stats import Numbers
+    from oracle.daemon.stats import Stats
 
 SURROUNDINGS = (DiskFailure, HandoffFailed, LockTimeout, RootUnusable, TreeEmptied, OSError)
-"""Failures that say nothing against the item: it is tried again as long as it takes."""
+"""Failures that are not the item's fault. The item is retried without limit."""
 
 FIRST_REST, LONGEST_REST = 1.0, 30.0
-"""Seconds that an item rests after a failure: 1 s, 2 s, 4 s … 30 s."""
+"""Seconds that an item rests after a failure: 1, 2, 4 … 30."""
 
-_MOST_SAID = 500
+_MOST_WARNED = 500
 _CHANCE = re.compile(r"[0-9a-f]{6,}|\d+")
 
 
@@ -34,17 +34,17 @@ class _Fault:
 
 
 class Attempts:
-    """What failed and rests. A fault is logged when it begins, when it changes and when it is over; not in between."""
+    """Items that failed and are resting. A fault is logged when it begins, when it changes and when it ends."""
 
-    def __init__(self, log: logging.Logger, numbers: Numbers, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, log: logging.Logger, stats: Stats, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._log = log
-        self._numbers = numbers
+        self._stats = stats
         self._clock = clock
         self._faults: dict[str, _Fault] = {}
-        self._said: dict[str, None] = {}
+        self._warned: dict[str, None] = {}
 
     def run(self, item: str, work: Callable[[], object]) -> Exception | None:
-        """Do the work of an item; return what went wrong, None when nothing did."""
+        """Run the work of an item. Returns the error, or None."""
         try:
             work()
         except (OracleError, OSError) as error:
@@ -58,23 +58,23 @@ class Attempts:
         return None
 
     def rests(self, item: str) -> bool:
-        """Tell whether an item failed lately and is left alone."""
+        """Return whether an item failed lately and must rest."""
         fault = self._faults.get(item)
         return fault is not None and fault.until > self._clock()
 
     def rest_of(self, item: str) -> float:
-        """Return the seconds that an item still rests."""
+        """Return how many seconds an item still rests."""
         fault = self._faults.get(item)
         return 0.0 if fault is None else max(0.0, fault.until - self._clock())
 
     def warn(self, line: str) -> None:
-        """Log a warning of a use case, once until others have been heard."""
+        """Log a warning, unless the same one was logged lately."""
         kind = _CHANCE.sub("#", line)
-        if kind not in self._said:
+        if kind not in self._warned:
             self._log.warning("%s", line, extra={"event": "warning"})
-            self._said[kind] = None
-            if len(self._said) > _MOST_SAID:
-                del self._said[next(iter(self._said))]
+            self._warned[kind] = None
+            if len(self._warned) > _MOST_WARNED:
+                del self._warned[next(iter(self._warned))]
 
     def _note(self, item: str, error: Exception) -> None:
         sentence = _sentence(error)
@@ -83,9 +83,9 @@ class Attempts:
         tries = before.tries + 1 if before else 1
         rest = min(LONGEST_REST, FIRST_REST * 2 ** min(tries - 1, 16))
         self._faults[item] = _Fault(kind, tries, self._clock() + rest)
-        self._numbers.count("errors")
+        self._stats.count("errors")
         if before is None or before.kind != kind:
-            self._numbers.note_error(item, sentence)
+            self._stats.note_error(item, sentence)
             is_foreseen = isinstance(error, OracleError | OSError)
             self._log.error(
                 "%s: %s",
@@ -97,10 +97,10 @@ class Attempts:
 
 
 def _sentence(error: Exception) -> str:
-    """Return what an error says, without a credential that it may quote of what it stumbled over."""
+    """Return the message of an error, with credentials redacted."""
     if isinstance(error, OracleError):
-        said: str = error.sentence
+        text: str = error.sentence
     else:
-        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    clean, secrets = redact(said)
-    return clean if secrets else said
+        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    clean, secrets = redact(text)
+    return clean if secrets else text

@@ -1,4 +1,4 @@
-"""Start, stop and ask the daemon of a Root from another process."""
+"""Start, stop and query the daemon of a Root from another process."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from oracle.store.root.layout import Root
 
 STARTS_WITHIN = 30.0
-"""Seconds that a daemon gets to take its lock and say how it is."""
+"""Seconds that a daemon gets to take its lock and write its status."""
 
 _POLL = 0.05
 
 
 def command(root: Root, *, hold: bool) -> list[str]:
-    """Return the words that serve a Root, without the command line around them: it needs less memory."""
+    """Return the command that runs the daemon. It skips the command line to save memory."""
     return [sys.executable, "-m", "oracle.daemon", "--memory-dir", root.path, *(["--hold"] if hold else [])]
 
 
@@ -39,19 +39,19 @@ def start(root: Root, *, hold: bool) -> int:
     root.require()
     if store.is_running(root):
         raise store.already_running(root)
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as output:
         child = subprocess.Popen(
             command(root, hold=hold),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=output,
             cwd="/",
             start_new_session=True,
         )
         _wait(lambda: child.poll() is not None or _serves(root, child.pid), STARTS_WITHIN)
         if child.poll() is not None or not _serves(root, child.pid):
             raise DaemonFailed(
-                say("The daemon did not start: {line}", line=_last_line(said)),
+                say("The daemon did not start: {line}", line=_last_line(output)),
                 hint=say("See {path}.", path=root.daemon_log),
             )
     return child.pid
@@ -61,22 +61,22 @@ def _serves(root: Root, pid: int) -> bool:
     return store.holder(root) == pid and store.read_status(root).get("pid") == pid
 
 
-def _last_line(said: IO[bytes]) -> str:
-    said.seek(0)
-    lines = said.read().decode("utf-8", "replace").strip().splitlines()
+def _last_line(output: IO[bytes]) -> str:
+    output.seek(0)
+    lines = output.read().decode("utf-8", "replace").strip().splitlines()
     spoken = [line for line in lines if not line.startswith("hint: ")]
-    return spoken[-1] if spoken else say("it said nothing.")
+    return spoken[-1] if spoken else say("it printed nothing.")
 
 
 def stop(root: Root) -> int:
-    """End the daemon after its last step; return its process id, 0 when none runs. Raises LockTimeout, DaemonFailed."""
+    """Stop the daemon after its current step. Returns its process id, 0 if none runs. Raises LockTimeout, DaemonFailed."""
     pid = store.holder(root)
     if not store.is_running(root):
         return 0
     if not pid:
         raise DaemonFailed(
-            say("The daemon of {path} does not say which process it is.", path=root.path),
-            hint=say("Look for it with ps."),
+            say("The process id of the daemon of {path} is unknown.", path=root.path),
+            hint=say("Find it with ps."),
         )
     try:
         os.kill(pid, signal.SIGTERM)
@@ -84,8 +84,8 @@ def stop(root: Root) -> int:
         return pid
     if not _wait(lambda: not store.is_running(root), LAST_STEP + 5):
         raise LockTimeout(
-            say("The daemon (process {pid}) has not ended yet.", pid=pid),
-            hint=say("It finishes its last step; look again."),
+            say("The daemon (process {pid}) is still running.", pid=pid),
+            hint=say("It finishes its current step first. Check again later."),
         )
     return pid
 
@@ -100,19 +100,19 @@ def _wait(is_met: Callable[[], bool], seconds: float) -> bool:
 
 
 def status(root: Root) -> dict[str, object]:
-    """Return what the daemon last said of itself, with `running` and `age_seconds`; what ran before is told as such."""
-    said, running = store.read_status(root), store.is_running(root)
-    if running and said.get("pid") != store.holder(root):
-        said = {"pid": store.holder(root)}  # what its predecessor said
-    written = timestamps.parse(str(said.get("written_at", "")))
+    """Return the last status that the daemon wrote, with `running` and `age_seconds`."""
+    found, running = store.read_status(root), store.is_running(root)
+    if running and found.get("pid") != store.holder(root):
+        found = {"pid": store.holder(root)}  # the status of an earlier daemon
+    written = timestamps.parse(str(found.get("written_at", "")))
     age = max(0.0, time.time() - written.timestamp()) if written is not None else None
-    uptime = said.get("uptime_seconds")
+    uptime = found.get("uptime_seconds")
     if running and age is not None and isinstance(uptime, int | float):
-        said = {**said, "uptime_seconds": round(uptime + age, 3)}
+        found = {**found, "uptime_seconds": round(uptime + age, 3)}
     is_silent = running and age is not None and age > store.SILENT_AFTER
-    return {"running": running, "silent": is_silent, "age_seconds": None if age is None else round(age, 3), **said}
+    return {"running": running, "silent": is_silent, "age_seconds": None if age is None else round(age, 3), **found}
 
 
 def logs(root: Root, lines: int) -> list[dict[str, object]]:
-    """Return the last lines of the log, the oldest first."""
+    """Return the last lines of the log, oldest first."""
     return list(log.read(root))[-lines:] if lines > 0 else list(log.read(root))

@@ -1,4 +1,4 @@
-"""Listen to what changes; see now and then that one really hears, and poll with one line that says why where one does not."""
+"""Listen for changes. Probe now and then whether the watcher works, and poll where it does not."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.app.context import Context
-    from oracle.daemon.stats import Numbers
+    from oracle.daemon.stats import Stats
     from oracle.store.root.layout import Root
 
 POLL_EVERY = 1.0
-"""Seconds between two looks where nobody tells what changes."""
+"""Seconds between two scans while polling."""
 
 PROBE_EVERY, PROBE_WITHIN = 10.0, 5.0
-"""Seconds between two probes of the watcher, and within which it must have seen one."""
+"""Seconds between two probes of the watcher, and the time it has to report one."""
 
 LISTEN_AGAIN = 60.0
-"""Seconds after which a watcher that was found deaf is tried again."""
+"""Seconds after which a watcher that failed a probe is tried again."""
 
 
 class Listener:
-    """A watcher that is not believed without a proof; one thread."""
+    """A watcher that is trusted only while its probes succeed. Used by one thread."""
 
     def __init__(
         self,
         root: Root,
         open_context: Callable[[], Context],
-        numbers: Numbers,
+        stats: Stats,
         log: logging.Logger,
-        ring: Callable[[], None],
+        notify: Callable[[], None],
     ) -> None:
         self._root = root
         self._open = open_context
-        self._numbers = numbers
+        self._stats = stats
         self._log = log
-        self._watcher = watching.Watcher(root, ring)
+        self._watcher = watching.Watcher(root, notify)
         self._has_seen = True
         self._probed = self._looked = self._again = float("-inf")
         self._names: tuple[tuple[str, int], ...] = ()
@@ -51,31 +51,34 @@ class Listener:
 
     @property
     def hears(self) -> bool:
-        """Tell whether the watcher listens and saw the last probe, or may still see it."""
+        """Return whether the watcher runs and reported the last probe, or still has time to."""
         return self._watcher.is_listening and (self._has_seen or time.monotonic() < self._probed + PROBE_WITHIN)
 
     def stop(self) -> None:
-        """Stop listening; the next `keep` begins anew."""
+        """Stop listening. The next `keep` starts again."""
         self._watcher.stop()
         self._watcher.paths = ()
         self._again = self._probed = float("-inf")
 
     def rest(self) -> float:
-        """Return the seconds until there is something to do though nothing was told."""
+        """Return the seconds until the next probe, poll or restart is due."""
         now = time.monotonic()
         if not self.hears or self._missing:
             return POLL_EVERY
         return (self._probed + PROBE_EVERY if self._has_seen else self._probed + PROBE_WITHIN) - now
 
     def take(self) -> watching.Changes:
-        """Return what changed since the last call; of the desk also what nobody told of."""
+        """Return what changed since the last call, including queue changes that the watcher missed."""
         changes = self._watcher.take()
         self._has_seen = self._has_seen or changes.probe
-        changes.desk = self._names_changed() or changes.desk
+        changes.queue = self._queue_changed() or changes.queue
         return changes
 
     def keep(self) -> bool:
-        """Listen where it is worth it, probe when it is time; tell whether it was begun anew, so that changes may be missed."""
+        """Start listening where it is useful, and probe when due.
+
+        Returns whether it was restarted, so that changes may be missing.
+        """
         now = time.monotonic()
         if self._watcher.paths and not self.hears:
             self._go_deaf(self._watcher.fault or f"the watcher did not see {self._root.probe} change")
@@ -101,7 +104,7 @@ class Listener:
         self._has_seen = True
         self._looked = float("-inf")
         self._why = ""
-        self._numbers.say("watching", {"mode": "watching", "folders": list(wanted), "why_not": ""})
+        self._stats.set("watching", {"mode": "watching", "folders": list(wanted), "why_not": ""})
         return True
 
     def _go_deaf(self, why: str) -> None:
@@ -113,10 +116,10 @@ class Listener:
                 "polling every %g s: %s", POLL_EVERY, why, extra={"event": "polling", "fields": {"reason": why}}
             )
         self._why = why
-        self._numbers.say("watching", {"mode": "polling", "folders": [], "why_not": why})
+        self._stats.set("watching", {"mode": "polling", "folders": [], "why_not": why})
 
-    def _names_changed(self) -> bool:
-        """Tell whether a name was put on or taken off the desk since the last look."""
+    def _queue_changed(self) -> bool:
+        """Return whether a name was added to or removed from the queue since the last call."""
         now = time.monotonic()
         if now < self._looked + (PROBE_EVERY if self.hears else POLL_EVERY):
             return False

@@ -1,4 +1,4 @@
-"""The numbers of the daemon as Prometheus reads them (text exposition format 0.0.4)."""
+"""The daemon's status in the Prometheus text format (0.0.4)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PREFIX = "memory_oracle"
 
 
 def render(status: Mapping[str, object]) -> str:
-    """Return the text; without a daemon only that it is down, since what it said last holds no more."""
+    """Return the metrics. Without a running daemon, only that it is down: older values are no longer true."""
     lines = list(_metric("up", "gauge", "Whether a daemon serves the Root.", {"": int(bool(status.get("running")))}))
     if status.get("running"):
         lines += _of_daemon(status)
@@ -21,40 +21,45 @@ def render(status: Mapping[str, object]) -> str:
 def _of_daemon(status: Mapping[str, object]) -> Iterator[str]:
     watching, index, lag, process = (_table(status, key) for key in ("watching", "index", "lag_seconds", "process"))
     folders = watching.get("folders")
-    yield from _metric("uptime_seconds", "gauge", "Seconds since the daemon began.", {"": status.get("uptime_seconds")})
+    yield from _metric(
+        "uptime_seconds", "gauge", "Seconds since the daemon started.", {"": status.get("uptime_seconds")}
+    )
     yield from _metric(
         "watching",
         "gauge",
-        "1 when changes are told, 0 when they are looked for.",
+        "1 while the system reports changes, 0 while the daemon polls.",
         {"": int(watching.get("mode") == "watching")},
     )
     yield from _metric(
         "watched_folders",
         "gauge",
-        "Folders that are watched with all below them.",
+        "Folders that are watched, with everything below them.",
         {"": len(folders) if isinstance(folders, list) else 0},
     )
     yield from _metric("records", "gauge", "Records in the index.", {"": index.get("records")})
     yield from _metric(
         "full_stat_cost_seconds",
         "gauge",
-        "What the last stat of every file took.",
+        "Seconds that the last scan of every file took.",
         {"": index.get("full_stat_cost_seconds")},
     )
     yield from _metric(
         "queue",
         "gauge",
-        "What lies on the desk.",
+        "Items in the queue.",
         {f'{{kind="{kind}"}}': number for kind, number in _table(status, "queue").items()},
     )
     quantiles = {f'{{quantile="{share}"}}': lag.get(name) for share, name in (("0.5", "p50"), ("0.99", "p99"))}
     yield from _metric(
-        "lag_seconds", "gauge", "From a file's change to its entry in the index, of the last 2000.", quantiles
+        "lag_seconds",
+        "gauge",
+        "Seconds from a file's change to its index entry, over the last 2000 changes.",
+        quantiles,
     )
     yield from _metric(
         "events_total",
         "counter",
-        "What was done, by kind.",
+        "Work done, by kind.",
         {f'{{kind="{kind}"}}': number for kind, number in _table(status, "counts").items()},
     )
     for key, kind, text in (

@@ -1,4 +1,4 @@
-"""The unit by which systemd or launchd starts the daemon with the session of its user."""
+"""The unit file with which systemd or launchd starts the daemon in the user's session."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SYSTEMD, LAUNCHD = "systemd", "launchd"
 
 @value
 class Unit:
-    """A file to write, and the command by which its manager takes it up."""
+    """A unit file, and the command that enables it."""
 
     path: str
     text: str
@@ -33,7 +33,7 @@ class Unit:
 
 
 def unit(root: Root, *, hold: bool, manager: str, environ: Mapping[str, str]) -> Unit:
-    """Return the unit for a Root; another Root than the user's own has one of its own. Raises UsageError."""
+    """Return the unit for a Root. Each Root besides the default has its own. Raises UsageError."""
     name = _name(root)
     words = command(root, hold=hold)
     home = environ.get("HOME") or os.path.expanduser("~")
@@ -48,18 +48,18 @@ def unit(root: Root, *, hold: bool, manager: str, environ: Mapping[str, str]) ->
         path = f"{home}/Library/LaunchAgents/{name}.plist"
         return Unit(path, _launchd(name, words), f"launchctl bootstrap gui/{os.getuid()} {path}")
     raise UsageError(
-        say("{manager!r} starts no services.", manager=manager),
-        hint=say("Write {systemd} or {launchd}.", systemd=SYSTEMD, launchd=LAUNCHD),
+        say("Unknown service manager {manager!r}.", manager=manager),
+        hint=say("Use {systemd} or {launchd}.", systemd=SYSTEMD, launchd=LAUNCHD),
     )
 
 
 def own_manager() -> str:
-    """Return what starts services on this machine."""
+    """Return the service manager of this machine."""
     return LAUNCHD if sys.platform == "darwin" else SYSTEMD
 
 
 def install(made: Unit) -> bool:
-    """Write a unit; tell whether it was not there as it is. Raises DiskFailure."""
+    """Write a unit. Returns whether that changed the file. Raises DiskFailure."""
     data = made.text.encode("utf-8", "surrogateescape")
     if steps.read(made.path) == data:
         return False
@@ -93,7 +93,7 @@ WantedBy=default.target
 
 
 def _systemd_word(word: str) -> str:
-    """Quote a word as systemd reads it: `%` and `$` stand for themselves when doubled."""
+    """Quote a word for systemd, which expands single `%` and `$`."""
     escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
     return f'"{escaped}"'
 

@@ -1,4 +1,4 @@
-"""What the daemon counts and measures of itself, for `oracle daemon status` and `oracle metrics`."""
+"""Counters and measurements of the daemon, for `oracle daemon status` and `oracle daemon metrics`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _MOST_LAGS = 2_000
 _MOST_ERRORS = 10
 
 
-class Numbers:
-    """Counters, lags and the last errors; may be told from any thread."""
+class Stats:
+    """Counters, lags and the last errors. Safe to use from any thread."""
 
     def __init__(self) -> None:
         self.started_at = time.time()
@@ -26,44 +26,44 @@ class Numbers:
         self._counts: Counter[str] = Counter()
         self._lags: deque[float] = deque(maxlen=_MOST_LAGS)
         self._errors: deque[dict[str, str]] = deque(maxlen=_MOST_ERRORS)
-        self._said: dict[str, dict[str, object]] = {"watching": {}, "index": {}, "queue": {}}
+        self._sections: dict[str, dict[str, object]] = {"watching": {}, "index": {}, "queue": {}}
         self.changes = 0
-        """How often anything was told; whoever writes the numbers down compares it."""
+        """The number of changes so far. Compare it to see whether the status must be written again."""
 
     def count(self, what: str, number: int = 1) -> None:
-        """Add to a counter."""
+        """Increase a counter."""
         with self._lock:
             self._counts[what] += number
             self.changes += 1
 
-    def say(self, what: str, content: Mapping[str, object]) -> None:
-        """Say how it stands with `watching`, `index` or `queue`."""
+    def set(self, what: str, content: Mapping[str, object]) -> None:
+        """Replace the section `watching`, `index` or `queue`."""
         with self._lock:
-            self.changes += content != self._said[what]
-            self._said[what] = dict(content)
+            self.changes += content != self._sections[what]
+            self._sections[what] = dict(content)
 
     def note_lag(self, seconds: float) -> None:
-        """Note how long a file's change was not yet in the index."""
+        """Record how many seconds a changed file was not yet in the index."""
         with self._lock:
             self._lags.append(max(0.0, seconds))
 
     def note_error(self, item: str, sentence: str) -> None:
-        """Note an error for the status."""
+        """Record an error."""
         with self._lock:
             self.changes += 1
             self._errors.append({"ts": timestamps.from_mtime(time.time_ns()), "item": item, "message": sentence})
 
     def as_json(self) -> dict[str, object]:
-        """Return what `_state/daemon.json` holds; times in seconds, memory in bytes."""
+        """Return the content of `_state/daemon.json`. Times are in seconds, memory in bytes."""
         with self._lock:
             lags, counts, errors = sorted(self._lags), dict(sorted(self._counts.items())), list(self._errors)
-            said = dict(self._said)
+            sections = dict(self._sections)
         return {
             "pid": os.getpid(),
             "started_at": timestamps.from_mtime(int(self.started_at * 1e9)),
             "written_at": timestamps.from_mtime(time.time_ns()),
             "uptime_seconds": round(time.monotonic() - self._began, 3),
-            **said,
+            **sections,
             "lag_seconds": {"count": len(lags), "p50": _quantile(lags, 0.5), "p99": _quantile(lags, 0.99)},
             "counts": counts,
             "last_errors": errors,
@@ -80,7 +80,7 @@ def _quantile(ordered: list[float], share: float) -> float | None:
 
 
 def _resident() -> int:
-    """Return the memory in use now; where the system tells only the most that ever was, that."""
+    """Return the resident memory, or its peak where the system reports only that."""
     try:
         with open("/proc/self/statm", "rb") as stream:
             return int(stream.read().split()[1]) * resource.getpagesize()

@@ -1,4 +1,4 @@
-"""Wait for whatever comes first: a signal, a ring from another thread, or the end of the time."""
+"""Wait for a signal, a call from another thread, or a timeout."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
-class Bell:
-    """A pipe that threads and signals write to; the main thread waits for it. Signals ring while the block runs."""
+class WakeupPipe:
+    """A pipe that threads and signals write to and the main thread waits for. Signals are connected inside the `with` block."""
 
-    def __enter__(self) -> Bell:
+    def __enter__(self) -> WakeupPipe:
         self._reader, self._writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else _pipe()
         self._before = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         return self
@@ -27,15 +27,15 @@ class Bell:
         os.close(self._writer)
         self._writer = -1
 
-    def ring(self) -> None:
-        """End the wait, from any thread."""
+    def notify(self) -> None:
+        """End the wait. Works from any thread."""
         try:
             os.write(self._writer, b"\0")
-        except OSError:  # full: it rings already; closed: nobody waits any more
+        except OSError:  # full: the wait ends anyway; closed: nothing waits any more
             return
 
     def wait(self, seconds: float) -> None:
-        """Return once it rang, after `seconds` at the latest."""
+        """Wait until notified, at most `seconds`."""
         ready, _, _ = select.select([self._reader], [], [], max(0.0, seconds))
         while ready:
             try:

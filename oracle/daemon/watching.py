@@ -1,4 +1,4 @@
-"""Be told by the operating system what changes under a Root; where it can't tell, say why. The only door to watchfiles."""
+"""Watch the Root for changes through the operating system. The only module that imports watchfiles."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from oracle.store.root.layout import Root
 
 STEP_MS, DEBOUNCE_MS = 100, 200
-"""Milliseconds without a change after which, and at the latest after which, changes are told."""
+"""Milliseconds without a change before changes are reported, and the longest time until they are."""
 
 _WAKE_MS = 5_000
 
 
 @dataclass(slots=True)
 class Changes:
-    """What changed since the last look: whether records did, folders with a file edited in place, whether the desk has work."""
+    """What changed: records, folders with an edited file, and the queue."""
 
     records: bool = False
     edited: set[str] = field(default_factory=set)
-    desk: bool = False
+    queue: bool = False
     probe: bool = False
 
     def add(self, root: Root, path: str, *, is_edit: bool) -> None:
-        """Sort one change in. Claims, locks and files on their way to their name are nobody's news."""
+        """Add one change. Leases, locks and temporary files do not count."""
         inside = path.removeprefix(root.path + "/")
         name = path.rpartition("/")[2]
         if inside.startswith(tuple(f"{tree}/" for tree in RECORD_TREES)) or inside in RECORD_TREES:
@@ -47,15 +47,15 @@ class Changes:
         elif path.startswith(root.probe):
             self.probe = self.probe or name == PROBE
         elif name[0] != "." and name.endswith((".json", ".consumed", ".toml")):
-            self.desk = True
+            self.queue = True
 
 
 class Watcher:
-    """A thread that listens and rings when something changed; `fault` says why it does not listen (any more)."""
+    """A thread that listens and calls back on a change. `fault` says why it does not listen."""
 
-    def __init__(self, root: Root, ring: Callable[[], None]) -> None:
+    def __init__(self, root: Root, notify: Callable[[], None]) -> None:
         self._root = root
-        self._ring = ring
+        self._notify = notify
         self._lock = threading.Lock()
         self._changes = Changes()
         self._stop = threading.Event()
@@ -65,11 +65,11 @@ class Watcher:
 
     @property
     def is_listening(self) -> bool:
-        """Tell whether the thread listens, as far as it knows."""
+        """Return whether the thread is listening."""
         return self._thread is not None and self._thread.is_alive() and not self.fault
 
     def start(self, paths: Iterable[str]) -> None:
-        """Listen to these folders and all below them, from now on."""
+        """Listen to these folders and everything below them."""
         self.stop()
         self.paths, self.fault = tuple(paths), ""
         self._stop = threading.Event()
@@ -107,38 +107,38 @@ class Watcher:
                 with self._lock:
                     for change, path in batch:
                         self._changes.add(self._root, path, is_edit=change is Change.modified)
-                self._ring()
+                self._notify()
         except ImportError:
             self.fault = say("watchfiles is not installed")
-        except (OSError, RuntimeError) as error:  # RuntimeError is what its native part raises
+        except (OSError, RuntimeError) as error:  # RuntimeError comes from its native part
             self.fault = _why(error)
         if not stop.is_set():
-            self.fault = self.fault or say("it ended by itself")
-            self._ring()
+            self.fault = self.fault or say("it stopped unexpectedly")
+            self._notify()
 
 
 def _why(error: Exception) -> str:
     text = " ".join(str(error).split())
     if "limit" in text.lower() or getattr(error, "errno", 0) in (24, 28):
         return say(
-            "the system has no watch left to give (fs.inotify.max_user_watches or max_user_instances): {text}",
+            "the system has no more file watches (fs.inotify.max_user_watches or max_user_instances): {text}",
             text=text,
         )
     return text or type(error).__name__
 
 
 def why_deaf(root: Root) -> str:
-    """Return why changes below the Root are not told by the system, "" when they are as far as its file system says."""
+    """Return why the system does not report changes below the Root, "" if its file system supports that."""
     kind = file_system_of(root.path)
     if is_remote(kind):
-        return say("{path} is on {kind}, which does not tell of what others change", path=root.path, kind=kind)
+        return say("{path} is on {kind}, which does not report changes made elsewhere", path=root.path, kind=kind)
     return ""
 
 
 def folders_to_watch(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the folders whose changes matter, those that are there and those that are not yet.
+    """Return the folders to watch: those that exist, and those that do not exist yet.
 
-    They are records, inbox, task trees, profiles and the probe; one that lies below another goes with it.
+    They hold records, inbox, task trees, profiles and the probe. A folder below another one is covered by it.
     """
     root = context.root
     wanted = [
@@ -155,18 +155,18 @@ def folders_to_watch(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]
 
 
 def handoff_folders(context: Context) -> list[str]:
-    """Return the folder of receipts of each project whose profile can be read."""
+    """Return the receipt folder of each project with a readable profile."""
     found = []
     for project in resume.projects(context):
         try:
             found.append(team.open_team(context, project).folder)
-        except OracleError:  # the desk names it
+        except OracleError:  # the queue reports it
             continue
     return found
 
 
 def signature(paths: Collection[str]) -> tuple[tuple[str, int], ...]:
-    """Return what changes when a name in one of these folders does."""
+    """Return a value that changes when a name in one of these folders does."""
     found = []
     for path in paths:
         try:

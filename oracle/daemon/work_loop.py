@@ -1,7 +1,8 @@
-"""Do what lies on the desk: begun things of dead processes, questions to memory, wake-ups, handoffs that stand half done.
+"""Work through the queue: unfinished intents, questions to memory, wake-ups, handoffs that are half done.
 
-A thread of its own, since a pane may be waited for: what changes in the meantime is indexed all the same. Each item is tried by
-itself; which items there are is read from the disk every time.
+This is a thread of its own, so that indexing goes on while it waits for a pane. Each item is tried separately. The list
+of items
+is read from disk on every round.
 """
 
 from __future__ import annotations
@@ -25,29 +26,29 @@ if TYPE_CHECKING:
     from oracle.app.context import Context
     from oracle.app.queries.attend import Asked, Terms
     from oracle.daemon.attempts import Attempts
-    from oracle.daemon.stats import Numbers
+    from oracle.daemon.stats import Stats
 
 LOOK_EVERY = 30.0
-"""Seconds after which the desk is looked at though nobody said that there is something on it."""
+"""Seconds after which the queue is read even without a notification."""
 
 _MOMENT = 2.0
-"""Seconds after which a seat that was busy is tried again with another wake-up."""
+"""Seconds after which a busy seat is tried again with another wake-up."""
 
 _NEVER = float("inf")
-"""When a question that was set aside is due."""
+"""The due time of a question that was given up."""
 
-MEND_EVERY = 60.0
-"""Seconds between two looks for half-done handoffs of one project: all of its receipts are read for it."""
+REPAIR_EVERY = 60.0
+"""Seconds between two repairs in one project: each one reads all of its receipts."""
 
 
-class Clerk:
-    """The thread that works at the desk; `ring` says that something was put there."""
+class WorkLoop:
+    """The thread that works through the queue. `notify` wakes it."""
 
     def __init__(
         self,
         open_context: Callable[[], Context],
         attempts: Attempts,
-        numbers: Numbers,
+        stats: Stats,
         log: logging.Logger,
         *,
         terms: Terms,
@@ -57,43 +58,43 @@ class Clerk:
         """Called after each round."""
         self._open = open_context
         self._attempts = attempts
-        self._numbers = numbers
+        self._stats = stats
         self._log = log
-        self._rung = threading.Condition()
+        self._notified = threading.Condition()
         self._has_work = False
         self._is_paused = False
         self._stopping = False
         self._thread: threading.Thread | None = None
         self._due: dict[tuple[str, ...], float] = {}
-        self._mended: dict[str, tuple[float, object]] = {}
+        self._repaired: dict[str, tuple[float, object]] = {}
         self._tally: Counter[str] = Counter()
 
     def start(self) -> None:
-        """Begin to work."""
-        self._thread = threading.Thread(target=self._work, name="clerk", daemon=True)
+        """Start the thread."""
+        self._thread = threading.Thread(target=self._work, name="work-loop", daemon=True)
         self._thread.start()
 
-    def ring(self) -> None:
-        """Say that something lies on the desk."""
-        with self._rung:
+    def notify(self) -> None:
+        """Report new work."""
+        with self._notified:
             self._has_work = True
             self._is_paused = False
-            self._rung.notify_all()
+            self._notified.notify_all()
 
     def pause(self) -> None:
-        """Leave the desk alone until somebody rings: the Root can't be used."""
+        """Do nothing until notified: the Root is not usable."""
         self._is_paused = True
 
-    def forget(self) -> None:
-        """Take every question for due: the clock jumped, or the terms changed."""
+    def reset(self) -> None:
+        """Treat every question as due: the clock jumped, or the configuration changed."""
         self._due = {}
-        self.ring()
+        self.notify()
 
     def stop(self, seconds: float) -> bool:
-        """Finish the step that is being done and stop; tell whether that took less than so many seconds."""
-        with self._rung:
+        """Finish the current step and stop. Returns whether that took less than `seconds`."""
+        with self._notified:
             self._stopping = True
-            self._rung.notify_all()
+            self._notified.notify_all()
         if self._thread is not None:
             self._thread.join(seconds)
         return self._thread is None or not self._thread.is_alive()
@@ -101,9 +102,9 @@ class Clerk:
     def _work(self) -> None:
         rest = 0.0
         while True:
-            with self._rung:
+            with self._notified:
                 if not self._stopping and (self._is_paused or not self._has_work):
-                    self._rung.wait(None if self._is_paused else rest)
+                    self._notified.wait(None if self._is_paused else rest)
                 self._has_work = False
                 if self._stopping:
                     return
@@ -112,14 +113,14 @@ class Clerk:
             rest = self.round()
 
     def round(self) -> float:
-        """Go once through everything; return the seconds until something is due."""
+        """Go through everything once. Returns the seconds until something is due."""
         now = time.time()
         dues = [now + LOOK_EVERY]
         self._tally = Counter()
-        failure = self._attempts.run("desk", lambda: self._go_through(dues))
+        failure = self._attempts.run("queue", lambda: self._go_through(dues))
         if failure is not None:
-            return self._attempts.rest_of("desk")
-        self._numbers.say("queue", self._tally)
+            return self._attempts.rest_of("queue")
+        self._stats.set("queue", self._tally)
         self.when_done()
         return min(LOOK_EVERY, max(0.5, min(dues) - time.time()))
 
@@ -164,7 +165,9 @@ class Clerk:
             self._tally["questions"] += 1
             now = context.now_seconds()
             entry = failed.get(asked.subject)
-            if entry is None or entry.due_at < _NEVER:  # of what was set aside the seat is told as of anything else
+            if (
+                entry is None or entry.due_at < _NEVER
+            ):  # a question that was given up is no longer attended to: wake its seat as for any other message
                 subjects.add(asked.subject)
             if self._stopping or (entry is not None and not attend.is_due(entry, now)):
                 dues.append(entry.due_at if entry is not None else now)
@@ -172,13 +175,13 @@ class Clerk:
             if self._due.get(asked.subject, 0.0) <= now:
                 self._attend(context, asked, had_failed=entry is not None)
             dues.append(self._due.get(asked.subject, now + LOOK_EVERY))
-        self._mend(context, project)
+        self._repair(context, project)
 
     def _attend(self, context: Context, asked: Asked, *, had_failed: bool) -> None:
         def work() -> None:
             found = attend.attend_to(context, asked, self.terms)
             self._due[asked.subject] = found.due
-            self._numbers.count(f"questions_{found.word.replace('-', '_')}")
+            self._stats.count(f"questions_{found.word.replace('-', '_')}")
             if had_failed:
                 attend.forgive(context, asked)
             if found.word in ("answered", "unanswered", "with-seat"):
@@ -191,28 +194,30 @@ class Clerk:
             partial(attend.put_off, context, asked),
         )
 
-    def _mend(self, context: Context, project: str) -> None:
-        """Mend what stands half done, when the folder of the receipts changed and not too often."""
+    def _repair(self, context: Context, project: str) -> None:
+        """Complete half-done handoffs, if the receipt folder changed and the last repair is old enough."""
         from oracle.daemon.watching import signature
 
         seen = signature([team.open_team(context, project).folder])
-        at, before = self._mended.get(project, (float("-inf"), None))
-        if seen == before or time.monotonic() < at + MEND_EVERY:
+        at, before = self._repaired.get(project, (float("-inf"), None))
+        if seen == before or time.monotonic() < at + REPAIR_EVERY:
             return
         for sentence in resume.mend(context, project):
             self._log_done(sentence)
-        self._mended[project] = (time.monotonic(), seen)
+        self._repaired[project] = (time.monotonic(), seen)
 
     # -- wake-ups --------------------------------------------------------------------------------------------------
 
     def _send_wakeups(
         self, context: Context, subjects: set[tuple[str, ...]], known: set[str], dues: list[float]
     ) -> None:
-        """Send what is due; word of a question or of its packet is left to who attends to it as long as it is open.
+        """Send what is due, except for wake-ups of open questions, which are sent with the question.
 
-        What was not `known` before the questions were looked at may be of one that nobody has looked at: the next round knows.
-        What was never put off comes first: a process may have died over it, and its text stand in the pane. A seat that did not
-        take one is left alone for a moment, and something new on the desk comes before the rest, though one is sent each round.
+        A wake-up that is not in `known` was added after the questions were read. If it belongs to a question, it waits
+        for the next round.
+        Wake-ups that were never postponed come first: a process may have died while sending one, with its text still in
+        the pane. A busy
+        seat is left alone for a moment. New work in the queue comes before the rest, but each round sends at least one.
         """
         owed = inbox.read(context.root, context.now_seconds(), Kind.WAKE).waiting
         self._tally["wakeups"] = len(owed)
@@ -244,14 +249,14 @@ class Clerk:
 
     def _send_wakeup(self, context: Context, entry: inbox.Entry, busy: set[tuple[object, object]]) -> None:
         outcome = wakeups.send_again(context, entry)
-        self._numbers.count(f"wakeups_{outcome.result or 'not_owed'}")
+        self._stats.count(f"wakeups_{outcome.result or 'not_owed'}")
         if wakeups.is_there(outcome):
             busy.add((entry.fields.get("project"), entry.fields.get("seat")))
 
     # -- one item --------------------------------------------------------------------------------------------------
 
     def _try(self, item: str, work: Callable[[], object], put_off: Callable[[str], inbox.Entry]) -> None:
-        """Try an item; one that fails by itself waits in the inbox and is set aside in the end."""
+        """Try an item. If the item itself fails, it waits in the inbox, and is given up after some tries."""
         if self._attempts.rests(item):
             return
         error = self._attempts.run(item, work)
@@ -262,7 +267,7 @@ class Clerk:
         self._attempts.run(f"{item} (put off)", lambda: later.append(put_off(sentence)))
         if later and later[0].tries >= inbox.MAX_TRIES:
             self._log.error(
-                "%s: set aside after %d tries; `oracle doctor` shows it, `oracle resume` tries it again",
+                "%s: given up after %d tries; `oracle doctor` shows it, `oracle resume` tries it again",
                 item,
                 later[0].tries,
                 extra={"event": "set-aside", "fields": {"item": item, "error": sentence}},
@@ -270,5 +275,5 @@ class Clerk:
 
     def _log_done(self, sentence: str) -> None:
         if sentence:
-            self._numbers.count("resumed")
+            self._stats.count("resumed")
             self._log.info("%s", sentence, extra={"event": "resumed"})

@@ -1,4 +1,4 @@
-"""The parts of the daemon by themselves: attempts, log, keeper's intervals, metrics, units."""
+"""The parts of the daemon by themselves: attempts, log, loop's intervals, metrics, units."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from oracle.app.delivery.wakeups import enqueue_question
 from oracle.app.queries import attend
 from oracle.daemon import service
 from oracle.daemon.attempts import FIRST_REST, LONGEST_REST, Attempts
-from oracle.daemon.index_loop import LONGEST, LOOK_EVERY, SHARE, Keeper
+from oracle.daemon.index_loop import LONGEST, LOOK_EVERY, SHARE, IndexLoop
 from oracle.daemon.listening import Listener as Listening
 from oracle.daemon.metrics import render
-from oracle.daemon.root_guard import Ground
+from oracle.daemon.root_guard import RootGuard
 from oracle.daemon.serve import Daemon
-from oracle.daemon.stats import Numbers
+from oracle.daemon.stats import Stats
 from oracle.daemon.watching import Changes
 from oracle.domain.delivery.receipts import ReceiptName
 from oracle.errors import AlreadyRunning, DiskFailure, LockTimeout, TreeEmptied
@@ -60,7 +60,7 @@ def heard() -> Listener:
 def attempts(heard: Listener) -> Attempts:
     log = logging.Logger("test")
     log.addHandler(heard)
-    made = Attempts(log, Numbers(), clock=lambda: made.now)  # type: ignore[attr-defined]
+    made = Attempts(log, Stats(), clock=lambda: made.now)  # type: ignore[attr-defined]
     made.now = 0.0  # type: ignore[attr-defined]
     return made
 
@@ -138,9 +138,9 @@ def test_a_line_that_could_not_be_written_is_written_later(root: Path) -> None:
     ("cost", "watched", "polled"), [(0.0, LOOK_EVERY, LOOK_EVERY), (0.5, 0.5 / SHARE, LOOK_EVERY), (9.0, LONGEST, 90.0)]
 )
 def test_every_file_is_looked_at_as_often_as_it_may_cost(cost: float, watched: float, polled: float) -> None:
-    keeper = Keeper(lambda: None, Numbers(), logging.Logger("test"))  # type: ignore[arg-type,return-value]
-    keeper._cost = cost
-    assert (keeper.every(is_watched=True), keeper.every(is_watched=False)) == (watched, polled)
+    loop = IndexLoop(lambda: None, Stats(), logging.Logger("test"))  # type: ignore[arg-type,return-value]
+    loop._cost = cost
+    assert (loop.every(is_watched=True), loop.every(is_watched=False)) == (watched, polled)
 
 
 class Failing:
@@ -164,35 +164,35 @@ class Failing:
 
 def test_a_turn_that_failed_is_not_over_until_one_went_well() -> None:
     oracle = Failing(DiskFailure("The disk is full."), DiskFailure("The disk is full."))
-    keeper = Keeper(lambda: oracle, Numbers(), logging.Logger("test"))  # type: ignore[arg-type,return-value]
-    keeper._measure = lambda _: None  # type: ignore[method-assign,assignment]
+    loop = IndexLoop(lambda: oracle, Stats(), logging.Logger("test"))  # type: ignore[arg-type,return-value]
+    loop._measure = lambda _: None  # type: ignore[method-assign,assignment]
     for _ in range(2):
         with pytest.raises(DiskFailure):
-            keeper.turn(set(), is_told=False, is_watched=True)
-        assert keeper.rest(is_watched=True) == 0
+            loop.turn(set(), is_changed=False, is_watched=True)
+        assert loop.rest(is_watched=True) == 0
     for _ in range(2):
-        keeper.turn(set(), is_told=False, is_watched=True)
+        loop.turn(set(), is_changed=False, is_watched=True)
     assert oracle.calls == 3
 
 
 def test_an_index_that_is_damaged_while_it_is_measured_is_looked_at_again() -> None:
     oracle = Failing()
-    keeper = Keeper(lambda: oracle, Numbers(), logging.Logger("test"))  # type: ignore[arg-type,return-value]
-    keeper._measure = Failing(Corrupt("file is not a database"))  # type: ignore[method-assign,assignment]
-    keeper.turn(set(), is_told=False, is_watched=True)
-    assert keeper.rest(is_watched=True) == 0
+    loop = IndexLoop(lambda: oracle, Stats(), logging.Logger("test"))  # type: ignore[arg-type,return-value]
+    loop._measure = Failing(Corrupt("file is not a database"))  # type: ignore[method-assign,assignment]
+    loop.turn(set(), is_changed=False, is_watched=True)
+    assert loop.rest(is_watched=True) == 0
 
 
 def test_a_status_that_could_not_be_written_is_written_next(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "write_status", writing := Failing(DiskFailure("The disk is full.")))
-    numbers = Numbers()
-    ground = Ground(Root(str(root)), None, numbers, logging.Logger("test"))  # type: ignore[arg-type]
-    numbers.count("looks")
+    stats = Stats()
+    guard = RootGuard(Root(str(root)), None, stats, logging.Logger("test"))  # type: ignore[arg-type]
+    stats.count("looks")
     with pytest.raises(DiskFailure):
-        ground.write_status()
-    assert ground.rest() <= 0
-    ground.write_status()
-    assert ground.rest() > 0
+        guard.write_status()
+    assert guard.rest() <= 0
+    guard.write_status()
+    assert guard.rest() > 0
     assert writing.calls == 2
 
 
@@ -203,10 +203,10 @@ def test_a_full_disk_is_the_fault_of_the_root_whoever_meets_it(
     full = DiskFailure("The disk is full.")
     monkeypatch.setattr(store, "write_status", Failing(*([] if can_write else [full])))
     daemon = Daemon(Root(str(root)))
-    ground = Ground(daemon.root, None, daemon.numbers, daemon.log)  # type: ignore[arg-type]
-    listener = Listening(daemon.root, daemon._open, daemon.numbers, daemon.log, lambda: None)
+    guard = RootGuard(daemon.root, None, daemon.stats, daemon.log)  # type: ignore[arg-type]
+    listener = Listening(daemon.root, daemon._open, daemon.stats, daemon.log, lambda: None)
     monkeypatch.setattr(listener, "keep", Failing(full))
-    daemon._follow(ground, listener)
+    daemon._follow(guard, listener)
     assert [item for item in ("root", "watcher") if daemon._attempts.rests(item)] == [told]
 
 
@@ -214,8 +214,8 @@ def test_a_root_that_goes_away_while_it_is_looked_at_is_the_fault_of_the_root(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     daemon = Daemon(Root(str(root)))
-    ground = Ground(daemon.root, None, daemon.numbers, daemon.log)  # type: ignore[arg-type]
-    listener = Listening(daemon.root, daemon._open, daemon.numbers, daemon.log, lambda: None)
+    guard = RootGuard(daemon.root, None, daemon.stats, daemon.log)  # type: ignore[arg-type]
+    listener = Listening(daemon.root, daemon._open, daemon.stats, daemon.log, lambda: None)
     monkeypatch.setattr(listener, "keep", lambda: False)
 
     def lose(*_: object, **__: object) -> None:
@@ -225,15 +225,15 @@ def test_a_root_that_goes_away_while_it_is_looked_at_is_the_fault_of_the_root(
 
     heard: list[logging.LogRecord] = []
     monkeypatch.setattr(daemon.log, "handle", heard.append)
-    monkeypatch.setattr(daemon._keeper, "turn", lose)
-    daemon._follow(ground, listener)
+    monkeypatch.setattr(daemon._index_loop, "turn", lose)
+    daemon._follow(guard, listener)
     assert [item for item in ("root", "index") if daemon._attempts.rests(item)] == ["root"]
     assert [record.levelname for record in heard] == ["ERROR"]
 
 
 def test_a_probe_that_could_not_be_moved_is_moved_next(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "move_probe", moving := Failing(*[DiskFailure("The disk is full.")] * 2))
-    listener = Listening(Root(str(root)), lambda: None, Numbers(), logging.Logger("test"), lambda: None)  # type: ignore[arg-type,return-value]
+    listener = Listening(Root(str(root)), lambda: None, Stats(), logging.Logger("test"), lambda: None)  # type: ignore[arg-type,return-value]
     for _ in range(2):
         with pytest.raises(DiskFailure):
             listener.keep()
@@ -246,9 +246,9 @@ def test_a_probe_that_could_not_be_moved_is_moved_next(root: Path, monkeypatch: 
         ("projects/p/builder/a.md", True, Changes(records=True, edited={"projects/p/builder"})),
         ("projects/p/builder/a.md", False, Changes(records=True)),
         ("projects/p/builder/.a.md.swp", True, Changes(records=True)),
-        ("_state/inbox/wake-1.json", False, Changes(desk=True)),
+        ("_state/inbox/wake-1.json", False, Changes(queue=True)),
         ("_state/probe/alive", False, Changes(probe=True)),
-        ("tasks/p/patrol/handoffs/Q__a__b.json", False, Changes(desk=True)),
+        ("tasks/p/patrol/handoffs/Q__a__b.json", False, Changes(queue=True)),
         ("tasks/p/patrol/handoffs/Q__a__b.json.claim", False, Changes()),
         ("tasks/p/patrol/handoffs/.receipts.lock", False, Changes()),
         ("tasks/p/memory/TODO.md", False, Changes()),
@@ -261,11 +261,11 @@ def test_a_change_is_whose_news_it_is(path: str, is_edit: bool, found: Changes) 
 
 
 def test_metrics_are_lines_that_prometheus_reads() -> None:
-    numbers = Numbers()
-    numbers.count("looks", 3)
-    numbers.note_lag(0.25)
-    numbers.say("watching", {"mode": "watching", "folders": ["a", "b"]})
-    text = render({"running": True, **numbers.as_json()})
+    stats = Stats()
+    stats.count("looks", 3)
+    stats.note_lag(0.25)
+    stats.set("watching", {"mode": "watching", "folders": ["a", "b"]})
+    text = render({"running": True, **stats.as_json()})
     assert 'memory_oracle_events_total{kind="looks"} 3\n' in text
     assert 'memory_oracle_lag_seconds{quantile="0.99"} 0.25\n' in text
     assert "memory_oracle_watched_folders 2\n" in text
@@ -274,7 +274,7 @@ def test_metrics_are_lines_that_prometheus_reads() -> None:
         == text.count("# HELP ")
         == len({line.split("{")[0].split()[0] for line in text.splitlines() if line[0] != "#"})
     )
-    assert render({"running": False, **numbers.as_json()}).splitlines()[-1] == "memory_oracle_up 0"
+    assert render({"running": False, **stats.as_json()}).splitlines()[-1] == "memory_oracle_up 0"
 
 
 def test_a_systemd_unit_quotes_what_systemd_would_expand() -> None:
@@ -317,7 +317,7 @@ def test_one_pass_writes_nothing_outside_of_its_places(squad: Squad, monkeypatch
     for task_id, question in (("Q-1", ASKED), ("Q-2", UNKNOWN)):
         squad.ask(task_id, objective=question, kind="query", notifies=False)
     with recording() as acts:
-        numbers = Daemon(squad.oracle.root, waker=squad.recorder).once()
+        stats = Daemon(squad.oracle.root, waker=squad.recorder).once()
     agents = squad.home / ".agents"
     names = {
         os.path.relpath(act.path, agents) for act in acts if act.path not in (str(squad.recorder.path), os.devnull)
@@ -325,7 +325,7 @@ def test_one_pass_writes_nothing_outside_of_its_places(squad: Squad, monkeypatch
     derived = re.compile(r"memory/_(back)?links(/.*)?")
     assert [name for name in sorted(names) if not (ALLOWED.fullmatch(name) or derived.fullmatch(name))] == []
     assert {"memory/responses/Q-1.json", "memory/_state/packets/Q-2.md", "memory/_state/daemon.lock"} <= names
-    assert numbers["counts"]["questions_answered"] == numbers["counts"]["questions_with_seat"] == 1  # type: ignore[index]
+    assert stats["counts"]["questions_answered"] == stats["counts"]["questions_with_seat"] == 1  # type: ignore[index]
 
 
 def test_a_wake_up_that_a_process_died_over_comes_before_those_put_off(squad: Squad) -> None:
@@ -344,12 +344,12 @@ def test_a_wake_up_that_a_process_died_over_comes_before_those_put_off(squad: Sq
     )
     for entry in (put_off, begun):
         assert inbox.add(squad.oracle.root, entry)
-    clerk = Daemon(squad.oracle.root, waker=squad.recorder)._clerk
-    clerk._has_work = True  # something new lies on the desk: one is sent all the same
-    clerk.round()
+    loop = Daemon(squad.oracle.root, waker=squad.recorder)._work_loop
+    loop._has_work = True  # something new lies on the desk: one is sent all the same
+    loop.round()
     assert squad.recorder.woken() == [("reviewer", "T-2")]
-    clerk._has_work = False
-    clerk.round()
+    loop._has_work = False
+    loop.round()
     assert squad.recorder.woken() == [("reviewer", "T-2"), ("reviewer", "T-1")]
 
 
@@ -366,12 +366,12 @@ def test_word_of_a_question_that_came_while_others_were_looked_at_waits_for_its_
         enqueue_question(oracle, open_team(oracle, project), ReceiptName("Q-1", "planner", "memory"), text="Q-1 waits.")
         return found
 
-    clerk = Daemon(squad.oracle.root, waker=squad.recorder)._clerk
+    loop = Daemon(squad.oracle.root, waker=squad.recorder)._work_loop
     monkeypatch.setattr(attend, "open_questions", look_a_moment_too_early)
-    assert clerk.round() <= 1
+    assert loop.round() <= 1
     assert squad.recorder.woken() == []
-    clerk.round()
-    clerk.round()
+    loop.round()
+    loop.round()
     assert squad.recorder.woken() == [("memory", "Q-1")]
 
 

@@ -60,7 +60,7 @@ def test_what_changes_is_indexed_and_its_lag_measured(served: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "reason"), [("no-watches", "no watch left"), ("network", "is on nfs4"), ("deaf", "did not see")]
+    ("fault", "reason"), [("no-watches", "no more file watches"), ("network", "is on nfs4"), ("deaf", "did not see")]
 )
 def test_where_nobody_tells_it_polls_and_says_why_once(served: Served, fault: str, reason: str) -> None:
     served.fault(fault)
@@ -132,7 +132,7 @@ def test_the_seat_of_a_question_that_was_set_aside_is_woken(served: Served) -> N
     served.fault("bad-Q-1")
     served.start()
     served.ask("Q-1", ASKED, notifies=True)
-    served.until_said("Q-1", "set aside after 5 tries")
+    served.until_said("Q-1", "given up after 5 tries")
     served.until(served.woken, "its seat is told")
     assert [seat for seat, _ in served.woken()] == ["memory"]
 
@@ -194,7 +194,7 @@ def test_an_item_that_always_fails_is_set_aside_and_hides_no_other(served: Serve
     served.ask("Q-1", ASKED)
     served.ask("Q-2", ASKED)
     served.until(lambda: served.is_answered("Q-2"), "the other is answered")
-    served.until_said("Q-1", "set aside after 5 tries")
+    served.until_said("Q-1", "given up after 5 tries")
     (check,) = [check for check in served.squad.oracle.doctor() if check.name == "set aside"]
     assert "nobody thought of this" in check.detail
     assert len(served.said_of("question demo Q-1: KeyError")) == 1

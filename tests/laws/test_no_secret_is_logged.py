@@ -73,7 +73,7 @@ def test_no_credential_is_in_what_a_daemon_logs(served: Served) -> None:
     drop(served, "Q-3", f'{{"task_id": "Q-3", "objective": "{fake("torn-question")}"')
     drop(served, "Q-4", question("Q-4", fake("failing")))
     drop(served, "Q-5", question("Q-5", "", kind=fake("kind"), reply_to=fake("reply"), status=[fake("status")]))
-    served.until_said("Q-4", "set aside after 5 tries")
+    served.until_said("Q-4", "given up after 5 tries")
     served.put("projects/demo/builder/later.md", f"# {fake('later')}\n")
     served.until(lambda: served.knows("projects/demo/builder/later.md"), "what came later is known")
     served.ask("Q-6", ASKED)

@@ -23,7 +23,7 @@ _MOST_LISTED = 50
 
 
 @value
-class Place:
+class Resource:
     """A resource, or the template of its address."""
 
     uri: str
@@ -32,8 +32,8 @@ class Place:
 
 
 TEMPLATES = (
-    Place(RECORD + "{+slug}", "A record", "A record's own lines, as they are on disk now."),
-    Place(SEAT + "{project}/{seat}", "A seat", "The newest records of a seat in a project."),
+    Resource(RECORD + "{+slug}", "A record", "A record's own lines, as they are on disk now."),
+    Resource(SEAT + "{project}/{seat}", "A seat", "The newest records of a seat in a project."),
 )
 
 
@@ -111,7 +111,7 @@ def fill(prompt: Prompt, given: Mapping[str, str], binding: Binding) -> str:
     return prompt.text.format(**{**places, "in_project": f" in the project {label(project)}" if project else ""})
 
 
-def places(context: Context, _: Binding) -> list[Place]:
+def places(context: Context, _: Binding) -> list[Resource]:
     """Return the seats that have records, and the newest records."""
     from oracle.app.overview.status import status
     from oracle.app.records.listing import list_records
@@ -122,12 +122,12 @@ def places(context: Context, _: Binding) -> list[Place]:
         (str(group["project"]), str(group["seat"])) for group in groups if group["project"] and group["seat"]
     )
     found = [
-        Place(f"{SEAT}{quote(project)}/{quote(seat)}", f"{seat} of {project}", "The newest records of this seat.")
+        Resource(f"{SEAT}{quote(project)}/{quote(seat)}", f"{seat} of {project}", "The newest records of this seat.")
         for project, seat in seats
     ]
     newest = list_records(context, {}, limit=_MOST_LISTED, newest_first=True)
     return found + [
-        Place(RECORD + quote(item.slug), label(item.title), f"{item.kind}, {item.sort_ts[:10]}") for item in newest
+        Resource(RECORD + quote(item.slug), label(item.title), f"{item.kind}, {item.sort_ts[:10]}") for item in newest
     ]
 
 

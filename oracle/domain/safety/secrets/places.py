@@ -13,9 +13,8 @@ from oracle.domain.safety.secrets.opaque import (
     is_token,
     is_worded,
 )
-from oracle.domain.safety.secrets.rules import MASK, Secret, compiled, each, expand, read_tables, starts, values_at
+from oracle.domain.safety.secrets.rules import MASK, Rule, Secret, compiled, read_tables, rule_of, starts
 from oracle.domain.safety.secrets.shapes import markers
-from oracle.domain.values import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
     from oracle.domain.safety.secrets.rules import Check
 
-_REACH = 254
-"""Characters in front of a literal in which `behind` is looked for."""
 _WORDS_IN_URL = r"^(?:[A-Z_]+|[a-z]{1,4}|[a-z]*(?:pass|secret|pwd|user|token|test|demo|guest|admin|root|host)[a-z]*)$"
 
 
@@ -70,32 +67,8 @@ _CHECKS: dict[str, Check] = {
     "token": is_token,
     "basic": _is_basic,
     "phrase": _is_phrase,
+    "any": bool,
 }
-
-
-@value
-class Place:
-    """One place of values, as a row of `places.toml` says it."""
-
-    kind: str
-    pattern: str
-    behind: str
-    check: Check
-
-    def find(self, text: str, lower: str, literal: str) -> Iterator[Secret]:
-        """Yield the values at one of the literals of this place."""
-        if self.behind:
-            return self._find_behind(text, starts(lower, literal))
-        return values_at(self.kind, text, starts(lower, literal), self.pattern, self.check)
-
-    def _find_behind(self, text: str, literals: Iterator[int]) -> Iterator[Secret]:
-        for at in literals:
-            after = compiled(self.pattern).match(text, at)
-            before = compiled(self.behind).search(text, max(0, at - _REACH), at) if after else None
-            if after and before:
-                found = after if "v" in after.re.groupindex else before
-                if self.check(found["v"]):
-                    yield Secret(self.kind, *found.span("v"))
 
 
 def find_places(text: str, lower: str) -> Iterator[Secret]:
@@ -105,7 +78,7 @@ def find_places(text: str, lower: str) -> Iterator[Secret]:
         if needs in spaced:
             for literal, number in literals:
                 if literal in lower:
-                    yield from _place(number).find(text, lower, literal)
+                    yield from _rule(number).find(text, starts(lower, literal))
 
 
 @cache
@@ -119,19 +92,10 @@ def _literals() -> dict[str, list[tuple[str, int]]]:
 
 
 @cache
-def _place(number: int) -> Place:
+def _rule(number: int) -> Rule:
     tables = read_tables("places.toml")
-    row, parts = tables["place"][number], tables["parts"][0]
-    if "command" in row:
-        pattern = rf"(?i:{row['command']})(?=[ \t])[^\n|;\0]{{0,200}}?[ \t]{row['option']}(?&argument)"
-    else:
-        pattern = row.get("pattern", "")
-    return Place(
-        row.get("kind", "assignment"),
-        expand(pattern, parts),
-        expand(rf"(?:{row['behind']})\Z", parts) if "behind" in row else "",
-        _CHECKS[row.get("check", "password")],
-    )
+    row = tables["place"][number]
+    return rule_of(row, tables["parts"][0], _CHECKS[row.get("check", "password")])
 
 
 # Key blocks
@@ -148,12 +112,6 @@ _KEY_LINES = (
 
 def find_private_keys(text: str) -> Iterator[Secret]:
     """Find key blocks with their marker lines. One without its END line stops after the last line of Base64."""
-    if "Private-Lines:" in text:  # the format of PuTTY
-        for found in each(text, ("Private-Lines:",), rf"Private-Lines: ?\d+(?P<v>{_KEY_LINES})"):
-            yield Secret("private-key", *found.span("v"))
-    if '"kty"' in text:  # the private members of a JSON Web Key (RFC 7517)
-        for found in each(text, ('"d"', '"k"'), r'"[dk]"[ \t]{0,9}:[ \t]{0,9}"(?P<v>[A-Za-z0-9_-]{20,2000}+)"'):
-            yield Secret("private-key", *found.span("v"))
     if "PRIVATE KEY" not in text and "Static key" not in text:
         return
     marks = list(compiled(rf"(?P<begin>{_BEGIN})|{_END}").finditer(text))
@@ -184,7 +142,7 @@ def _is_no_stopgap(body: str) -> bool:
 # Cookies
 
 _COOKIE = (  # a header, an assignment, an option of curl
-    r"cookie2?\\?[\"'`]?(?:[ \t]*[:=|][ \t]*\\?[\"'`]?|[ \t]+[\"'])(?P<pairs>(?:=\"[!#-~]{8,2000}\"|[^\n\0\"'`]){10,4096}+)"
+    r"cookie2?\\?[\"'`]?(?:[ \t]*[:=|][ \t]*\\?[\"'`]?|[ \t]+[\"'])(?P<v>(?:=\"[!#-~]{8,2000}\"|[^\n\0\"'`]){10,4096}+)"
 )
 _COOKIE_PAIR = r"(?<![\w.-])(?P<name>[\w.-]{1,64}+)=\"?(?P<v>[A-Za-z0-9._~+/%:|!-]{10,2000}+={0,2})"
 _COOKIE_CALL = (  # `cookies["session"] = "…"`, `res.cookie("session", "…")`, `cookies.set('session', '…')`
@@ -196,11 +154,8 @@ def find_cookies(text: str, lower: str) -> Iterator[Secret]:
     """Find the session among the pairs of a Cookie or Set-Cookie header (RFC 6265), and in code."""
     if "cookie" not in lower:
         return
-    pairs = [
-        pair
-        for found in each(lower, ("cookie",), _COOKIE)
-        for pair in compiled(_COOKIE_PAIR).finditer(text, *found.span("pairs"))
-    ]
+    headers = Rule("authorization", _COOKIE, "", bool).find(lower, starts(lower, "cookie"))
+    pairs = [pair for header in headers for pair in compiled(_COOKIE_PAIR).finditer(text, header.start, header.end)]
     calls = [compiled(_COOKIE_CALL).match(text, at) for at in starts(lower, "cookie")]
     for found in (*pairs, *calls):
         if found and _opens_session(found["name"], found["v"]):

@@ -1,4 +1,4 @@
-"""Read the tables of patterns beside this module, and find what a pattern matches at a literal."""
+"""Read the tables of patterns beside this module, and find the values that a row describes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     Check = Callable[[str], bool]
     Row = dict[str, Any]
 
+_REACH = 254  # characters in front of a literal in which `behind` is looked for
 MASK = "\0"  # stands for text that is redacted already; no pattern matches it
 UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 
@@ -68,15 +69,45 @@ def expand(pattern: str, parts: Row) -> str:
     return pattern
 
 
-def each(text: str, literals: Iterable[str], pattern: str) -> Iterator[re.Match[str]]:
-    """Yield the matches that start at one of the literals, left to right for each literal, none within another."""
-    for literal in literals:
-        at = text.find(literal)
-        while at >= 0:
-            found = compiled(pattern).match(text, at)
-            if found:
-                yield found
-            at = text.find(literal, max(found.end() if found else 0, at + 1))
+@value
+class Rule:
+    """What a row of a table says: the pattern of a value, what must stand in front of it, and how the value is judged."""
+
+    kind: str
+    pattern: str
+    behind: str
+    check: Check
+
+    def find(self, text: str, places: Iterable[int]) -> Iterator[Secret]:
+        """Yield the values of the pattern that starts at one of these places, none within another."""
+        done = 0
+        for at in places:
+            found = compiled(self.pattern).match(text, at) if at >= done else None
+            if found is None:
+                continue
+            done = found.end()
+            group: str | int = "v" if "v" in found.re.groupindex else 0
+            start, end = found.span(group)
+            if self.behind:
+                before = compiled(self.behind).search(text, max(0, at - _REACH), at)
+                if before is None:
+                    continue
+                start = before.start("v") if "v" in before.re.groupindex else start
+            if self.check(found["body"] if "body" in found.re.groupindex else text[start:end]):
+                yield Secret(self.kind, start, end)
+
+
+def rule_of(row: Row, parts: Row, check: Check) -> Rule:
+    """Return the rule of a row with a pattern, with prefixes and a body, or with a command and an option."""
+    if "prefixes" in row:
+        start = "|".join(map(re.escape, row["prefixes"]))
+        pattern = f"(?&edge)(?P<v>(?:{start})(?P<body>{row['body']}))"
+    elif "command" in row:
+        pattern = rf"(?i:{row['command']})(?=[ \t])[^\n|;\0]{{0,200}}?[ \t]{row['option']}(?&argument)"
+    else:
+        pattern = row.get("pattern", "")
+    behind = rf"(?:{row['behind']})\Z" if "behind" in row else ""
+    return Rule(row.get("kind", "assignment"), expand(pattern, parts), expand(behind, parts), check)
 
 
 def starts(text: str, literal: str) -> Iterator[int]:
@@ -85,14 +116,3 @@ def starts(text: str, literal: str) -> Iterator[int]:
     while at >= 0:
         yield at
         at = text.find(literal, at + len(literal))
-
-
-def values_at(kind: str, text: str, places: Iterable[int], pattern: str, check: Check) -> Iterator[Secret]:
-    """Yield the values `v` of a pattern that starts at one of these places and that `check` accepts, none within another."""
-    done = 0
-    for at in places:
-        found = compiled(pattern).match(text, at) if at >= done else None
-        if found and check(found["v"]):
-            yield Secret(kind, *found.span("v"))
-        if found:
-            done = found.end()

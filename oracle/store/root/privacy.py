@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from oracle.domain.safety.privacy import Rule, read_rules
-from oracle.domain.safety.required_literals import needles_of
+from oracle.domain.safety.required_literals import required_literals
 from oracle.errors import RulesUnusable
 from oracle.store.root.layout import Root
 from oracle.wording import say
@@ -48,19 +48,19 @@ class _Reading:
 class _Pattern:
     """A pattern of RE2's; one of which it is known what it needs is compiled when that first stands in a text."""
 
-    __slots__ = ("_compiled", "_item", "_needles", "_reading")
+    __slots__ = ("_compiled", "_item", "_literals", "_reading")
 
-    def __init__(self, item: Stated, needles: AbstractSet[str], reading: _Reading) -> None:
+    def __init__(self, item: Stated, literals: AbstractSet[str], reading: _Reading) -> None:
         self._item = item
-        self._needles = needles
+        self._literals = literals
         self._reading = reading
-        self._compiled: Any = None if needles else _compile(item)
+        self._compiled: Any = None if literals else _compile(item)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield where the pattern stands, left to right, never empty. Raises RulesUnusable."""
         reading = self._reading
         reading.see(text)
-        if self._needles and not any(needle in reading.folded for needle in self._needles):
+        if self._literals and not any(literal in reading.folded for literal in self._literals):
             return
         self.require()
         for found in self._compiled.finditer(reading.plain):
@@ -106,7 +106,7 @@ def _understand(stated: Sequence[Stated]) -> tuple[Rule, ...]:
             grammars[item.is_glob].Add(expression)
         except re2.error as error:
             raise _unusable(item) from error
-        found.append(Rule(f"{NAME}:{item.line}", _Pattern(item, needles_of(expression), reading)))
+        found.append(Rule(f"{NAME}:{item.line}", _Pattern(item, required_literals(expression), reading)))
     return tuple(found)
 
 

@@ -1,4 +1,4 @@
-"""Needles: wherever an expression stands, one of its needles does; nothing is claimed of what is not understood."""
+"""Required literals: one of them occurs wherever the expression matches. Nothing is claimed of unknown syntax."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle.domain.safety.required_literals import needles_of
+from oracle.domain.safety.required_literals import required_literals
 
 
 @pytest.mark.parametrize(
-    ("expression", "needles"),
+    ("expression", "literals"),
     [
         ("lotus", {"lotus"}),
         ("(?i)LoTus", {"lotus"}),
@@ -31,8 +31,8 @@ from oracle.domain.safety.required_literals import needles_of
         (r"(?i)\p{Greek}+straße", {"strasse"}),
     ],
 )
-def test_the_best_is_chosen_that_must_stand_there(expression: str, needles: set[str]) -> None:
-    assert needles_of(expression) == needles
+def test_the_best_is_chosen_that_must_stand_there(expression: str, literals: set[str]) -> None:
+    assert required_literals(expression) == literals
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_the_best_is_chosen_that_must_stand_there(expression: str, needles: set[
     ],
 )  # fmt: skip
 def test_nothing_is_claimed_where_nothing_is_known(expression: str) -> None:
-    assert needles_of(expression) == frozenset()
+    assert required_literals(expression) == frozenset()
 
 
 LETTERS = "abAB1-ßſK客"
@@ -70,9 +70,9 @@ EXPRESSIONS = st.lists(st.tuples(st.recursive(PARTS, joined, max_leaves=10), REP
 
 @settings(max_examples=600, deadline=None)
 @given(EXPRESSIONS, st.lists(st.text(st.sampled_from(LETTERS + "SsKk.]x\n"), max_size=8), min_size=1, max_size=8))
-def test_where_an_expression_stands_a_needle_does(expression: str, texts: list[str]) -> None:
-    needles = needles_of(expression)
-    assert "" not in needles
+def test_one_of_the_literals_occurs_wherever_the_expression_matches(expression: str, texts: list[str]) -> None:
+    literals = required_literals(expression)
+    assert "" not in literals
     options = re2.Options()
     options.log_errors = False
     try:
@@ -80,8 +80,8 @@ def test_where_an_expression_stands_a_needle_does(expression: str, texts: list[s
     except re2.error:
         return
     for text in texts:
-        if needles and compiled.search(text):
-            assert any(needle in text.casefold() for needle in needles)
+        if literals and compiled.search(text):
+            assert any(literal in text.casefold() for literal in literals)
 
 
 def test_every_letter_that_is_taken_for_another_is_folded_to_the_same() -> None:
@@ -90,4 +90,4 @@ def test_every_letter_that_is_taken_for_another_is_folded_to_the_same() -> None:
     for char in cased:
         for other in {char.lower(), char.upper(), char.lower().upper()}:
             if len(other) == 1 and re2.search(f"(?i)^{char}$", other):
-                assert needles_of(char) & {other.casefold()}
+                assert required_literals(char) & {other.casefold()}

@@ -39,7 +39,7 @@ class SecretFound(InvalidRecord):
 
 
 class PrivacyBlocked(SecretFound):
-    """A text holds what must not leave; the sentence names rule and place, never the value, and nothing was written or sent."""
+    """A text contains something that must not leave, so nothing was written or sent. The sentence never holds the value."""
 
     code = "privacy_blocked"
 
@@ -58,7 +58,7 @@ class InvalidName(UsageError):
 
 
 class RulesUnusable(UsageError):
-    """The owner's rules of what must not leave can't be used, so nothing is let through."""
+    """The owner's rules of what must not leave can't be used, so no text can be checked."""
 
     code = "rules_unusable"
 

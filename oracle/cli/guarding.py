@@ -15,7 +15,7 @@ from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
     from oracle.api import Oracle
-    from oracle.domain.safety.privacy import Finding
+    from oracle.domain.safety.privacy import PrivacyFinding
 
 
 def privacy(
@@ -47,7 +47,7 @@ def privacy(
         raise typer.Exit(1)
 
 
-def _look(oracle: Oracle, text: str | None, file: str) -> tuple[Finding, ...]:
+def _look(oracle: Oracle, text: str | None, file: str) -> tuple[PrivacyFinding, ...]:
     from oracle.app.guard import privacy
 
     if text is not None:

@@ -88,7 +88,7 @@ def test_what_the_owner_blocks_no_word_lets_through_but_replacing(squad: Squad) 
     rules.write_text("BLOCK: (\n", encoding="utf-8")
     with pytest.raises(RulesUnusable):
         squad.ask("Q-2")
-    with pytest.raises(UsageError, match="unknown"):
+    with pytest.raises(UsageError, match="Unknown policy"):
         squad.deliver(secrets="perhaps")
 
 

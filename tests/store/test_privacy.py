@@ -96,7 +96,7 @@ def test_a_file_that_can_not_be_read_lets_nothing_through(root: Path) -> None:
 def test_rules_in_another_encoding_let_nothing_through(root: Path, raw: bytes) -> None:
     place = state(root, "")
     Path(place.machine, privacy.NAME).write_bytes(raw)
-    with pytest.raises(RulesUnusable, match=r"privacy\.md:1 is no UTF-8"):
+    with pytest.raises(RulesUnusable, match=r"privacy\.md:1 is not UTF-8"):
         privacy.load(place)
 
 

@@ -1,7 +1,7 @@
-"""The guard before what leaves: records, wake-ups, questions to the outside. One door for all of them.
+"""Check what leaves: records, wake-ups, questions to the outside.
 
-Credentials and what the owner blocks stop a record or a wake-up. Personal data is named in a record's warnings; only a text
-that leaves the machine is stopped by it, since a wake-up must be able to name a path, and a record its author.
+Credentials and what the owner blocks stop a record or a wake-up. Personal data only adds a warning to a record, because a
+wake-up must be able to name a path, and a record its author. It stops a text that leaves the machine.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 
-from oracle.domain.safety.privacy import Finding, Guard, find_personal
+from oracle.domain.safety.privacy import Guard, PrivacyFinding, find_personal
 from oracle.errors import NotFound, PrivacyBlocked, UsageError
 from oracle.store.disk import input_file
 from oracle.store.root import privacy
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from oracle.app.context import Context
 
 RULES = f"{privacy.NAME}:"
-"""How the name of an owner's rule begins."""
+"""The beginning of the name of an owner's rule."""
 
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
@@ -33,7 +33,7 @@ def guard(context: Context, *, secrets: bool = True, personal: bool = False) -> 
 
 
 def require_clean(context: Context, texts: Mapping[str, str], *, what: str) -> None:
-    """Stop what is about to be sent when it holds a credential or is blocked. Raises PrivacyBlocked, RulesUnusable."""
+    """Raise PrivacyBlocked if a text to be sent holds a credential or is blocked. Raises RulesUnusable."""
     rules = guard(context)
     found = [finding for place, text in texts.items() for finding in rules.look(text, place)]
     if found:
@@ -41,13 +41,13 @@ def require_clean(context: Context, texts: Mapping[str, str], *, what: str) -> N
             "; ", dict.fromkeys(say("{rule} in {place}", rule=item.rule, place=item.place) for item in found)
         )
         raise PrivacyBlocked(
-            say("{what} holds what must not leave: {named}.", what=what, named=named),
-            hint=say("Take it out; `oracle privacy check` looks again."),
+            say("{what} contains something that must not leave: {named}.", what=what, named=named),
+            hint=say("Remove it. `oracle privacy check` checks again."),
         )
 
 
 def warnings(texts: Mapping[str, str]) -> list[Sentence]:
-    """Return a sentence for each sort of personal data in texts, which are named by their place."""
+    """Return a sentence for each sort of personal data in texts, by the name of their place."""
     if not any(True for _ in find_personal("\n".join(texts.values()))):
         return []
     found = [item for place, text in texts.items() for item in Guard(secrets=False).look(text, place)]
@@ -56,28 +56,28 @@ def warnings(texts: Mapping[str, str]) -> list[Sentence]:
     )[:10]
 
 
-def check_text(context: Context, text: str, place: str = "text") -> tuple[Finding, ...]:
-    """Return what a text holds that must not leave this machine. Raises RulesUnusable."""
+def check_text(context: Context, text: str, place: str = "text") -> tuple[PrivacyFinding, ...]:
+    """Return findings of what must not leave this machine. Raises RulesUnusable."""
     return guard(context, personal=True).look(text, place)
 
 
-def check_file(context: Context, path: str) -> tuple[Finding, ...]:
-    """Return the same of a file. Raises NotFound, UsageError for one that is no text."""
+def check_file(context: Context, path: str) -> tuple[PrivacyFinding, ...]:
+    """Return the findings of a file. Raises NotFound, and UsageError for a binary file."""
     if not os.path.exists(path):
-        raise NotFound(say("{path} is not there.", path=path), hint=say("Name a file."))
+        raise NotFound(say("{path} is not there.", path=path), hint=say("Give the path of a file."))
     raw = input_file.read(path, "--file")
     if b"\0" in raw:
         raise UsageError(
-            say("{path} can't be read: {reason}.", path=path, reason=say("it is no text")),
-            hint=say("Name a text file."),
+            say("{path} can't be read: {reason}.", path=path, reason=say("it is not text")),
+            hint=say("Give the path of a text file."),
         )
     return check_text(context, raw.decode("utf-8", "replace"), path)
 
 
-def check_staged(context: Context, repository: str) -> tuple[Finding, ...]:
-    """Return the same of the lines that the next commit in a repository would add, and of the paths it touches.
+def check_staged(context: Context, repository: str) -> tuple[PrivacyFinding, ...]:
+    """Return the findings of the lines that the next commit would add, and of the paths that it touches.
 
-    Raises UsageError outside of a repository.
+    Raises UsageError outside a repository.
     """
     from oracle.app.git import ask_git
 
@@ -86,14 +86,14 @@ def check_staged(context: Context, repository: str) -> tuple[Finding, ...]:
     _, names = ask_git(repository, *words, "--name-only", "--diff-filter=d", "-z")
     if code:
         raise UsageError(
-            say("{repository} is no repository of git, or git gave no answer.", repository=repository),
-            hint=say("Go into the repository."),
+            say("{repository} is not a Git repository, or Git failed.", repository=repository),
+            hint=say("Run the command inside the repository."),
         )
     rules = guard(context, personal=True)
     found = [item for name in names.split("\0") for item in rules.look(name, say("(a path)"))]
     for path, first, lines in _added(diff):
         found += [
-            Finding(item.rule, item.sort, path, item.line + first - 1, item.column)
+            PrivacyFinding(item.rule, item.sort, path, item.line + first - 1, item.column)
             for item in rules.look("\n".join(lines), path)
         ]
     return tuple(found)
@@ -102,7 +102,7 @@ def check_staged(context: Context, repository: str) -> tuple[Finding, ...]:
 def _added(diff: str) -> Iterator[tuple[str, int, list[str]]]:
     """Yield (path, number of the first line, the lines) of each piece that a diff without context adds.
 
-    Lines are counted, since one that is added may look like a heading of the diff.
+    It counts lines, because an added line may look like a header of the diff.
     """
     path, removed, added, first = "", 0, 0, 0
     lines: list[str] = []

@@ -1,6 +1,6 @@
-"""Look through what is about to be kept or handed over, whatever its shape, for what must not be: refuse or replace it. App room.
+"""Check values before they are written or handed over: refuse or replace what must not be in them.
 
-Findings name field and rule, never the value. `allow` is for secrets: what the owner of a Root blocks is no matter of a writer's.
+A finding names a field and a rule, never the value. A writer may `allow` secrets, but not what the owner of a Root blocks.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from oracle.wording import Sentence
 
 POLICIES = (REFUSE, REDACT, ALLOW) = ("refuse", "redact", "allow")
-"""What becomes of what looks like a secret."""
+"""What happens to a value that looks like a secret."""
 
 
 def require_policy(policy: str) -> None:
-    """Raise UsageError for a policy that is none."""
+    """Raise UsageError for an unknown policy."""
     if policy not in POLICIES:
         raise UsageError(
-            say("The policy {secrets!r} is unknown.", secrets=policy),
+            say("Unknown policy {secrets!r}.", secrets=policy),
             hint=say("Choose one of {choices}.", choices=POLICIES),
         )
 
@@ -38,10 +38,10 @@ def require_policy(policy: str) -> None:
 def look_through(
     context: Context, fields: Mapping[str, Any], policy: str
 ) -> tuple[dict[str, Any], tuple[Sentence, ...]]:
-    """Return fields with all that must not be kept replaced, and what was found where, () for nothing. Raises RulesUnusable."""
+    """Return fields with what must not be kept replaced, and sentences about it. Raises RulesUnusable."""
     guard = privacy.guard(context, secrets=policy != ALLOW)
     if not guard.finds_in(texts([item for item in fields.values() if item])):
-        return dict(fields), ()  # nearly always: each field is looked at alone only to name it
+        return dict(fields), ()  # nearly always; fields are checked one by one only to name them
     found: list[Sentence] = []
     values = {name: _clean(guard, item, name, found) for name, item in fields.items()}
     return values, tuple(dict.fromkeys(found))
@@ -50,28 +50,29 @@ def look_through(
 def guard_handoff(
     context: Context, fields: Mapping[str, Any], policy: str
 ) -> tuple[dict[str, Any], tuple[Sentence, ...]]:
-    """Return what is handed to another seat as it may be, and what was replaced. Raises SecretFound, PrivacyBlocked, UsageError."""
+    """Return the fields of a handoff as they may be, and what was replaced. Raises SecretFound, PrivacyBlocked, UsageError."""
     require_policy(policy)
     values, found = look_through(context, fields, policy)
     if not found or policy == REDACT:
         return values, found
     named = joined("; ", found)
     hint = say(
-        "Take it out, or hand it over with --secrets redact (it is replaced) or --secrets allow (it is no secret)."
+        "Remove it, or hand it over with --secrets redact (it is replaced) or --secrets allow (it is not a secret)."
     )
     if any(item.startswith(privacy.RULES) for item in found):
         raise PrivacyBlocked(
-            say("What is handed over holds what must not leave: {what}. Nothing was written.", what=named), hint=hint
+            say("The handoff contains something that must not leave: {what}. Nothing was written.", what=named),
+            hint=hint,
         )
     if policy == ALLOW:
         return dict(fields), ()
     raise SecretFound(
-        say("What is handed over holds what looks like a secret: {what}. Nothing was written.", what=named), hint=hint
+        say("The handoff contains what looks like a secret: {what}. Nothing was written.", what=named), hint=hint
     )
 
 
 def texts(value: object) -> Iterator[str]:
-    """Yield every text in a value of whatever shape, and what a map says as `key: value`."""
+    """Yield every text in a value of any shape, and each pair of a map as `key: value`."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -86,7 +87,7 @@ def texts(value: object) -> Iterator[str]:
 
 
 def _clean(guard: Guard, value: Any, name: str, found: list[Sentence]) -> Any:  # noqa: ANN401
-    """Return `value` with all that the guard finds in its texts replaced, whatever its shape; `found` names it."""
+    """Return a value of any shape with what the guard finds in its texts replaced. Add sentences about it to `found`."""
     if isinstance(value, str):
         text, rules = guard.clean(value)
         found += [say("{rule} in {place}", rule=rule, place=name) for rule in rules]
@@ -104,7 +105,7 @@ def _clean(guard: Guard, value: Any, name: str, found: list[Sentence]) -> Any:  
 
 
 def _clean_item(guard: Guard, key: str, item: Any, name: str, found: list[Sentence]) -> Any:  # noqa: ANN401
-    """Return a value of a map cleaned: beside its key a word may be a secret that it is not alone (`api_key: …`)."""
+    """Return a cleaned value of a map. Behind its key a word may be a secret that it is not alone (`api_key: …`)."""
     cleaned = _clean(guard, item, f"{name}.{key}", found)
     if isinstance(cleaned, str):
         beside, rules = guard.clean(f"{key}: {cleaned}")

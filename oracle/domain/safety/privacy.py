@@ -1,7 +1,7 @@
-"""What must not leave: credentials, what the owner of a Root blocks, and what belongs to persons. Domain room: pure.
+"""Find what must not leave: credentials, what the owner of a Root blocks, and personal data.
 
-A finding names a rule and a place, never the value. The owner's patterns come from a library that takes linear time for
-any of them; those of persons below are bounded in every repetition.
+A finding names a rule and a place, never the value. The owner's patterns are matched by a library that takes linear time
+for any of them. The patterns of personal data below have bounded repetitions.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
         """Find a pattern in a text."""
 
         def spans(self, text: str) -> Iterator[tuple[int, int]]:
-            """Yield where it stands, left to right, never empty. Raises RulesUnusable."""
+            """Yield the places of the pattern, left to right, none empty. Raises RulesUnusable."""
 
         def require(self) -> None:
-            """Make sure that it can be looked for at all. Raises RulesUnusable."""
+            """Make sure that the pattern can be used. Raises RulesUnusable."""
 
 
 SECRET, PERSONAL, BLOCKED = "secret", "personal", "blocked"
 MARK = "[REDACTED:blocked]"
 MOST_FINDINGS = 200
 _WALL = f"\n{MASK}\n"
-"""What no credential is read across; a line ends before it, as before the end of a text."""
+"""Between two texts: no credential is read across it, and a line ends in front of it, as at the end of a text."""
 
 
 @value
-class Stated:
+class RuleLine:
     """A line of `machine/privacy.md` that blocks something: a regular expression, or a text with `*` and `?` in it.
 
-    One that is unclear looks like a rule and can't be told for one; nobody knows what it was to block.
+    An unclear one looks like a rule but is not a valid one, so nobody knows what it was meant to block.
     """
 
     line: int
@@ -49,16 +49,16 @@ class Stated:
 
 
 @value
-class Rule:
-    """A pattern of the owner's, named by the file and the line that states it."""
+class OwnerRule:
+    """A pattern of the owner, named by its file and line."""
 
     name: str
     matcher: Matcher
 
 
 @value
-class Finding:
-    """What was found where: its rule, the sort of rule, the place, and the line and column of its first character."""
+class PrivacyFinding:
+    """What was found: its rule, the sort of rule, the place, and the line and column of its first character."""
 
     rule: str
     sort: str
@@ -77,22 +77,24 @@ class Finding:
 
 
 class Guard:
-    """The rules of one Root, and which of them hold for a use: credentials and personal data count unless they are left out."""
+    """The rules of one Root. Credentials and personal data are looked for unless they are switched off."""
 
     __slots__ = ("_personal", "_rules", "_secrets")
 
-    def __init__(self, rules: Sequence[Rule] = (), *, secrets: bool = True, personal: bool = True) -> None:
+    def __init__(self, rules: Sequence[OwnerRule] = (), *, secrets: bool = True, personal: bool = True) -> None:
         self._rules = tuple(rules)
         self._secrets = secrets
         self._personal = personal
 
-    def look(self, text: str, place: str) -> tuple[Finding, ...]:
-        """Return what stands in a text, in order; of a text with very much of it the beginning."""
-        found = sorted(self._spans(text))[:MOST_FINDINGS]
-        return tuple(_placed(text, place, start, sort, rule) for start, _, sort, rule in found)
+    def look(self, text: str, place: str) -> tuple[PrivacyFinding, ...]:
+        """Return what a text holds, in order, at most the first 200 findings."""
+        return tuple(
+            PrivacyFinding(rule, sort, place, text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
+            for start, _, sort, rule in sorted(self._spans(text))[:MOST_FINDINGS]
+        )
 
     def clean(self, text: str) -> tuple[str, tuple[str, ...]]:
-        """Replace credentials and what is blocked; return the text and the rules that found something. Personal data stays."""
+        """Replace credentials and what is blocked. Return the text and the rules that matched. Personal data stays."""
         secrets: Sequence[str] = ()
         if self._secrets:
             text, found = redact(text)
@@ -109,8 +111,8 @@ class Guard:
     def finds_in(self, texts: Iterable[str]) -> bool:
         """Tell whether `clean` would replace something in one of several texts.
 
-        Credentials are looked for in all of them at once, with a wall between them that none is read across: what follows a key
-        might make an example of it. What an owner's pattern says of a beginning and an end holds for each.
+        Credentials are looked for in all texts at once, with a wall between them. The owner's patterns are matched with
+        each text alone, as they may ask for the beginning or the end of it.
         """
         parts = list(texts)
         if self._secrets and find_secrets(_WALL.join(parts)):
@@ -126,11 +128,7 @@ class Guard:
             yield from ((start, end, PERSONAL, name) for name, start, end in find_personal(text))
 
 
-def _placed(text: str, place: str, start: int, sort: str, rule: str) -> Finding:
-    return Finding(rule, sort, place, text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
-
-
-# -- the owner's file --------------------------------------------------------------------------------------------------
+# The owner's file
 
 _ALLOWING = r"(?i)^#+.*(?:\ballow|\bexample|允许|白名单|示例|放行)"
 _ITEM = r"(?:[-*+•]|\d{1,4}[.)])\s+(?:\[[ xX]\]\s+)?"
@@ -139,14 +137,14 @@ _HIDDEN = r"[\0-\x08\x0e-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u206
 _LIKE_A_RULE = r"[\W_]*(?:BLOCK(?:ED|ING|S)?(?!\w)|(?i:block(?:ed|ing|s)?\W{0,4}[:：]\W*\S))"
 
 
-def read_rules(text: str) -> tuple[Stated, ...]:
+def read_rules(text: str) -> tuple[RuleLine, ...]:
     """Return what a `privacy.md` blocks: lines `BLOCK: <regular expression>`, and the items of its lists.
 
-    An item is a text in which `*` stands for anything in a line and `?` for one character; of an item with `code` in it, the
-    code. Lists under a heading of what is allowed, or of examples, block nothing, nor do fenced lines, but for `BLOCK:`. A line
-    that begins as a rule does and is none, and a fence that is never closed, are unclear.
+    In an item, `*` stands for anything but a blank and `?` for one character. Of an item with `code` in it, only the code
+    counts. Lists under a heading about what is allowed, or about examples, block nothing. Of fenced lines, only `BLOCK:`
+    blocks. A line that begins like a rule but is not a valid one is unclear, and so is a fence that is never closed.
     """
-    found: list[Stated] = []
+    found: list[RuleLine] = []
     fenced = 0
     is_allowing = False
     for number, raw in enumerate(text.splitlines(), 1):
@@ -156,24 +154,24 @@ def read_rules(text: str) -> tuple[Stated, ...]:
         elif line.startswith("#") and not fenced and not _looks_like_a_rule(line):
             is_allowing = compiled(_ALLOWING).match(line) is not None
         else:
-            found += _stated(line, number, blocks_items=not (is_allowing or fenced))
-    return (*found, Stated(fenced, "", is_unclear=True)) if fenced else tuple(found)
+            found += _rules_in(line, number, blocks_items=not (is_allowing or fenced))
+    return (*found, RuleLine(fenced, "", is_unclear=True)) if fenced else tuple(found)
 
 
-def _stated(line: str, number: int, *, blocks_items: bool) -> list[Stated]:
+def _rules_in(line: str, number: int, *, blocks_items: bool) -> list[RuleLine]:
     begun = compiled(_ITEM).match(line)
     item = line[begun.end() :].strip() if begun else line
     rule = compiled(_RULE).match(item)
-    if (rule or begun) and compiled(_HIDDEN).search(item):  # it would stand in no text that anybody writes
-        return [Stated(number, "", is_unclear=True)]
+    if (rule or begun) and compiled(_HIDDEN).search(item):  # no text that anybody writes would match
+        return [RuleLine(number, "", is_unclear=True)]
     if rule is not None and (rule[2] or "BLOCK" in rule[0]):  # `Block:` may begin a list
-        return [Stated(number, _without_marks(rule[1], rule[2].strip()))]
+        return [RuleLine(number, _without_marks(rule[1], rule[2].strip()))]
     if _looks_like_a_rule(item):
-        return [Stated(number, "", is_unclear=True)]
+        return [RuleLine(number, "", is_unclear=True)]
     if begun is None or not blocks_items or not item:
         return []
     codes = compiled(r"`([^`\n]{1,400})`").findall(item)
-    return [Stated(number, pattern.strip(), is_glob=True) for pattern in codes or [item]]
+    return [RuleLine(number, pattern.strip(), is_glob=True) for pattern in codes or [item]]
 
 
 def _without_marks(around: str | None, pattern: str) -> str:
@@ -185,14 +183,14 @@ def _without_marks(around: str | None, pattern: str) -> str:
 
 
 def _looks_like_a_rule(line: str) -> bool:
-    """Tell whether a line begins as a rule does. A heading may be called so, and in a comment nothing is meant."""
+    """Tell whether a line begins like a rule. A heading may have such a name, and a comment blocks nothing."""
     if line.startswith("#"):
         headed = compiled(_RULE).match(line.lstrip("# "))
         return headed is not None and bool(headed[2])
     return not line.startswith("<!--") and compiled(_LIKE_A_RULE).match(normalize("NFKC", line)) is not None
 
 
-# -- what belongs to persons -------------------------------------------------------------------------------------------
+# Personal data
 
 _MAIL = r"[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![\w@/-]|\.\w)"
 _NO_MAIL = (
@@ -223,7 +221,7 @@ _RULES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "chat-id": (("oc_", "ou_", "on_", "om_", "og_", "-100"), _CHAT),
     "home-path": (("/home/", "/Users/", "\\Users\\"), _HOME),
 }
-"""Rule -> texts of which one must stand somewhere (else enough digits), and the pattern."""
+"""Rule -> literals of which the text must hold one (or enough digits, if there are none), and the pattern."""
 
 PERSONAL_RULES = tuple(_RULES)
 
@@ -231,7 +229,7 @@ PERSONAL_RULES = tuple(_RULES)
 def find_personal(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield (rule, start, end) of mail addresses, phone numbers, ids of chats and users, and paths into somebody's home.
 
-    Addresses and names that documentation is written with are nobody's.
+    Addresses and names from documentation are not personal: `you@example.com`, `/home/user`.
     """
     for name, (literals, pattern) in _RULES.items():
         is_there = any(literal in text for literal in literals) if literals else _digits(text) >= _FEWEST_DIGITS

@@ -1,1 +1,1 @@
-"""Transports of wake-ups behind one protocol. A wake-up tells a session to look; it never carries the answer."""
+"""Wake seats in tmux. A wake-up tells a session where to look; it never carries the answer."""

@@ -1,4 +1,4 @@
-"""What a wake-up is and how it can end: the `Waker` protocol, its four outcomes and what may be typed at all. Pure."""
+"""The `Waker` protocol, the four outcomes of a wake-up, and the texts that may be typed."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from oracle.wording import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LONGEST_TEXT = 8192
-"""Bytes of UTF-8 in one wake-up."""
+MAX_TEXT_BYTES = 8192
+"""Bytes of UTF-8 of one wake-up."""
 
 NO_SERVER = say("no tmux server runs")
-"""Why nobody can be reached where tmux was not started."""
+"""The reason when tmux was not started."""
 
 _UNTYPABLE = frozenset(("Cc", "Cs", "Zl", "Zp"))
 
 
 @dataclass(frozen=True, slots=True)
 class Woken:
-    """The text was submitted: it was seen in the input box of the session's pane, and seen leaving it."""
+    """The text was submitted: it was seen in the input box of the pane, and seen leaving it."""
 
     session: str
     pane: str
@@ -31,7 +31,7 @@ class Woken:
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """Nothing was typed: the agent works, somebody types, or the server does not answer. Try again later."""
+    """Nothing was typed: the agent is working, a person is typing, or the server does not answer. Try again later."""
 
     session: str
     reason: str
@@ -39,7 +39,7 @@ class Busy:
 
 @dataclass(frozen=True, slots=True)
 class NoSession:
-    """No session of these names runs, or the only one there is has no live pane (then `dead` names it)."""
+    """No session with one of these names runs, or it has no live pane (then `dead` names the session)."""
 
     names: tuple[str, ...]
     reason: str
@@ -48,7 +48,7 @@ class NoSession:
 
 @dataclass(frozen=True, slots=True)
 class Stranded:
-    """The text was typed and not seen to be submitted; `wake_again` does the rest and types nothing twice."""
+    """The text was typed but not seen to be submitted. `wake_again` does the rest without typing it twice."""
 
     session: str
     pane: str
@@ -59,24 +59,24 @@ Outcome = Woken | Busy | NoSession | Stranded
 
 
 class Waker(Protocol):
-    """Reach a seat by the names that its session may have, the likeliest first."""
+    """Reach a seat by the names that its session may have, most likely first."""
 
     def wake(self, names: Sequence[str], text: str, *, seat: str = "", patience: float = ...) -> Outcome:
-        """Submit `text` to the first of these sessions that runs; wait at most `patience` seconds until it is idle.
+        """Submit `text` to the first of these sessions that runs. Wait at most `patience` seconds until it is idle.
 
-        `seat` picks the pane among several. Raises UsageError for a text that must not be typed.
+        `seat` selects a pane among several. Raises UsageError for a text that must not be typed.
         """
         ...
 
     def wake_again(self, names: Sequence[str], text: str, *, seat: str = "", patience: float = ...) -> Outcome:
-        """Try again a wake-up that ended Stranded: nothing is typed when the text turns out to be submitted."""
+        """Repeat a wake-up that ended Stranded. Nothing is typed if the text was submitted in the meantime."""
         ...
 
 
 def check_text(text: str) -> str:
-    """Return `text` when it may be typed into an input box.
+    """Return `text` if it may be typed into an input box.
 
-    Raises UsageError for an empty text, control characters (line ends and tabs too) and more than 8 KiB of UTF-8.
+    Raises UsageError for an empty text, for control characters (also line ends and tabs), and for more than 8 KiB.
     """
     if not text.strip():
         raise UsageError(say("A wake-up needs a text."), hint=say("Say in one line where to look."))
@@ -87,12 +87,12 @@ def check_text(text: str) -> str:
             hint=say("Say in one line where to look; line ends, tabs and escape sequences can't be typed."),
         )
     size = len(text.encode("utf-8"))
-    if size > LONGEST_TEXT:
+    if size > MAX_TEXT_BYTES:
         raise UsageError(
             say(
                 "The text of a wake-up has {size} bytes, more than the {most} that may be typed.",
                 size=size,
-                most=LONGEST_TEXT,
+                most=MAX_TEXT_BYTES,
             ),
             hint=say("Write the content to a file and name the file."),
         )

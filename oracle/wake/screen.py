@@ -1,7 +1,7 @@
-"""What a pane's screen says: is the agent idle, what stands in its input box, was a text submitted. Pure.
+"""Read the screen of a pane: is the agent idle, what is in its input box, was a text submitted.
 
-Clients draw their boxes in many ways and change them between versions. What holds for all of them is that typed text ends
-right before the cursor, and that the box is as it was before once the text is submitted.
+Clients draw their boxes in many ways and change them between versions. In all of them typed text ends right before the
+cursor, and the box looks as before once the text is submitted.
 """
 
 from __future__ import annotations
@@ -12,31 +12,29 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 _GLYPHS = "❯›>"  # what agents put in front of their input
-_FRAME = re.compile(r"[\s\u2500-\u259f|]+")  # blanks, lines and blocks that boxes are drawn with
-_RULE = re.compile(r"\s*[\u2500-\u257f]{3}")  # a box's upper edge; clients write into it how much has scrolled away
+_FRAME = re.compile(r"[\s\u2500-\u259f|]+")  # blanks, lines and blocks that clients draw boxes with
+_RULE = re.compile(
+    r"\s*[\u2500-\u257f]{3}"
+)  # the upper edge of a box; clients write into it how much has scrolled away
 _KEY = r"\besc(?:ape)? to (?:interrupt|cancel|stop)\b"
 _FOOTER = re.compile(_KEY, re.IGNORECASE)
 _STATUS = re.compile(rf"^[^{_GLYPHS}].*\([^()]*{_KEY}[^()]*\)$", re.IGNORECASE)  # ✽ Thinking… (12s · esc to interrupt)
-_SPINNING = re.compile(r"[\u2801-\u28ff◐◑◒◓◴◵◶◷]")  # in a pane's title: the agent's own sign that it works
+_SPINNING = re.compile(r"[\u2801-\u28ff◐◑◒◓◴◵◶◷]")  # in the title of a pane: the agent shows that it is working
 _COLLAPSED = re.compile(r"\[Pasted [^\]]*\]$")  # how clients show a long paste
 _SIGNS = "$#%>❯➜»λ▶"  # what shells end their prompts with
 _PROMPT = re.compile(rf"[{_SIGNS}] ?$")
-_COMMAND = re.compile(
-    rf"[{_SIGNS}] +\S"
-)  # something stands behind a prompt: what follows is a command, though it ends in `>`
+_COMMAND = re.compile(rf"[{_SIGNS}] +\S")  # text behind a prompt is a command, even if it ends in `>`
 _QUESTION = re.compile(r"(?:\?|[\[(][^\[\]()]*/[^\[\]()]*[\])][?:]?)\s*$")  # Delete everything? [y/N]
-_CONTINUED = re.compile(
-    r"(?:[a-z]+ )*(?:[a-z]+)?>"
-)  # `>`, `quote>`, `for then>`: a shell waits for the rest of a command
+_CONTINUED = re.compile(r"(?:[a-z]+ )*(?:[a-z]+)?>")  # `>`, `quote>`: a shell waits for the rest of a command
 _IN_NAME = re.compile(r"[\w.-]")
-_ABOVE = 4  # rows above the cursor in which a client's status is looked for
-_TAIL = 60  # characters of a text's end that are looked for
-_ENOUGH = 16  # characters that will do where a small box shows no more
+_ABOVE = 4  # rows above the cursor that may hold the status of a client
+_TAIL = 60  # last characters of a text that are compared
+_ENOUGH = 16  # characters that are enough when a small box shows no more
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The visible rows of a pane, the cursor in columns and rows from 0, the width in columns, the pane's title and program."""
+    """The visible rows of a pane, the column and row of its cursor from 0, its width, title and program."""
 
     rows: tuple[str, ...]
     column: int
@@ -47,12 +45,12 @@ class Screen:
 
     @property
     def before_cursor(self) -> str:
-        """The cursor's row up to the cursor."""
+        """The row of the cursor up to the cursor."""
         return _cut(self.rows[self.row], self.column) if self.row < len(self.rows) else ""
 
     @property
     def behind_cursor(self) -> str:
-        """The cursor's row from the cursor on."""
+        """The row of the cursor from the cursor on."""
         return self.rows[self.row][len(self.before_cursor) :] if self.row < len(self.rows) else ""
 
 
@@ -65,9 +63,9 @@ class Sight(StrEnum):
 
 
 def is_working(screen: Screen) -> bool:
-    """Tell whether the agent says that it works: by a spinner in the title, or by the key that interrupts it.
+    """Return whether the agent shows that it is working: by a spinner in the title, or by the key that interrupts it.
 
-    Clients name that key in the rows below the box, or in a status above it; a conversation about it is neither.
+    Clients name that key below the box or in a status line above it. The same words in a conversation do not count.
     """
     if _SPINNING.match(screen.title.strip()):
         return True
@@ -76,10 +74,10 @@ def is_working(screen: Screen) -> bool:
 
 
 def draft(screen: Screen) -> str:
-    """Return what stands in the input box before the cursor, as far as the screen shows where the box begins.
+    """Return the text in the input box before the cursor, "" if the screen does not show where the box begins.
 
-    It begins at a prompt sign, or at the edge above when its first rows have scrolled away. A box's further rows are
-    indented; at the left margin a row that has no prompt sign belongs to no box.
+    A box begins at a prompt sign, or at its upper edge when its first rows have scrolled away. Its other rows are
+    indented; a row at the left margin without a prompt sign is outside.
     """
     if not screen.column:
         return ""
@@ -101,17 +99,17 @@ def _join(rows: list[str]) -> str:
 
 
 def is_in_shell_mode(screen: Screen) -> bool:
-    """Tell whether the box would run what is typed as a command of the shell: its prompt sign is `!` then."""
+    """Return whether the box would run typed text as a shell command: its prompt sign is `!`."""
     below_edge = 0 < screen.row <= len(screen.rows) and _RULE.match(screen.rows[screen.row - 1])
     return bool(below_edge) and screen.before_cursor.lstrip()[:1] == "!"
 
 
 def is_at_prompt(screen: Screen) -> bool:
-    """Tell whether a shell's cursor stands at an empty prompt; in doubt it does not.
+    """Return whether the cursor of a shell is at an empty prompt. In doubt it is not.
 
-    Left of it are a prompt's sign and one blank at most, right of it nothing; no command and no second line of one is begun.
-    The empty box of a client that a shell's script runs is as good, whatever it suggests behind the cursor: it has two edges or a
-    prompt sign that no shell has.
+    Left of the cursor are a prompt sign and at most one blank, right of it is nothing, and no command has begun.
+    The empty box of a client that a shell script runs counts as well: it has two edges, or a prompt sign that no shell
+    has. What the client suggests behind the cursor does not matter.
     """
     left = screen.before_cursor
     if _is_empty_box(screen) or left.strip() == "›":
@@ -122,7 +120,7 @@ def is_at_prompt(screen: Screen) -> bool:
 
 
 def is_asked(screen: Screen) -> bool:
-    """Tell whether a question stands right before the cursor, which a program would take a text for the answer to."""
+    """Return whether a question is right before the cursor: a program would take a typed text as the answer."""
     return _QUESTION.search(screen.before_cursor) is not None and not draft(screen)
 
 
@@ -133,7 +131,7 @@ def _is_empty_box(screen: Screen) -> bool:
 
 
 def sight(screen: Screen, text: str, *, before: Screen) -> Sight:
-    """Tell where `text` is seen, compared with the screen before it was typed."""
+    """Return where `text` appeared, compared with the screen before it was typed."""
     if _ends_at_cursor(screen, text):
         return Sight.IN_BOX
     if _collapse_ends_at_cursor(screen) and not _collapse_ends_at_cursor(before):
@@ -143,13 +141,13 @@ def sight(screen: Screen, text: str, *, before: Screen) -> Sight:
 
 
 def holds(screen: Screen, text: str) -> bool:
-    """Tell whether `text` is what stands in the input box, or the end of it what is visible: it was never submitted."""
+    """Return whether the input box holds `text`, or shows its end: the text was not submitted."""
     seen, whole = _squeeze(draft(screen)), _squeeze(text)
     return seen == whole or (len(seen) >= _ENOUGH and whole.endswith(seen))
 
 
 def shows(screen: Screen, text: str) -> bool:
-    """Tell whether the whole of `text` is on the screen, not as the end of a longer word: many wake-ups end alike."""
+    """Return whether all of `text` is on the screen, not as the end of a longer word: many wake-ups end alike."""
     whole = _squeeze(text)
     for start, row in enumerate(screen.rows):
         found = _squeeze("".join(screen.rows[start:])).find(whole, 0, len(_squeeze(row)) + len(whole))
@@ -159,7 +157,7 @@ def shows(screen: Screen, text: str) -> bool:
 
 
 def is_submitted(screen: Screen, text: str, *, before: Screen, typed: Screen) -> bool:
-    """Tell whether `text`, seen in `typed`, has left the input box that was empty in `before`."""
+    """Return whether `text`, which `typed` shows, has left the input box that was empty in `before`."""
     if sight(typed, text, before=before) is Sight.ELSEWHERE:
         return not _is_still_there(screen, _tail(text), typed)
     if screen.before_cursor == before.before_cursor and screen.before_cursor != typed.before_cursor:
@@ -168,7 +166,7 @@ def is_submitted(screen: Screen, text: str, *, before: Screen, typed: Screen) ->
 
 
 def _is_still_there(screen: Screen, tail: str, typed: Screen) -> bool:
-    """Tell whether the lower rows, where a box without a cursor is, show the text just as when it was typed."""
+    """Return whether the lower rows, where a box without a cursor is, still show the text as when it was typed."""
     for start in range(len(typed.rows) - 1, -1, -1):
         if tail in _squeeze("".join(typed.rows[start:])):
             return screen.rows[start:] == typed.rows[start:]
@@ -176,9 +174,9 @@ def _is_still_there(screen: Screen, tail: str, typed: Screen) -> bool:
 
 
 def _ends_at_cursor(screen: Screen, text: str) -> bool:
-    """Tell whether the text's end stands right before the cursor, wrapped and framed as the client likes.
+    """Return whether the text ends right before the cursor, however the client wraps and frames it.
 
-    Blank rows between are passed over: that is what a line end in the box looks like.
+    Blank rows between are skipped: a line end in the box looks like that.
     """
     tail = _tail(text)
     seen = ""
@@ -202,7 +200,7 @@ def _tail(text: str) -> str:
 
 
 def _squeeze(text: str) -> str:
-    """Return the text without what wrapping and frames add."""
+    """Return the text without the characters that wrapping and frames add."""
     return _FRAME.sub("", text)
 
 
@@ -211,7 +209,7 @@ def _count(screen: Screen, tail: str) -> int:
 
 
 def _cut(row: str, columns: int) -> str:
-    """Return the first columns of a row; a wide character takes two, a combining one none. Missing ones are blanks."""
+    """Return the first columns of a row, filled with blanks. A wide character takes two, a combining one none."""
     used = 0
     for index, char in enumerate(row):
         wide = 0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF")

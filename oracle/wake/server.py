@@ -1,6 +1,6 @@
-"""A tmux server asked through libtmux, with a bound on the time of every answer, and a lock for each pane.
+"""Talk to a tmux server through libtmux, with a time limit on every answer and a lock for each pane.
 
-Nothing here goes through a shell, a key table or a format: words are arguments, a text is a buffer, a pane is its id.
+Nothing passes through a shell, a key table or a format: words are arguments, texts are buffers, panes are named by id.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 ANSWER_TIME = 1.5
-"""Seconds that a server may take for an answer; a healthy one takes some milliseconds."""
+"""Seconds that a server may take to answer. A healthy one takes a few milliseconds."""
 
 _NONE_RUNS = re.compile(r"^no server running|^error connecting .*\((No such file or directory|Connection refused)\)$")
 _POLL = 0.02
@@ -34,20 +34,20 @@ _SCREEN_FIELDS = ("cursor_x", "cursor_y", "pane_width", "pane_current_command", 
 
 
 class Unanswered(Exception):
-    """The server is there and does not answer in time."""
+    """The server runs but does not answer in time."""
 
 
 class NoServer(Exception):
-    """No tmux server can be reached; the text says why."""
+    """No tmux server can be reached. The text is the reason."""
 
 
 class PaneGone(Exception):
-    """The pane went away between two commands."""
+    """The pane was closed between two commands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """One pane as the server describes it; `seat` is what the operator's `@oracle_seat` says."""
+    """One pane as the server describes it. `seat` is the value of the option `@oracle_seat`."""
 
     pane_id: str
     is_dead: bool
@@ -61,19 +61,19 @@ class Pane:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """What a tmux command printed and how it ended, in the form that libtmux gives its own callers."""
+class TmuxReply:
+    """The output and exit code of a tmux command, in the form of libtmux."""
 
     stdout: list[str]
     stderr: list[str]
     returncode: int
 
 
-class Commands(Protocol):
-    """Run one tmux command; `target` is what it is about."""
+class TmuxCommands(Protocol):
+    """Run tmux commands. `target` is the pane that a command is for."""
 
-    def cmd(self, cmd: str, *args: str, target: str | int | None = None) -> Reply:
-        """Return how it ended. Raises NoServer, Unanswered."""
+    def cmd(self, cmd: str, *args: str, target: str | int | None = None) -> TmuxReply:
+        """Return the reply. Raises NoServer, Unanswered."""
         ...
 
 
@@ -85,7 +85,7 @@ class Server:
         self._socket = socket
 
     def panes(self) -> list[Pane]:
-        """Return the panes of every session, oldest first; one that several sessions share stands under each.
+        """Return the panes of all sessions, oldest first. A pane that sessions share is listed for each of them.
 
         Raises NoServer, Unanswered.
         """
@@ -98,18 +98,18 @@ class Server:
         return sorted(found, key=lambda pane: int(pane.pane_id[1:]))
 
     def pane(self, pane_id: str) -> Pane:
-        """Return a pane as it is now. Raises PaneGone."""
+        """Return the current state of a pane. Raises PaneGone."""
         for pane in self.panes():
             if pane.pane_id == pane_id:
                 return pane
         raise _gone(pane_id)
 
     def leave_modes(self, pane_id: str) -> None:
-        """End copy mode, and whatever mode lies under it, so that keys reach the program."""
+        """End copy mode and any mode below it, so that keys reach the program."""
         self._to(pane_id, "copy-mode", "-q")
 
     def screen(self, pane_id: str) -> Screen:
-        """Return what the pane shows, with its cursor. Raises PaneGone."""
+        """Return the rows of the pane and its cursor. Raises PaneGone."""
         wanted = "\t".join(f"#{{{field}}}" for field in _SCREEN_FIELDS)
         reply = self._to(pane_id, "display-message", "-p", wanted, ";", "capture-pane", "-p", "-t", pane_id)
         if not reply.stdout:
@@ -118,10 +118,10 @@ class Server:
         return Screen(tuple(reply.stdout[1:]), int(column), int(row), int(width), title, command)
 
     def paste(self, pane_id: str, text: str) -> None:
-        """Paste a text into a pane, bracketed where the program asked for that, through a buffer of its own name.
+        """Paste a text into a pane through a named buffer, bracketed if the program asked for it.
 
-        The buffer comes as an argument, so that no file is left behind by a kill; tmux takes a `;` at the end of a word
-        for the end of a command unless a backslash says otherwise.
+        The text is an argument, so that a killed process leaves no file behind. tmux ends a command at a `;` that ends
+        a word, unless a backslash precedes it.
         """
         name = f"oracle-{os.getpid()}-{time.monotonic_ns()}"
         word = text[:-1] + "\\;" if text.endswith(";") else text
@@ -135,7 +135,7 @@ class Server:
         """Press Enter in a pane."""
         self._to(pane_id, "send-keys", "Enter")
 
-    def _to(self, pane_id: str, command: str, *words: str) -> Reply:
+    def _to(self, pane_id: str, command: str, *words: str) -> TmuxReply:
         reply = self._tmux.cmd(command, *words, target=pane_id)
         if reply.returncode:
             raise _gone(pane_id)
@@ -143,9 +143,9 @@ class Server:
 
     @contextmanager
     def alone_with(self, pane: Pane, *, until: float) -> Iterator[bool]:
-        """Hold a pane's lock, waiting until a moment of the monotonic clock; yield whether it is ours.
+        """Lock a pane, waiting until a moment of the monotonic clock. Yield whether the lock was obtained.
 
-        The lock lies on the pane's terminal itself: it needs no file, counts for every Root and ends with its holder.
+        The lock is on the terminal of the pane: it needs no file, is shared by all Roots and ends with its process.
         """
         handle = self._open_lock(pane)
         try:
@@ -172,7 +172,7 @@ def _lock(handle: int, *, until: float) -> bool:
                 return False
             time.sleep(_POLL)
         except OSError:
-            return True  # a terminal that can't be locked is worth no refusal
+            return True  # a terminal that can't be locked is no reason to refuse
         else:
             return True
 
@@ -190,16 +190,16 @@ def _read_pane(line: str) -> Pane | None:
     return Pane(pane_id, is_dead, in_mode, is_off, is_synchronized, tty, seat, command, session)
 
 
-def _last_line(reply: Reply) -> str:
+def _last_line(reply: TmuxReply) -> str:
     return reply.stderr[-1] if reply.stderr else ""
 
 
-def _bounded(socket: str) -> Commands:
-    """Return a libtmux server whose every command ends within ANSWER_TIME: libtmux itself would wait for ever."""
+def _bounded(socket: str) -> TmuxCommands:
+    """Return a libtmux server whose commands end within ANSWER_TIME. libtmux itself has no time limit."""
     import libtmux
 
     class Bounded(libtmux.Server):
-        def cmd(self, cmd: str, *args: object, target: str | int | None = None) -> Reply:  # type: ignore[override]
+        def cmd(self, cmd: str, *args: object, target: str | int | None = None) -> TmuxReply:  # type: ignore[override]
             where = ("-S", str(self.socket_path)) if self.socket_path else ("-L", self.socket_name or "default")
             aim = () if target is None else ("-t", str(target))
             return _run(["tmux", "-u", *where, cmd, *aim, *map(str, args)])
@@ -207,7 +207,7 @@ def _bounded(socket: str) -> Commands:
     return Bounded(socket_path=socket) if "/" in socket else Bounded(socket_name=socket or None)
 
 
-def _run(words: Sequence[str]) -> Reply:
+def _run(words: Sequence[str]) -> TmuxReply:
     environ = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE")}
     try:
         done = subprocess.run(
@@ -223,4 +223,4 @@ def _run(words: Sequence[str]) -> Reply:
     except FileNotFoundError:
         raise NoServer(say("tmux is not installed")) from None
     out, err = (stream.decode("utf-8", "replace").rstrip("\n") for stream in (done.stdout, done.stderr))
-    return Reply(out.split("\n") if out else [], err.split("\n") if err else [], done.returncode)
+    return TmuxReply(out.split("\n") if out else [], err.split("\n") if err else [], done.returncode)

@@ -1,4 +1,4 @@
-"""Which tmux session a seat has: the names it may go by, from what other tools note and from convention. Reads only."""
+"""Find the tmux session of a seat: the names that it may have, by the files of other tools and by convention."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from oracle.store.root.layout import Root
 
 TOOLS = ("claude", "codex", "gemini", "opencode", "qwen")
-"""The agents whose name launchers put behind the seat's."""
+"""Agents whose name launchers append to that of the seat."""
 
-_MOST_BYTES = 4 << 20
+_MAX_BYTES = 4 << 20
 
 
 def session_names(project: str, seat: str, *, noted: str = "", registered: str = "", tool: str = "") -> tuple[str, ...]:
-    """Return the exact names that the session of a seat may have, the likeliest first.
+    """Return the exact names that the session of a seat may have, most likely first.
 
-    `noted` is what the seat's own `session.toml` says, `registered` what the registry of projects says; then come
-    `<project>-<seat>` and the same with the name of a tool behind it. Nothing is ever a prefix of a name.
+    In order: the name in the seat's `session.toml` (`noted`), the name in the registry of projects (`registered`),
+    `<project>-<seat>`, and the same with the name of a tool. A prefix of a name never matches.
     """
     plain = f"{project}-{seat}" if project else seat
     tools = dict.fromkeys(filter(None, (tool, *TOOLS)))
@@ -33,14 +33,14 @@ def session_names(project: str, seat: str, *, noted: str = "", registered: str =
 
 
 def find_session_names(root: Root, project: str, seat: str, *, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Return `session_names` of a seat with what the disk says of it. Raises InvalidName for a name that is none."""
+    """Return `session_names` of a seat with the names on disk. Raises InvalidName for an invalid project or seat."""
     noted, tool = _read_session_file(root, check_name(project, "project"), check_name(seat, "seat"))
     registered = _read_registry(root, project, seat, environ=environ)
     return session_names(project, seat, noted=noted, registered=registered, tool=tool)
 
 
 def bound_projects(root: Root) -> list[str]:
-    """Return the projects that are bound to sessions: those with a PROJECT_BINDING.toml in their task tree."""
+    """Return the projects that are bound to sessions by a PROJECT_BINDING.toml in their task tree."""
     try:
         names = sorted(os.listdir(root.tasks))
     except OSError:
@@ -49,7 +49,7 @@ def bound_projects(root: Root) -> list[str]:
 
 
 def _read_session_file(root: Root, project: str, seat: str) -> tuple[str, str]:
-    """Return (session, tool) of `sessions/<project>/<seat>/session.toml`; what can't be read says nothing."""
+    """Return session and tool from `sessions/<project>/<seat>/session.toml`, "" for what can't be read."""
     raw = _read(f"{root.sessions}/{project}/{seat}/session.toml")
     try:
         content = tomllib.loads(raw.decode("utf-8-sig"))
@@ -67,7 +67,7 @@ def _read_registry(root: Root, project: str, seat: str, *, environ: Mapping[str,
 def _read(path: str) -> bytes:
     try:
         with open(path, "rb") as stream:
-            return stream.read(_MOST_BYTES)
+            return stream.read(_MAX_BYTES)
     except OSError:
         return b""
 
@@ -84,11 +84,11 @@ def _is_name(value: str) -> bool:
 
 
 def tmux_socket(environ: Mapping[str, str]) -> str:
-    """Return the server to talk to: `ORACLE_TMUX_SOCKET` (a name or a path), else the one around us, "" for the default."""
+    """Return the socket of the tmux server: `ORACLE_TMUX_SOCKET` (a name or a path), else that of this process, else ""."""
     return environ.get("ORACLE_TMUX_SOCKET") or own_socket(environ)
 
 
 def own_socket(environ: Mapping[str, str]) -> str:
-    """Return the path of the server that this process runs in, from `TMUX`, or ""."""
+    """Return the socket of the tmux server that this process runs in, from `TMUX`, or ""."""
     path = environ.get("TMUX", "").rpartition(",")[0].rpartition(",")[0]
     return path if os.path.isabs(path) else ""

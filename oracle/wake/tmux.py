@@ -1,10 +1,11 @@
-"""Wake a seat in tmux: find its pane, wait until its agent is idle, paste, submit, and look whether it was submitted.
+"""Wake a seat in tmux: find its pane, wait until its agent is idle, paste, submit, and check that it was submitted.
 
-Enter is never pressed unless the text is seen in the pane first: in a dialog it would be an answer to a question.
+Enter is pressed only after the text was seen in the pane: in a dialog it would answer a question.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING
 
@@ -18,21 +19,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 PATIENCE = 8.0
-"""Seconds to wait by default until a pane is free and its agent idle."""
+"""Seconds to wait by default until a pane is free and its agent is idle."""
 
 TYPING_TIME = 1.2
-"""Seconds of the patience that are kept for typing and verifying."""
+"""Seconds of them that are reserved for typing and checking."""
 
 AGENTS = ("claude", "codex", "gemini", "opencode", "qwen", "node", "bun")
-"""Programs that an agent's pane runs; the last two are what some agents run in."""
+"""Programs in the pane of an agent. Some agents run in the last two."""
 
 SHELLS = ("sh", "bash", "zsh", "fish", "dash", "ksh", "tmux", "less", "tail", "vim", "nvim", "watch", "htop", "top")
-"""Programs of a pane that somebody opened beside the agent."""
+"""Programs in a pane that a person opened next to the agent."""
 
 SHOW_TIME, SUBMIT_TIME = 1.0, 2.0
 """Seconds for a pasted text to appear, and for a submitted one to leave the input box."""
 
-_PAUSE = 0.15  # between paste and Enter: clients take an Enter that comes with a paste for a part of it
+_PAUSE = 0.15  # between paste and Enter: clients treat an immediate Enter as part of the paste
 _STEADY = 0.12  # seconds in which an idle screen does not change
 _POLL = 0.04
 _AT_LEAST = 0.3
@@ -49,11 +50,11 @@ class TmuxWaker:
         return self._reach(names, check_text(text), seat=seat, patience=patience, wait=_wait_until_idle)
 
     def force(self, names: Sequence[str], text: str, *, seat: str = "", patience: float = PATIENCE) -> Outcome:
-        """Submit `text` whether the agent works or not: clients keep a prompt until their turn ends."""
+        """Submit `text` even if the agent is working: clients keep it until their turn ends."""
         return self._reach(names, check_text(text), seat=seat, patience=patience, wait=_look_once)
 
     def wake_again(self, names: Sequence[str], text: str, *, seat: str = "", patience: float = PATIENCE) -> Outcome:
-        """Do what a wake-up that was left stranded still needs: nothing, when the pane shows the text as submitted since."""
+        """Finish a stranded wake-up. Nothing is typed if the pane shows that the text was submitted."""
         return self._reach(names, check_text(text), seat=seat, patience=patience, wait=_wait_unless_submitted)
 
     def _reach(
@@ -73,9 +74,9 @@ class TmuxWaker:
 
 
 def type_into_own_pane(socket: str, pane_id: str, text: str, *, patience: float) -> Outcome:
-    """Submit `text` in the pane that this very process runs in, idle or not.
+    """Submit `text` in the pane of this process, even if its agent is working.
 
-    The agent waits for us meanwhile, so that it can't be idle; it keeps the text until its turn ends.
+    The agent waits for this process and is never idle; it keeps the text until its turn ends.
     """
     until = time.monotonic() + patience
     try:
@@ -91,10 +92,10 @@ def type_into_own_pane(socket: str, pane_id: str, text: str, *, patience: float)
 
 
 def choose_pane(panes: Sequence[Pane], names: Sequence[str], *, seat: str = "") -> Pane | NoSession:
-    """Return the agent's pane of the first session that runs under one of the names, exactly; the focus plays no part.
+    """Return the agent's pane of the first session that has one of the names. The focus does not matter.
 
-    In order: the pane whose option `@oracle_seat` names the seat; one that runs an agent; one that runs no shell or viewer;
-    the oldest, which is the one that the session was made with. A pane marked for another seat is out of question.
+    In order: the pane whose option `@oracle_seat` names the seat, a pane that runs an agent, a pane that runs no shell or
+    viewer, the oldest pane. A pane that is marked for another seat is never returned.
     """
     dead = ""
     for name in names:
@@ -109,7 +110,7 @@ def choose_pane(panes: Sequence[Pane], names: Sequence[str], *, seat: str = "") 
 
 
 def _as_tmux_names(name: str) -> str:
-    """Return a name as tmux keeps it: it puts `_` for what would divide a target."""
+    """Return a name as tmux stores it: with `_` for the separators of a target."""
     return name.replace(".", "_").replace(":", "_")
 
 
@@ -143,7 +144,7 @@ def _type(server: Server, pane: Pane, text: str, *, until: float, wait: Callable
 
 
 def _make_ready(server: Server, pane_id: str) -> str:
-    """Leave copy mode; return why the pane takes no text, or ""."""
+    """Leave copy mode. Return the reason why the pane takes no text, or ""."""
     pane = server.pane(pane_id)
     if pane.is_synchronized:
         return say("its panes are synchronized, so that others would get the text too")
@@ -157,7 +158,7 @@ def _make_ready(server: Server, pane_id: str) -> str:
 
 
 def _wait_until_idle(server: Server, pane_id: str, text: str, *, until: float) -> Screen | str:
-    """Return the screen once the agent is idle and its box empty (or holds just our text), else why not."""
+    """Return the screen once the agent is idle and its box is empty or holds just `text`, else the reason."""
     last, since, why = server.screen(pane_id), time.monotonic(), ""
     while True:
         time.sleep(_POLL)
@@ -194,7 +195,7 @@ def _why_not_in_box(seen: Screen, text: str) -> str:
 
 
 def _wait_unless_submitted(server: Server, pane_id: str, text: str, *, until: float) -> Screen | str:
-    """Return "" when the pane shows the text outside of its box, now or once its agent is idle, else as `_wait_until_idle`."""
+    """Return "" if the pane shows the text outside of its box, now or once idle, else what `_wait_until_idle` returns."""
     if _was_submitted(server.screen(pane_id), text):
         return ""
     seen = _wait_until_idle(server, pane_id, text, until=until)
@@ -216,9 +217,9 @@ def _look_at_own(server: Server, pane_id: str, text: str, *, until: float) -> Sc
 
 
 def _submit(server: Server, pane: Pane, text: str, *, before: Screen, until: float) -> Outcome:
-    """Paste, see the text appear, press Enter, see it go. A text that is there from an earlier try is not typed again."""
+    """Paste, see the text appear, press Enter, see it go. A text left from an earlier try is not typed again."""
     if not screens.holds(before, text):
-        # Some clients take a backslash right before Enter for a line end in the box.
+        # Some clients treat a backslash right before Enter as a line end in the box.
         server.paste(pane.pane_id, f"{text} " if text.endswith("\\") else text)
     typed = _wait_for(
         server, pane.pane_id, lambda seen: _is_seen(seen, text, before), seconds=_left(until, at_most=SHOW_TIME)
@@ -235,12 +236,12 @@ def _submit(server: Server, pane: Pane, text: str, *, before: Screen, until: flo
         return screens.is_submitted(seen, text, before=before, typed=typed)
 
     if _wait_for(server, pane.pane_id, is_gone, seconds=_left(until, at_most=SUBMIT_TIME)) is None:
-        return Stranded(pane.session, pane.pane_id, say("the text stands in the input box though Enter was pressed"))
+        return Stranded(pane.session, pane.pane_id, say("Enter was pressed, but the text is still in the input box"))
     return Woken(pane.session, pane.pane_id)
 
 
 def _left(until: float, *, at_most: float) -> float:
-    """Return the seconds to go on looking: what is typed is looked after for a moment, however late it is."""
+    """Return the seconds to keep watching: a typed text is watched for a moment even after the time is up."""
     return min(at_most, max(_AT_LEAST, until - time.monotonic()))
 
 
@@ -257,3 +258,29 @@ def _wait_for(server: Server, pane_id: str, is_met: Callable[[Screen], bool], *,
         if time.monotonic() >= until:
             return None
         time.sleep(_POLL)
+
+
+# Looking --------------------------------------------------------------------------------------------------------------
+
+
+def look_for(socket: str, names: Sequence[str], text: str, *, seat: str) -> tuple[bool, str]:
+    """Return whether the pane of a seat shows `text` or its agent is working, and what was seen. Nothing is typed."""
+    try:
+        server = Server(socket)
+        found = choose_pane(server.panes(), names, seat=seat)
+        if isinstance(found, NoSession):
+            return False, found.reason
+        screen = server.screen(found.pane_id)
+    except (NoServer, PaneGone, Unanswered) as reason:
+        return False, reason.args[0]
+    if _shows(screen, text):
+        return True, say("{session} shows it", session=found.session)
+    if screens.is_working(screen):
+        return True, say("{session} is working", session=found.session)
+    return False, say("{session} does not show it", session=found.session)
+
+
+def _shows(screen: Screen, name: str) -> bool:
+    """Return whether a name is on the screen as a whole word, also across the end of a row."""
+    alone = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])")
+    return any(alone.search(text) for text in ("\n".join(screen.rows), "".join(row.rstrip() for row in screen.rows)))

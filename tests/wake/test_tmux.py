@@ -16,7 +16,7 @@ import pytest
 from oracle.errors import UsageError
 from oracle.wake import server, tmux
 from oracle.wake.outcomes import NO_SERVER, Busy, NoSession, Stranded, Woken
-from oracle.wake.server import Reply
+from oracle.wake.server import TmuxReply
 from oracle.wake.tmux import TmuxWaker, type_into_own_pane
 from tests.wake.stage import PATIENCE, Prompts, Stage, until
 
@@ -322,7 +322,7 @@ def test_no_tmux_is_no_session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     ],
 )
 def test_that_no_server_runs_is_said_in_plain_words(monkeypatch: pytest.MonkeyPatch, said: str, reason: str):
-    monkeypatch.setattr("oracle.wake.server._run", lambda words: Reply([], [said], 1))
+    monkeypatch.setattr("oracle.wake.server._run", lambda words: TmuxReply([], [said], 1))
     assert TmuxWaker("t-absent").wake(["x"], TEXT) == NoSession(("x",), reason)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from oracle.app.clock import SystemClock
+import time
+
 from oracle.store.root.layout import Root, choose_root
 
 TYPE_CHECKING = False
@@ -10,11 +11,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
     from types import TracebackType
-    from typing import Self
+    from typing import Protocol, Self
 
-    from oracle.app.clock import Clock
     from oracle.index.fresh import Index
     from oracle.wake.outcomes import Waker
+
+    class Clock(Protocol):
+        """Tell the time; tests bring their own."""
+
+        def now_ns(self) -> int:
+            """Return nanoseconds since 1970-01-01 UTC."""
+            ...
+
+
+class SystemClock:
+    """The clock of the machine."""
+
+    __slots__ = ()
+
+    def now_ns(self) -> int:
+        """Return nanoseconds since 1970-01-01 UTC."""
+        return time.time_ns()
 
 
 class Context:

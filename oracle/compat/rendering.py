@@ -9,7 +9,7 @@ import json
 import sys
 from json.encoder import encode_basestring as quote
 
-from oracle.domain.instants import NS, extracted_at
+from oracle.domain.timestamps import NS, print_second
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def print_backlinks(target: str, rows: Iterable[BacklinkLine]) -> str:
         second = mtime_ns // NS
         stamp = stamps.get(second)
         if stamp is None:
-            stamp = stamps[second] = f',\n      "extracted_at": "{extracted_at(mtime_ns)}"'
+            stamp = stamps[second] = f',\n      "extracted_at": "{print_second(second)}"'
         end = _standing(by, how) if by else _END
         incoming.append(f"{quote(slug)}{middle}{quote(snippet)}{stamp}{end}")
     if not incoming:

@@ -26,7 +26,7 @@ from oracle.store.daemon.state import Instance
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.app.clock import Clock
+    from oracle.app.context import Clock
     from oracle.daemon.watching import Changes
     from oracle.store.root.layout import Root
     from oracle.wake.outcomes import Waker

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
+NS = 1_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SHORTEST = len("2026-01-01")
 _SHORTEST_SPELLED, _LONGEST_SPELLED = len("2026/1/5"), 64
@@ -141,3 +144,12 @@ def print_moment(moment: datetime) -> str:
 def print_stamp(moment: datetime) -> str:
     """Print the timestamp that begins a record's file name: `2026-04-27T18-30-00-123456Z`."""
     return print_moment(moment).replace(":", "-").replace(".", "-")
+
+
+@lru_cache(maxsize=4096)
+def print_second(second: int) -> str:
+    """Print a second since 1970 as projections do: `2026-04-27T18:30:00Z`, within the years 1 to 9999.
+
+    They print the mtime of the source, so that a rebuild gives the same bytes.
+    """
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(min(max(second, -62_135_596_800), 253_402_300_799)))

@@ -230,10 +230,8 @@ class Index:
             lock.release()
 
     def _note_held(self, look: scan.Look, now_ns: int, cost_ns: int) -> None:
-        from oracle.index.folders import note_look
-
         with immediate(self._database.connect()) as connection:
-            note_look(connection, self.root, look, now_ns=now_ns, cost_ns=cost_ns)
+            scan.note_look(connection, self.root, look, now_ns=now_ns, cost_ns=cost_ns)
 
     # -- writing ---------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Directories as changes: which known folders no longer are what they were. Reads names and stats, never a file's bytes.
+"""Directories as changes: which folders differ from their rows. Reads names and stats, never a file's bytes.
 
 Cheap to import and cheap to run: every query calls `look`. The digest of a folder is a sum over its files' stats, which
 needs no order and no names (a rename moves the folder's mtime and the file's ctime).
@@ -11,7 +11,8 @@ import stat
 from collections import namedtuple
 
 from oracle.domain.names.slugs import RECORD_SUFFIXES
-from oracle.index.db import get_meta
+from oracle.index.db import get_meta, set_meta
+from oracle.index.schema import INSERT_PROBLEM, problem_columns
 from oracle.store.root.layout import RECORD_TREES, SKIPPED_FOLDERS, Root
 from oracle.wording import say
 
@@ -290,6 +291,80 @@ def _has_digest(_: sqlite3.Connection, root: Root, path: str, subfolders: set[st
     except OSError:
         return False
     return folders_match and (count, digest) == known
+
+
+# The rows of folders ---------------------------------------------------------------------------------------------------
+
+
+def list_folder(root: Root, path: str) -> Folder:
+    """List a root-relative folder. One that is missing or a link comes back empty."""
+    mtime_ns = folder_mtime(root, path)
+    if mtime_ns == NOT_A_FOLDER:
+        return Folder(mtime_ns, {}, [], {"": say("Not a folder of its own; a symbolic link is not followed here.")})
+    return Folder(mtime_ns, {}, [], {}) if mtime_ns == ABSENT else read_folder(root, path)
+
+
+def add_folder(connection: sqlite3.Connection, path: str, folder: Folder, now_ns: int) -> None:
+    """Write the row of a folder and the problems in it."""
+    rows = [(f"{path}/{name}" if name else path, *problem_columns(1, reason)) for name, reason in folder.odd.items()]
+    connection.executemany(INSERT_PROBLEM, rows)
+    connection.execute(
+        "INSERT OR REPLACE INTO folder VALUES (?, ?, ?, ?, ?)",
+        (path, folder.mtime_ns, is_settled(folder.mtime_ns, now_ns), len(folder.files), digest_of(folder)),
+    )
+
+
+def change_folder(connection: sqlite3.Connection, path: str, folder: Folder, now_ns: int) -> None:
+    """Replace the row of a folder. A folder that is gone is forgotten, except those of the first level."""
+    if folder.mtime_ns == ABSENT and path not in RECORD_TREES:
+        drop_folder(connection, path)
+        return
+    connection.execute(
+        "DELETE FROM problem WHERE path NOT GLOB '*.toml' AND path NOT IN (SELECT path FROM record)"
+        " AND ((path = ? AND reason <> ?) OR (path GLOB ? AND path NOT GLOB ?))",
+        (path, NAMED_LIKE_A_RECORD, _glob_below(path), _glob_below(path) + "/*"),
+    )
+    add_folder(connection, path, folder, now_ns)
+
+
+def expect_folder(connection: sqlite3.Connection, path: str) -> None:
+    """Add a row for a folder and its parents without scanning them: the next look does, or finds them gone."""
+    while path:
+        connection.execute("INSERT OR IGNORE INTO folder VALUES (?, 0, 0, -1, -1)", (path,))
+        path = path.rpartition("/")[0]
+
+
+def drop_folder(connection: sqlite3.Connection, path: str) -> None:
+    """Forget a folder that is gone."""
+    connection.execute("DELETE FROM problem WHERE path = ? OR path GLOB ?", (path, _glob_below(path)))
+    connection.execute("DELETE FROM folder WHERE path = ?", (path,))
+
+
+def note_look(connection: sqlite3.Connection, root: Root, look: Look, *, now_ns: int, cost_ns: int) -> None:
+    """Write what a look saw besides changed records: folder times, and the time of the last full stat.
+
+    The caller holds an immediate transaction.
+    """
+    for path in look.touched:
+        mtime_ns = folder_mtime(root, path)
+        if is_same(connection, root, path) and folder_mtime(root, path) == mtime_ns:
+            connection.execute(
+                "UPDATE folder SET mtime_ns = ?, settled = ? WHERE path = ?",
+                (mtime_ns, is_settled(mtime_ns, now_ns), path),
+            )
+    if look.full:
+        set_meta(connection, "full_look", f"{now_ns} {cost_ns}")
+
+
+def is_settled(mtime_ns: int, now_ns: int) -> int:
+    """Tell (1 or 0) whether a folder's mtime is old enough to be trusted."""
+    return int(now_ns - mtime_ns >= SETTLE_NS)
+
+
+def _glob_below(path: str) -> str:
+    """Return a pattern for the paths below a folder; GLOB's own characters in its name are taken literally."""
+    literal = "".join(f"[{char}]" if char in "*?[" else char for char in path)
+    return f"{literal}/*"
 
 
 def configuration_stamp(root: Root) -> str:

@@ -477,16 +477,16 @@ def test_reading_makes_nothing_but_what_is_derived(team: Team, words: tuple[str,
 HEAVY = {"typing", "dataclasses", "pathlib", "inspect", "yaml", "frontmatter", "typer", "rich", "jsonschema", "tomllib",
          "hashlib", "tempfile", "shutil", "locale", "subprocess", "logging", "asyncio"}  # fmt: skip
 OURS = {
-    "_bootstrap", "oracle", "oracle.app", "oracle.app.clock", "oracle.app.context", "oracle.app.records",
+    "_bootstrap", "oracle", "oracle.app", "oracle.app.context", "oracle.app.records",
     "oracle.app.records.graph", "oracle.app.records.targets", "oracle.compat", "oracle.compat.door", "oracle.compat.query_memory",
-    "oracle.compat.rendering", "oracle.domain", "oracle.domain.instants", "oracle.domain.links", "oracle.domain.links.graph",
+    "oracle.compat.rendering", "oracle.domain", "oracle.domain.timestamps", "oracle.domain.links", "oracle.domain.links.graph",
     "oracle.domain.names", "oracle.domain.names.flat", "oracle.domain.names.slugs", "oracle.errors", "oracle.index",
     "oracle.index.db", "oracle.index.fresh", "oracle.index.read", "oracle.index.read.query", "oracle.index.scan",
     "oracle.index.schema", "oracle.store", "oracle.store.root", "oracle.store.root.layout", "oracle.wording",
 }  # fmt: skip
 
 
-LOOKED = {"oracle.index.folders", "oracle.store.disk", "oracle.store.disk.files", "oracle.store.root.lock"}
+LOOKED = {"oracle.store.disk", "oracle.store.disk.files", "oracle.store.root.lock"}
 """What a query needs besides when it was due to look at every file."""
 
 

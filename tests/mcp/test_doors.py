@@ -14,7 +14,7 @@ import mcp
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.clock import SystemClock
+from oracle.app.context import SystemClock
 from oracle.app.delivery.deliver import Delivery
 from oracle.app.delivery.order import QUERY, TASK, Order
 from oracle.app.delivery.team import init_profile

@@ -1,6 +1,6 @@
-"""Look records over for what people should decide: near-duplicates, decisions on one topic, records whose subject was retired.
+"""Find what people should decide: near-duplicates, decisions on one topic, records whose subject was retired.
 
-App room; reports and changes nothing. Records that no longer hold are left out.
+Nothing is changed. Superseded and retired records are left out. Candidates come from the index, their words from the files.
 """
 
 from __future__ import annotations
@@ -9,21 +9,14 @@ from collections import Counter, defaultdict
 from enum import StrEnum
 
 from oracle.app.records.listing import check_filters, list_records
-from oracle.app.records.similarity import (
-    ALIKE,
-    Words,
-    candidates,
-    likeness,
-    share,
-    words_in,
-    words_of,
-)
 from oracle.app.records.views import Summary
+from oracle.domain.compiling import compiled
 from oracle.domain.records.records import RELATIONS
 from oracle.domain.values import value
+from oracle.index import fold
 from oracle.index.db import marks
 from oracle.index.read import query
-from oracle.index.read.alike import MOST_OF_A_WORD
+from oracle.store.markdown import records
 from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
@@ -35,8 +28,21 @@ if TYPE_CHECKING:
     from oracle.index.db import Connection
     from oracle.store.root.layout import Root
 
+DUPLICATE = 0.5
+"""Share of common words (Jaccard) from which two records count as near-duplicates."""
+
+_LINK = r"\[\[[^\]\n]*\]\]|https?://\S+"
+_STEM = 4
+_MOST_CHARACTERS = 4_000
+"""How much of a text is read: a record states its claim at its beginning."""
+
+_FEWEST = 5
+"""Common words that two records need to count as similar."""
+
+_CANDIDATES, _ASKED = 5, 16
+
 SAME_TOPIC = 0.3
-"""Share of common words from which two decisions are said to be on one topic; of the words of their titles, 0.5."""
+"""Share of common words from which two decisions are on one topic. For the words of their titles it is 0.5."""
 
 _SAME_TITLE = 0.5
 _RESTS_ON = ("supports", "extends", "derived-from")
@@ -45,7 +51,7 @@ _RARE = 12
 
 
 class Sort(StrEnum):
-    """What was noticed."""
+    """The kinds of remarks."""
 
     DUPLICATE = "near-duplicate"
     DECISIONS = "one-topic"
@@ -54,9 +60,9 @@ class Sort(StrEnum):
 
 @value
 class Remark:
-    """Something that people should decide on: a record, another one, and why they were named together.
+    """Something to decide: a record, another one, and why they are named together.
 
-    `likeness` is what was measured, 0 to 1: the share of their words, or of their titles' where that is more; None if nothing was.
+    `likeness` is the measured share of common words, of their texts or of their titles, 0 to 1; None where none was measured.
     """
 
     sort: Sort
@@ -97,9 +103,9 @@ class _Known:
 
 
 def review(context: Context, project: str = "", *, fresh: bool = False) -> list[Remark]:
-    """Return what was noticed, duplicates first, then decisions, then subjects. Raises NotInFederation, UsageError.
+    """Return all remarks: duplicates first, then decisions, then subjects. Raises NotInFederation, UsageError.
 
-    With a project, one of the two records is of it: the other may be any seat's of any project.
+    With a project, at least one of the two records belongs to it.
     """
     list_records(context, {"project": project} if project else {}, limit=1, fresh=fresh)
     wanted = check_filters({"project": project}) if project else {}
@@ -115,13 +121,13 @@ def review(context: Context, project: str = "", *, fresh: bool = False) -> list[
 
 
 def remarks_on(context: Context, connection: Connection, slug: str, document: Document) -> list[Remark]:
-    """Return what is noticed of one record that was just written, among those that full text finds for it."""
+    """Return the remarks on one record that was just written, compared with those that full text finds for it."""
     row = query.summary(connection, slug)
     record = Summary.from_row(row) if row is not None else None
     if record is None or not _may_claim(record):
         return []
     mine = _Known(record, words_of(record.title, document.body))
-    near = [Summary.from_row(row) for row in candidates(connection, mine.words)]
+    near = [Summary.from_row(row) for row in query.sharing(connection, mine.words.telling, _CANDIDATES)]
     others = _read(context.root, [item for item in near if item.slug != slug and _holds(item)])
     related = {frozenset((slug, other)) for other in _neighbours(connection, slug)} if others else set()
     pairs = (_compare(mine, other, related) for other in others)
@@ -149,7 +155,7 @@ def _read(root: Root, records: Iterable[Summary]) -> list[_Known]:
 
 
 def _may_claim(record: Summary) -> bool:
-    """Tell whether a record claims something: JSON files of scanners don't, nor do the small records that retire others."""
+    """Tell whether a record claims something: JSON files of scanners do not, nor do records that retire others."""
     return record.path.endswith(".md") and not record.title.startswith("Retire ")
 
 
@@ -179,14 +185,14 @@ def _pairs(known: Iterable[_Known], related: set[frozenset[str]]) -> Iterator[Re
 
 
 def _sharing(items: Sequence[_Known]) -> list[tuple[int, int]]:
-    """Return the pairs that share at least two of the rarest words of one of them; never every record with every other."""
+    """Return the pairs that share at least two of the rarest words of one of them."""
     having: dict[str, list[int]] = defaultdict(list)
     for number, item in enumerate(items):
         for word in item.words.whole:
             having[word].append(number)
     pairs: set[tuple[int, int]] = set()
     for number, item in enumerate(items):
-        known = [word for word in item.words.whole if 1 < len(having[word]) <= MOST_OF_A_WORD]
+        known = [word for word in item.words.whole if 1 < len(having[word]) <= query.MOST_OF_A_WORD]
         rarest = sorted(known, key=lambda word: (len(having[word]), word))[:_RARE]
         shared = Counter(other for word in rarest for other in having[word] if other != number)
         pairs.update((min(number, other), max(number, other)) for other, times in shared.items() if times > 1)
@@ -194,20 +200,22 @@ def _sharing(items: Sequence[_Known]) -> list[tuple[int, int]]:
 
 
 def _compare(one: _Known, other: _Known, related: set[frozenset[str]]) -> Remark | None:
-    """Return the remark on a pair, the newer record first; none for records that state how they stand to each other."""
+    """Return the remark on a pair, the newer record first, or None. Records with a relation between them get none."""
     newer, older = (one, other) if one.record.sort_ts >= other.record.sort_ts else (other, one)
     if frozenset((newer.record.slug, older.record.slug)) in related:
         return None
-    alike = likeness(newer.words, older.words)
-    if alike >= ALIKE:
-        return Remark(Sort.DUPLICATE, newer.record, older.record, alike)
+    similarity = record_similarity(newer.words, older.words)
+    if similarity >= DUPLICATE:
+        return Remark(Sort.DUPLICATE, newer.record, older.record, similarity)
     are_decisions = (
         newer.record.kind == older.record.kind == "decision" and newer.record.project == older.record.project
     )
-    titles = share(newer.words.title, older.words.title)
-    is_topic = alike >= SAME_TOPIC or titles >= _SAME_TITLE
+    titles = overlap(newer.words.title, older.words.title)
+    is_topic = similarity >= SAME_TOPIC or titles >= _SAME_TITLE
     return (
-        Remark(Sort.DECISIONS, newer.record, older.record, max(alike, titles)) if are_decisions and is_topic else None
+        Remark(Sort.DECISIONS, newer.record, older.record, max(similarity, titles))
+        if are_decisions and is_topic
+        else None
     )
 
 
@@ -215,7 +223,7 @@ def _compare(one: _Known, other: _Known, related: set[frozenset[str]]) -> Remark
 
 
 def _subjects(connection: Connection, known: Mapping[str, _Known]) -> Iterator[Remark]:
-    """Yield the records that rest on one which was retired after they were written, or are about it by their title."""
+    """Yield the records that rest on a record which was retired after them, or that are about it by their title."""
     slugs = list(known)
     retired: dict[str, tuple[Summary, str] | None] = {}
     for source, kind, target, _ in query.outgoing(connection, slugs, ("references-record", *_RESTS_ON)):
@@ -225,7 +233,7 @@ def _subjects(connection: Connection, known: Mapping[str, _Known]) -> Iterator[R
         item = known[source]
         if found is None or found[0].retired_by == source or item.record.sort_ts >= found[1]:
             continue
-        is_about = share(item.words.title, words_of(found[0].title, "").title) >= _SAME_TITLE
+        is_about = overlap(item.words.title, words_of(found[0].title, "").title) >= _SAME_TITLE
         if kind in _RESTS_ON or is_about:
             yield Remark(Sort.RETIRED_SUBJECT, item.record, found[0], detail=_verb(kind))
 
@@ -235,10 +243,72 @@ def _verb(kind: str) -> str:
 
 
 def _retirement(connection: Connection, slug: str) -> tuple[Summary, str] | None:
-    """Return a retired record and when the one that retired it was written, or None while it holds."""
+    """Return a retired record and when the record that retired it was written, or None for one that is not retired."""
     row = query.summary(connection, slug)
     record = Summary.from_row(row) if row is not None else None
     if record is None or not record.retired_by:
         return None
     by = query.summary(connection, record.retired_by)
     return record, Summary.from_row(by).sort_ts if by is not None else ""
+
+
+# How similar two records are -------------------------------------------------------------------------------------------
+
+
+@value
+class Words:
+    """The words of a record: of its title, its text and both, and the telling ones to look for it by."""
+
+    title: frozenset[str]
+    body: frozenset[str]
+    whole: frozenset[str]
+    telling: tuple[str, ...] = ()
+
+
+def words_of(title: str, body: str) -> Words:
+    """Return the words of a title and a text without its links: a link is no claim."""
+    text = compiled(_LINK).sub(" ", body[:_MOST_CHARACTERS])
+    named, said = fold.terms_of(title), fold.terms_of(text)
+    longest = sorted(set(said), key=lambda word: (-len(word), word))[:_ASKED]
+    titled, stated = _stems(named), _stems(said)
+    return Words(titled, stated, titled | stated, tuple(dict.fromkeys((*named, *longest))))
+
+
+def words_in(root: Root, path: str, title: str) -> Words | None:
+    """Return the words of the record at a root-relative path, or None when its file is gone."""
+    try:
+        document = records.parse(path, records.read(root.join(path)))
+    except OSError:
+        return None
+    return words_of(title, document.body)
+
+
+def _stems(words: Sequence[str]) -> frozenset[str]:
+    return frozenset(word[: max(_STEM, len(word) - 3)] if word.isascii() else word for word in words)
+
+
+def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the share of common words among all words of two sets; 0 for two empty sets."""
+    return len(one & other) / max(1, len(one | other))
+
+
+def record_similarity(one: Words, other: Words) -> float:
+    """Return how similar two records are, 0 to 1: by all their words or by their texts alone, whichever is more."""
+    whole = overlap(one.whole, other.whole) if len(one.whole & other.whole) >= _FEWEST else 0.0
+    body = overlap(one.body, other.body) if len(one.body & other.body) >= _FEWEST else 0.0
+    return max(whole, body)
+
+
+def near_duplicates(connection: Connection, root: Root, slug: str, limit: int = 5) -> list[str]:
+    """Return the current records that share at least half of their words with `slug`, the most similar first."""
+    row = query.summary(connection, slug)
+    words = words_in(root, str(row[1]), str(row[5])) if row is not None else None
+    if row is None or words is None:
+        return []
+    near: list[tuple[float, str]] = []
+    for summary in query.sharing(connection, words.telling, _CANDIDATES):
+        if summary[0] != slug and summary[-2] is None:
+            other = words_in(root, str(summary[1]), str(summary[5]))
+            found = record_similarity(words, other) if other is not None else 0.0
+            near += [(-found, str(summary[0]))] if found >= DUPLICATE else []
+    return [name for _, name in sorted(near)][:limit]

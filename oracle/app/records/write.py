@@ -22,8 +22,7 @@ from oracle.domain.records.records import RELATIONS, RETIRING
 from oracle.domain.values import contents_of, replace
 from oracle.errors import NotInMemory, OracleError, PrivacyBlocked, SecretFound, UsageError
 from oracle.index.db import Corrupt, immediate, snapshot
-from oracle.index.folders import expect_folder
-from oracle.index.scan import stat_of
+from oracle.index.scan import expect_folder, stat_of
 from oracle.index.write import projections
 from oracle.index.write.rows import Writer
 from oracle.store import journal
@@ -327,7 +326,7 @@ def _name_duplicates(context: Context, draft: Draft, outcome: Written) -> Writte
     retired = [slug for name in RETIRING for slug in getattr(draft, name)]
     if not retired or outcome.dry_run:
         return outcome
-    from oracle.app.records.similarity import near_duplicates
+    from oracle.app.records.review import near_duplicates
 
     found = context.index.read(
         lambda connection: [slug for old in retired for slug in near_duplicates(connection, context.root, old)]

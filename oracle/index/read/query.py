@@ -25,6 +25,16 @@ _QUALIFIED = ", ".join(f"record.{column.strip()}" for column in SUMMARY.split(",
 MOST_ROWS = 1 << 31
 """Rows asked for at most: SQLite takes no number beyond 64 bits."""
 
+MOST_OF_A_WORD = 60
+"""Records beyond which a word finds none."""
+
+_LEAST_SHARED = 2
+_HOLDING = (
+    "SELECT (SELECT group_concat(rowid) FROM (SELECT rowid FROM passage WHERE passage MATCH word.value LIMIT ?))"
+    " FROM json_each(?) AS word"
+)
+"""For each word the records that hold it, in one text: to ask for each by itself costs half as much again."""
+
 
 def backlinks(
     connection: sqlite3.Connection, target: str, kinds: Sequence[str] = ()
@@ -312,3 +322,22 @@ def conditions(filters: Mapping[str, str]) -> tuple[str, list[str]]:
             parts.append(f"{name} = ?")
         values.append(value)
     return " AND ".join(parts), values
+
+
+def sharing(connection: sqlite3.Connection, words: Iterable[str], limit: int) -> list[tuple[object, ...]]:
+    """Return the summaries of the records that hold two or more rare ones of these words, those with the most first.
+
+    Each word is asked for with a bound on its rows, so that a common one costs no more than a rare one.
+    """
+    from json import dumps
+
+    from oracle.index.fold import quote
+
+    shared: dict[str, int] = {}
+    for (rows,) in connection.execute(_HOLDING, (MOST_OF_A_WORD + 1, dumps([quote(word) for word in words]))):
+        found = rows.split(",") if rows else []
+        if len(found) <= MOST_OF_A_WORD:
+            shared.update({row: shared.get(row, 0) + 1 for row in found})
+    best = sorted((-times, int(row)) for row, times in shared.items() if times >= _LEAST_SHARED)[:limit]
+    found = (connection.execute(f"SELECT {SUMMARY} FROM record WHERE id = ?", (row,)).fetchone() for _, row in best)  # noqa: S608
+    return [row for row in found if row is not None]

@@ -15,8 +15,8 @@ from itertools import groupby, islice
 from json.encoder import encode_basestring as quote
 from operator import itemgetter
 
-from oracle.domain.instants import NS, extracted_at
 from oracle.domain.names.flat import flatten
+from oracle.domain.timestamps import NS, print_second
 from oracle.index.db import get_meta, immediate, set_meta
 from oracle.index.write.splice import splice
 from oracle.store.disk import derived, files
@@ -241,7 +241,7 @@ def _draw(side: str, name: str, rows: list[Any]) -> bytes:
 def _draw_links(slug: str, rows: list[tuple[int, str, str, str, int]]) -> bytes:
     """Draw the lines of a source from (line, type, target, snippet, mtime ns), in the order of its text."""
     source = quote(slug)
-    time = extracted_at(rows[0][-1])
+    time = print_second(rows[0][-1] // NS)
     lines = []
     for _, kind, target, snippet, _ in sorted(rows):
         edge_type, to = quote(kind), quote(target)
@@ -266,7 +266,7 @@ def _draw_backlinks(target: str, rows: list[tuple[str, str, str, int]]) -> bytes
 def _backlink_lines(target: str, rows: list[tuple[str, str, str, int]]) -> Iterator[str]:
     """Yield the line of each row. A target may have thousands: what lines share is drawn once."""
     seconds = {row[3] // NS for row in rows}
-    heads = {second: f'{{"extracted_at":"{extracted_at(second * NS)}","from":' for second in seconds}
+    heads = {second: f'{{"extracted_at":"{print_second(second)}","from":' for second in seconds}
     tails = {kind: f',"to":{quote(target)},"type":{quote(kind)}}}\n' for kind in {row[1] for row in rows}}
     for slug, kind, snippet, mtime_ns in rows:
         yield f'{heads[mtime_ns // NS]}{quote(slug)},"snippet":{quote(snippet)}{tails[kind]}'

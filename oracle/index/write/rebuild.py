@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from oracle.domain.names.slugs import slug_in
 from oracle.index import scan
 from oracle.index.db import Database, immediate, set_meta
-from oracle.index.folders import add_folder, list_folder
 from oracle.index.reports import SMALLEST_TREE, Progress, Report, emptied
+from oracle.index.scan import add_folder, list_folder
 from oracle.index.schema import INDICES, SCHEMA_VERSION
 from oracle.index.write import projections
 from oracle.index.write.bulk import Filler

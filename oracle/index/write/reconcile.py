@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from oracle.domain.names.slugs import slug_in
-from oracle.index import folders, scan
+from oracle.index import scan
 from oracle.index.db import Database, get_meta, immediate
 from oracle.index.reports import SMALLEST_TREE, Progress, Report, emptied
 from oracle.index.scan import Folder, Look, Stat
@@ -65,7 +65,7 @@ def reconcile(
         _apply(writer, changes, progress)
         writer.settle()
         _keep_folders(connection, changes, now_ns)
-        folders.note_look(connection, root, look, now_ns=now_ns, cost_ns=cost_ns)
+        scan.note_look(connection, root, look, now_ns=now_ns, cost_ns=cost_ns)
     return Report(len(changes.take), len(changes.drop), _print(database, writer), rebuilt=False)
 
 
@@ -81,7 +81,7 @@ def _compare(connection: sqlite3.Connection, root: Root, look: Look) -> _Changes
     queue = list(look.changed)
     while queue:
         path = queue.pop()
-        folder = folders.list_folder(root, path)
+        folder = scan.list_folder(root, path)
         changes.folders[path] = folder
         _compare_files(connection, path, folder, changes, trusted=(0,) if look.full else (0, 1))
         queue += [f"{path}/{name}" for name in folder.folders if f"{path}/{name}" not in known_folders]
@@ -147,6 +147,6 @@ def _apply(writer: Writer, changes: _Changes, progress: Progress | None) -> None
 
 def _keep_folders(connection: sqlite3.Connection, changes: _Changes, now_ns: int) -> None:
     for path in changes.gone:
-        folders.drop_folder(connection, path)
+        scan.drop_folder(connection, path)
     for path, folder in sorted(changes.folders.items()):
-        folders.change_folder(connection, path, folder, now_ns)
+        scan.change_folder(connection, path, folder, now_ns)

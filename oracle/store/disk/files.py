@@ -15,6 +15,11 @@ from contextlib import suppress
 from oracle.errors import DiskFailure, OracleError, RecordExists
 from oracle.wording import say
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+    from types import TracebackType
+
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EXDEV, errno.EMLINK, errno.ENOSYS)
@@ -282,3 +287,67 @@ def empty_folder(path: str) -> int:
             with suppress(FileNotFoundError):
                 os.unlink(entry.path)
     return len(entries)
+
+
+# Many files at once ----------------------------------------------------------------------------------------------------
+
+_THREADS = 8
+_TOGETHER = 8
+"""Files that one thread syncs in a row: handing each to a thread of its own costs more than the wait that it saves."""
+
+
+class Syncer:
+    """Write scratch files and sync them in parallel. After the block all of them are on disk.
+
+    If one of them fails, all are removed: on a full disk they would be in the way.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+        self._jobs: list[Future[None]] = []
+        self._paths: list[str] = []
+        self._written: list[str] = []
+        if count > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(_THREADS)
+
+    def __enter__(self) -> Syncer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if self._pool is not None:
+                if kind is None:
+                    self._begin(self._pool)
+                self._pool.shutdown(cancel_futures=kind is not None)
+                for job in self._jobs if kind is None else ():
+                    job.result()
+        except OSError:
+            discard(*self._written)
+            raise
+        if kind is not None:
+            discard(*self._written)
+
+    def write(self, scratch: str, data: bytes) -> str:
+        """Write a scratch file, begin to sync it, and return its path."""
+        path = write_scratch(scratch, data)
+        self._written.append(path)
+        if self._pool is None:
+            sync_file(path)
+        else:
+            self._paths.append(path)
+            if len(self._paths) == _TOGETHER:
+                self._begin(self._pool)
+        return path
+
+    def _begin(self, pool: ThreadPoolExecutor) -> None:
+        self._jobs.append(pool.submit(_sync_files, self._paths))
+        self._paths = []
+
+
+def _sync_files(paths: list[str]) -> None:
+    for path in paths:
+        sync_file(path)

@@ -15,7 +15,6 @@ from oracle.domain.records.drafts import Draft, name_of
 from oracle.domain.values import value
 from oracle.errors import InvalidRecord, OwnershipError, RecordExists
 from oracle.store.disk import files
-from oracle.store.disk.syncing import Syncer
 from oracle.store.markdown import markdown
 from oracle.store.root.layout import Root
 from oracle.wording import say
@@ -179,7 +178,7 @@ def _prepare(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime]) -
     for folder in {os.path.dirname(path) for path in paths}:
         _require_inside(root, folder)
     prepared = []
-    with Syncer(len(drafts)) as syncer:
+    with files.Syncer(len(drafts)) as syncer:
         for draft, moment, path in zip(drafts, moments, paths, strict=True):
             new = _render_at(path, draft, moment)
             prepared.append((new, syncer.write(root.scratch, new.raw)))

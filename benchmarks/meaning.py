@@ -1,6 +1,6 @@
 """Vectors for a Root of synthetic records without reading them: random ones, in the product's own store.
 
-To read 200,000 stretches takes the careful model a day. What a search costs does not depend on what the vectors say.
+To read 200,000 chunks takes the careful model a day. What a search costs does not depend on what the vectors say.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from pathlib import Path
 from oracle.api import Oracle
 from oracle.app.records.views import Summary
 from oracle.app.search.models import NEUTRAL, find_models, neutral
-from oracle.app.search.ranking.semantic import digest
-from oracle.app.search.recall import read_page
+from oracle.app.search.ranking.pages import read_page
+from oracle.domain.markdown.embedding_chunks import embedding_chunks
 from oracle.index.db import immediate
 from oracle.index.read import query
-from oracle.index.vectors import Made, Vectors
+from oracle.index.vectors import Made, Vectors, text_hash
 from oracle.store.markdown import records
 
 _BATCH = 2_000
@@ -26,7 +26,7 @@ def available() -> bool:
 
 
 def fill(root: Path) -> int:
-    """Give every stretch of every record a vector of each model; return how many stretches there are."""
+    """Give every chunk of every record a vector of each model; return how many chunks there are."""
     import numpy
 
     generator = numpy.random.default_rng(20260101)
@@ -43,7 +43,7 @@ def fill(root: Path) -> int:
             held = {}
             for summary in map(Summary.from_row, rows[start : start + _BATCH]):
                 page = read_page(summary, records.read(oracle.root.join(summary.path)))
-                held[summary.path] = [digest(stretch.text) for stretch in page.stretches(summary.title)]
+                held[summary.path] = [text_hash(chunk.text) for chunk in embedding_chunks(summary.title, page.passages)]
             names = [name for found in held.values() for name in found]
             count += len(names)
             for model in find_models():

@@ -1,4 +1,4 @@
-"""`_state/vectors.db`: the vectors of records' stretches, each kept under the hash of the text that it was made of.
+"""`_state/vectors.db`: the vectors of records' chunks, each kept under the hash of the text that it was made of.
 
 Beside the index and not in it: an index is built anew in seconds, vectors in minutes or hours. A vector is good as long as its
 text stands somewhere, whatever becomes of the index. May be deleted at any time; `oracle embed` makes it again.
@@ -6,6 +6,7 @@ text stands somewhere, whatever becomes of the index. May be deleted at any time
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from oracle.store.root.layout import Root
 
 VERSION = "3"
-"""Raise it when tables, stretches or the form of a vector change; vectors of another version are made again."""
+"""Raise it when tables, chunks or the form of a vector change; vectors of another version are made again."""
 
 Damaged = sqlite3.DatabaseError
 """What SQLite raises when the file is not a sound database, or can't be written now."""
@@ -56,6 +57,11 @@ class Everything:
     places: tuple[tuple[str, int], ...]
     vectors: Mapping[str, tuple[Sequence[int], bytearray]]
     """Of each model the numbers of the texts that it has read, and their vectors one after the other."""
+
+
+def text_hash(text: str) -> bytes:
+    """Return the hash under which the vector of a text is kept."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class Vectors:

@@ -518,10 +518,10 @@ def test_what_changes_meanwhile_is_never_quoted_as_it_was(
             done.append(change)
             CHANGES[change](path)
 
-    search, check = Oracle.search, stale_names.Checker.check
+    search, check = answer.search_by_status, stale_names.Checker.check
 
-    def searching(self: Oracle, *words: Any, **more: Any) -> Any:
-        hits = search(self, *words, **more)
+    def searching(*words: Any, **more: Any) -> Any:
+        hits = search(*words, **more)
         meddle()
         return hits
 
@@ -530,7 +530,7 @@ def test_what_changes_meanwhile_is_never_quoted_as_it_was(
         return check(self, *words)
 
     if moment == "searched":
-        monkeypatch.setattr(Oracle, "search", searching)
+        monkeypatch.setattr(answer, "search_by_status", searching)
     else:
         monkeypatch.setattr(stale_names.Checker, "check", checking)
     reply = oracle.answer("How often are webhooks retried?")

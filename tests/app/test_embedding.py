@@ -22,7 +22,7 @@ from oracle.app.search import embedding
 from oracle.app.search import models as embedding_model
 from oracle.app.search.embedding import embed
 from oracle.app.search.ranking import semantic
-from oracle.app.search.ranking.scoring import Scored
+from oracle.app.search.ranking.scored import MEANING, Scored
 from oracle.errors import DiskFailure, NotInFederation, UsageError
 
 numpy = pytest.importorskip("numpy", reason="the semantic extra is not installed: it needs numpy")
@@ -138,7 +138,7 @@ def test_the_nearest_of_many_stretches_is_worth_less(oracle, root):
 def scored(source, words, meaning, terms=frozenset()):
     one = Scored(source, None, 0, terms)
     one.add("words", words)
-    one.add(semantic.SIGNAL, meaning)
+    one.add(MEANING, meaning)
     return one
 
 
@@ -429,7 +429,9 @@ def test_what_words_alone_do_not_bear_they_bear_beside_meaning(oracle):
 @pytest.mark.parametrize(("deviation", "nearness"), [(0.075, 2.0), (0.0375, 1.0)])
 def test_nearness_is_told_in_usual_deviations(deviation, nearness):
     asked = Future()
-    asked.set_result(semantic.Asked(numpy.zeros(1, numpy.float32), wide=False, usual=0.0, deviation=deviation))
+    asked.set_result(
+        semantic.EmbeddedQuestion(numpy.zeros(1, numpy.float32), wide=False, usual=0.0, deviation=deviation)
+    )
     points, ranking = 2.0 * semantic._WEIGHT * 10.0, SimpleNamespace(whole=10.0)
     assert semantic.Nearness(None, [asked]).share(points, ranking) == pytest.approx(nearness)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from oracle.api import Oracle
 from oracle.app.search.ranking.dates import Day, days_in, nearness
-from oracle.app.search.ranking.query import understand
+from oracle.app.search.ranking.query import parse_query
 from oracle.domain.records.drafts import Draft
 
 BUILDER = "projects/arena/builder"
@@ -45,12 +45,12 @@ def first(root: Path, query: str) -> str:
     ],
 )
 def test_the_words_of_a_question(text: str, words: str) -> None:
-    assert " ".join("-".join(term.tokens) for term in understand(text).terms if term.weight == 1) == words
+    assert " ".join("-".join(term.tokens) for term in parse_query(text).terms if term.weight == 1) == words
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_a_question(text: str) -> None:
-    for term in understand(text).terms:
+    for term in parse_query(text).terms:
         assert all(term.tokens)
         assert term.weight > 0
 

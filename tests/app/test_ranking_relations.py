@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.search.ranking.pages import Page
+from oracle.app.search.ranking.pages import RecordPage
 from oracle.app.search.ranking.sentences import Names, spoken_of
 
 PAGES = {
@@ -146,10 +146,11 @@ def test_names_without_links_count_and_lists_beside_the_text_say_nothing(
 def test_sentences_that_name_a_record_are_found_by_link_and_by_name_and_not_all_of_them_are_weighed() -> None:
     text = "[[people/ann-reed|Ann]] joined. She left. It rained.\n\nEva Holm saw Ann Reed. They talked.\n"
     spoken = [
-        (saying.text, at) for saying, at in spoken_of(Page(text, "Diary"), Names.of("Ann Reed", "people/ann-reed"))
+        (sentence.text, at)
+        for sentence, at in spoken_of(RecordPage(text, "Diary"), Names.of("Ann Reed", "people/ann-reed"))
     ]
     assert spoken == [("\x01 joined.", 0), ("She left.", -1), ("Eva Holm saw Ann Reed.", 13), ("They talked.", -1)]
-    long = Page("Ann Reed was there.\n\n" * 1000, "Diary")
+    long = RecordPage("Ann Reed was there.\n\n" * 1000, "Diary")
     assert 10 < len(list(spoken_of(long, Names.of("Ann Reed", "people/ann-reed")))) < 500
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from oracle.api import Oracle
 from oracle.app.search.ranking.anchors import find_anchors
-from oracle.app.search.ranking.pages import Page
-from oracle.app.search.ranking.query import understand
-from oracle.app.search.ranking.sentences import sayings
+from oracle.app.search.ranking.pages import RecordPage
+from oracle.app.search.ranking.query import parse_query
+from oracle.app.search.ranking.sentences import sentences_of
 from oracle.domain.relations import relations
 from oracle.domain.relations.clauses import taken_back
 from oracle.domain.relations.patterns import NAMED
@@ -141,13 +141,13 @@ def test_a_name_in_chinese_is_found_where_no_blank_ends_it_and_the_longest_count
     for path, (title, text) in CHINESE.items():
         write(root, path, title, text)
     with Oracle.open(str(root)) as oracle:
-        found = oracle.index.find(lambda connection: find_anchors(connection, understand(question), []))
+        found = oracle.index.find(lambda connection: find_anchors(connection, parse_query(question), []))
     assert sorted(anchor.title for anchor in found) == named
 
 
 def test_a_chinese_sentence_ends_without_a_blank() -> None:
-    page = Page("甲在[[乙]]工作。他去过[[丙]]；“好。”丁说。", "甲")
-    assert [saying.text.replace(NAMED, "@") for saying in sayings(page).all] == [
+    page = RecordPage("甲在[[乙]]工作。他去过[[丙]]；“好。”丁说。", "甲")
+    assert [sentence.text.replace(NAMED, "@") for sentence in sentences_of(page).all] == [
         "甲在@工作。",
         "他去过@；",
         "“好。”丁说。",

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.search.ranking.pages import Page
+from oracle.app.search.ranking.pages import RecordPage
 from oracle.app.search.ranking.query import said_by
-from oracle.app.search.ranking.scoring import Scored
+from oracle.app.search.ranking.scored import Scored
 from oracle.app.search.ranking.turns import join_turns
 
 BUILDER = "projects/arena/builder"
@@ -48,8 +48,8 @@ def test_a_question_as_the_one_it_names_would_put_it(text: str, said: str) -> No
 
 def test_those_who_speak_are_known_and_a_field_before_the_turns_is_none_of_them() -> None:
     text = "Date: 8 May\n\n**Ann:** Hello.\n\n**Bob:** Hi.\n\n**Ann:** How are you?\n\n**Bob:** Well."
-    assert Page(text, "A talk").parties() == {"ann", "bob"}
-    assert Page(f"{text}\n\n" + "Prose.\n\n" * 9, "Prose").parties() == set()
+    assert RecordPage(text, "A talk").parties() == {"ann", "bob"}
+    assert RecordPage(f"{text}\n\n" + "Prose.\n\n" * 9, "Prose").parties() == set()
 
 
 def test_the_reply_to_a_question_is_worth_its_words(root: Path) -> None:
@@ -65,14 +65,14 @@ def test_a_turn_among_words_of_the_question_comes_before_one_that_stands_alone(r
     assert "lake" in hits(root, "kite lake", a=talk(alone, "**Ann:** A lake."), b=talk(among, "**Ann:** Yes."))[0]
 
 
-def scored(page: Page, worth: dict[int, float]) -> list[Scored]:
+def scored(page: RecordPage, worth: dict[int, float]) -> list[Scored]:
     found = [Scored(0, page, at, frozenset()) for at in worth]
     for one in found:
         one.add("words", worth[one.at])
     return sorted(found, key=lambda one: -one.score)
 
 
-TURNS = Page("\n\n".join(f"**{'AB'[at % 2]}nn:** {'word ' * 60}" for at in range(8)), "A talk")
+TURNS = RecordPage("\n\n".join(f"**{'AB'[at % 2]}nn:** {'word ' * 60}" for at in range(8)), "A talk")
 """Eight turns, two of which make a hit."""
 
 
@@ -92,6 +92,6 @@ def test_no_turn_is_in_two_runs_and_each_further_run_of_a_record_loses() -> None
 
 
 def test_passages_of_other_records_stay_as_they_are() -> None:
-    page = Page("Prose.\n\nMore of it.", "Prose")
+    page = RecordPage("Prose.\n\nMore of it.", "Prose")
     found = join_turns(1.0, scored(page, {0: 1.0, 1: 0.5}), 10)
     assert [(one.at, one.run, one.score) for one in found] == [(0, None, 1.0), (1, None, 0.5)]

@@ -18,7 +18,7 @@ from oracle.app.records import succession
 from oracle.app.records.listing import check_filters
 from oracle.app.records.succession import chains
 from oracle.app.records.views import Hit, Summary
-from oracle.app.search.search import search
+from oracle.app.search.search import search, search_by_status
 from oracle.domain.compiling import compiled
 from oracle.domain.records.drafts import is_retirement
 from oracle.domain.values import replace, value
@@ -119,19 +119,16 @@ def _answer(context: Context, question: str, *, project: str, seat: str, fresh: 
 
 def _search(context: Context, asked: Question, filters: Mapping[str, str]) -> list[Hit]:
     """Return what holds, best first, then what no longer does: that may be what the question is about."""
-
-    def look(wanted: Mapping[str, str], limit: int) -> list[Hit]:
-        if asked.subject.held:
-            return subjects.find(context, asked.subject, wanted, limit=limit)
-        return search(context, asked.text, wanted, limit=limit)
-
-    hits = look(filters, _HITS)
-    for status in _OVER:
-        hits += look({**filters, "status": status}, _FEW)
+    limits = {"": _HITS, **dict.fromkeys(_OVER, _FEW)}
+    if asked.subject.held:
+        found = [*subjects.find(context, asked.subject, filters, limits)]
+    else:
+        found = search_by_status(context, asked.text, filters, limits)
+    hits = [hit for group in found for hit in group]
     hits = [hit for hit in hits if not _is_over(hit.record)] + [hit for hit in hits if _is_over(hit.record)]
     if not any(hit.nearness for hit in hits):
         return hits
-    from oracle.app.search.ranking.word_match import look_closer
+    from oracle.app.search.ranking.word_similarity import look_closer
 
     return look_closer(context, hits)
 

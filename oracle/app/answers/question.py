@@ -11,7 +11,7 @@ import unicodedata
 
 from oracle.app.answers.subjects import Subject, read_subject
 from oracle.app.records.views import Summary
-from oracle.app.search.ranking.query import Term, understand
+from oracle.app.search.ranking.query import Term, parse_query
 from oracle.app.search.ranking.scoring import SMALL
 from oracle.domain.links.entity_query import without
 from oracle.domain.links.links import reference_key
@@ -93,7 +93,7 @@ def read_question(context: Context, text: str, filters: Mapping[str, str], *, fr
         unknown = [*(asked.text for asked in subject.unknown), *unknown]
         words = fold.terms_of(text)
         rest = subject.rest if subject.held else text
-        understood = understand(rest)
+        understood = parse_query(rest)
         terms = [(term, at in understood.about) for at, term in enumerate(understood.terms) if term.weight == 1]
         about = [term for term, is_about in terms if is_about]
         held = about if is_wide(rest) else _held(connection, about)
@@ -117,7 +117,7 @@ def _is_known(connection: Connection, name: str, filters: Mapping[str, str]) -> 
 def _held(connection: Connection, terms: Sequence[Term]) -> list[Term]:
     """Return the terms that stand in a record, in whatever form."""
     stems = candidates.stemmer().stems(token for term in terms for token in (*term.tokens, *term.also))
-    found = candidates.document_frequencies(connection, stems.values())
+    found = candidates.frequencies(connection, stems.values())
     held = {token for token, stem in stems.items() if found[stem][0]}
     return [term for term in terms if held.issuperset(term.tokens) or not held.isdisjoint(term.also)]
 

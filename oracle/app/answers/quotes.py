@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from oracle.app.context import Context
     from oracle.app.records.views import Summary
-    from oracle.domain.links.entity_query import Asked
+    from oracle.domain.links.entity_query import EntityQuery
     from oracle.domain.markdown.documents import Document
 
 MAX_CHARACTERS = 700
@@ -120,13 +120,13 @@ def _paragraphs(source: Source) -> Iterator[tuple[int, int]]:
         yield first, len(lines)
 
 
-def naming_quotes(source: Source, entities: Sequence[Asked], *, most: int) -> list[Quote]:
+def naming_quotes(source: Source, entities: Sequence[EntityQuery], *, most: int) -> list[Quote]:
     """Return the first paragraphs that name one of some entities, those that name all of them first; else the first lines."""
     if source.record.path.endswith(".json"):
         made = [_quote_at(source, place, text) for place, text in _values(source)]
     else:
         made = list(_quoted(source, _paragraphs(source))) or list(_quoted(source, [(1, len(source.lines))]))
-    counts = [(-sum(asked.stands_in(quote.text) for asked in entities), at) for at, quote in enumerate(made)]
+    counts = [(-sum(asked.is_named_in(quote.text) for asked in entities), at) for at, quote in enumerate(made)]
     naming = [made[at] for count, at in sorted(counts) if count]
     found: list[Quote] = []
     for quote in naming:  # a heading brings the paragraph below it

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from oracle.app.answers import quotes
 from oracle.app.records.views import Hit, Summary
-from oracle.app.search.entities import entities_of
-from oracle.app.search.search import search
+from oracle.app.search.search import entities_of, search_by_status
 from oracle.domain.compiling import compiled
-from oracle.domain.links.entity_query import FILE, Asked, entities_in, without
+from oracle.domain.links.entity_query import FILE, EntityQuery, entities_in, without
 from oracle.domain.values import value
 from oracle.index import fold
 from oracle.index.read import query
@@ -57,18 +56,18 @@ class Subject:
     `rest` is what the question asks beside them, "" when that is little; `unknown` are the entities that no record holds.
     """
 
-    entities: tuple[Asked, ...] = ()
+    entities: tuple[EntityQuery, ...] = ()
     held: Mapping[str, tuple[int, bool]] = {}
     rest: str = ""
-    unknown: tuple[Asked, ...] = ()
+    unknown: tuple[EntityQuery, ...] = ()
 
 
 def read_subject(context: Context, connection: Connection, text: str, filters: Mapping[str, str]) -> Subject:
     """Look for the entities of a question among the records that pass the filters."""
     condition = query.conditions({f"record.{name}": wanted for name, wanted in filters.items()})
     counts: dict[int, tuple[int, bool]] = {}
-    known: list[Asked] = []
-    unknown: list[Asked] = []
+    known: list[EntityQuery] = []
+    unknown: list[EntityQuery] = []
     for asked in entities_of(context, text, filters.get("project", "")):
         found = holders(connection, asked, condition)
         for identifier, is_own in found.items():
@@ -105,11 +104,20 @@ def _beside(text: str) -> str:
 # Passages -------------------------------------------------------------------------------------------------------------
 
 
-def find(context: Context, subject: Subject, filters: Mapping[str, str], *, limit: int) -> list[Hit]:
-    """Return passages of the records that hold a subject, best first; `filters` may hold a status."""
+def find(
+    context: Context, subject: Subject, filters: Mapping[str, str], limits: Mapping[str, int]
+) -> Iterator[list[Hit]]:
+    """Yield passages of the records that hold a subject, best first, up to so many for each status in `limits`, "" for any."""
     if not subject.rest:
-        return _naming(context, subject, filters)[:limit]
-    hits = search(context, subject.rest, filters, limit=limit, among=tuple(subject.held))
+        for status, limit in limits.items():
+            yield _naming(context, subject, {**filters, "status": status})[:limit]
+        return
+    for hits in search_by_status(context, subject.rest, filters, limits, among=tuple(subject.held)):
+        yield _place(subject, hits)
+
+
+def _place(subject: Subject, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits in order, without those that name other entities of the kind alone."""
     hits = [hit for hit in hits if not _speaks_of_another(subject, hit)]
     best = max((hit.coverage for hit in hits), default=0.0)
 
@@ -121,7 +129,7 @@ def find(context: Context, subject: Subject, filters: Mapping[str, str], *, limi
 
 
 def _names(subject: Subject, text: str) -> bool:
-    return any(asked.stands_in(text) for asked in subject.entities)
+    return any(asked.is_named_in(text) for asked in subject.entities)
 
 
 def _speaks_of_another(subject: Subject, hit: Hit) -> bool:

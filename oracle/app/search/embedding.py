@@ -13,13 +13,12 @@ from oracle.app.context import Context
 from oracle.app.records.listing import check_filters, require_present
 from oracle.app.records.views import Summary
 from oracle.app.search.models import NEUTRAL, Model, find_models, neutral, require_models
-from oracle.app.search.ranking.semantic import digest
-from oracle.app.search.recall import read_page
-from oracle.domain.markdown.embedding_chunks import Stretch, is_wide, stretches
+from oracle.app.search.ranking.pages import read_page
+from oracle.domain.markdown.embedding_chunks import EmbeddingChunk, embedding_chunks, is_wide
 from oracle.domain.values import contents_of, value
 from oracle.errors import DiskFailure
 from oracle.index.read import query
-from oracle.index.vectors import Damaged, Made, Vectors
+from oracle.index.vectors import Damaged, Made, Vectors, text_hash
 from oracle.store.disk.files import disk_failure
 from oracle.store.markdown import records
 from oracle.wording import say
@@ -153,21 +152,21 @@ class _Run:
         for task in tasks:
             if self._pace.is_over():
                 break
-            found = self._stretches(task)[: None if whole else 1]
-            held.append(_Held(task, {digest(stretch.text): stretch.text for stretch in found}))
+            found = self._chunks(task)[: None if whole else 1]
+            held.append(_Held(task, {text_hash(chunk.text): chunk.text for chunk in found}))
             if sum(len(one.texts) for one in held) >= _BATCH:
                 self._write(held, whole=whole)
                 held = []
         self._write(held, whole=whole)
         return self._read == self._wanted
 
-    def _stretches(self, task: _Task) -> list[Stretch]:
+    def _chunks(self, task: _Task) -> list[EmbeddingChunk]:
         """Cut the file as it is now; nothing when it is gone, or is not what the index read any more."""
         try:
             raw = records.read(self._oracle.root.join(task.summary.path))
         except OSError:
             return []
-        return stretches(task.summary.title, read_page(task.summary, raw).passages)
+        return embedding_chunks(task.summary.title, read_page(task.summary, raw).passages)
 
     def _write(self, held: Sequence[_Held], *, whole: bool) -> None:
         """Make what is missing of these, while there is time, and write down which of them have been read."""

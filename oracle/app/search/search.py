@@ -1,25 +1,29 @@
-"""Search: passages are read from their files at that moment."""
+"""Search: the best passages for a person's words, from the files as they are now."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from oracle.app.context import Context
 from oracle.app.records.listing import check_filters, require_present
-from oracle.app.records.views import Hit
-from oracle.app.search.entities import entities_of
 from oracle.app.search.ranking.pages import Shelf
-from oracle.app.search.ranking.query import understand
-from oracle.app.search.recall import Recall
+from oracle.app.search.ranking.query import parse_query
+from oracle.app.search.recall import PreparedQuery, Recall
+from oracle.domain.links.entity_query import EntityQuery, entities_in
 from oracle.errors import UsageError
-from oracle.index.db import Connection
 from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from oracle.app.records.views import Hit
     from oracle.app.search.ranking.semantic import Nearness
+    from oracle.index.db import Connection
+
+_SHELVES: WeakKeyDictionary[Context, Shelf] = WeakKeyDictionary()
+"""The pages that each context has read already."""
 
 
 def search(
@@ -40,22 +44,54 @@ def search(
     """
     if limit < 1:
         raise UsageError(say("The limit {limit} is too small.", limit=limit), hint=say("Ask for 1 hit or more."))
-    wanted = check_filters(filters or {})
-    question = understand(text)
-    shelf = _shelf(context)
-    nearness = None if lexical else _nearness(context, text)
-    entities = entities_of(context, question.text, wanted.get("project", ""))
+    rounds = [(check_filters(filters or {}), limit)]
+    return _search(context, text, rounds, fresh=fresh, strict=strict, lexical=lexical, among=among)[0]
 
-    def look(connection: Connection) -> list[Hit]:
-        recall = Recall(
-            context, connection, question, wanted, shelf=shelf, nearness=nearness, entities=entities, among=among
-        )
-        return recall.hits(limit, strict=strict)
+
+def search_by_status(
+    context: Context, text: str, filters: Mapping[str, str], limits: Mapping[str, int], *, among: Sequence[str] = ()
+) -> list[list[Hit]]:
+    """Return up to so many passages of the records of each status in `limits` ("" for all), from one state of the index."""
+    wanted = check_filters(filters)
+    rounds = [({**wanted, "status": status}, limit) for status, limit in limits.items()]
+    return _search(context, text, rounds, among=among)
+
+
+def _search(
+    context: Context,
+    text: str,
+    rounds: Sequence[tuple[Mapping[str, str], int]],
+    *,
+    fresh: bool = False,
+    strict: bool = False,
+    lexical: bool = False,
+    among: Sequence[str] = (),
+) -> list[list[Hit]]:
+    """Read the question once, and return the hits of each round: the filters, checked, and the limit."""
+    wanted = rounds[0][0]
+    query = parse_query(text)
+    nearness = None if lexical else _nearness(context, text)
+    entities = entities_of(context, query.text, wanted.get("project", ""))
+    asked = PreparedQuery(query, _SHELVES.setdefault(context, Shelf()), nearness, entities, among)
+
+    def look(connection: Connection) -> list[list[Hit]]:
+        recall = Recall(context, connection, asked)
+        found = [recall.hits(filters, limit, strict=strict) for filters, limit in rounds]
+        return found if any(found) else []
 
     hits = context.index.find(look, fresh=fresh)
-    if not hits:
+    if not hits or not hits[0]:
         require_present(context, wanted)
-    return hits
+    return hits or [[] for _ in rounds]
+
+
+def entities_of(context: Context, text: str, project: str = "") -> list[EntityQuery]:
+    """Return the entities that a text names, by the link patterns of the project."""
+    if not entities_in(text):
+        return []
+    from oracle.store.root.configuration import load_patterns
+
+    return entities_in(text, load_patterns(context.root, project, report=lambda path, reason: None))
 
 
 def require_words(text: str) -> None:
@@ -68,15 +104,11 @@ def _nearness(context: Context, text: str) -> Nearness | None:
     """Ask the vectors, when there are any and the extra that reads them; nothing of it is imported before."""
     if not os.path.exists(context.root.vectors):
         return None
+    from oracle.app.search.models import find_models
+
+    if not find_models():
+        return None
     from oracle.app.search.ranking.semantic import meaning_of
 
     meaning = meaning_of(context)
     return meaning.ask(text) if meaning is not None else None
-
-
-_SHELVES: WeakKeyDictionary[Context, Shelf] = WeakKeyDictionary()
-
-
-def _shelf(context: Context) -> Shelf:
-    """Return the pages that a context has read already."""
-    return _SHELVES.setdefault(context, Shelf())

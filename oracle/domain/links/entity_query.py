@@ -29,7 +29,7 @@ TASK, COMMIT, FILE, UUID = "taskid", "commit", "file", "uuid"
 
 
 @value
-class Asked:
+class EntityQuery:
     """An entity as a question names it. `is_sure` is False for what may as well be words, as `shop-12` may."""
 
     text: str
@@ -53,7 +53,7 @@ class Asked:
         """The words under which a full-text index may have it, each a phrase; of a commit the first is a beginning."""
         return self._names() if self.space == COMMIT else (self.text,)
 
-    def stands_in(self, text: str) -> bool:
+    def is_named_in(self, text: str) -> bool:
         """Tell whether a text names it: `SHOP-1` is not in `SHOP-12`, `app.py` is in `src/app.py`."""
         return re.search(self._pattern(), text) is not None
 
@@ -76,12 +76,12 @@ class Asked:
         )
 
 
-def entities_in(text: str, patterns: Patterns | None = None) -> list[Asked]:
+def entities_in(text: str, patterns: Patterns | None = None) -> list[EntityQuery]:
     """Return the entities that a text names, each once, in the order of the text; `patterns` are a project's."""
     if not compiled(_MAY_NAME).search(text):
         return []
     plain = text.replace("`", " ")
-    found: dict[tuple[str, str], tuple[int, Asked]] = {}
+    found: dict[tuple[str, str], tuple[int, EntityQuery]] = {}
     for asked in _read(plain, patterns):
         at = plain.find(asked.text)
         if at >= 0:
@@ -89,30 +89,30 @@ def entities_in(text: str, patterns: Patterns | None = None) -> list[Asked]:
     return [asked for _, asked in sorted(found.values(), key=lambda item: (item[0], -len(item[1].text)))]
 
 
-def without(text: str, entities: Sequence[Asked]) -> str:
+def without(text: str, entities: Sequence[EntityQuery]) -> str:
     """Return a text with a blank in the place of each of these entities."""
     for asked in sorted(entities, key=lambda item: -len(item.text)):
         text = text.replace(asked.text, " ")
     return text
 
 
-def _read(text: str, patterns: Patterns | None) -> Iterator[Asked]:
+def _read(text: str, patterns: Patterns | None) -> Iterator[EntityQuery]:
     from oracle.domain.links import links
 
     def extract(words: str) -> Extraction:
         return links.extract(words, patterns or links.DEFAULT_PATTERNS)
 
     uuids = [found[0] for found in compiled(_UUID, re.IGNORECASE).finditer(text)]
-    yield from (Asked(name, UUID) for name in uuids)
+    yield from (EntityQuery(name, UUID) for name in uuids)
     for name in uuids:
         text = text.replace(name, " ")
     for mention in extract(text).mentions:
         space, name = split_entity(mention.target)
         if space in _SPACES:
-            yield Asked(name, space)
+            yield EntityQuery(name, space)
     for found in compiled(_HASH, re.IGNORECASE).finditer(text):
         if not found[0].isdigit() and not found[0].isalpha():
-            yield Asked(found[0], COMMIT)
+            yield EntityQuery(found[0], COMMIT)
     for found in compiled(_SMALL_TASK).finditer(text):
         if any(mention.target == entity(TASK, found[0].upper()) for mention in extract(found[0].upper()).mentions):
-            yield Asked(found[0], TASK, is_sure=False)
+            yield EntityQuery(found[0], TASK, is_sure=False)

@@ -1,13 +1,12 @@
-"""The stretches of a record that stand for one thought each: what one vector is made of. Pure.
+"""The chunks of a record that become one vector each. Pure.
 
-A stretch is a run of passages below the same headings, up to `MAX_CHARACTERS` long. Its text begins with the record's title and the
-headings above it, since a paragraph seldom says what it is about. In a conversation every turn is a stretch besides: it is a
-thought of its own, whatever is said before and after.
+A chunk is a run of passages below the same headings, up to `MAX_CHARACTERS` long. Its text begins with the record's title and the
+headings above it, as a paragraph seldom says what it is about. Every turn of a conversation is a chunk too.
 """
 
 from __future__ import annotations
 
-from oracle.domain.markdown.passages import MAX_CHARACTERS, Passage, speaker_of
+from oracle.domain.markdown.passages import MAX_CHARACTERS, Passage, is_conversation, speaker_of
 from oracle.domain.values import value
 
 TYPE_CHECKING = False
@@ -20,8 +19,8 @@ _WIDE = 0.2
 
 
 @value
-class Stretch:
-    """The text that stands for passages `first` to `last`, numbered from 0 and inclusive."""
+class EmbeddingChunk:
+    """The text for passages `first` to `last`, numbered from 0 and inclusive."""
 
     text: str
     first: int
@@ -29,47 +28,33 @@ class Stretch:
     is_turn: bool = False
 
 
-def stretches(title: str, passages: Sequence[Passage]) -> list[Stretch]:
-    """Return the stretches of a record in order, its turns behind them; headings are in their texts, and belong to none."""
-    found: list[Stretch] = []
-    held: list[int] = []
+def embedding_chunks(title: str, passages: Sequence[Passage]) -> list[EmbeddingChunk]:
+    """Return the chunks of a record in order, then its turns. Headings are in the texts of chunks, and belong to none."""
+    runs: list[list[int]] = []
     size = 0
     for number, passage in enumerate(passages):
         if passage.is_heading:
             continue
-        is_new = held and (passage.headings != passages[held[0]].headings or size + len(passage.text) >= MAX_CHARACTERS)
-        if is_new:
-            found.append(_stretch(title, passages, held))
-            held, size = [], 0
-        held.append(number)
+        if not runs or passage.headings != passages[runs[-1][0]].headings or size + len(passage.text) >= MAX_CHARACTERS:
+            runs.append([])
+            size = 0
+        runs[-1].append(number)
         size += len(passage.text) + 1
-    if held:
-        found.append(_stretch(title, passages, held))
-    return [*found, *_turns(passages)] or [Stretch(title, 0, 0)]
-
-
-def _turns(passages: Sequence[Passage]) -> list[Stretch]:
-    """Return a stretch for each turn of a conversation."""
+    found = [_chunk(title, passages, run) for run in runs]
     speakers = [speaker_of(passage) for passage in passages]
-    if not is_conversation(passages, speakers):
-        return []
-    return [Stretch(passages[at].text, at, at, is_turn=True) for at, speaker in enumerate(speakers) if speaker]
+    if is_conversation(passages, speakers):
+        turns = (at for at, speaker in enumerate(speakers) if speaker)
+        found += [EmbeddingChunk(passages[at].text, at, at, is_turn=True) for at in turns]
+    return found or [EmbeddingChunk(title, 0, 0)]
 
 
-def is_conversation(passages: Sequence[Passage], speakers: Sequence[str]) -> bool:
-    """Tell whether most passages are said by somebody, `speakers` saying by whom: a list of settings has colons too."""
-    spoken = sum(map(bool, speakers))
-    return spoken > 1 and 2 * spoken > sum(not passage.is_heading for passage in passages)
-
-
-def _stretch(title: str, passages: Sequence[Passage], held: Sequence[int]) -> Stretch:
-    headings = [heading for heading in passages[held[0]].headings if heading.strip() != title.strip()]
-    above = _BETWEEN.join([title, *headings])
-    body = "\n".join(passages[number].text for number in held)
-    return Stretch(f"{above}\n{body}", held[0], held[-1])
+def _chunk(title: str, passages: Sequence[Passage], run: Sequence[int]) -> EmbeddingChunk:
+    headings = [heading for heading in passages[run[0]].headings if heading.strip() != title.strip()]
+    body = "\n".join(passages[number].text for number in run)
+    return EmbeddingChunk(f"{_BETWEEN.join([title, *headings])}\n{body}", run[0], run[-1])
 
 
 def is_wide(text: str) -> bool:
-    """Tell whether a text is written in Chinese, Japanese or Korean."""
+    """Return whether a text is written in Chinese, Japanese or Korean."""
     letters = sum(char.isalpha() for char in text)
     return sum("\u2e80" <= char <= "\U0003ffff" for char in text) > _WIDE * letters

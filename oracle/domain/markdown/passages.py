@@ -117,6 +117,12 @@ def speaker_of(passage: Passage) -> str:
     return speaks[1].lower() if speaks else ""
 
 
+def is_conversation(passages: Sequence[Passage], speakers: Sequence[str]) -> bool:
+    """Return whether most passages have one of `speakers`, more than one: a list of settings has colons too."""
+    spoken = sum(map(bool, speakers))
+    return spoken > 1 and 2 * spoken > sum(not passage.is_heading for passage in passages)
+
+
 def widen(
     passages: Sequence[Passage], at: int, lines: Sequence[str], *, worth: Callable[[int], float], taken: set[int]
 ) -> tuple[Passage, range]:

@@ -1,7 +1,7 @@
-"""The first of two stages of a search: which records may hold the answer, by words, and how rare each word is. Read only.
+"""Which records may hold the answer to a question, by words, and how rare each word is. Read only.
 
-Costs are bounded by rows rather than by words: BM25 of a row takes SQLite a microsecond, and five common words match every
-record of a Root. Words are taken rarest first until a budget of rows is spent; of common ones all must be there together.
+Costs depend on rows rather than on words: BM25 of a row takes SQLite a microsecond, and five common words match every record of
+a Root. Words are taken rarest first until a budget of rows is spent. Of common ones all must be in a record.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROWS = 40_000
 
 _VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, passage, row)"
 _ALL_OF = 5
-_ALIKE = 2
+_OF_ONE_KEY = 2
 _OF_ENTITIES = (
     "'references-task', 'references-commit', 'references-file', 'references-url', 'references-key', 'references-project',"
     " 'references-component'"
@@ -42,7 +42,7 @@ class Stemmer:
         self._rows = 0
 
     def stems(self, words: Iterable[str]) -> dict[str, str]:
-        """Return the stem of each word; a word is a run of letters and digits in small letters."""
+        """Return the stem of each word, a run of letters and digits in lower case."""
         wanted = list(dict.fromkeys(words))
         unknown = [word for word in wanted if word not in self._known]
         if unknown:
@@ -63,27 +63,17 @@ def stemmer() -> Stemmer:
     return Stemmer()
 
 
-def document_frequencies(connection: sqlite3.Connection, stems: Iterable[str]) -> dict[str, tuple[int, int]]:
-    """Return of each stem (records that hold it, how often it stands in them); milliseconds for a very common one."""
-    connection.execute(_VOCABULARY)
-    found: dict[str, tuple[int, int]] = {}
-    for stem in dict.fromkeys(stems):
-        row = connection.execute("SELECT doc, cnt FROM temp.vocabulary WHERE term = ?", (stem,)).fetchone()
-        found[stem] = (int(row[0]), int(row[1])) if row else (0, 0)
-    return found
+def frequencies(
+    connection: sqlite3.Connection, stems: Iterable[str], beginnings: Iterable[str] = ()
+) -> dict[str, tuple[int, int]]:
+    """Return for each stem (records that hold it, how often it occurs in them); milliseconds for a very common one.
 
-
-def beginning_frequencies(connection: sqlite3.Connection, characters: Iterable[str]) -> dict[str, tuple[int, int]]:
-    """Return of each character what `document_frequencies` says of the words that begin with it, a record once a word."""
+    `beginnings` are characters: the sums over all words that begin with one, a record once for each word.
+    """
     connection.execute(_VOCABULARY)
-    found: dict[str, tuple[int, int]] = {}
-    for char in dict.fromkeys(characters):
-        statement = (
-            "SELECT coalesce(sum(doc), 0), coalesce(sum(cnt), 0) FROM temp.vocabulary WHERE term >= ? AND term < ?"
-        )
-        row = connection.execute(statement, (char, f"{char}\U0010ffff")).fetchone()
-        found[char] = (int(row[0]), int(row[1]))
-    return found
+    wanted = dict.fromkeys(stems, "") | dict.fromkeys(beginnings, "\U0010ffff")
+    statement = "SELECT coalesce(sum(doc), 0), coalesce(sum(cnt), 0) FROM temp.vocabulary WHERE term BETWEEN ? AND ?"
+    return {text: connection.execute(statement, (text, text + end)).fetchone() for text, end in wanted.items()}
 
 
 def candidates(
@@ -92,8 +82,8 @@ def candidates(
     condition: tuple[str, Sequence[str]],
     *,
     limit: int,
-) -> list[tuple[int, float]]:
-    """Return (record id, BM25 score) of the records that match any of `terms` best, the title weighted three times.
+) -> list[int]:
+    """Return the records that match any of `terms` best, by BM25 with the title weighted three times.
 
     `terms` are (expression, records that hold it); `condition` is SQL over `record` with its values, "" for none.
     """
@@ -106,13 +96,12 @@ def candidates(
         taken.append(expression)
         spent += count
     found = dict(_matches(connection, " OR ".join(taken), condition, limit=limit)) if taken else {}
-    if len(taken) < len(rarest):
-        together = [expression for expression, _ in rarest[len(taken) :][:_ALL_OF]]
-        while together and len(found) < limit:
-            matches = _matches(connection, " AND ".join(together), condition, limit=limit)
-            found = {**dict(matches), **found}
-            together.pop()
-    return sorted(found.items(), key=lambda row: (-row[1], row[0]))
+    together = [expression for expression, _ in rarest[len(taken) :][:_ALL_OF]]
+    while together and len(found) < limit:
+        matches = _matches(connection, " AND ".join(together), condition, limit=limit)
+        found = {**dict(matches), **found}
+        together.pop()
+    return sorted(found, key=lambda record: (-found[record], record))
 
 
 def _matches(
@@ -146,11 +135,10 @@ def named(connection: sqlite3.Connection, keys: Sequence[str], rare: Sequence[st
         )
         found.update((row[0], row) for row in rows)
     if rare:
-        titles = " OR ".join(rare)
         rows = connection.execute(
             "SELECT record.id, slug, record.title FROM (SELECT rowid FROM passage WHERE passage MATCH ? ORDER BY rank LIMIT 50)"
             " AS hit JOIN record ON record.id = hit.rowid",
-            (f"title : ({titles})",),
+            (f"title : ({' OR '.join(rare)})",),
         )
         found.update((row[0], row) for row in rows)
     return list(found.values())
@@ -166,47 +154,46 @@ def entity_sources(connection: sqlite3.Connection, names: Sequence[str], limit: 
     return [int(row[0]) for row in rows]
 
 
-def neighbours(
-    connection: sqlite3.Connection, record: int, slug: str, names: Iterable[str]
-) -> list[tuple[int, str, str, int]]:
-    """Return (id, edge type, snippet, 1 when the edge comes in) of the records at the other end of a record's links.
+def neighbours(connection: sqlite3.Connection, record: int, slug: str, names: Iterable[str]) -> list[tuple[int, str]]:
+    """Return (id, edge type) of the records at the other end of a record's links.
 
-    A record that holds one of `names`, of two words or more, without a link stands beside them, with type and snippet empty.
+    Records that hold one of `names`, of two words or more, without a link come with them; their type is empty.
     """
     rows = connection.execute(
-        "SELECT other.id, edge.type, snippet, 0 FROM edge JOIN target ON target.id = target_id"
+        "SELECT other.id, edge.type FROM edge JOIN target ON target.id = target_id"
         " JOIN record AS other ON other.slug = target.name WHERE source_id = ? LIMIT 400",
         (record,),
     ).fetchall()
     rows += connection.execute(
-        "SELECT source_id, type, snippet, 1 FROM edge WHERE target_id = (SELECT id FROM target WHERE name = ?)"
+        "SELECT source_id, type FROM edge WHERE target_id = (SELECT id FROM target WHERE name = ?)"
         " ORDER BY source_id DESC LIMIT 400",
         (slug,),
     ).fetchall()
     phrases = " OR ".join(quote(name) for name in dict.fromkeys(names) if " " in name)
     if phrases:
         rows += connection.execute(
-            "SELECT rowid, '', '', 1 FROM passage WHERE passage MATCH ? ORDER BY rowid DESC LIMIT 100",
+            "SELECT rowid, '' FROM passage WHERE passage MATCH ? ORDER BY rowid DESC LIMIT 100",
             (f"body : ({phrases})",),
         ).fetchall()
     return [row for row in rows if row[0] != record]
 
 
-def titled(connection: sqlite3.Connection, names: Iterable[str]) -> list[tuple[int, str]]:
-    """Return (id, name) of the records whose titles are these names, words and small letters."""
-    found: list[tuple[int, str]] = []
+def titled(connection: sqlite3.Connection, names: Iterable[str]) -> list[int]:
+    """Return the records whose titles are these names: words in lower case."""
+    found: list[int] = []
     for name in names:
-        others = connection.execute(
+        rows = connection.execute(
             "SELECT rowid, title FROM passage WHERE passage MATCH ? LIMIT 20", (f"title : ^ {quote(name)}",)
-        ).fetchall()
-        found += [(int(other), name) for other, title in others if len(title.split()) == len(name.split())]
+        )
+        found += [int(other) for other, title in rows if len(title.split()) == len(name.split())]
     return found
 
 
 def keyed(connection: sqlite3.Connection, keys: Sequence[str]) -> list[int]:
-    """Return the records whose slugs have one of these keys; many of one key are none, as an index or a readme in each folder."""
+    """Return the records whose slugs have one of these keys. A key of many records, as an index in each folder, has none."""
     rows = connection.execute(
-        f"SELECT min(id), max(id) FROM record WHERE key IN ({marks(keys)}) AND key != '' GROUP BY key HAVING count(*) <= {_ALIKE}",  # noqa: S608
+        f"SELECT min(id), max(id) FROM record WHERE key IN ({marks(keys)}) AND key != '' GROUP BY key"  # noqa: S608
+        f" HAVING count(*) <= {_OF_ONE_KEY}",
         keys,
     )
     return [int(number) for row in rows for number in dict.fromkeys(row)]

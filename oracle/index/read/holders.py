@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Sequence
 
-    from oracle.domain.links.entity_query import Asked
+    from oracle.domain.links.entity_query import EntityQuery
 
 MOST = 1_000
 """Records that are looked at for an entity."""
@@ -24,7 +24,7 @@ _OWN = "edge.type NOT LIKE 'references-%'"
 
 
 def holders(
-    connection: sqlite3.Connection, asked: Asked, condition: tuple[str, Sequence[str]], *, most: int = MOST
+    connection: sqlite3.Connection, asked: EntityQuery, condition: tuple[str, Sequence[str]], *, most: int = MOST
 ) -> dict[int, bool]:
     """Return the ids of the records that hold an entity and meet a condition over `record`, each with whether its frontmatter does.
 
@@ -36,7 +36,7 @@ def holders(
     if not asked.is_sure and not found:
         return {}
     for identifier, title, body in _written(connection, asked, condition, most) if len(found) < most else ():
-        if identifier not in found and (asked.stands_in(title) or asked.stands_in(body)):
+        if identifier not in found and (asked.is_named_in(title) or asked.is_named_in(body)):
             found[identifier] = False
     if asked.space == FILE:
         found.update(dict.fromkeys(_lying_at(connection, asked, condition), True))
@@ -65,7 +65,7 @@ def naming(connection: sqlite3.Connection, slugs: Collection[str], names: Collec
 
 
 def _linked(
-    connection: sqlite3.Connection, asked: Asked, condition: tuple[str, Sequence[str]], most: int
+    connection: sqlite3.Connection, asked: EntityQuery, condition: tuple[str, Sequence[str]], most: int
 ) -> list[tuple[int, bool]]:
     names, values = f"name IN ({marks(asked.targets)})", list(asked.targets)
     if asked.beginning:
@@ -80,7 +80,7 @@ def _linked(
 
 
 def _written(
-    connection: sqlite3.Connection, asked: Asked, condition: tuple[str, Sequence[str]], most: int
+    connection: sqlite3.Connection, asked: EntityQuery, condition: tuple[str, Sequence[str]], most: int
 ) -> list[tuple[int, str, str]]:
     """Return (id, title, text) of up to `most` records whose words are those of an entity."""
     phrases = [fold.quote(fold.fold(text)) for text in asked.expressions]
@@ -94,7 +94,7 @@ def _written(
     return rows.fetchall()
 
 
-def _lying_at(connection: sqlite3.Connection, asked: Asked, condition: tuple[str, Sequence[str]]) -> list[int]:
+def _lying_at(connection: sqlite3.Connection, asked: EntityQuery, condition: tuple[str, Sequence[str]]) -> list[int]:
     """Return the records that are the file itself."""
     name, _, suffix = asked.text.rpartition(".")
     if suffix not in ("md", "json"):

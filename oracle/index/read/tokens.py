@@ -17,7 +17,7 @@ _NO_CYRILLIC = "[^\u0400-\u04ff]+"
 
 
 def lower(text: str) -> str:
-    """Return text in small letters, without the marks of Latin and Greek letters; `й` and `ї` are letters of their own."""
+    """Return text in lower case, without the marks of Latin and Greek letters; `й` and `ї` are letters of their own."""
     if text.isascii():
         return text.lower()
     parts = compiled(_NO_CYRILLIC).sub(_decomposed, fold.compose(text).lower())
@@ -45,10 +45,15 @@ def pairs(run: str) -> list[str]:
 
 
 def count_row(words: Sequence[str], row: tuple[str, ...]) -> int:
-    """Return how often the words of `row` stand one after the other."""
+    """Return how often the words of `row` follow one another."""
     return sum(tuple(words[at : at + len(row)]) == row for at in range(len(words)))
 
 
 def is_wide(token: str) -> bool:
-    """Tell whether a token comes of a run without blanks."""
+    """Return whether a token comes from a run without blanks."""
     return not token.isascii() and compiled(fold.RUN).match(token) is not None
+
+
+def has_run(name: str) -> bool:
+    """Return whether a name is written without blanks, as in Chinese; digits and Latin letters may be in it."""
+    return not name.isascii() and len(name) > 1 and compiled(fold.RUN).search(name) is not None

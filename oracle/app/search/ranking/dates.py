@@ -1,6 +1,6 @@
 """Dates in questions and in records, and how well they go together. Pure.
 
-What is told on a day is often said of the days before: a record of the days after one asked for is nearly as good.
+A record often describes the days before it, so one of the days after a day that is asked for is nearly as good.
 """
 
 from __future__ import annotations
@@ -11,18 +11,10 @@ from datetime import date
 from oracle.domain.compiling import compiled
 from oracle.domain.values import value
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|september sept sep|october oct"
-        "|november nov|december dec".split("|"),
-        1,
-    )
-    for name in names.split()
-}
-_NAMED = "|".join(_MONTHS)
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _DAY = (
-    rf"(?i)(?:\b(?P<before>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?)?\b(?P<month>{_NAMED})\b\.?"
+    r"(?i)(?:\b(?P<before>\d{1,2})(?:st|nd|rd|th)? (?:of )?)?\b(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may"
+    r"|june?|july?|aug(?:ust)?|sept?|september|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
     r"(?: (?P<after>\d{1,2})(?:st|nd|rd|th)?\b)?(?:,? ?(?P<year>\d{4}))?"
     r"|(?P<iso>\d{4})[-/.年](?P<number>\d{1,2})(?:[-/.月](?P<day>\d{1,2}))?|\b(?P<alone>(?:19|20)\d\d)\b"
 )
@@ -31,7 +23,7 @@ _DAYS_AFTER = 8
 
 @value
 class Day:
-    """A day, month or year; 0 is what was not said."""
+    """A day, month or year. A part that was not given is 0."""
 
     year: int
     month: int
@@ -44,7 +36,7 @@ def days_in(text: str) -> list[Day]:
     for match in compiled(_DAY).finditer(text):
         day = int(match["before"] or match["after"] or match["day"] or 0)
         year = int(match["year"] or match["iso"] or match["alone"] or 0)
-        month = _MONTHS[match["month"].lower()] if match["month"] else int(match["number"] or 0)
+        month = _MONTHS.index(match["month"][:3].casefold()) + 1 if match["month"] else int(match["number"] or 0)
         is_word = match["month"] in ("may", "march", "mar") and not (day or year)
         if not is_word and day <= 31 and month <= 12:
             found.append(Day(year, month, day))

@@ -1,80 +1,120 @@
-"""What speaks for a passage beside its words: who speaks, the day, the shape of an answer, words side by side. Pure.
+"""What counts for a passage beside its words: its record, who speaks, the day, the shape of the answer, words in a row. Pure.
 
-Each signal gives a share of the weight of the question's heaviest word, so that none outweighs two words that match.
+Most signals give a share of the weight of the question's heaviest word, so that none outweighs two words that match.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
+from math import log
 
-from oracle.app.search.ranking import turns
 from oracle.app.search.ranking.dates import nearness
+from oracle.app.search.ranking.query import shapes_of
+from oracle.app.search.ranking.scored import best_first
 from oracle.domain.compiling import compiled
 from oracle.index.read.tokens import count_row, is_wide, lower
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from oracle.app.search.ranking.scoring import Ranking, Scored
+    from oracle.app.search.ranking.pages import RecordPage
+    from oracle.app.search.ranking.scored import Scored
+    from oracle.app.search.ranking.scoring import Ranking
 
-_SPEAKER = 0.4
-_DAY = 1.0
-_SHAPE = 0.2
-_PAIR = 0.3
+_RECORD, _RECORD_OF_TURN = 0.3, 0.45
+"""Weights of the record's own score."""
+_LENGTH, _SHORT = 0.02, 100
+"""Penalty per e-fold of record length over so many words: their best of many passages is inflated by chance."""
+_TITLE_FROM = 0.5
+"""Share of the question that a title must hold; it gives what it holds beyond. Whoever types a title wants its record."""
+_SPEAKER, _DAY, _SHAPE, _PAIR, _QUESTION = 0.4, 1.0, 0.2, 0.3, 0.1
 _PHRASE = 2.0
 """Times that a whole Chinese word counts beside its pairs: more than repeating the pairs apart can give."""
-_QUESTION = 0.1
-"""Share of its score that a passage loses which asks itself."""
+_CLOSE_LOOK = 240
+"""Passages whose text is looked at."""
 
-_SHAPES = {
-    "time": (
-        r"(?i)\b(?:yesterday|today|tonight|tomorrow|ago|(?:last|next|this) \w+|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d{4}"
-        r"|january|february|march|april|june|july|august|september|october|november|december|weekend|recently)\b|\d ?[年月日]"
-    ),
-    "number": (
-        r"(?i)\b(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|dozens?|hundreds?|first|second|third|fourth|fifth"
-        r"|once|twice|(?:a )?(?:couple|few)|several|(?:years?|months?|weeks?|days?|hours?|minutes?))\b|\d"
-        r"|[一二两三四五六七八九十百千]"
-    ),
-    "name": r"(?<=[a-z,] )[A-Z][a-z]+",
-}
+# A turn of a conversation is short: its words say less than the turns around it.
+_TURN_SPEAKER, _TURN_REPLY, _TURN_QUESTION, _TURN_AROUND, _TURN_LENGTH = 0.5, 0.38, 0.2, 0.3, 0.1
+"""Shares of the weight of all words of the question."""
+_TURN_DAY, _TURN_SHAPE = 2.5, 0.5
+"""Shares of the weight of the heaviest word."""
+_REACH = 3
+"""Turns before and after in which words of the question count for a turn."""
+_USUAL = 30
+"""Words of a usual turn: what tells something is longer than what agrees."""
 
 
-def add_cheap(ranking: Ranking, found: Sequence[Scored]) -> None:
-    """Add what costs no look at the text: the speaker named in the question, its dates against those of the record."""
-    words = set(ranking.question.words)
-    days = ranking.question.days
-    near: dict[int, float] = {}
+def rank(ranking: Ranking, boost: Mapping[int, float]) -> list[Scored]:
+    """Return the passages that hold or are beside what is asked for, best first; `boost` is what links give to records."""
+    found: list[Scored] = []
     phrases = _phrases(ranking)
-    for scored in found:
-        if scored.source not in near:
-            near[scored.source] = nearness(days, scored.page.days)
+    for source, (page, share) in enumerate(zip(ranking.pages, ranking.record_shares(), strict=True)):
+        passages = list(ranking.score(source))
+        _add_record(ranking, page, passages, share, boost.get(source, 0.0))
         for number, phrase, weight in phrases:
-            if number in scored.terms or count_row(scored.page.title, phrase):
-                scored.add("phrase", _PHRASE * weight)
-        is_speaker = not words.isdisjoint(scored.page.speakers[scored.at].split())
-        if scored.page.is_conversation:
-            turns.add_turn(ranking, scored, is_speaker=is_speaker, near=near[scored.source])
-            continue
-        scored.add("speaker", _SPEAKER * ranking.heaviest * is_speaker)
-        scored.add("date", _DAY * near[scored.source] * ranking.heaviest)
+            is_in_title = bool(count_row(page.title, phrase))
+            for one in passages:
+                one.add("phrase", _PHRASE * weight * (is_in_title or number in one.terms))
+        _add_speakers(ranking, page, passages)
+        found += passages
+    found.sort(key=lambda one: -one.score)
+    _look_closely(ranking, found[:_CLOSE_LOOK])
+    return best_first(found)
 
 
-def add_close(ranking: Ranking, found: Sequence[Scored]) -> None:
-    """Add what needs the text: the shape of the answer, words of the question side by side, passages that only ask."""
-    shapes = [compiled(_SHAPES[name]) for name in sorted(ranking.question.shapes)]
+def _add_record(ranking: Ranking, page: RecordPage, passages: Iterable[Scored], share: float, boost: float) -> None:
+    """Add what is the same for all passages of a record: its title, its own score, its length, its links."""
+    title = max(0.0, ranking.coverage(ranking.terms_in(page.title)) - _TITLE_FROM) * ranking.whole
+    record = (_RECORD_OF_TURN if page.is_conversation else _RECORD) * ranking.whole * share
+    length = 0.0 if page.is_conversation else _LENGTH * ranking.whole * log(max(1.0, sum(page.lengths) / _SHORT))
+    for one in passages:
+        one.add("title", title)
+        one.add("record", record)
+        one.add("length", -length)
+        one.add("graph", boost * ranking.heaviest)
+
+
+def _add_speakers(ranking: Ranking, page: RecordPage, passages: Iterable[Scored]) -> None:
+    """Add what the speaker that the question names and its dates give, and to a turn what is around it."""
+    words = set(ranking.question.words)
+    near = nearness(ranking.question.days, page.days)
+    for one in passages:
+        is_speaker = not words.isdisjoint(page.speakers[one.at].split())
+        if page.is_conversation:
+            _add_turn(ranking, one, is_speaker=is_speaker, near=near)
+        else:
+            one.add("speaker", _SPEAKER * ranking.heaviest * is_speaker)
+            one.add("date", _DAY * near * ranking.heaviest)
+
+
+def _add_turn(ranking: Ranking, one: Scored, *, is_speaker: bool, near: float) -> None:
+    page, at, whole = one.page, one.at, ranking.whole
+    around = ranking.covered(one.source, range(at - _REACH, at + _REACH + 1))
+    one.add("speaker", _TURN_SPEAKER * whole * is_speaker)
+    one.add("date", _TURN_DAY * near * ranking.heaviest)
+    one.add("around", _TURN_AROUND * whole * ranking.coverage(around))
+    one.add("length", _TURN_LENGTH * whole * log(page.lengths[at] / _USUAL))
+    if at and page.asks[at - 1]:
+        one.add("reply", _TURN_REPLY * whole * ranking.coverage(ranking.covered(one.source, (at - 1,))))
+    if page.asks[at]:
+        one.add("asks", -_TURN_QUESTION * whole)
+
+
+def _look_closely(ranking: Ranking, found: Sequence[Scored]) -> None:
+    """Add what needs the text: the shape of the answer, and words of the question side by side; take from what only asks."""
+    shapes = [compiled(shapes_of("answer")[name]) for name in sorted(ranking.question.shapes)]
     pairs = _pairs(ranking)
-    for scored in found:
-        text = scored.page.passages[scored.at].text
-        is_turn = scored.page.is_conversation
-        if scored.page.asks[scored.at] and not is_turn:
-            scored.add("asks", -_QUESTION * scored.score)
+    for one in found:
+        text = one.page.passages[one.at].text
+        is_turn = one.page.is_conversation
+        if one.page.asks[one.at] and not is_turn:
+            one.add("asks", -_QUESTION * one.score)
         if any(shape.search(text) for shape in shapes):
-            scored.add("shape", (turns.SHAPE if is_turn else _SHAPE) * ranking.heaviest)
+            one.add("shape", (_TURN_SHAPE if is_turn else _SHAPE) * ranking.heaviest)
         if pairs:
             small = lower(text)
-            scored.add("pairs", _PAIR * sum(weight for pair, weight in pairs if pair in small))
+            one.add("pairs", _PAIR * sum(weight for pair, weight in pairs if pair in small))
 
 
 def _phrases(ranking: Ranking) -> list[tuple[int, tuple[str, ...], float]]:

@@ -1,58 +1,34 @@
-"""Conversations in the ranking: what speaks for a turn, and which turns make a hit. Pure.
+"""Which turns of a conversation make up a hit. Pure.
 
-A turn is short: its words say less than where it stands. What is asked of a conversation stands in several places of it, so
-runs of turns are ranked rather than single ones, and each further run of a record counts a little less.
+What is asked of a conversation is in several places of it, so runs of turns are ranked rather than single ones, and each further
+run of a record counts a little less.
 """
 
 from __future__ import annotations
 
 from math import exp, log
 
+from oracle.app.search.ranking.scored import MEANING, best_first
 from oracle.domain.markdown.passages import Passage, spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from oracle.app.search.ranking.scoring import Ranking, Scored
+    from oracle.app.search.ranking.scored import Scored
 
-RECORD = 0.45
-"""Weight of the record's own score for its turns."""
-_SPEAKER, _REPLY, _ASKS, _AROUND, _LENGTH = 0.5, 0.38, 0.2, 0.3, 0.1
-"""Shares of the weight of all words of the question."""
-_DAY, SHAPE = 2.5, 0.5
-"""Shares of the weight of the heaviest word."""
-_REACH = 3
-"""Turns before and after in which words of the question count for a turn."""
-_USUAL = 30
-"""Words of a usual turn: what tells something is longer than what agrees."""
 _SOFT, _FURTHER = 0.18, 0.06
-"""How far below the best turn of a run another one adds to it, and what a further run of its record loses; of all words."""
+"""Shares of all words: how far below the best turn of a run another one adds to it, and what a further run of a record loses."""
 _BEYOND, _BEYOND_READ = 0.45, 0.3
-"""What is taken off runs, of all words, by words alone and with vectors: so much more than passages of documents they get."""
+"""What is taken off runs, by words alone and with vectors: by so much they get more than passages of documents."""
 _TURNS = 32
 """Turns for each hit that is wanted whose runs are looked at."""
 
 
-def add_turn(ranking: Ranking, one: Scored, *, is_speaker: bool, near: float) -> None:
-    """Add what speaks for a turn: its speaker, how `near` its day is (0 to 1), the words around it, what it replies to."""
-    page, whole = one.page, ranking.whole
-    before = ranking.covered(one.source, (one.at - 1,))
-    around = ranking.covered(one.source, range(one.at - _REACH, one.at + _REACH + 1))
-    one.add("speaker", _SPEAKER * whole * is_speaker)
-    one.add("date", _DAY * near * ranking.heaviest)
-    one.add("around", _AROUND * whole * ranking.coverage(around))
-    one.add("length", _LENGTH * whole * log(page.lengths[one.at] / _USUAL))
-    if one.at and page.asks[one.at - 1]:
-        one.add("reply", _REPLY * whole * ranking.coverage(before))
-    if page.asks[one.at]:
-        one.add("asks", -_ASKS * whole)
-
-
 def join_turns(whole: float, scored: Sequence[Scored], limit: int) -> list[Scored]:
-    """Put runs of turns in the place of turns, best first; passages of other records stay as they are.
+    """Replace turns by runs of turns, best first. Passages of other records stay.
 
-    A run is kept at the best turn of it, as its `run`. `whole` is the weight of all words of the question.
+    A run is kept at its best turn, as its `run`. `whole` is the weight of all words of the question.
     """
     places: dict[int, dict[int, Scored]] = {}
     found: list[Scored] = []
@@ -64,7 +40,7 @@ def join_turns(whole: float, scored: Sequence[Scored], limit: int) -> list[Score
     least = scored[_TURNS * limit].score if len(scored) > _TURNS * limit else float("-inf")
     for turns in places.values():
         found += _runs(turns, whole or 1.0, least)
-    return sorted(found, key=lambda one: one.order) if places else found
+    return best_first(found)
 
 
 def _runs(turns: dict[int, Scored], whole: float, least: float) -> Iterable[Scored]:
@@ -75,8 +51,7 @@ def _runs(turns: dict[int, Scored], whole: float, least: float) -> Iterable[Scor
     for at in range(len(page.passages)):
         worth[at + 1] = worth[at] + (exp((turns[at].score - best) / (_SOFT * whole)) if at in turns else 0.0)
     free = spans(page.passages, page.lines)
-    is_read = any("meaning" in turn.parts for turn in turns.values())
-    lost = whole * (_BEYOND_READ if is_read else _BEYOND)
+    lost = whole * (_BEYOND_READ if any(MEANING in turn.parts for turn in turns.values()) else _BEYOND)
     while free:
         run = max(free, key=lambda span: (worth[span.stop] - worth[span.start], -span.start))
         held = [turns[at] for at in run if at in turns]
@@ -93,7 +68,7 @@ def _runs(turns: dict[int, Scored], whole: float, least: float) -> Iterable[Scor
 
 
 def _outside(span: range, run: range, passages: Sequence[Passage]) -> range:
-    """Return what of a span lies before a run, without a heading at its end; all of it when it lies behind."""
+    """Return the part of a span before a run, without a heading at its end; all of it when it begins behind the run."""
     stop = span.stop if span.start > run.start else min(span.stop, run.start)
     while passages[stop - 1].is_heading:
         stop -= 1

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from oracle.app.records.views import Hit, Summary
-from oracle.app.search.ranking.word_match import read_words
+from oracle.app.search.ranking.word_similarity import read_words
 
 pytest.importorskip("numpy")
 import numpy

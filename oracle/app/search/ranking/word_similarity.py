@@ -1,8 +1,7 @@
-"""How much of a question each passage holds, in its words or in words of like meaning: what an answer needs beside nearness.
+"""How much of a question each passage holds, in its words or in similar ones: an answer needs more than nearness.
 
-A passage may be near to a question that it does not answer, since both speak of the same things. So every word of the question is
-looked for by itself: one that stands in the passage is held, another as far as the nearest word of the passage is like it. Needs
-the semantic extra; only the quick model reads words.
+A passage may be near to a question that it does not answer, as both are about the same things. So every word of the question is
+looked for alone, in the passage or by the most similar word of it. Needs the semantic extra; only the quick model reads words.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ if TYPE_CHECKING:
     from oracle.app.search.models import Model, Rows
 
 _UNLIKE, _UNLIKE_PAIRS = 0.3, 0.5
-"""Cosines up to which two words have nothing to do with each other, and two pairs of characters: many share one of the two."""
+"""Cosines up to which two words have nothing in common, and two pairs of characters: many share one of the two."""
 
 
 def look_closer(context: Context, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits, those that are near with what they hold of the question; as they are without the quick model."""
+    """Return the hits, those that are near with what they hold of the question; unchanged without the quick model."""
     meaning = meaning_of(context)
     model = meaning.reader_of_words() if meaning is not None else None
     return read_words(model, hits) if model is not None else list(hits)
@@ -37,19 +36,16 @@ def read_words(model: Model, hits: Sequence[Hit]) -> list[Hit]:
     words = dict.fromkeys(word for at, own in near.items() for word in (*own, *(word for word, _ in hits[at].missing)))
     rows = model.read(list(words)) if words else None
     places = {word: place for place, word in enumerate(words)}
-    found = list(hits)
-    for at, own in near.items():
-        found[at] = replace(hits[at], held=_held(hits[at], own, places, rows))
-    return found
+    return [replace(hit, held=_held(hit, near[at], places, rows)) if at in near else hit for at, hit in enumerate(hits)]
 
 
 def _words_of(text: str) -> list[str]:
-    """Return what of a text is compared: its words that say something, and of a run of characters its pairs."""
+    """Return the words of a text that say something, and of a run of characters its pairs."""
     return [word for word in dict.fromkeys(tokens(text)) if len(word) > 1 and word.isalpha() and word not in STOP_WORDS]
 
 
 def _held(hit: Hit, own: Sequence[str], places: Mapping[str, int], rows: Rows | None) -> float:
-    """Return what is held of a question: all of it, less of each word that is missing what no word of the passage is like."""
+    """Return 1 less the share of each missing word, as far as no word of the passage is similar."""
     if rows is None or not own or not hit.missing:
         return max(0.0, 1.0 - sum(share for _, share in hit.missing))
     cosines = (rows[[places[word] for word, _ in hit.missing]] @ rows[[places[word] for word in own]].T).tolist()
@@ -57,6 +53,6 @@ def _held(hit: Hit, own: Sequence[str], places: Mapping[str, int], rows: Rows | 
     held = 1.0
     for (word, share), row in zip(hit.missing, cosines, strict=True):
         unlike = [_UNLIKE_PAIRS if is_pair and is_wide(word) else _UNLIKE for is_pair in pairs]
-        like = max((one - least) / (1 - least) for one, least in zip(row, unlike, strict=True))
-        held -= share * (1 - max(0.0, like))
+        similar = max((one - least) / (1 - least) for one, least in zip(row, unlike, strict=True))
+        held -= share * (1 - max(0.0, similar))
     return max(0.0, held)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.domain.links.entity_query import Asked, entities_in, without
+from oracle.domain.links.entity_query import EntityQuery, entities_in, without
 from oracle.domain.links.links import Patterns
 
 UUID = "550e8400-e29b-41d4-a716-446655440000"
@@ -45,25 +45,25 @@ def test_the_patterns_of_a_project_say_what_is_a_task() -> None:
 @pytest.mark.parametrize(
     ("asked", "text", "stands"),
     [
-        (Asked("SHOP-1", "taskid"), "See SHOP-1.", True),
-        (Asked("shop-1", "taskid"), "See SHOP-1.", True),
-        (Asked("SHOP-1", "taskid"), "See SHOP-12, XSHOP-1 and SHOP-1-a.", False),
-        (Asked("fec9c39", "commit"), "fec9c39aa11bb22 it was", True),
-        (Asked("fec9c39aa11", "commit"), "fec9c39 it was", True),
-        (Asked("fec9c39aa11", "commit"), "fec9c39bb it was", False),
-        (Asked("app.py", "file"), "in src/app.py", True),
-        (Asked("app.py", "file"), "in src/myapp.py and app.pyc", False),
-        (Asked("#12", "taskid"), "see #12", True),
-        (Asked("#12", "taskid"), "see #123", False),
-        (Asked("重试", "key"), "见 [KEY: 重试]。", True),
+        (EntityQuery("SHOP-1", "taskid"), "See SHOP-1.", True),
+        (EntityQuery("shop-1", "taskid"), "See SHOP-1.", True),
+        (EntityQuery("SHOP-1", "taskid"), "See SHOP-12, XSHOP-1 and SHOP-1-a.", False),
+        (EntityQuery("fec9c39", "commit"), "fec9c39aa11bb22 it was", True),
+        (EntityQuery("fec9c39aa11", "commit"), "fec9c39 it was", True),
+        (EntityQuery("fec9c39aa11", "commit"), "fec9c39bb it was", False),
+        (EntityQuery("app.py", "file"), "in src/app.py", True),
+        (EntityQuery("app.py", "file"), "in src/myapp.py and app.pyc", False),
+        (EntityQuery("#12", "taskid"), "see #12", True),
+        (EntityQuery("#12", "taskid"), "see #123", False),
+        (EntityQuery("重试", "key"), "见 [KEY: 重试]。", True),
     ],
 )
-def test_which_texts_name_it(asked: Asked, text: str, *, stands: bool) -> None:
-    assert asked.stands_in(text) is stands
+def test_which_texts_name_it(asked: EntityQuery, text: str, *, stands: bool) -> None:
+    assert asked.is_named_in(text) is stands
 
 
 def test_a_commit_is_known_by_every_shorter_hash() -> None:
-    asked = Asked("FEC9C39AA", "commit")
+    asked = EntityQuery("FEC9C39AA", "commit")
     assert asked.targets == tuple(f"entity:commit:{name}" for name in ("fec9c39aa", "FEC9C39AA", "fec9c39", "fec9c39a"))
     assert asked.beginning == "entity:commit:fec9c39aa"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import islice
 
 from oracle.app.search.ranking.anchors import Anchor, unnamed
-from oracle.app.search.ranking.sentences import LINK, Names, Sentence, sentences_of, speaks_of, spoken_of
+from oracle.app.search.ranking.sentences import LINK, Names, sentences_of, speaks_of, spoken_of
 from oracle.domain.compiling import compiled
 from oracle.domain.links.links import reference_key
 from oracle.domain.names.slugs import entity
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from oracle.app.records.views import Summary
-    from oracle.app.search.ranking.pages import RecordPage
+    from oracle.app.search.ranking.pages import PageSentence, RecordPage
     from oracle.app.search.ranking.query import SearchQuery
     from oracle.index.db import Connection
 
@@ -202,7 +202,7 @@ class Relations:
                     place = sentence.at if home == other else place
         return max(best, spoken) if best or spoken > -1 else 0.0, place
 
-    def _fit(self, sentence: Sentence, at: int, *, home: int, target: int, anchor: int) -> float:
+    def _fit(self, sentence: PageSentence, at: int, *, home: int, target: int, anchor: int) -> float:
         heading = sentence.heading
         if relations.is_aside(heading):
             return _IN_A_LIST

@@ -10,18 +10,50 @@ from collections import Counter
 from oracle.app.records.show import lines_of
 from oracle.app.search.ranking.dates import days_in
 from oracle.domain.markdown import passages
+from oracle.domain.values import value
 from oracle.index.read.tokens import tokens
 from oracle.store.markdown import records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.app.records.views import Summary
-    from oracle.app.search.ranking.sentences import Sentences
     from oracle.domain.markdown.embedding_chunks import EmbeddingChunk
 
 _HEAD = 300
 """Characters at the head of a record in which its day may be."""
 _KEPT_CHARACTERS = 20_000_000
+
+
+@value
+class Mention:
+    """A link in a sentence: the keys of what it names, its place, and the folder that it leads into, if it gives one."""
+
+    keys: frozenset[str]
+    place: int
+    folder: str
+
+
+@value
+class PageSentence:
+    """A sentence of the passage `at`, with NAMED in place of each link.
+
+    `follows` means that it may go on about what the sentence before names.
+    """
+
+    at: int
+    text: str
+    heading: str
+    mentions: tuple[Mention, ...]
+    follows: bool
+
+
+@value
+class PageSentences:
+    """The sentences of a page, and the numbers of those with a link of each key, and of each passage."""
+
+    all: tuple[PageSentence, ...]
+    by_key: dict[str, list[int]]
+    by_passage: dict[int, list[int]]
 
 
 class RecordPage:
@@ -56,7 +88,7 @@ class RecordPage:
             for word in words:
                 self.postings.setdefault(word, []).append(number)
         self.chunks: list[EmbeddingChunk] = []
-        self.sentences: Sentences | None = None
+        self.sentences: PageSentences | None = None
 
     def words(self) -> set[str]:
         """Return the different words of the page, its title and its headings."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from oracle.app.search.ranking.pages import Mention, PageSentence, PageSentences
 from oracle.domain.compiling import compiled
 from oracle.domain.links.links import reference_key
 from oracle.domain.relations.patterns import NAMED
@@ -24,31 +25,8 @@ _END = (
 )
 _GOES_ON = r"(?i)^\W*(?:(?:she|he|they|her|his|their)\b|[他她它其])"
 _MOST, _MOST_FOLLOW = 100, 10
-"""Sentences of a page that are weighed for what they say of one record, and those after each that may go on about it."""
+"""PageSentences of a page that are weighed for what they say of one record, and those after each that may go on about it."""
 _SINGLE = r"(?<![\w-])(?<![A-Z]\w\w )%s(?![\w-])(?! [A-Z])"
-
-
-@value
-class Mention:
-    """A link in a sentence: the keys of what it names, its place, and the folder that it leads into, if it gives one."""
-
-    keys: frozenset[str]
-    place: int
-    folder: str
-
-
-@value
-class Sentence:
-    """A sentence of the passage `at`, with NAMED in place of each link.
-
-    `follows` means that it may go on about what the sentence before names.
-    """
-
-    at: int
-    text: str
-    heading: str
-    mentions: tuple[Mention, ...]
-    follows: bool
 
 
 @value
@@ -71,19 +49,10 @@ def _key_of(name: str) -> str:
     return reference_key(name.partition("#")[0].removesuffix(".md"))
 
 
-@value
-class Sentences:
-    """The sentences of a page, and the numbers of those with a link of each key, and of each passage."""
-
-    all: tuple[Sentence, ...]
-    by_key: dict[str, list[int]]
-    by_passage: dict[int, list[int]]
-
-
-def sentences_of(page: RecordPage) -> Sentences:
+def sentences_of(page: RecordPage) -> PageSentences:
     """Return the sentences of a page, read when they are first asked for."""
     if page.sentences is None:
-        page.sentences = found = Sentences(tuple(_read(page)), {}, {})
+        page.sentences = found = PageSentences(tuple(_read(page)), {}, {})
         for number, sentence in enumerate(found.all):
             found.by_passage.setdefault(sentence.at, []).append(number)
             for key in {key for mention in sentence.mentions for key in mention.keys}:
@@ -91,14 +60,14 @@ def sentences_of(page: RecordPage) -> Sentences:
     return page.sentences
 
 
-def _read(page: RecordPage) -> Iterable[Sentence]:
+def _read(page: RecordPage) -> Iterable[PageSentence]:
     for at, passage in enumerate(page.passages):
         heading = lower(passage.headings[-1]) if passage.headings else ""
         heading = heading if tokens(heading) != page.title else ""
         for piece in compiled(_END).split(passage.text):
             if piece.strip():
                 text, mentions = _take_links(piece)
-                yield Sentence(at, text, heading, mentions, not mentions and bool(compiled(_GOES_ON).search(text)))
+                yield PageSentence(at, text, heading, mentions, not mentions and bool(compiled(_GOES_ON).search(text)))
 
 
 def _take_links(piece: str) -> tuple[str, tuple[Mention, ...]]:
@@ -114,7 +83,7 @@ def _take_links(piece: str) -> tuple[str, tuple[Mention, ...]]:
     return text + piece[last:], tuple(found)
 
 
-def spoken_of(page: RecordPage, names: Names) -> Iterable[tuple[Sentence, int]]:
+def spoken_of(page: RecordPage, names: Names) -> Iterable[tuple[PageSentence, int]]:
     """Yield the first sentences of a page that name a record, and where in them; -1 for one that goes on about it."""
     said = sentences_of(page).all
     for number in islice(_naming(page, names), _MOST):
@@ -139,7 +108,7 @@ def _naming(page: RecordPage, names: Names) -> Iterator[int]:
     return (number for number in sorted(numbers) if _place(said.all[number], names) >= 0)
 
 
-def _place(sentence: Sentence, names: Names) -> int:
+def _place(sentence: PageSentence, names: Names) -> int:
     for mention in sentence.mentions:
         if not mention.keys.isdisjoint(names.keys):
             return mention.place

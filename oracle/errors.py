@@ -1,15 +1,15 @@
-"""The error tree: every failure a user can act on, with its exit code and its sentence.
+"""The errors that a user can act on, each with its exit code.
 
-This room holds exceptions only; it imports nothing, so that every other room may raise from it at no cost in start-up time.
+This module imports nothing heavy, so that any module can raise from it without slowing down the start.
 """
 
 from __future__ import annotations
 
 
 class OracleError(Exception):
-    """Carry one sentence for a person (what, which, then the way out), a hint and the exit code of the process.
+    """A failure with one sentence (what, which, the way out), a hint and the exit code of the process.
 
-    `code` is the stable machine name of the failure; `exit_code` follows the table in `references/exit-codes.md`.
+    `code` is the stable name for programs. `exit_code` is listed in `references/exit-codes.md`.
     """
 
     code = "unexpected"
@@ -21,7 +21,7 @@ class OracleError(Exception):
         self.hint = hint
 
     def as_json(self) -> dict[str, dict[str, str]]:
-        """Return the object that every door prints for a failure: `{"error": {code, message, hint}}`."""
+        """Return the object that every command prints for a failure: `{"error": {code, message, hint}}`."""
         return {"error": {"code": self.code, "message": self.sentence, "hint": self.hint}}
 
 
@@ -33,7 +33,7 @@ class InvalidRecord(OracleError):
 
 
 class SecretFound(InvalidRecord):
-    """A field holds a secret and the policy is to refuse; the sentence names field and kind, never the value."""
+    """A field holds a secret and the policy is to refuse. The message names field and kind, never the value."""
 
     code = "secret_found"
 
@@ -45,14 +45,14 @@ class PrivacyBlocked(SecretFound):
 
 
 class UsageError(OracleError):
-    """The call's words are off: an unknown value, a missing option, two options that exclude each other."""
+    """The call is wrong: an unknown value, a missing option, options that exclude each other."""
 
     code = "usage"
     exit_code = 2
 
 
 class InvalidName(UsageError):
-    """A project, seat, task id or kind from outside did not pass the one validator."""
+    """A name from outside is invalid: project, seat, task id or kind."""
 
     code = "invalid_name"
 
@@ -70,31 +70,31 @@ class NoProfile(UsageError):
 
 
 class InvalidProfile(UsageError):
-    """The project's profile can't be read, or lacks a key that every profile has."""
+    """The project's profile cannot be read, or lacks a required key."""
 
     code = "invalid_profile"
 
 
 class TaskAlreadyQueued(UsageError):
-    """A task of this id waits in the queue already, or was answered before; nothing was written."""
+    """A task with this id is already queued or was answered. Nothing was written."""
 
     code = "task_already_queued"
 
 
 class OtherAsker(UsageError):
-    """Another seat than the one named asked this, and still waits; nothing was delivered."""
+    """Another seat asked this and still waits. Nothing was delivered."""
 
     code = "other_asker"
 
 
 class Blocked(UsageError):
-    """A rule of the team forbids this dispatch; nothing was written."""
+    """A rule of the team forbids this dispatch. Nothing was written."""
 
     code = "blocked"
 
 
 class CompletionRefused(OracleError):
-    """A rule of the team does not let this handoff be completed; nothing was written, nothing consumed."""
+    """A rule of the team forbids completing this handoff. Nothing was written or consumed."""
 
     code = "completion_refused"
     exit_code = 1
@@ -108,14 +108,14 @@ class HandoffFailed(OracleError):
 
 
 class PushFailed(OracleError):
-    """The program that sends messages to people failed; whether one arrived is not known."""
+    """The program that sends messages failed. A message may or may not have arrived."""
 
     code = "push_failed"
     exit_code = 3
 
 
 class NotFound(OracleError):
-    """The thing asked for is not on disk."""
+    """The requested item is not on disk."""
 
     code = "not_found"
     exit_code = 4
@@ -134,34 +134,34 @@ class NotInFederation(NotFound):
 
 
 class OwnershipError(OracleError):
-    """A seat tried to write where another seat, or nobody, may write."""
+    """A seat tried to write outside its own area."""
 
     code = "ownership"
     exit_code = 5
 
 
 class Conflict(OracleError):
-    """Other content already stands under this name."""
+    """The name already holds other content."""
 
     code = "conflict"
     exit_code = 6
 
 
 class ClaimsFailed(Conflict):
-    """A claim is not borne by its evidence, and the delivery was to be strict; nothing was written."""
+    """The evidence does not support a claim of a strict delivery. Nothing was written."""
 
     code = "claims_failed"
 
 
 class RecordExists(OracleError):
-    """A record of this name is on disk; records are never overwritten."""
+    """A record with this name exists. Records are never overwritten."""
 
     code = "exists"
     exit_code = 7
 
 
 class TreeEmptied(OracleError):
-    """A reconcile would drop more than half of the known records; nothing was changed."""
+    """A reconcile would drop more than half of the known records. Nothing was changed."""
 
     code = "tree_emptied"
     exit_code = 8
@@ -175,35 +175,35 @@ class RootUnusable(OracleError):
 
 
 class NewerVersion(OracleError):
-    """A newer program wrote this; it is read, never written."""
+    """A newer version of the program wrote this, so it is read only."""
 
     code = "newer_version"
     exit_code = 6
 
 
 class DiskFailure(OracleError):
-    """The operating system refused a read or a write (full, read-only, permission)."""
+    """The operating system refused a read or a write."""
 
     code = "disk"
     exit_code = 70
 
 
 class AlreadyRunning(OracleError):
-    """A daemon serves this Root already; there is one a Root."""
+    """A daemon already serves this Root."""
 
     code = "already_running"
     exit_code = 75
 
 
 class DaemonFailed(OracleError):
-    """The daemon could not be started, or can't be reached."""
+    """The daemon could not be started or reached."""
 
     code = "daemon_failed"
     exit_code = 70
 
 
 class LockTimeout(OracleError):
-    """Another process held the write lock for longer than we may wait; the sentence names it."""
+    """Another process held the write lock too long. The message names it."""
 
     code = "lock_timeout"
     exit_code = 75

@@ -1,6 +1,6 @@
-"""What a process was started in: the encoding of its words and file names, its working directory. App room.
+"""The environment of the process: the encoding of its arguments and file names, its working directory.
 
-Only entry points ask, and only when something is odd, so that a usual start pays nothing.
+Only entry points call this, and only when something is odd, so that a normal start pays nothing.
 """
 
 from __future__ import annotations
@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 
 def speak_utf8() -> None:
-    """Become the same command in Python's UTF-8 mode; return when this is it already, or when that can't be.
+    """Restart the same command in Python's UTF-8 mode.
 
-    Where the locale says otherwise, Python takes the words of the command line and every file name that is not of that
-    encoding for broken. Call it before standard input was read. A terminal keeps the encoding that it had.
+    Returns if it runs in that mode already, or if that is impossible.
+
+    Under another locale, Python would take arguments and file names in UTF-8 for broken. Call this before anything
+    reads standard
+    input. A terminal keeps its encoding.
     """
     if sys.flags.utf8_mode or not sys.executable:
         return
@@ -32,23 +35,23 @@ def speak_utf8() -> None:
 
 
 def require_text(words: Sequence[str]) -> None:
-    """Raise UsageError when a word of the command line is not UTF-8."""
+    """Raise UsageError if an argument is not UTF-8."""
     for number, word in enumerate(words, 1):
         if any("\ud800" <= char <= "\udfff" for char in word):
             raise UsageError(
                 say("Argument {number} is not UTF-8: {bytes}.", number=number, bytes=repr(os.fsencode(word)[:60])),
-                hint=say("Send text in another encoding through a file, converted."),
+                hint=say("Put text in another encoding into a file and convert it."),
             )
 
 
 def lost_folder(error: BaseException) -> UsageError | None:
-    """Return what a person is told when a file was not found because the working directory is gone; None otherwise."""
+    """Return the error to print if a file was not found because the working directory is gone."""
     if not isinstance(error, FileNotFoundError):
         return None
     try:
         os.getcwd()
     except FileNotFoundError:
         return UsageError(
-            say("The working directory is gone."), hint=say("Change to a folder that is there, and try again.")
+            say("The working directory is gone."), hint=say("Change to an existing folder and try again.")
         )
     return None

@@ -42,7 +42,7 @@ def serve(main: Callable[[list[str]], int]) -> int:
         raise
     except Exception as error:  # noqa: BLE001 - the one place where a front ends
         _hush()
-        return report(_lost_folder(error) or _unforeseen(error))
+        return report(_lost_folder(error) or _unexpected(error))
     return code
 
 
@@ -80,7 +80,7 @@ def end(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _unforeseen(error: Exception) -> OracleError:
+def _unexpected(error: Exception) -> OracleError:
     """Keep the traceback in the log of the Root and return what a person is told."""
     import contextlib
     import traceback
@@ -94,7 +94,7 @@ def _unforeseen(error: Exception) -> OracleError:
         path = note_crash(Context.open(_root_named(sys.argv)), "".join(traceback.format_exception(error)))
     what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
     hint = f"Details are in {path}." if path else "The Root can't be written, so no details were kept."
-    return OracleError(f"Something unforeseen happened: {what}.", hint=hint)
+    return OracleError(f"Unexpected error: {what}.", hint=hint)
 
 
 def _root_named(words: list[str]) -> str | None:

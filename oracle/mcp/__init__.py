@@ -1,1 +1,1 @@
-"""The MCP server: the operations of `Oracle` as tools, resources and prompts for any agent. The only room that imports `mcp`."""
+"""The MCP server: memory and handoffs as tools, resources and prompts. The only package that imports `mcp`."""

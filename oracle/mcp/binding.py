@@ -1,4 +1,4 @@
-"""For whom a server speaks: the seat and the project that were given when it was started. No client can change them."""
+"""The seat and the project that a server works for. They are fixed when it starts; a client cannot change them."""
 
 from __future__ import annotations
 
@@ -17,23 +17,26 @@ if TYPE_CHECKING:
 
 @value
 class Binding:
-    """The seat that writes, dispatches and delivers here, and the project in which it does, "" for any."""
+    """The seat that writes, dispatches and delivers, and its project ("" for any)."""
 
     root: str
     seat: str = MEMORY
     project: str = ""
 
     def check(self) -> None:
-        """Raise InvalidName for a seat or a project that can't be one."""
+        """Raise InvalidName for an invalid name of a seat or a project."""
         check_name(self.seat, "seat")
         if self.project:
             check_name(self.project, "project")
 
     def doubts(self, context: Context) -> list[str]:
-        """Return a sentence on what may be a slip: no Root, a project without folder and profile, a seat that it does not have."""
+        """Return warnings about likely mistakes: no Root, an unknown project, a seat that the project does not have."""
         if not Path(context.root.path).is_dir():
             return [
-                say("There is no Root at {path} yet; every tool says so until there is one.", path=context.root.path)
+                say(
+                    "There is no Root at {path} yet; every tool reports that until there is one.",
+                    path=context.root.path,
+                )
             ]
         if not self.project:
             return []
@@ -54,16 +57,19 @@ class Binding:
         return []
 
     def project_for(self, named: str) -> str:
-        """Return the project to write in. Raises OwnershipError outside the bound one, UsageError when there is none."""
+        """Return the project to write in.
+
+        Raises OwnershipError outside the bound project, UsageError without any project.
+        """
         if self.project and named not in ("", self.project):
             raise OwnershipError(
                 say(
-                    "This server is bound to the project {project} and writes nothing for {named}.",
+                    "This server is bound to the project {project} and cannot write in {named}.",
                     project=self.project,
                     named=named[:128],
                 ),
                 hint=say("Leave the project out, or start a server for the other one."),
             )
         if not (named or self.project):
-            raise UsageError(say("The project is missing."), hint=say("Name one, or start the server for one."))
+            raise UsageError(say("The project is missing."), hint=say("Name a project, or start the server with one."))
         return named or self.project

@@ -1,4 +1,4 @@
-"""Facts as they may leave: the value of a credential never does; its name, file, length and fingerprint say which one it is."""
+"""Facts without the values of credentials. Name, file, length and fingerprint identify them instead."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from oracle.store.root.facts import Fact
 
 _ABOUT_SECRETS = frozenset(("fingerprint", "sources", "oauth_sources", "problems", "reason"))
-"""Keys of a scan of credentials whose values say something about them; there are more in `store.facts`."""
+"""Keys of a credential scan that only describe a credential. `store.facts` lists more."""
 
 
 def veiled_fact(key: str, fact: Fact) -> object:
-    """Return the value of a fact with every credential in it described instead of told."""
+    """Return the value of a fact with every credential described instead of shown."""
     return _veiled(fact.value, key, fact.path, is_secret=_is_secret(key, fact.path))
 
 
 def veiled_claim(item: CitedFact) -> dict[str, object]:
-    """Return the claim of a fact that an answer cites, its value described when it is a credential's."""
+    """Return the claim of a cited fact. The value of a credential is described instead of shown."""
     claim = item.as_json()
     shown = _veiled(item.value, item.key, item.path, is_secret=_is_secret(item.key, item.path))
     if shown == item.value:
@@ -34,7 +34,7 @@ def veiled_claim(item: CitedFact) -> dict[str, object]:
 
 
 def _is_secret(key: str, path: str) -> bool:
-    """Tell whether a dotted key leads to something secret: by the name of the file or any part of the way."""
+    """Return whether a dotted key leads to a secret, judging by the file's name and each part of the key."""
     parts: Sequence[str] = [path.rpartition("/")[2].removesuffix(".json"), *key.split(".")[1:]]
     is_secret = False
     for part in parts:

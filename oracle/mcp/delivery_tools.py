@@ -1,4 +1,4 @@
-"""Tools between seats: dispatch, deliver, handoffs. The seat that asks or answers is that of the server."""
+"""The tools dispatch, deliver and handoffs. The server's seat asks and answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def dispatch(
     reply_to: str = "",
     notify: bool = True,
 ) -> Answer:
-    """Ask another seat on behalf of the server's own."""
+    """Ask another seat for the server's seat."""
     from oracle.app.delivery import resume
     from oracle.app.delivery.dispatch import dispatch as dispatch_
 
@@ -81,12 +81,12 @@ def deliver(
     )
     done = deliver_(context, delivery)
     what = "is delivered" if done.is_new else "was delivered before, and nothing changed"
-    doubt = "" if done.all_verified is not False else "; not every claim holds"
+    doubt = "" if done.all_verified is not False else "; some claims do not hold"
     return Answer(done.as_json(), f"{task_id} {what}{doubt}. Receipt: {done.receipt_path}")
 
 
 def handoffs(context: Context, binding: Binding, *, project: str = "", state: str = "", task_id: str = "") -> Answer:
-    """List handoffs, or tell the story of one task."""
+    """List handoffs, or show the story of one task."""
     from oracle.app.delivery import resume
     from oracle.app.delivery.handoffs import list_all, tell
 

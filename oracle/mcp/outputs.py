@@ -1,7 +1,8 @@
-"""What tools answer: the JSON Schema (2020-12) of each one's structured content.
+"""The JSON Schema (2020-12) of the structured content of each tool.
 
-Keys that are named stay what they are; more may come. Every tool answers an error with `error`, beside its data or instead of it,
-so the schema of an answer is that of either: some clients hold the structured content of an error to it too.
+Named keys keep their meaning; keys may be added. An error has `error`, with or without data. The schema allows both,
+because some
+clients check errors against it too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ ANYTHING: Schema = {"type": "object"}
 
 
 def told(schema: Schema, description: str) -> Schema:
-    """Return a schema with what its value says."""
+    """Return a schema with a description."""
     return {**schema, "description": description}
 
 
@@ -70,13 +71,13 @@ _RECORD: Mapping[str, Schema] = {
     "status": told(TEXT, "The effective one: superseded or retired when another record says so."),
 }
 _RETIRED: Mapping[str, Schema] = {
-    "claims_seat": told(TEXT, "Another seat that its frontmatter names."),
+    "claims_seat": told(TEXT, "What replaced it, nearest first."),
     "retired_by": TEXT,
     "retired_how": TEXT,
     "chain": many(TEXT, "What replaced it, the nearest first."),
     "chain_length": WHOLE,
 }
-_LINES = told(TEXT, "FIRST:LAST, counted from 1.")
+_LINES = told(TEXT, "The number by which the answer cites it.")
 _EDGE: Mapping[str, Schema] = {"from": TEXT, "to": TEXT, "type": TEXT, "snippet": TEXT}
 _CLAIM = thing(
     {
@@ -105,14 +106,14 @@ _HANDOFF = thing(
     {"unsolicited": YES_NO},
 )
 _WAKE_UP = maybe(
-    thing({"result": told(TEXT, "sent, waits, skipped or attended (by the daemon)."), "seat": TEXT, "detail": TEXT}),
-    "What became of the wake-up; null when none was owed.",
+    thing({"result": told(TEXT, "The outcome of the wake-up; null if none was due."), "seat": TEXT, "detail": TEXT}),
+    "What became of the wake-up; null when none was pending.",
 )
 _HANDED: Mapping[str, Schema] = {
     "task_id": TEXT,
     "source": TEXT,
     "target": TEXT,
-    "receipt": told(TEXT, "The path of its receipt."),
+    "receipt": told(TEXT, "The line where a long record continues."),
     "wake_up": _WAKE_UP,
 }
 
@@ -146,22 +147,24 @@ SHOW = answer(
 ASK = answer(
     {
         "question": TEXT,
-        "status": told(TEXT, "answered, not_in_memory_db or not_in_federated_kb."),
+        "status": told(TEXT, "Found, but no longer valid."),
         "answer": TEXT,
         "claims": many(_CLAIM),
         "sources": many(TEXT, "Paths."),
-        "replaced": many(thing({"slug": TEXT, "status": TEXT, "by": many(TEXT)}), "Found, and no longer so."),
+        "replaced": many(
+            thing({"slug": TEXT, "status": TEXT, "by": many(TEXT)}), "Names in the question that no record mentions."
+        ),
         "nearest": many(thing({**_WHERE, "lines": _LINES, "title": TEXT, "coverage": SHARE})),
-        "unknown": many(TEXT, "Names in the question that no record has."),
+        "unknown": many(TEXT, "What was searched."),
         "searched": told(TEXT, "What was looked through."),
         **_STANDING,
     },
-    {"confidence": TEXT, "reason": told(TEXT, "Why there is no answer."), "synthesised": YES_NO, "synthesis": ANYTHING},
+    {"confidence": TEXT, "reason": told(TEXT, "The total number."), "synthesised": YES_NO, "synthesis": ANYTHING},
 )
 BACKLINKS = answer(
     {
         "target": TEXT,
-        "count": told(WHOLE, "Of all of them."),
+        "count": told(WHOLE, "Only nodes that do not hold: missing, superseded or retired."),
         "backlinks": many(thing({**_EDGE, "line": WHOLE, "path": TEXT}, {"status": TEXT, **_RETIRED})),
         **_STANDING,
     }
@@ -174,7 +177,7 @@ GRAPH = answer(
         "count": told(WHOLE, "Of all edges."),
         "nodes": many(TEXT),
         "edges": many(thing({**_EDGE, "depth": WHOLE})),
-        "statuses": told(ANYTHING, "Of the nodes that do not hold: missing, superseded or retired."),
+        "statuses": told(ANYTHING, "As stored; a credential is described by name, source, length and fingerprint."),
         **_STANDING,
     }
 )
@@ -182,11 +185,9 @@ LIST_RECORDS = answer({"records": many(thing(_RECORD, _RETIRED)), **_STANDING})
 GET_FACT = answer(
     {
         "key": TEXT,
-        "value": {
-            "description": "As the file has it; a credential is described by name, source, length and fingerprint."
-        },
+        "value": {"description": "Whether it comes from a file in the old location."},
         "path": TEXT,
-        "legacy": told(YES_NO, "Whether it stands in a file of the old place."),
+        "legacy": told(YES_NO, "Records with nearly the same text."),
     }
 )
 PACKET = answer(
@@ -236,9 +237,9 @@ DELIVERED = answer(
         "already_delivered": YES_NO,
         "response": maybe(TEXT, "The path of the response."),
         "all_verified": maybe(YES_NO, "Whether every claim holds; null without claims."),
-        "confidence": maybe(TEXT, "How sure the answer is."),
-        "settled": told(WHOLE, "Answers kept aside that this one decided against."),
-        "redacted": many(TEXT, "What looked like a secret and was replaced."),
+        "confidence": maybe(TEXT, "Answers that were set aside in favour of this one."),
+        "settled": told(WHOLE, "What looked like a secret and was replaced."),
+        "redacted": many(TEXT, "The path of its record."),
     },
     {"lineage_status": maybe(TEXT, "Of a commit."), "record": maybe(TEXT, "The path of a record of it.")},
 )
@@ -253,7 +254,9 @@ HANDOFFS = answer(
             "Of a story: its receipts.",
         ),
         "response": maybe(TEXT, "Of a story: the path of the answer."),
-        "answer": told(TEXT, "Of a story: the answer itself, empty while there is none."),
+        "answer": told(
+            TEXT, "Of a story: what the answer claims, where its evidence is, and whether it held on delivery."
+        ),
         "claims": many(
             thing({"handle": TEXT, "statement": TEXT, "places": many(TEXT), "verdict": TEXT, "reasons": many(TEXT)}),
             "Of a story: what the answer claims, where that leads and how it stood on delivery.",

@@ -1,4 +1,4 @@
-"""Tools that look into records: search, show, backlinks, graph, list_records."""
+"""The tools that read records: search, show, backlinks, graph, list_records."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from oracle.mcp.binding import Binding
 
 LONGEST_SHOWN = 40_000
-"""Characters of a record that one answer holds; the rest is asked for by its lines."""
+"""Characters of a record in one answer. Ask for the rest by line."""
 _MOST_EDGES = 500
 _PLACE = re.compile(r"(.+\.(?:md|json)):(\d{1,9})(?:[-:](\d{1,9}))?")
 _STATUS = {"": "", "retires": "retired"}
 
 
 def search(context: Context, _: Binding, *, query: str, limit: int = 5, strict: bool = False, **filters: str) -> Answer:
-    """Find passages by words. Raises UsageError without any."""
+    """Find passages by words. Raises UsageError without words."""
     from oracle.app.records.succession import standing
     from oracle.app.search.search import require_words
     from oracle.app.search.search import search as search_
@@ -39,7 +39,7 @@ def search(context: Context, _: Binding, *, query: str, limit: int = 5, strict: 
     if not hits:
         return refusal(
             NotInMemory(
-                say("not_in_memory_db: nothing is found for these words."),
+                say("not_in_memory_db: nothing was found for these words."),
                 hint=say("Try fewer words, or fewer filters."),
             ),
             data,
@@ -48,7 +48,7 @@ def search(context: Context, _: Binding, *, query: str, limit: int = 5, strict: 
 
 
 def show(context: Context, _: Binding, *, record: str, first_line: int = 1, last_line: int = 0) -> Answer:
-    """Read a record's own lines; a place as a search names it, PATH:FIRST-LAST, will do."""
+    """Read lines of a record. Accepts PATH:FIRST-LAST as a search prints it."""
     from oracle.app.records.show import show as show_
 
     place = _PLACE.fullmatch(record)
@@ -65,7 +65,7 @@ def show(context: Context, _: Binding, *, record: str, first_line: int = 1, last
 
 
 def backlinks(context: Context, _: Binding, *, target: str, types: Sequence[str] = (), limit: int = 50) -> Answer:
-    """List what points at a target."""
+    """List what links to a target."""
     from oracle.app.records import succession, targets
     from oracle.app.records.graph import backlinks as backlinks_
     from oracle.app.records.naming import find
@@ -106,7 +106,7 @@ def backlinks(context: Context, _: Binding, *, target: str, types: Sequence[str]
 def graph(
     context: Context, _: Binding, *, target: str, depth: int = 1, direction: str = "", types: Sequence[str] = ()
 ) -> Answer:
-    """Walk from a target."""
+    """Walk the graph from a target."""
     from oracle.app.records import succession
     from oracle.app.records.graph import graph as graph_
     from oracle.app.records.naming import find
@@ -137,13 +137,13 @@ def list_records(context: Context, _: Binding, *, limit: int = 20, **filters: st
     data = {"records": records, **standing(context)}
     if not found:
         return refusal(
-            NotInMemory(say("not_in_memory_db: no record passes these filters."), hint=say("Try fewer filters.")), data
+            NotInMemory(say("not_in_memory_db: no record matches these filters."), hint=say("Try fewer filters.")), data
         )
     return Answer(data, "\n".join(line_of(item, chains.get(item.slug, ())) for item in found))
 
 
 def chosen(filters: Mapping[str, str]) -> dict[str, str]:
-    """Return the filters that were given."""
+    """Return the filters that were set."""
     return {name: filters[name] for name in FILTER_NAMES if filters.get(name)}
 
 
@@ -154,7 +154,7 @@ def line_of(record: Summary, chain: Sequence[str] = ()) -> str:
 
 
 def replaced(record: Summary, chain: Sequence[str]) -> str:
-    """Return what stands behind a record that no longer holds, "" while it does."""
+    """Return the successors of a record that no longer holds, "" for one that does."""
     if not record.is_retired:
         return ""
     return f" [{record.effective_status}{' by ' + chain[0] if chain else ''}{', now ' + chain[-1] if len(chain) > 1 else ''}]"
@@ -168,7 +168,7 @@ def _hit(hit: Hit) -> str:
 
 
 def _cut(text: str, first_line: int) -> tuple[str, int]:
-    """Return as many whole lines as one answer holds, one at least, and the number of the last."""
+    """Return as many whole lines as fit, at least one, and the number of the last one."""
     lines = text.split("\n")
     room, count = LONGEST_SHOWN, 0
     while count < len(lines) and room >= len(lines[count]):
@@ -182,8 +182,8 @@ def _check_types(types: Sequence[str]) -> None:
     unknown = [name for name in types if name not in EDGE_TYPES]
     if unknown:
         raise UsageError(
-            say("There is no type of edge {unknown!r}.", unknown=unknown[0][:60]),
-            hint=say("Choose of {choices}.", choices=EDGE_TYPES),
+            say("Unknown edge type {unknown!r}.", unknown=unknown[0][:60]),
+            hint=say("Choose one of {choices}.", choices=EDGE_TYPES),
         )
 
 

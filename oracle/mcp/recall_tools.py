@@ -1,4 +1,4 @@
-"""Tools that answer without showing whole records: ask, get_fact, packet."""
+"""The tools that answer without showing whole records: ask, get_fact, packet."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def ask(context: Context, _: Binding, *, question: str, project: str = "", seat: str = "") -> Answer:
-    """Answer a question from disk."""
+    """Answer a question from the files."""
     from oracle.app.answers.answer import answer as answer_
     from oracle.app.records.succession import standing
 
@@ -28,7 +28,7 @@ def ask(context: Context, _: Binding, *, question: str, project: str = "", seat:
     if reply.status != "answered":
         kind = NotInFederation if reply.status == NotInFederation.code else NotInMemory
         near = "; ".join(f"{item.record.path}:{item.lines[0]}-{item.lines[1]}" for item in reply.nearest)
-        hint = f"Nearest, but no answer: {near}." if near else "Ask in other words, or dispatch the question to a seat."
+        hint = f"Nearest, but no answer: {near}." if near else "Rephrase the question, or dispatch it to a seat."
         return refusal(kind(f"{reply.status}: {reply.reason}.", hint=hint), data)
     hidden = {item.handle: veiled_claim(item) for item in reply.facts}
     claims = [hidden.get(str(claim["handle"]), claim) for claim in _claims(data)]
@@ -62,7 +62,7 @@ def _claim(item: Cited) -> str:
 
 
 def get_fact(context: Context, binding: Binding, *, key: str, project: str = "") -> Answer:
-    """Look up a fact; what is secret in it is described, not told."""
+    """Look up a fact. Secrets are described, not shown."""
     from oracle.app.overview.inventory import find_fact
 
     fact = find_fact(context, key, project or binding.project)
@@ -85,7 +85,7 @@ def packet(
     failures: Sequence[str] = (),
     questions: Sequence[str] = (),
 ) -> Answer:
-    """Choose memories for a step."""
+    """Choose memories for the next step of an agent."""
     from oracle.app.memories.packets import route
     from oracle.app.records.succession import standing
 
@@ -105,12 +105,12 @@ def packet(
         for name, items in routed.packet.sections.items()
         if items
     ]
-    text = "\n\n".join(sections) or "Nothing is remembered that helps here."
+    text = "\n\n".join(sections) or "No memory helps with this step."
     return Answer({**_with_quotes(routed), **standing(context)}, text)
 
 
 def _with_quotes(routed: Routed) -> dict[str, object]:
-    """Return the JSON of a packet, what memories say in fences; the caller's own words are as they were."""
+    """Return the JSON of a packet with the text of memories in fences. The caller's own words are unchanged."""
     data = routed.as_json()
     said = {
         name: [fenced(item.text) if item.id else item.text for item in items]

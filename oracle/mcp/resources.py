@@ -1,4 +1,4 @@
-"""Resources and prompts: records and seats by address, and the two ways of working that every seat needs."""
+"""Resources (records and seats by URI) and the two prompts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_LISTED = 50
 
 @value
 class Resource:
-    """A resource, or the template of its address."""
+    """A resource, or a template for its URI."""
 
     uri: str
     name: str
@@ -32,14 +32,14 @@ class Resource:
 
 
 TEMPLATES = (
-    Resource(RECORD + "{+slug}", "A record", "A record's own lines, as they are on disk now."),
+    Resource(RECORD + "{+slug}", "A record", "The lines of a record, read from disk now."),
     Resource(SEAT + "{project}/{seat}", "A seat", "The newest records of a seat in a project."),
 )
 
 
 @value
 class Prompt:
-    """A prompt: what it is for, its arguments (name, what it is, whether it is needed), and the text with their places."""
+    """A prompt: its purpose, its arguments (name, description, whether required) and its text."""
 
     name: str
     title: str
@@ -54,51 +54,55 @@ PROMPTS = (
         "Recall what is known",
         "Look up what the team's memory holds on a topic before deciding.",
         (
-            ("topic", "What it is about, as a question or in a few words.", True),
+            ("topic", "The topic, as a question or in a few words.", True),
             ("project", "Only this project.", False),
         ),
-        "Find out what memory holds on {topic}{in_project}.\n"
-        "1. Call `ask` with it as a question. When that is not_in_memory_db, call `search` with its main words, "
-        "and with other words.\n"
-        "2. Call `show` on what matters, and `backlinks` on the task or component it is about.\n"
-        "3. Say what is known, each sentence with path and lines. Leave out what was superseded, and say by what. Where records "
-        "contradict each other, name both.\n"
-        "4. What no record says is not known: say so, and offer to dispatch the question to a seat.\n" + NOTICE,
+        """Find out what memory holds on {topic}{in_project}.
+1. Call `ask` with the topic as a question. If the result is not_in_memory_db, call `search` with its main words, then with \
+other words.
+2. Call `show` on what matters, and `backlinks` on the task or component it is about.
+3. Report what is known, with path and lines for each sentence. Leave out what was superseded and name its successor. If records \
+contradict each other, report both.
+4. What no record says is unknown: say so, and offer to dispatch the question to a seat.
+"""
+        + NOTICE,
     ),
     Prompt(
         "close_task",
         "Close a task",
-        "Leave behind what a finished task taught, and deliver what was asked.",
+        "Record the lessons of a finished task and deliver what was asked.",
         (
-            ("task_id", "The task that is finished.", True),
-            ("outcome", "What came of it, in a sentence or two.", True),
+            ("task_id", "The finished task.", True),
+            ("outcome", "The outcome, in one or two sentences.", True),
             ("project", "Its project.", False),
         ),
-        "The task {task_id}{in_project} is finished. Outcome, in the words of whoever asks: {outcome}\n"
-        "1. Call `handoffs` with the task id: who asked, and whether an answer is owed.\n"
-        "2. Call `search` for records that the outcome confirms or overturns.\n"
-        "3. As the memory seat, call `write_record` for what was decided or found, with task_id, evidence, and supersedes where "
-        "a record no longer holds. As another seat, write it as a Markdown file into your own folder of the project.\n"
-        "4. When an answer is owed, the memory seat calls `deliver` with claims that name path, lines and quote; other "
-        "seats complete their handoff with `complete_handoff`.\n"
-        "5. Call `handoffs` once more and say where the task stands.\n" + NOTICE,
+        """The task {task_id}{in_project} is finished. Outcome, in the caller's words: {outcome}
+1. Call `handoffs` with the task id. Note who asked and whether an answer is due.
+2. Call `search` for records that the outcome confirms or contradicts.
+3. As the memory seat, call `write_record` for what was decided or found, with task_id and evidence. Set supersedes if a record no \
+longer holds. As another seat, write it as a Markdown file into your own folder of the project.
+4. If an answer is due, the memory seat calls `deliver` with claims that name path, lines and quote. Other seats complete their \
+handoff with `complete_handoff`.
+5. Call `handoffs` again and report the state of the task.
+"""
+        + NOTICE,
     ),
 )
 
 
 def find_prompt(name: str) -> Prompt:
-    """Return a prompt by its name. Raises UsageError."""
+    """Return a prompt by name. Raises UsageError."""
     for prompt in PROMPTS:
         if prompt.name == name:
             return prompt
     raise UsageError(
-        say("There is no prompt {name!r}.", name=name[:60]),
-        hint=say("There are {choices}.", choices=[one.name for one in PROMPTS]),
+        say("Unknown prompt {name!r}.", name=name[:60]),
+        hint=say("Choose one of {choices}.", choices=[one.name for one in PROMPTS]),
     )
 
 
 def fill(prompt: Prompt, given: Mapping[str, str], binding: Binding) -> str:
-    """Return the text of a prompt with what was given in its places. Raises UsageError when something needed is missing."""
+    """Return the text of a prompt with its arguments filled in. Raises UsageError if a required one is missing."""
     known = {name for name, *_ in prompt.arguments}
     missing = [name for name, _, is_needed in prompt.arguments if is_needed and not given.get(name, "").strip()]
     if missing:
@@ -132,15 +136,15 @@ def places(context: Context, _: Binding) -> list[Resource]:
 
 
 def read(context: Context, binding: Binding, uri: str) -> str:
-    """Return what stands at an address, as quoted text. Raises NotFound, UsageError."""
+    """Return the content of a resource as quoted text. Raises NotFound, UsageError."""
     if uri.startswith(RECORD) and len(uri) > len(RECORD):
         answer = show(context, binding, record=unquote(uri.removeprefix(RECORD)))
         return f"{NOTICE}\n\n{answer.text}\n"
     project, _, seat = unquote(uri.removeprefix(SEAT)).partition("/") if uri.startswith(SEAT) else ("", "", "")
     if not (project and seat):
         raise UsageError(
-            say("There is nothing at {uri!r}.", uri=uri[:200]),
-            hint=say("Write {templates}.", templates=joined(" or ", [item.uri for item in TEMPLATES])),
+            say("Unknown resource {uri!r}.", uri=uri[:200]),
+            hint=say("Use {templates}.", templates=joined(" or ", [item.uri for item in TEMPLATES])),
         )
     return _seat(context, check_name(project, "project"), check_name(seat, "seat"))
 
@@ -152,7 +156,7 @@ def _seat(context: Context, project: str, seat: str) -> str:
     if not found:
         raise NotFound(
             say("The seat {seat} has no records in {project}.", seat=seat, project=project),
-            hint=say("See the resources that are listed."),
+            hint=say("List the resources to see what exists."),
         )
     lines = [f"- {line_of(item)}" for item in found]
     return "\n".join([f"# {seat} of {project}", "", NOTICE, "", *lines, ""])

@@ -1,4 +1,4 @@
-"""The pieces of which the schemas of tools are made: JSON Schema 2020-12, each with a description and an example."""
+"""Building blocks for the schemas of tools: JSON Schema 2020-12, each with a description and an example."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def words(description: str, example: str) -> Schema:
 
 
 def choice(description: str, *options: str) -> Schema:
-    """Return the schema of one of a few words."""
+    """Return the schema of a choice between words."""
     return {"type": "string", "enum": list(options), "description": description, "examples": [options[0]]}
 
 
@@ -24,12 +24,12 @@ def number(description: str, *, least: int, most: int, default: int) -> Schema:
 
 
 def flag(description: str, *, default: bool) -> Schema:
-    """Return the schema of a yes or no."""
+    """Return the schema of a boolean."""
     return {"type": "boolean", "description": description, "default": default, "examples": [not default]}
 
 
 def several(description: str, *example: object, item: Schema | None = None) -> Schema:
-    """Return the schema of a list, of texts unless `item` says of what."""
+    """Return the schema of a list, of texts by default."""
     return {
         "type": "array",
         "items": item or {"type": "string"},
@@ -45,20 +45,20 @@ def record(properties: Mapping[str, Schema], *, required: Sequence[str] = (), cl
 
 
 FILTERS = {
-    "project": words("Only this project; every project when left out.", "arena"),
-    "seat": words("Only what this seat wrote.", "planner"),
-    "kind": words("Only records of this kind, as decision, finding, task or plan.", "decision"),
-    "status": words("Only records of this status, as open or superseded.", "open"),
+    "project": words("Only this project; default: every project.", "arena"),
+    "seat": words("Only records of this seat.", "planner"),
+    "kind": words("Only records of this kind, such as decision, finding, task or plan.", "decision"),
+    "status": words("Only records of this status, such as open or superseded.", "open"),
     "author": words("Only records of this author.", "memory"),
     "task": words("Only records that mention this task id.", "ARENA-228"),
-    "since": words("Not before this date or time (UTC).", "2026-04-27"),
-    "until": words("Not after this date or time (UTC).", "2026-04-30T18:00:00Z"),
+    "since": words("Only since this date or time (UTC).", "2026-04-27"),
+    "until": words("Only until this date or time (UTC).", "2026-04-30T18:00:00Z"),
 }
 FILTER_NAMES = tuple(FILTERS)
 
 RECORD = words(
-    "A record: its slug, its path or a place in it (PATH:16-18), or the words of its title.",
+    "A record: its slug, its path, a place in it (PATH:16-18), or the words of its title.",
     "projects/arena/decision/2026-04-27-retry-policy",
 )
 TYPES = several("Only edges of these types.", "references-task", "supersedes")
-TARGET_PROJECT = words("The project; that of the server when left out.", "arena")
+TARGET_PROJECT = words("The project; default: that of the server.", "arena")

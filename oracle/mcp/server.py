@@ -1,4 +1,4 @@
-"""The server as the SDK wants it: tools, resources and prompts, each handed on to the desk."""
+"""The SDK's server: it passes tools, resources and prompts to the tool runner."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
     from oracle.app.context import Context
     from oracle.mcp.binding import Binding
-    from oracle.mcp.tool_runner import Desk
+    from oracle.mcp.tool_runner import ToolRunner
 
 _NOT_FOUND = -32002
-"""What a client is told when a resource is not there: the specification's own number."""
+"""The error code that the specification defines for an unknown resource."""
 
 Found = TypeVar("Found")
 RequestContext = Any
-"""What the SDK passes of a request; nothing here uses it."""
+"""The SDK's request context, which is not used."""
 
 
-def make_server(desk: Desk) -> Server[dict[str, Any]]:
-    """Return a server whose calls the desk answers."""
-    handlers = Handlers(desk)
+def make_server(runner: ToolRunner) -> Server[dict[str, Any]]:
+    """Return a server that runs its calls with `runner`."""
+    handlers = Handlers(runner)
     return Server(
         "oracle",
         version=__version__,
         title="memory-oracle",
-        instructions=instructions(desk.binding),
+        instructions=instructions(runner.binding),
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
@@ -48,19 +48,19 @@ def make_server(desk: Desk) -> Server[dict[str, Any]]:
 
 
 class Handlers:
-    """What is done for each request of the protocol."""
+    """The handlers of protocol requests."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, runner: ToolRunner) -> None:
+        self._runner = runner
 
     async def list_tools(self, _: RequestContext, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """List every tool."""
         return types.ListToolsResult(tools=[describe(tool) for tool in TOOLS])
 
     async def call_tool(self, _: RequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Call a tool; what goes wrong in it is a result, that there is none an error of the protocol."""
+        """Call a tool. A failure in the tool is a result; an unknown tool is a protocol error."""
         try:
-            answer = await self._desk.call(params.name, params.arguments or {})
+            answer = await self._runner.call(params.name, params.arguments or {})
         except KeyError as error:
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name[:60]!r}.") from error
         content: list[types.ContentBlock] = [types.TextContent(text=answer.text)]
@@ -70,7 +70,7 @@ class Handlers:
         self, _: RequestContext, __: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """List the seats and the newest records."""
-        found = await self._read(lambda context: resources.places(context, self._desk.binding))
+        found = await self._read(lambda context: resources.places(context, self._runner.binding))
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
@@ -83,7 +83,7 @@ class Handlers:
     async def list_templates(
         self, _: RequestContext, __: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        """List what addresses look like."""
+        """List the URI templates."""
         templates = [
             types.ResourceTemplate(
                 uri_template=item.uri, name=item.name, description=item.about, mime_type=resources.MARKDOWN
@@ -95,8 +95,8 @@ class Handlers:
     async def read_resource(
         self, _: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """Return what stands at an address."""
-        text = await self._read(lambda context: resources.read(context, self._desk.binding, params.uri))
+        """Return the content of a resource."""
+        text = await self._read(lambda context: resources.read(context, self._runner.binding, params.uri))
         contents = types.TextResourceContents(uri=params.uri, mime_type=resources.MARKDOWN, text=cleaned(text))
         return types.ReadResourceResult(contents=[contents])
 
@@ -108,7 +108,7 @@ class Handlers:
         """Return the text of a prompt."""
         try:
             prompt = resources.find_prompt(params.name)
-            text = resources.fill(prompt, params.arguments or {}, self._desk.binding)
+            text = resources.fill(prompt, params.arguments or {}, self._runner.binding)
         except OracleError as error:
             raise _as_mcp_error(error) from error
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
@@ -116,13 +116,13 @@ class Handlers:
 
     async def _read(self, job: Callable[[Context], Found]) -> Found:
         try:
-            return await self._desk.read(job)
+            return await self._runner.read(job)
         except OracleError as error:
             raise _as_mcp_error(error) from error
 
 
 def describe(tool: Tool) -> types.Tool:
-    """Return a tool as clients list it."""
+    """Return a tool in the form of the protocol."""
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -140,7 +140,7 @@ def describe(tool: Tool) -> types.Tool:
 
 
 def describe_prompt(prompt: resources.Prompt) -> types.Prompt:
-    """Return a prompt as clients list it."""
+    """Return a prompt in the form of the protocol."""
     arguments = [
         types.PromptArgument(name=name, description=description, required=is_needed)
         for name, description, is_needed in prompt.arguments
@@ -149,7 +149,7 @@ def describe_prompt(prompt: resources.Prompt) -> types.Prompt:
 
 
 def instructions(binding: Binding) -> str:
-    """Return what a client may tell its model about the server."""
+    """Return the instructions that a client may show to its model."""
     where = f" of the project {binding.project}" if binding.project else ""
     return (
         f"The knowledge base of a team of coding agents. You are its seat {binding.seat}{where}. Before you decide, call `ask` "

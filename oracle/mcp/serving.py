@@ -1,4 +1,4 @@
-"""Start a server: over the standard streams of the process, or over HTTP on this machine behind a token."""
+"""Run a server over standard streams, or over HTTP on this machine, protected by a token."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import uvicorn
     from mcp.server.lowlevel import Server
 
-    from oracle.mcp.tool_runner import Desk
+    from oracle.mcp.tool_runner import ToolRunner
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
@@ -27,14 +27,17 @@ _LAST_PORT = 65535
 
 
 def serve_stdio(binding: Binding, wire: Wire) -> None:
-    """Serve one client on the wire until its end or SIGTERM, and answer what was asked. Raises UsageError without the SDK."""
+    """Serve one client until it disconnects or SIGTERM comes; pending requests are still answered.
+
+    Raises UsageError without the SDK.
+    """
     import asyncio
     import signal
 
-    desk, server = _prepare(binding)
+    runner, server = _prepare(binding)
     from mcp.server.stdio import stdio_server
 
-    from oracle.mcp.lines import open_lines
+    from oracle.mcp.stdio import open_lines
 
     async def run() -> None:
         reader, writer = open_lines(wire)
@@ -44,34 +47,37 @@ def serve_stdio(binding: Binding, wire: Wire) -> None:
 
     try:
         asyncio.run(run())
-    except* BrokenPipeError:  # the client is gone, and nobody is left to tell
+    except* BrokenPipeError:  # the client is gone
         pass
     finally:
-        desk.close()
+        runner.close()
 
 
 def listen(port: int) -> socket.socket:
-    """Return a socket that listens on this machine alone; port 0 is any free one. Raises UsageError for one that is taken."""
+    """Return a socket that listens on this machine only; port 0 chooses a free one.
+
+    Raises UsageError if the port is in use.
+    """
     import socket
 
     if port > _LAST_PORT:
         raise UsageError(
-            say("There is no port {port}.", port=port),
-            hint=say("Choose one up to {last}; 0 is any free one.", last=_LAST_PORT),
+            say("Invalid port {port}.", port=port),
+            hint=say("Choose one up to {last}; 0 means any free port.", last=_LAST_PORT),
         )
     try:
         return socket.create_server((HOST, port))
     except OSError as error:
         raise UsageError(
-            say("The port {port} can't be listened at: {strerror}.", port=port, strerror=error.strerror),
-            hint=say("Choose another with --port; 0 is any free one."),
+            say("Cannot listen on port {port}: {strerror}.", port=port, strerror=error.strerror),
+            hint=say("Choose another with --port; 0 means any free port."),
         ) from error
 
 
 class Ending:
-    """Heed SIGTERM from now on: it may come before there is a server, in the middle of an import that must not be broken off.
+    """Handle SIGTERM from the start: it may come while imports run, which must not be interrupted.
 
-    While uvicorn serves it heeds the signal itself; what it raises again at the end is noted here and does nothing.
+    uvicorn handles the signal itself while it serves. It raises the signal again at its end, which is ignored here.
     """
 
     def __init__(self) -> None:
@@ -82,7 +88,7 @@ class Ending:
         signal.signal(signal.SIGTERM, self._note)
 
     def applies_to(self, server: uvicorn.Server) -> bool:
-        """End this server when asked; tell whether that was asked before."""
+        """Let the signal stop this server. Returns whether it has already come."""
         self._server = server
         return self.is_asked
 
@@ -93,17 +99,17 @@ class Ending:
 
 
 def serve_http(binding: Binding, door: socket.socket, token: str, *, ending: Ending) -> None:
-    """Serve any number of clients that know the token, until the end is asked for. Raises UsageError without the SDK."""
+    """Serve clients that know the token, until SIGTERM. Raises UsageError without the SDK."""
     import asyncio
 
-    desk, server = _prepare(binding)
+    runner, server = _prepare(binding)
     import uvicorn
     from mcp.server.auth.provider import AccessToken
     from mcp.server.auth.settings import AuthSettings
     from pydantic import AnyHttpUrl
 
     class Holder:
-        """Know the one token that there is."""
+        """Accept one token."""
 
         async def verify_token(self, token: str) -> AccessToken | None:
             return AccessToken(token=token, client_id="oracle", scopes=[]) if is_same(token) else None
@@ -117,11 +123,11 @@ def serve_http(binding: Binding, door: socket.socket, token: str, *, ending: End
         if not ending.applies_to(served):
             asyncio.run(served.serve(sockets=[door]))
     finally:
-        desk.close()
+        runner.close()
 
 
 def address(door: socket.socket) -> str:
-    """Return the address that a client is given."""
+    """Return the URL for clients."""
     return f"http://{HOST}:{door.getsockname()[1]}{PATH}"
 
 
@@ -131,12 +137,15 @@ def _comparer(token: str) -> Callable[[str], bool]:
     return lambda given: compare_digest(given.encode("utf-8", "replace"), token.encode("ascii"))
 
 
-def _prepare(binding: Binding) -> tuple[Desk, Server[dict[str, object]]]:
-    """Load the SDK and everything that tools need; collecting garbage meanwhile would take a third of the time."""
+def _prepare(binding: Binding) -> tuple[ToolRunner, Server[dict[str, object]]]:
+    """Import the SDK and everything that tools need.
+
+    Garbage collection is off meanwhile: it would take a third of the time.
+    """
     gc.disable()
     try:
-        with sdk.building_late():
-            desk, server = _load(binding)
+        with sdk.deferred_models():
+            runner, server = _load(binding)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("mcp", "mcp_types", "pydantic"):
             raise
@@ -146,18 +155,18 @@ def _prepare(binding: Binding) -> tuple[Desk, Server[dict[str, object]]]:
         ) from error
     gc.freeze()
     gc.enable()
-    return desk, server
+    return runner, server
 
 
-def _load(binding: Binding) -> tuple[Desk, Server[dict[str, object]]]:
-    is_bare = sdk.stand_bare()
+def _load(binding: Binding) -> tuple[ToolRunner, Server[dict[str, object]]]:
+    is_registered = sdk.register_packages()
     try:
         from oracle.mcp.server import make_server
-        from oracle.mcp.tool_runner import Desk
+        from oracle.mcp.tool_runner import ToolRunner
     except ImportError:
-        if not is_bare:
+        if not is_registered:
             raise
         sdk.import_whole()
         return _load(binding)
-    desk = Desk(binding)
-    return desk, make_server(desk)
+    runner = ToolRunner(binding)
+    return runner, make_server(runner)

@@ -1,4 +1,4 @@
-"""Call a tool: check its arguments, run it on a Context of the thread's own, and turn whatever happens into an answer."""
+"""Run a tool: check its arguments, call it with the thread's own Context, and turn the outcome into an answer."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from oracle.mcp.tools import BY_NAME, Tool
 from oracle.wording import say
 
 WORKERS = 4
-"""Threads that answer; each has a Context, since one is not for two threads at a time."""
+"""Threads that run tools. Each has its own Context, which two threads must not share."""
 
 Outcome = TypeVar("Outcome")
 
 
-class Desk:
-    """The workers of one server. Calls of one client wait for each other only when all are busy."""
+class ToolRunner:
+    """The worker threads of a server. Calls wait only while all of them are busy."""
 
     def __init__(self, binding: Binding) -> None:
         self.binding = binding
@@ -31,16 +31,16 @@ class Desk:
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="oracle")
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> Answer:
-        """Run a tool by name. Raises KeyError for a name that is none; every other failure is an answer."""
+        """Run a tool by name. Raises KeyError for an unknown name; every other failure becomes an answer."""
         tool = BY_NAME[name]
         return await self._hand_over(lambda: self._answer(tool, arguments))
 
     async def read(self, job: Callable[[Context], Outcome]) -> Outcome:
-        """Run a job on a worker's Context. Raises OracleError, and what the job raises."""
+        """Run a job with a worker's Context. Raises OracleError, and what the job raises."""
         return await self._hand_over(lambda: self._with_context(job)[0])
 
     def close(self) -> None:
-        """Wait for what is being done, so that no write is cut short."""
+        """Wait for running calls, so that no write is cut short."""
         self._workers.shutdown(cancel_futures=True)
 
     async def _hand_over(self, job: Callable[[], Outcome]) -> Outcome:
@@ -53,7 +53,7 @@ class Desk:
         except OracleError as error:
             answer, warnings = refusal(error, arguments=tool.arguments), []
         except Exception as error:  # noqa: BLE001 -- one call that fails must not end the server, nor show a traceback
-            answer, warnings = refusal(self._unforeseen(error)), []
+            answer, warnings = refusal(self._unexpected(error)), []
         data = (
             {**answer.data, "warnings": [*_listed(answer.data.get("warnings")), *warnings]} if warnings else answer.data
         )
@@ -61,9 +61,9 @@ class Desk:
         return Answer(quoted(cleaned(data)), cleaned(text), answer.is_error)
 
     def _with_context(self, job: Callable[[Context], Outcome]) -> tuple[Outcome, list[str]]:
-        """Run a job on this thread's Context and return what it gave, with what a person should know beside it.
+        """Run a job with this thread's Context. Returns its result and the warnings.
 
-        A Context that failed, or that fell back to an index in memory, is not used again: the cause may be gone next time.
+        A Context that failed, or that fell back to an index in memory, is not used again.
         """
         warnings: list[str] = []
         kept = getattr(self._own, "context", None)
@@ -88,7 +88,7 @@ class Desk:
         else:
             self._own.context = context
 
-    def _unforeseen(self, error: Exception) -> OracleError:
+    def _unexpected(self, error: Exception) -> OracleError:
         import traceback
 
         from oracle.app.root import note_crash
@@ -97,11 +97,11 @@ class Desk:
         with suppress(Exception):
             path = note_crash(Context.open(self.binding.root), "".join(traceback.format_exception(error)))
         hint = f"Details are in {path}." if path else "The Root can't be written, so no details were kept."
-        return OracleError(say("Something unforeseen happened: {name}.", name=type(error).__name__), hint=hint)
+        return OracleError(say("Unexpected error: {name}.", name=type(error).__name__), hint=hint)
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, object]) -> None:
-    """Raise UsageError for arguments that the tool's schema does not allow; the sentence names the first of them."""
+    """Raise UsageError for arguments that the tool's schema does not allow. The message names the first one."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 

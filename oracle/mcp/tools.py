@@ -1,4 +1,4 @@
-"""The tools: what a client is told of each, and the function behind it. References/mcp.md is compared with this list."""
+"""The list of tools: the description for clients, and the function of each. A test compares references/mcp.md with it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from oracle.mcp.schemas import (
 
 @value
 class Tool:
-    """One tool. `reads` tools change nothing; the others add, and `withdraws` marks the one that takes something back."""
+    """One tool. A `reads` tool changes nothing; `withdraws` marks one that takes something back."""
 
     name: str
     title: str
@@ -39,11 +39,11 @@ class Tool:
     reads: bool = True
     withdraws: bool = False
     repeats: bool = True
-    """Whether the same call once more changes nothing more."""
+    """Whether repeating a call changes nothing more."""
 
     @property
     def schema(self) -> Schema:
-        """The JSON Schema of the arguments, with a call for an example: what is needed, or the first that may be given."""
+        """The JSON Schema of the arguments, with an example call."""
         named = self.required or tuple(self.arguments)[:1]
         example = {name: self.arguments[name]["examples"][0] for name in named}  # type: ignore[index]
         return {**record(self.arguments, required=self.required), "examples": [example]}
@@ -52,8 +52,8 @@ class Tool:
 _EVIDENCE = record(
     {
         "trust": choice("How far it can be trusted.", "high", "medium", "low"),
-        "source_url": words("Where it stands: a path with a line, or an address.", "src/retry.py:42"),
-        "quote": words("What it says there, word for word.", "MAX_TRIES = 5"),
+        "source_url": words("Where it is: a path with a line, or a URL.", "src/retry.py:42"),
+        "quote": words("The exact quote.", "MAX_TRIES = 5"),
     },
     required=("trust", "source_url"),
     closed=False,
@@ -62,7 +62,7 @@ _CLAIM = record(
     {
         "statement": words("What is claimed.", "At most five attempts are made."),
         "evidence": several(
-            "Where it can be checked: path, lines and quote, as `ask` gives them.",
+            "Where to check it: path, lines and quote, as `ask` gives them.",
             {"path": "projects/arena/decision/a.md", "lines": [16, 18], "quote": "Five attempts."},
             item={"type": "object"},
         ),
@@ -74,12 +74,12 @@ _RESPONSE = {
     **record(
         {
             "answer": words("The answer, in words.", "Five attempts, with jitter."),
-            "claims": several("What it claims, each with evidence that is looked up on disk.", item=_CLAIM),
+            "claims": several("What the answer claims, with evidence that is looked up on disk.", item=_CLAIM),
         },
         required=("answer",),
         closed=False,
     ),
-    "description": "The response: the object that `ask` returned, or one of your own.",
+    "description": "The response: the object that `ask` returned, or your own.",
     "examples": [{"answer": "Five attempts, with jitter.", "claims": []}],
 }
 _RELATED = "projects/arena/decision/2026-04-20-retry-three-times"
@@ -88,8 +88,9 @@ TOOLS = (
     Tool(
         "search",
         "Search records",
-        "Find passages in the records of every seat, by words in any language; the best come first, replaced ones last. "
-        "Each hit names path and lines. Nothing found is the error not_in_memory_db.",
+        "Find passages in the records of every seat, by words in any language. The best come first, "
+        "superseded ones last. Each hit names path and lines. If nothing is found, the error is "
+        "not_in_memory_db.",
         {
             "query": words("Words to look for.", "retry policy"),
             **FILTERS,
@@ -103,11 +104,11 @@ TOOLS = (
     Tool(
         "show",
         "Show a record",
-        "Read a record's own lines from disk as they are now, with what replaced it. Long records come in parts.",
+        "Read lines of a record from disk, and what replaced it. Long records come in parts.",
         {
             "record": RECORD,
             "first_line": number("From this line, counted from 1.", least=1, most=10_000_000, default=1),
-            "last_line": number("To this line; 0 is the end.", least=0, most=10_000_000, default=0),
+            "last_line": number("To this line; 0 means the end.", least=0, most=10_000_000, default=0),
         },
         read_tools.show,
         outputs.SHOW,
@@ -116,8 +117,9 @@ TOOLS = (
     Tool(
         "ask",
         "Ask memory",
-        "Answer a question at once from the files alone: verbatim quotes with path and lines, facts, contradictions side by side. "
-        "What no record says is the error not_in_memory_db, with what was nearest; then say that it is not known.",
+        "Answer a question at once from the files: verbatim quotes with path and lines, facts, "
+        "contradictions side by side. If no record says it, the error is not_in_memory_db, with the nearest "
+        "records; then report that it is not known.",
         {
             "question": words("The question, in any language.", "Which retry policy did we choose, and why?"),
             "project": FILTERS["project"],
@@ -130,7 +132,7 @@ TOOLS = (
     Tool(
         "backlinks",
         "List backlinks",
-        "List the records that point at a record, a task, a file, a commit or another entity.",
+        "List the records that link to a record, a task, a file, a commit or another entity.",
         {
             "target": words("A record, or an entity as entity:NAMESPACE:VALUE.", "entity:taskid:ARENA-228"),
             "types": TYPES,
@@ -143,13 +145,11 @@ TOOLS = (
     Tool(
         "graph",
         "Walk the graph",
-        "Follow links from a record or an entity for some steps.",
+        "Follow links from a record or an entity.",
         {
             "target": words("A record, or an entity as entity:NAMESPACE:VALUE.", "entity:component:RetryPolicy"),
-            "depth": number("How many steps to walk.", least=0, most=8, default=1),
-            "direction": choice(
-                "Which way; out from a record and in from an entity when left out.", "out", "in", "both"
-            ),
+            "depth": number("How many steps to follow.", least=0, most=8, default=1),
+            "direction": choice("The direction; default: out from a record, in from an entity.", "out", "in", "both"),
             "types": TYPES,
         },
         read_tools.graph,
@@ -159,7 +159,7 @@ TOOLS = (
     Tool(
         "list_records",
         "List records",
-        "List records by project, seat, kind, status, author, task or time, the newest first.",
+        "List records by project, seat, kind, status, author, task or time, newest first.",
         {**FILTERS, "limit": number("At most this many.", least=1, most=500, default=20)},
         read_tools.list_records,
         outputs.LIST_RECORDS,
@@ -167,11 +167,11 @@ TOOLS = (
     Tool(
         "get_fact",
         "Get a fact",
-        "Look up what a scanner found, by a dotted key: machine and project facts. The values of credentials are never told, "
-        "only their name, their file, their length and a fingerprint.",
+        "Look up a machine or project fact by its dotted key. Credentials are never shown, only their name, "
+        "file, length and a fingerprint.",
         {
             "key": words("The name of a fact, FILE.KEY; numbers index lists.", "network.endpoints.0"),
-            "project": words("Look among the facts of this project first; that of the server when left out.", "arena"),
+            "project": words("Search the facts of this project first; default: that of the server.", "arena"),
         },
         recall_tools.get_fact,
         outputs.GET_FACT,
@@ -180,16 +180,16 @@ TOOLS = (
     Tool(
         "packet",
         "Get a packet",
-        "Choose the few memories that a role needs for its next step: rules, facts, procedures, pitfalls, open questions.",
+        "Choose the memories that a role needs for its next step: rules, facts, procedures, pitfalls, open questions.",
         {
             "role": choice("Who takes the step.", *READS),
-            "goal": words("What the step is to reach, in a sentence.", "Add retries to the upload"),
+            "goal": words("The goal of the step, in a sentence.", "Add retries to the upload"),
             "project": TARGET_PROJECT,
-            "task_id": words("The task at hand.", "ARENA-228"),
+            "task_id": words("The current task.", "ARENA-228"),
             "session_id": words("The session of the agent.", "s-17"),
-            "constraints": several("Rules that hold for this step.", "No new dependency."),
-            "failures": several("What went wrong lately.", "The upload timed out."),
-            "questions": several("What is still open.", "Is the upload idempotent?"),
+            "constraints": several("Rules that apply to this step.", "No new dependency."),
+            "failures": several("Recent failures.", "The upload timed out."),
+            "questions": several("Open questions.", "Is the upload idempotent?"),
         },
         recall_tools.packet,
         outputs.PACKET,
@@ -198,31 +198,30 @@ TOOLS = (
     Tool(
         "write_record",
         "Write a record",
-        "Write one of Memory's records; on return it is on disk, linked and indexed. Only a server of the memory seat may; "
-        "every other seat writes its own folder as files. A text with a credential is refused.",
+        "Write a record of the memory seat. On return it is on disk, linked and indexed. Only a server of "
+        "the memory seat may call this; other seats write files into their own folder. A text with a "
+        "credential is refused.",
         {
-            "kind": choice("What it is; a finding needs evidence.", *ORPHAN_KINDS),
+            "kind": choice("The kind; a finding needs evidence.", *ORPHAN_KINDS),
             "title": words("Its title, one line.", "Retry five times with jitter"),
             "body": words(
                 "Its text, in Markdown; task ids, paths and [[names]] become links.",
                 "Chosen for ARENA-228: see src/retry.py.",
             ),
             "project": TARGET_PROJECT,
-            "evidence": several(
-                "What it rests on.", {"trust": "high", "source_url": "src/retry.py:42"}, item=_EVIDENCE
-            ),
+            "evidence": several("The evidence.", {"trust": "high", "source_url": "src/retry.py:42"}, item=_EVIDENCE),
             "supersedes": several("Records that it replaces.", _RELATED),
-            "contradicts": several("Records that it speaks against.", _RELATED),
-            "supports": several("Records that it speaks for.", _RELATED),
-            "extends": several("Records that it adds to.", _RELATED),
-            "derived_from": several("Records that it follows from.", _RELATED),
+            "contradicts": several("Records that it contradicts.", _RELATED),
+            "supports": several("Records that it supports.", _RELATED),
+            "extends": several("Records that it extends.", _RELATED),
+            "derived_from": several("Records that it is derived from.", _RELATED),
             "task_id": words("The task it belongs to.", "ARENA-228"),
-            "related_task_ids": several("Other tasks that it concerns.", "ARENA-230"),
-            "confidence": choice("How sure it is; medium when left out.", "high", "medium", "low"),
+            "related_task_ids": several("Other related tasks.", "ARENA-230"),
+            "confidence": choice("The confidence; default: medium.", "high", "medium", "low"),
             "detail": words("A line of detail.", "Measured on staging."),
-            "status": words("Its status; open when left out.", "open"),
-            "author": words("Who says so; the seat when left out.", "builder"),
-            "secrets": choice("What to do with a credential in it; refuse when left out.", "refuse", "redact"),
+            "status": words("Its status; default: open.", "open"),
+            "author": words("The author; default: the seat.", "builder"),
+            "secrets": choice("What to do with a credential; default: refuse.", "refuse", "redact"),
             "dry_run": flag("Write nothing and return what would be written.", default=False),
         },
         write_tools.write_record,
@@ -234,8 +233,8 @@ TOOLS = (
     Tool(
         "retire_record",
         "Retire a record",
-        "Say that a record no longer holds. Its bytes are left as they are; a small decision carries the reason, and answers leave "
-        "the record out.",
+        "Retire a record that no longer holds. The record itself is not changed: a small decision states the "
+        "reason, and answers leave the record out.",
         {
             "record": RECORD,
             "reason": words("Why it no longer holds, in a sentence.", "The upload is gone."),
@@ -250,16 +249,16 @@ TOOLS = (
     Tool(
         "dispatch",
         "Dispatch to a seat",
-        "Hand a question or a task to another seat: it is queued with a receipt and the seat is woken. The answer comes later; "
-        "see `handoffs`. For an answer from disk at once, `ask`.",
+        "Hand a question or a task to another seat. It is queued with a receipt and the seat is woken. The "
+        "answer comes later; see `handoffs`. For an answer from disk at once, call `ask`.",
         {
-            "target": words("The seat that is asked.", "memory"),
-            "objective": words("What is asked, in full.", "Which retry policy did we choose?"),
+            "target": words("The seat to ask.", "memory"),
+            "objective": words("The question or task, in full.", "Which retry policy did we choose?"),
             "project": TARGET_PROJECT,
-            "task_id": words("An id that nobody has; one is made when left out.", "Q-17"),
-            "kind": choice("A question or a task; a question when left out.", "query", "task"),
-            "title": words("A title; the first line when left out.", "Retry policy"),
-            "reply_to": words("The seat that gets the answer, when it is another.", "reviewer"),
+            "task_id": words("A new id; default: one is generated.", "Q-17"),
+            "kind": choice("A question or a task; default: a question.", "query", "task"),
+            "title": words("A title; default: the first line.", "Retry policy"),
+            "reply_to": words("The seat that gets the answer, if it is another one.", "reviewer"),
             "notify": flag("Wake the seat.", default=True),
         },
         delivery_tools.dispatch,
@@ -271,16 +270,17 @@ TOOLS = (
     Tool(
         "deliver",
         "Deliver an answer",
-        "Deliver the answer to a dispatched question, exactly once, with a receipt; its claims are looked up on disk. Only "
-        "a server of the memory seat may. Another answer to the same task is the error conflict.",
+        "Deliver the answer to a dispatched question, exactly once, with a receipt. Its claims are looked up "
+        "on disk. Only a server of the memory seat may call this. A different answer to the same task is the "
+        "error conflict.",
         {
-            "task_id": words("The task that is answered.", "Q-17"),
+            "task_id": words("The answered task.", "Q-17"),
             "target": words("The seat that gets the answer.", "planner"),
             "response": _RESPONSE,
             "project": TARGET_PROJECT,
-            "summary": words("What the receipt says of it.", "Five attempts, with jitter."),
-            "strict": flag("Deliver nothing when a claim does not hold.", default=False),
-            "supersede": flag("Replace the answer that stands, which is kept aside.", default=False),
+            "summary": words("A summary for the receipt.", "Five attempts, with jitter."),
+            "strict": flag("Deliver nothing if a claim does not hold.", default=False),
+            "supersede": flag("Replace the earlier answer, which is kept aside.", default=False),
             "notify": flag("Wake the seat.", default=True),
         },
         delivery_tools.deliver,
@@ -291,17 +291,17 @@ TOOLS = (
     Tool(
         "handoffs",
         "Show handoffs",
-        "List the handoffs between seats, how far each is and who acts next; with a task id, the story of that "
-        "task from its files.",
+        "List the handoffs between seats, with the state of each and who acts next. With a task id, tell the "
+        "story of that task from its files.",
         {
-            "project": words("Only this project; that of the server when left out, or every project.", "arena"),
-            "state": words("Only those in this state, as open or consumed.", "open"),
-            "task_id": words("Tell the story of this task.", "Q-17"),
+            "project": words("Only this project; default: that of the server, or every project.", "arena"),
+            "state": words("Only handoffs in this state, such as open or consumed.", "open"),
+            "task_id": words("Show the story of this task.", "Q-17"),
         },
         delivery_tools.handoffs,
         outputs.HANDOFFS,
     ),
 )
-"""In the order in which clients list them."""
+"""The tools, in the order of listings."""
 
 BY_NAME = {tool.name: tool for tool in TOOLS}

@@ -1,6 +1,6 @@
-"""Take the standard streams away before anything else runs: JSON-RPC has them alone, whatever a library prints or reads.
+"""Reserve the standard streams for JSON-RPC before anything else runs, whatever a library prints or reads.
 
-Imports nothing of the SDK, since already importing a library may print.
+This module does not import the SDK: importing a library may already print.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _FIRST_FREE = 3
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """The descriptors of the connection to the client, which nobody else knows."""
+    """The file descriptors of the connection to the client."""
 
     reader: int
     writer: int
 
 
 def take() -> Wire:
-    """Move the connection away from descriptors 0 and 1: what is read there is at its end, what is printed goes to stderr."""
+    """Move the connection to new descriptors. Descriptor 0 then reads nothing; descriptor 1 prints to standard error."""
     if sys.stdout is not None:
         sys.stdout.flush()
     reader, writer = (fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE) for number in (0, 1))

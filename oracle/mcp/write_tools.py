@@ -1,4 +1,4 @@
-"""Tools that write Memory's own records: write_record, retire_record. The seat is that of the server."""
+"""The tools write_record and retire_record. The seat is that of the server."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_the_unforeseen_is_one_sentence_and_a_log(
     assert door.serve(fail(ZeroDivisionError("by zero\nand more"))) == 70
     log = root / "_state" / "oracle.log"
     assert capsys.readouterr().err == (
-        f"error: Something unforeseen happened: ZeroDivisionError: by zero.\nhint: Details are in {log}.\n"
+        f"error: Unexpected error: ZeroDivisionError: by zero.\nhint: Details are in {log}.\n"
     )
     assert "Traceback" in log.read_text(encoding="utf-8")
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from oracle.mcp.tools import TOOLS
-from tests.mcp.desk import CHECKOUT, command, put
+from tests.mcp.clients import CHECKOUT, command, put
 from tests.mcp.test_http import Served
 
 FOLDER = Path(os.environ.get("ORACLE_MCP_INSPECTOR") or CHECKOUT / ".cache" / "inspector")

@@ -25,7 +25,7 @@ from oracle.errors import OracleError
 from tests.app.squad import Squad
 from tests.app.test_decisions import payload
 from tests.cli import transcript
-from tests.mcp.desk import call
+from tests.mcp.clients import call
 from tests.scan.made_up import Fakes
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.records.packets import Request
 from oracle.mcp.binding import Binding
 from oracle.mcp.server import make_server
-from oracle.mcp.tool_runner import Desk
-from tests.mcp.desk import put
+from oracle.mcp.tool_runner import ToolRunner
+from tests.mcp.clients import put
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -249,10 +249,10 @@ class Tools:
 
     def call(self, tool: str, given: dict[str, Any], seat: str = "memory") -> dict[str, Any]:
         async def job() -> Any:
-            desk = Desk(Binding(self.root, seat, "demo"))
-            async with mcp.Client(make_server(desk)) as client:
+            runner = ToolRunner(Binding(self.root, seat, "demo"))
+            async with mcp.Client(make_server(runner)) as client:
                 result = await client.call_tool(tool, given)
-            desk.close()
+            runner.close()
             return result
 
         result = asyncio.run(job())

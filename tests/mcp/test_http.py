@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
 from oracle.mcp.serving import Ending
-from tests.mcp.desk import Result, command, put
+from tests.mcp.clients import Result, command, put
 from tests.mcp.test_stdio import HELLO
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def test_a_signal_ends_it_in_peace_and_a_taken_port_is_said(served: Served, root
         command(root, "--http", "--port", port), capture_output=True, text=True, check=False, timeout=120
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"The port {port} can't be listened at" in done.stderr
+    assert f"Cannot listen on port {port}" in done.stderr
     assert served.end() == 0
 
 

@@ -11,7 +11,7 @@ from oracle.mcp import resources
 from oracle.mcp.read_tools import LONGEST_SHOWN
 from oracle.mcp.server import describe
 from oracle.mcp.tools import TOOLS, Tool
-from oracle.scan.credentials import LEAST_TELLING
+from oracle.scan.credentials import MIN_FINGERPRINTED
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PAGE = (CHECKOUT / "references" / "mcp.md").read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def test_resources_and_prompts_are_documented():
 def test_figures_of_the_page_are_those_of_the_code():
     said = " ".join(PAGE.split())
     assert f"longer than {LONGEST_SHOWN:,} characters" in said
-    assert f"from {LEAST_TELLING} characters on" in said
+    assert f"from {MIN_FINGERPRINTED} characters on" in said
 
 
 @pytest.mark.parametrize("client", ["claude mcp add oracle -- oracle mcp", "[mcp_servers.oracle]", '{"mcpServers": '])

@@ -16,7 +16,7 @@ import pytest
 from oracle.api import Oracle
 from oracle.app.root import check
 from tests.growth import costs_at_most
-from tests.mcp.desk import CHECKOUT, Result, command, parameters, put
+from tests.mcp.clients import CHECKOUT, Result, command, parameters, put
 
 HELLO = {
     "jsonrpc": "2.0",

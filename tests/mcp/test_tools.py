@@ -20,7 +20,7 @@ from oracle.mcp.results import fenced, refusal, unfenced
 from oracle.mcp.server import describe
 from oracle.mcp.tools import BY_NAME, TOOLS, Tool
 from tests.app.squad import Squad
-from tests.mcp.desk import call, put, visit
+from tests.mcp.clients import call, put, visit
 
 NAMES = [tool.name for tool in TOOLS]
 POLICY = "The upload retry policy: five times, with jitter."
@@ -386,7 +386,7 @@ def test_a_failure_that_nobody_foresaw_is_logged_and_the_server_goes_on(arena: P
 
     async def job(client: mcp.Client) -> tuple[Any, Any]:
         with monkeypatch.context() as patch:
-            patch.setattr(Oracle, "search", fail)
+            patch.setattr("oracle.app.search.search.search", fail)
             broken = await client.call_tool("search", {"query": "retry"})
         return broken, await client.call_tool("search", {"query": "retry"})
 

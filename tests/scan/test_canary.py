@@ -16,7 +16,7 @@ from oracle.compat import query_memory, scan_environment, scan_project
 from oracle.scan.machine import SCANNERS
 from tests.app.squad import Squad
 from tests.cli import transcript
-from tests.mcp.desk import call
+from tests.mcp.clients import call
 from tests.scan import repositories as repos
 from tests.scan.made_up import Fakes, make_home
 

@@ -14,7 +14,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from oracle.mcp.binding import Binding
 from oracle.mcp.server import make_server
-from oracle.mcp.tool_runner import Desk
+from oracle.mcp.tool_runner import ToolRunner
 from oracle.mcp.tools import BY_NAME
 
 if TYPE_CHECKING:
@@ -42,12 +42,12 @@ def visit(
     """Run a job with a client of a server in this process."""
 
     async def run() -> Outcome:
-        desk = Desk(Binding(str(root), seat, project))
+        runner = ToolRunner(Binding(str(root), seat, project))
         try:
-            async with mcp.Client(make_server(desk), mode="legacy") as client:
+            async with mcp.Client(make_server(runner), mode="legacy") as client:
                 return await job(client)
         finally:
-            desk.close()
+            runner.close()
 
     return asyncio.run(run())
 

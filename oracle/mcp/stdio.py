@@ -1,8 +1,10 @@
-"""The lines of the wire, with two promises beyond the SDK's: what was asked is answered, and a signal ends it at once.
+"""The lines of JSON-RPC over standard streams, with two guarantees that the SDK lacks.
 
-A request that the SDK can't read is refused by its number, where the SDK would say nothing and its client wait for ever.
-A client that writes its requests and closes its end, as a shell's pipe does, would otherwise lose the answers under way; and a
-process whose thread waits for a line would not end before that line comes. So a thread that holds nobody up reads, past buffers.
+Every request is answered. The SDK ignores a request that it cannot parse; here it is refused by its id. Answers that
+are under way
+are still sent after the client has closed its end, as a shell pipe does.
+
+A signal ends the process at once, even while it waits for a line: a daemon thread does the reading.
 """
 
 from __future__ import annotations
@@ -23,20 +25,20 @@ if TYPE_CHECKING:
     from oracle.mcp.wire import Wire
 
 LONGEST_WAIT = 60.0
-"""Seconds after the end of the input for which answers are waited for."""
+"""Seconds to wait for answers after the end of the input."""
 
 _CHUNK = 1 << 16
 
 
-class _Owed:
-    """The requests that were read and not answered yet."""
+class _Pending:
+    """The requests that were read but not answered yet."""
 
     def __init__(self) -> None:
         self._ids: set[str] = set()
         self._changed = anyio.Event()
 
     def ask(self, message: Any) -> None:  # noqa: ANN401
-        """Take a message of the client's: a request is owed an answer, unless it is taken back."""
+        """Note a message from the client. A request is pending until it is answered or cancelled."""
         if not isinstance(message, dict):
             return
         if message.get("method") == "notifications/cancelled" and isinstance(message.get("params"), dict):
@@ -45,12 +47,12 @@ class _Owed:
             self._ids.add(json.dumps(message["id"]))
 
     def answer(self, message: Any) -> None:  # noqa: ANN401
-        """Take a message of the server's."""
+        """Note a message from the server."""
         if isinstance(message, dict) and "method" not in message and "id" in message:
             self._settle(message["id"])
 
     async def all(self) -> None:
-        """Wait until nothing is owed, or for as long as anyone would."""
+        """Wait until no request is pending, at most LONGEST_WAIT."""
         with anyio.move_on_after(LONGEST_WAIT):
             while self._ids:
                 self._changed = anyio.Event()
@@ -62,29 +64,29 @@ class _Owed:
 
 
 class Incoming(anyio.AsyncFile[str]):
-    """Lines from the client; the end comes when nothing is owed any more."""
+    """Lines from the client. The stream ends when every request has been answered."""
 
-    def __init__(self, reader: int, owed: _Owed) -> None:
-        super().__init__(TextIOWrapper(BytesIO()))  # what the base class would read from
-        self._owed = owed
+    def __init__(self, reader: int, pending: _Pending) -> None:
+        super().__init__(TextIOWrapper(BytesIO()))  # only to satisfy the base class
+        self._pending = pending
         self._lines: asyncio.Queue[str] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
         Thread(target=self._pump, args=(reader,), daemon=True).start()
 
     def end(self) -> None:
-        """Take the input for ended."""
+        """Mark the input as ended."""
         self._lines.put_nowait("")
 
     async def readline(self) -> str:
         """Return the next line, "" at the end."""
         line = await self._lines.get()
         if not line:
-            await self._owed.all()
+            await self._pending.all()
             return line
         if not _is_readable(line):
             line = _without_parameters(line)
         if _is_readable(line):
-            self._owed.ask(_parse(line))
+            self._pending.ask(_parse(line))
         return line
 
     def _pump(self, reader: int) -> None:
@@ -104,36 +106,36 @@ class Incoming(anyio.AsyncFile[str]):
         self._call(lambda: self._lines.put_nowait(text))
 
     def _call(self, job: Any) -> None:  # noqa: ANN401
-        with suppress(RuntimeError):  # the loop is closed, and nobody waits for lines any more
+        with suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(job)
 
 
 class Outgoing(anyio.AsyncFile[str]):
-    """Lines to the client; one counts as sent once it is flushed."""
+    """Lines to the client. A line counts as sent once it is flushed."""
 
-    def __init__(self, writer: int, owed: _Owed) -> None:
-        super().__init__(TextIOWrapper(BytesIO()))  # what the base class would write to
-        self._owed = owed
+    def __init__(self, writer: int, pending: _Pending) -> None:
+        super().__init__(TextIOWrapper(BytesIO()))  # only to satisfy the base class
+        self._pending = pending
         self._writer = writer
         self._written: list[str] = []
 
     async def write(self, text: str) -> int:
-        """Take a line."""
+        """Buffer a line."""
         self._written.append(text)
         return len(text)
 
     async def flush(self) -> None:
-        """Send what was taken. Raises BrokenPipeError when nobody reads any more."""
+        """Send the buffered lines. Raises BrokenPipeError if the client is gone."""
         written, self._written = self._written, []
         await to_thread.run_sync(_write, self._writer, "".join(written).encode("utf-8", "replace"))
         for message in map(_parse, written):
-            self._owed.answer(message)
+            self._pending.answer(message)
 
 
 def open_lines(wire: Wire) -> tuple[Incoming, Outgoing]:
-    """Return both ends of the wire; a loop has to run."""
-    owed = _Owed()
-    return Incoming(wire.reader, owed), Outgoing(wire.writer, owed)
+    """Return both ends of the connection. An event loop must be running."""
+    pending = _Pending()
+    return Incoming(wire.reader, pending), Outgoing(wire.writer, pending)
 
 
 def _read(reader: int) -> bytes:
@@ -150,7 +152,7 @@ def _write(writer: int, data: bytes) -> None:
 
 
 def _is_readable(line: str) -> bool:
-    """Tell whether the SDK can read a line: what it can't, such as half a surrogate pair or a deep nest, it leaves unanswered."""
+    """Return whether the SDK can parse a line. Half a surrogate pair or deep nesting, for example, it cannot."""
     try:
         jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
@@ -159,7 +161,7 @@ def _is_readable(line: str) -> bool:
 
 
 def _without_parameters(line: str) -> str:
-    """Return a request that can't be read as one that can, which the SDK refuses by its number; anything else as it is."""
+    """Return an unreadable request without its parameters, so that the SDK can refuse it by its id."""
     message = _parse(line)
     if not isinstance(message, dict):
         return line

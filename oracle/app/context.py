@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 
-from oracle.store.root.layout import Root, choose_root
+from oracle.store.root.layout import Root, choose_root, name_root
+
+__all__ = ["Clock", "Context", "Root", "SystemClock", "Waker", "choose_root", "name_root"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ class Context:
         cls,
         root: str | None = None,
         *,
+        environ: Mapping[str, str] | None = None,
         clock: Clock | None = None,
         warn: Callable[[str], None] | None = None,
         waker: Waker | None = None,
@@ -58,7 +61,9 @@ class Context:
         `warn` gets one line for each thing that a person should know and that the result does not say; by default these
         lines are dropped. `waker` wakes seats; by default they are woken in the tmux server that the environment names.
         """
-        return cls(Root(choose_root(root)), clock=clock or SystemClock(), warn=warn or _drop, waker=waker)
+        return cls(
+            Root(choose_root(root, environ=environ)), clock=clock or SystemClock(), warn=warn or _drop, waker=waker
+        )
 
     @property
     def index(self) -> Index:

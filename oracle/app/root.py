@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 from oracle.app.context import Context
 from oracle.domain import timestamps
+from oracle.domain.values import value
 from oracle.errors import OracleError, RootUnusable
 from oracle.store.disk import files
 from oracle.store.root.layout import RECORD_TREES
@@ -16,6 +18,19 @@ if TYPE_CHECKING:
     from oracle.index.reports import Progress, Report
     from oracle.store.root.layout import Root
     from oracle.wording import Sentence
+
+__all__ = [
+    "RECORD_TREES",
+    "IndexState",
+    "check",
+    "init",
+    "links_out",
+    "note_crash",
+    "note_hook",
+    "read_index_state",
+    "reconcile",
+    "reprint",
+]
 
 _FOLDERS = (*RECORD_TREES, "machine", "responses")
 
@@ -104,6 +119,29 @@ def links_out(root: Root) -> list[Sentence]:
     ]
 
 
+@value
+class IndexState:
+    """The index at a moment: `version` moves with every commit, `changed` holds when files changed (ctime, ns since 1970)."""
+
+    version: tuple[int, int]
+    changed: tuple[int, ...]
+    records: int
+
+
+def read_index_state(context: Context, since_ns: int) -> IndexState | None:
+    """Return the state of the index, with the records changed after `since_ns`; None if it is damaged. Reads no record."""
+    from oracle.index.db import Corrupt
+    from oracle.index.read import lag
+
+    try:
+        connection = context.index.database.connect()
+        version = (connection.total_changes, connection.execute("PRAGMA data_version").fetchone()[0])
+        records = connection.execute("SELECT count(*) FROM record").fetchone()[0]
+        return IndexState(version, tuple(lag.changed_since(connection, since_ns)), records)
+    except Corrupt:
+        return None
+
+
 def check(context: Context) -> list[tuple[str, str]]:
     """Return (what, root-relative path) of everything that a full reconcile would change; nothing is changed."""
     from oracle.index.write import pending
@@ -125,3 +163,16 @@ def note_crash(context: Context, trace: str) -> str:
     except OracleError:
         return ""
     return context.root.log
+
+
+def note_hook(context: Context, what: str, detail: str, session_id: str = "") -> None:
+    """Append a line to `_state/hook.log` if the Root exists. A failure is ignored."""
+    import json
+
+    if not os.path.isdir(context.root.path):
+        return
+    moment = timestamps.from_mtime(context.clock.now_ns())
+    line = json.dumps({"ts": moment, "what": what, "session": session_id, "detail": detail[:2000]}, ensure_ascii=False)
+    with contextlib.suppress(OracleError, OSError):
+        files.make_folder(context.root.state)
+        files.append_line(context.root.hook_log, line.encode("utf-8", "backslashreplace"))

@@ -52,11 +52,9 @@ def _list(context: Context, args: argparse.Namespace) -> object:
 
 
 def _projects(context: Context, _args: argparse.Namespace) -> object:
-    import os
+    from oracle.app.scans import projects
 
-    from oracle.store.root import projects
-
-    return projects.names(context.root, os.environ)
+    return projects.list_names(context)
 
 
 _COMMANDS = {"append": _append, "list": _list, "projects": _projects}

@@ -6,19 +6,16 @@ The index reads links by itself; this program is for those who edit a file and w
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from oracle.app.context import Context
+from oracle.app.context import Context, Root
+from oracle.app.records.edges import load_patterns, published_targets, read_text, require_record
 from oracle.compat.door import careful, complain, emit, serve, warn
 from oracle.compat.rendering import print_json
 from oracle.domain.links import links
 from oracle.domain.names.slugs import slug_of
 from oracle.errors import UsageError
-from oracle.store.markdown import markdown
-from oracle.store.root import configuration
-from oracle.store.root.layout import RECORD_TREES, SKIPPED_FOLDERS, Root, choose_root
 
 USAGE = 2
 
@@ -39,12 +36,12 @@ def main(argv: list[str]) -> int:
         if path is None:
             complain(f"error: file is not under memory root {context.root.path}: {args.file}")
             return USAGE
-        slug, before = slug_of(path), _published(context.root, slug_of(path))
+        slug, before = slug_of(path), published_targets(context, slug_of(path))
         file = Path(context.root.join(path))
         if not file.is_file() and (not before or file.exists()):
             complain(f"error: not a file: {args.file}")
             return USAGE
-        _require_record(path)
+        require_record(path)
         edges = graph.links(context, slug, fresh=True)
     after = {target for _, target, *_ in edges}
     outcome = {
@@ -80,33 +77,6 @@ def _relative(root: Root, path: str) -> str | None:
     return None
 
 
-def _require_record(path: str) -> None:
-    folders = path.split("/")
-    if folders[0] in RECORD_TREES and path.endswith((".md", ".json")) and not set(folders) & set(SKIPPED_FOLDERS):
-        return
-    raise UsageError(
-        f"{path} is no record.",
-        hint=f"Records are .md and .json files under {', '.join(RECORD_TREES)}; only they have links.",
-    )
-
-
-def _published(root: Root, slug: str) -> set[str]:
-    """Return the targets that `_links/` states for a record; a line that is no JSON object is passed over."""
-    targets: set[str] = set()
-    try:
-        lines = Path(root.links_file(slug)).read_text(encoding="utf-8", errors="replace").split("\n")
-    except OSError:
-        return targets
-    for line in lines:
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(entry, dict):
-            targets.add(str(entry.get("to") or entry.get("target") or ""))
-    return targets - {""}
-
-
 # -- for importers -----------------------------------------------------------------------------------------------------
 
 
@@ -116,8 +86,8 @@ def extract_edges(source: str, text: str | None = None, project: str = "") -> li
     Frontmatter is cut off. A link to a record comes back as the slug it would have if nothing else stood closer.
     """
     slug, content = ("", source) if text is None else (source, text)
-    patterns = _patterns(project)
-    found = links.extract(markdown.parse(content.encode("utf-8", "replace")).body, patterns)
+    with Context.open(warn=lambda line: complain(f"note: {line}")) as context:
+        found = read_text(context, content, project)
     references = [
         (item.type, links.unresolved_target(item.ref, slug), item.snippet) for item in found.references if item.ref
     ]
@@ -132,11 +102,7 @@ def _as_edges(source: str, found: Iterable[tuple[str, str, str]]) -> list[dict[s
     ]
 
 
-def _patterns(project: str) -> links.Patterns:
-    root = Root(choose_root())
-    return configuration.load_patterns(root, project, report=lambda path, why: complain(f"note: {path}: {why}"))
-
-
 def _load_component_suffixes(project: str) -> list[str]:
     """Return the suffixes that make a word a component in a project of the Root that the environment chooses."""
-    return list(_patterns(project).component_suffixes)
+    with Context.open(warn=lambda line: complain(f"note: {line}")) as context:
+        return list(load_patterns(context, project).component_suffixes)

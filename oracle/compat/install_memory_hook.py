@@ -19,8 +19,8 @@ def run() -> int:
 
 def main(argv: Sequence[str]) -> int:
     """Install, or show what an installation would change; 0, or 2 when it can't be done."""
+    from oracle.app.context import name_root
     from oracle.hook import settings
-    from oracle.store.root.layout import name_root
 
     args = _parser().parse_args(argv)
     script = args.hook_script or _script_of(args.clawseat_root) or settings.default_script()

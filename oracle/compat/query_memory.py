@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from oracle.app.context import Context
-    from oracle.store.root.facts import Fact
+    from oracle.app.overview.inventory import Fact
 
 MODES = ("key", "file", "search", "ask", "status", "backlinks", "graph")
 FILTERS = ("project", "seat", "kind", "since")

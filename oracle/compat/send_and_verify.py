@@ -9,13 +9,12 @@ import os
 from typing import TYPE_CHECKING, assert_never
 
 from oracle.compat.door import complain, emit, serve
-from oracle.errors import InvalidName, PrivacyBlocked, UsageError
+from oracle.errors import PrivacyBlocked, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from oracle.store.root.layout import Root
-    from oracle.wake.outcomes import Outcome
+    from oracle.app.delivery.panes import Outcome
 
 USAGE = 'usage: send_and_verify [--project P] [--force] [--] SEAT-OR-SESSION "TEXT"'
 PATIENCE = 120.0
@@ -73,47 +72,26 @@ def _read_arguments(argv: Sequence[str]) -> tuple[str, bool, list[str]]:
 
 
 def _send(project: str, seat: str, text: str, *, is_forced: bool, environ: Mapping[str, str]) -> int:
-    from oracle.store.root.layout import Root, choose_root
-    from oracle.wake.outcomes import check_text
-    from oracle.wake.sessions import bound_projects, tmux_socket
-    from oracle.wake.tmux import TmuxWaker
-
-    root = Root(choose_root(environ=environ))
-    try:
-        check_text(text)
-        check_text(seat)
-        _require_clean(root, text)
-    except (UsageError, PrivacyBlocked) as error:
-        complain(f"INPUT_REJECTED HARD_BLOCK: {error.sentence}")
-        return REJECTED
-    bound = bound_projects(root)
-    if not project and len(bound) > 1 and environ.get("CLAWSEAT_SEND_ALLOW_NO_PROJECT") != "1":
-        complain(f"PROJECT_REQUIRED: several projects have seats ({', '.join(bound[:8])}); name one with --project")
-        return NO_PROJECT
-    names = _names(root, project or (bound[0] if len(bound) == 1 else ""), seat, environ)
-    waker = TmuxWaker(tmux_socket(environ))
-    if is_forced:
-        complain("WARN the text is sent whether the agent is idle or not (--force)")
-    send = waker.force if is_forced else waker.wake
-    return _tell(send(names, text, seat=seat, patience=_patience(environ)), project, seat)
-
-
-def _require_clean(root: Root, text: str) -> None:
     from oracle.app.context import Context
-    from oracle.app.guard import privacy
+    from oracle.app.delivery import panes
 
-    privacy.require_clean(Context.open(root.path), {"the text": text}, what="The text")
-
-
-def _names(root: Root, project: str, seat: str, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the names of the seat's session, and at last the word itself, which may be a session's name."""
-    from oracle.wake.sessions import find_session_names
-
-    try:
-        found = find_session_names(root, project, seat, environ=environ) if project else ()
-    except InvalidName:
-        found = ()
-    return tuple(dict.fromkeys((*found, seat)))
+    with Context.open(environ=environ) as context:
+        try:
+            panes.check(context, seat, text)
+        except (UsageError, PrivacyBlocked) as error:
+            complain(f"INPUT_REJECTED HARD_BLOCK: {error.sentence}")
+            return REJECTED
+        try:
+            where = project or panes.find_project(context)
+        except UsageError as error:
+            if environ.get("CLAWSEAT_SEND_ALLOW_NO_PROJECT") != "1":
+                complain(f"PROJECT_REQUIRED: {error.sentence}; {error.hint}")
+                return NO_PROJECT
+            where = ""
+        if is_forced:
+            complain("WARN the text is sent whether the agent is idle or not (--force)")
+        outcome = panes.send(context, where, seat, text, patience=_patience(environ), is_forced=is_forced)
+    return _tell(outcome, project, seat)
 
 
 def _patience(environ: Mapping[str, str]) -> float:
@@ -125,7 +103,7 @@ def _patience(environ: Mapping[str, str]) -> float:
 
 def _tell(outcome: Outcome, project: str, seat: str) -> int:
     """Print what became of the text, in the words that callers look for, and return the exit code."""
-    from oracle.wake.outcomes import Busy, NoSession, Stranded, Woken
+    from oracle.app.delivery.panes import Busy, NoSession, Stranded, Woken
 
     match outcome:
         case Woken(session):

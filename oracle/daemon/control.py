@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import IO
 
-    from oracle.store.root.layout import Root
+    from oracle.app.context import Root
 
 STARTS_WITHIN = 30.0
 """Seconds that a daemon gets to take its lock and write its status."""

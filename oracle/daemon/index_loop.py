@@ -7,10 +7,9 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from oracle.app.root import read_index_state
 from oracle.domain import timestamps
 from oracle.errors import DiskFailure, LockTimeout
-from oracle.index.db import Corrupt
-from oracle.index.read import lag
 from oracle.wording import say
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class IndexLoop:
                 hint=say("Make it writable."),
             )
         if not is_done:
-            self._measure_unless_damaged(context)  # the holder of the lock indexes too
+            self._measure(context)  # the holder of the lock indexes too
             self._wait_for_lock(context)
             return
         self._edited.clear()
@@ -101,7 +100,7 @@ class IndexLoop:
             self._cost = time.thread_time() - began
             self._stats.count("full_stats")
         self._stats.count("looks")
-        self._measure_unless_damaged(context)
+        self._measure(context)
 
     def _wait_for_lock(self, context: Context) -> None:
         """Make the next turn due at once. Log it if others have held the lock for long."""
@@ -122,29 +121,26 @@ class IndexLoop:
             self.reset()
         self._was_there = True
 
-    def _measure_unless_damaged(self, context: Context) -> None:
-        """Measure the lag. If the index is damaged, the next turn repairs it at once."""
-        try:
-            self._measure(context)
-        except Corrupt:
-            self._looked = NEVER
-
     def _measure(self, context: Context) -> None:
-        """Record the lag of every record that changed since the last turn. It is an upper bound where another process indexed."""
+        """Record the lag of every record that changed since the last turn. It is an upper bound where another process indexed.
+
+        If the index is damaged, the next turn repairs it at once.
+        """
         now_ns = time.time_ns()
-        connection = context.index.database.connect()
-        version = (connection.total_changes, connection.execute("PRAGMA data_version").fetchone()[0])
-        if version == self._version:
+        state = read_index_state(context, self._seen_ns)
+        if state is None:
+            self._looked = NEVER
             return
-        self._version = version
-        changed = [one for one in lag.changed_since(connection, self._seen_ns) if one <= now_ns]
+        if state.version == self._version:
+            return
+        self._version = state.version
+        changed = [one for one in state.changed if one <= now_ns]
         for moment in changed:
             self._stats.note_lag((now_ns - moment) / 1e9)
         self._stats.count("records_indexed", len(changed))
         self._seen_ns = max([*changed, min(self._seen_ns, now_ns)])
-        records = connection.execute("SELECT count(*) FROM record").fetchone()[0]
         content = {
-            "records": records,
+            "records": state.records,
             "changed_at": timestamps.from_mtime(now_ns),
             "full_stat_cost_seconds": round(self._cost, 4),
         }

@@ -13,9 +13,8 @@ from oracle.store.daemon import state as store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.app.context import Context
+    from oracle.app.context import Context, Root
     from oracle.daemon.stats import Stats
-    from oracle.store.root.layout import Root
 
 POLL_EVERY = 1.0
 """Seconds between two scans while polling."""

@@ -12,8 +12,8 @@ from oracle.store.daemon import state as store
 from oracle.wording import say
 
 if TYPE_CHECKING:
+    from oracle.app.context import Root
     from oracle.daemon.stats import Stats
-    from oracle.store.root.layout import Root
 
 STATUS_EVERY, SOON = 10.0, 1.0
 """Seconds between two writes of the status, and the shorter time after a change.

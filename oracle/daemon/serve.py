@@ -26,10 +26,8 @@ from oracle.store.daemon.state import Instance
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.app.context import Clock
+    from oracle.app.context import Clock, Root, Waker
     from oracle.daemon.watching import Changes
-    from oracle.store.root.layout import Root
-    from oracle.wake.outcomes import Waker
 
 LAST_STEP = 60.0
 """Seconds that the current step gets when the daemon is stopped."""

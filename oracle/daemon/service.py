@@ -8,17 +8,17 @@ import plistlib
 import sys
 from typing import TYPE_CHECKING
 
+from oracle.app.context import choose_root
 from oracle.daemon.control import command
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store.disk import steps
-from oracle.store.root.layout import choose_root
 from oracle.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oracle.store.root.layout import Root
+    from oracle.app.context import Root
 
 SYSTEMD, LAUNCHD = "systemd", "launchd"
 

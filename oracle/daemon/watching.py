@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 
 from oracle.app.delivery import resume, team
 from oracle.app.doctor.machine import file_system_of, is_remote
+from oracle.app.root import RECORD_TREES
 from oracle.domain.names.slugs import RECORD_SUFFIXES
 from oracle.errors import OracleError
 from oracle.store.daemon.state import PROBE
-from oracle.store.root.layout import RECORD_TREES
 from oracle.wording import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from oracle.app.context import Context
-    from oracle.store.root.layout import Root
+    from oracle.app.context import Context, Root
 
 STEP_MS, DEBOUNCE_MS = 100, 200
 """Milliseconds without a change before changes are reported, and the longest time until they are."""

@@ -15,10 +15,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from oracle.app.delivery import resume, team, wakeups
+from oracle.app.delivery.resume import MAX_TRIES, Entry, Inbox, Waits
 from oracle.app.queries import attend
 from oracle.daemon.attempts import SURROUNDINGS
-from oracle.store.delivery import inbox, packets
-from oracle.store.delivery.inbox import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,7 +125,7 @@ class WorkLoop:
 
     def _go_through(self, dues: list[float]) -> None:
         with self._open() as context:
-            found = inbox.read(context.root, context.now_seconds())
+            found = resume.read_inbox(context)
             known = {entry.file_name for entry in found.waiting}
             self._finish_intents(context, found)
             subjects: set[tuple[str, ...]] = set()
@@ -136,10 +135,10 @@ class WorkLoop:
                     self._attempts.run(project, partial(self._serve_project, context, project, subjects, waiting, dues))
             self._due = {subject: due for subject, due in self._due.items() if subject in subjects}
             self._send_wakeups(context, subjects, known, dues)
-            packets.forget_questions(context.root, waiting)
+            attend.forget_packets(context, waiting)
 
-    def _finish_intents(self, context: Context, found: inbox.Inbox) -> None:
-        self._tally["intents"] = sum(one.kind is Kind.INTENT for one in (*found.waiting, *found.taken))
+    def _finish_intents(self, context: Context, found: Inbox) -> None:
+        self._tally["intents"] = sum(one.kind is Waits.INTENT for one in (*found.waiting, *found.taken))
         self._tally["set_aside"] = len(found.poisoned)
         for sentence in found.problems:
             self._attempts.warn(sentence)
@@ -151,7 +150,7 @@ class WorkLoop:
                     partial(resume.put_off, context, entry),
                 )
 
-    def _finish_intent(self, context: Context, entry: inbox.Entry) -> None:
+    def _finish_intent(self, context: Context, entry: Entry) -> None:
         self._log_done(resume.finish_intent(context, entry))
 
     # -- questions -------------------------------------------------------------------------------------------------
@@ -161,7 +160,7 @@ class WorkLoop:
     ) -> None:
         failed = attend.failed(context)
         for asked in attend.open_questions(context, project):
-            waiting.add(packets.question_path(context.root, project, asked.name.task_id))
+            waiting.add(attend.packet_path(context, project, asked.name.task_id))
             self._tally["questions"] += 1
             now = context.now_seconds()
             entry = failed.get(asked.subject)
@@ -219,7 +218,7 @@ class WorkLoop:
         the pane. A busy
         seat is left alone for a moment. New work in the queue comes before the rest, but each round sends at least one.
         """
-        owed = inbox.read(context.root, context.now_seconds(), Kind.WAKE).waiting
+        owed = resume.read_inbox(context, Waits.WAKE).waiting
         self._tally["wakeups"] = len(owed)
         busy: set[tuple[object, object]] = set()
         has_tried = False
@@ -247,7 +246,7 @@ class WorkLoop:
                 partial(resume.put_off, context, entry),
             )
 
-    def _send_wakeup(self, context: Context, entry: inbox.Entry, busy: set[tuple[object, object]]) -> None:
+    def _send_wakeup(self, context: Context, entry: Entry, busy: set[tuple[object, object]]) -> None:
         outcome = wakeups.send_again(context, entry)
         self._stats.count(f"wakeups_{outcome.result or 'not_owed'}")
         if wakeups.is_there(outcome):
@@ -255,17 +254,17 @@ class WorkLoop:
 
     # -- one item --------------------------------------------------------------------------------------------------
 
-    def _try(self, item: str, work: Callable[[], object], put_off: Callable[[str], inbox.Entry]) -> None:
+    def _try(self, item: str, work: Callable[[], object], put_off: Callable[[str], Entry]) -> None:
         """Try an item. If the item itself fails, it waits in the inbox, and is given up after some tries."""
         if self._attempts.rests(item):
             return
         error = self._attempts.run(item, work)
         if error is None or isinstance(error, SURROUNDINGS):
             return
-        later: list[inbox.Entry] = []
+        later: list[Entry] = []
         sentence = str(error) or type(error).__name__
         self._attempts.run(f"{item} (put off)", lambda: later.append(put_off(sentence)))
-        if later and later[0].tries >= inbox.MAX_TRIES:
+        if later and later[0].tries >= MAX_TRIES:
             self._log.error(
                 "%s: given up after %d tries; `oracle doctor` shows it, `oracle resume` tries it again",
                 item,

@@ -10,6 +10,7 @@ import os
 import sys
 import time
 
+from oracle.app.context import Context
 from oracle.domain.delivery import addressing, markers
 from oracle.domain.delivery.addressing import Address
 from oracle.domain.delivery.markers import Fault, Marker
@@ -17,7 +18,6 @@ from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.hook.payload import Payload, parse_payload, read_transcript
-from oracle.store.root.layout import Root, choose_root
 from oracle.wording import joined, say
 
 TYPE_CHECKING = False
@@ -62,16 +62,16 @@ class Surroundings:
 
 def handle(raw: bytes, around: Surroundings) -> None:
     """Do what a payload asks for; raises nothing."""
-    root = Root(choose_root(environ=around.environ))
+    context = Context.open(environ=around.environ)
     try:
-        _handle(raw, around, root)
+        _handle(raw, around, context)
     except OracleError as error:
-        _report(root, "deliver_skipped", error.code, error.sentence)
+        _report(context, "deliver_skipped", error.code, error.sentence)
     except Exception as error:  # noqa: BLE001 - fail open: whatever it is, the host goes on
-        _report(root, "deliver_skipped", "unexpected", f"{type(error).__name__}: {error}")
+        _report(context, "deliver_skipped", "unexpected", f"{type(error).__name__}: {error}")
 
 
-def _handle(raw: bytes, around: Surroundings, root: Root) -> None:
+def _handle(raw: bytes, around: Surroundings, context: Context) -> None:
     payload = parse_payload(raw)
     if payload.event not in ("", "Stop"):
         return
@@ -82,15 +82,15 @@ def _handle(raw: bytes, around: Surroundings, root: Root) -> None:
     if isinstance(asked.deliver, Fault):
         raise Skipped(asked.deliver.code, asked.deliver.sentence)
     if asked.deliver is not None:
-        _deliver(asked.deliver, message, payload, around, root)
+        _deliver(asked.deliver, message, payload, around, context)
     if asked.clear:
-        _clear(around.environ, root)
+        _clear(around.environ, context)
 
 
 # Deliver --------------------------------------------------------------------------------------------------------------
 
 
-def _deliver(marker: Marker, message: str, payload: Payload, around: Surroundings, root: Root) -> None:
+def _deliver(marker: Marker, message: str, payload: Payload, around: Surroundings, context: Context) -> None:
     """Deliver the message to the seat that the marker and the open dispatches name. Raises Skipped and what `deliver` raises."""
     text = markers.strip(message)
     if not _says_something(text):  # what is left of a marker in brackets or in quotes is no answer
@@ -99,9 +99,9 @@ def _deliver(marker: Marker, message: str, payload: Payload, around: Surrounding
         raise Skipped("empty_answer", say("The last message holds a marker and nothing to deliver."))
     if marker.seat == around.seat:
         raise Skipped("own_seat", say("The seat {seat} can't deliver to itself.", seat=marker.seat))
-    where = _address(marker, payload, around, root)
-    from oracle.app.context import Context
+    where = _address(marker, payload, around, context)
     from oracle.app.delivery.deliver import Delivery, deliver
+    from oracle.app.root import note_hook
 
     delivery = Delivery(
         where.project,
@@ -116,9 +116,9 @@ def _deliver(marker: Marker, message: str, payload: Payload, around: Surrounding
         sweep=marker.sweep,
         wake_until=around.started + WAKE_TIME,
     )
-    done = deliver(Context.open(root.path), delivery)
+    done = deliver(context, delivery)
     what = "delivered" if done.is_new else "already_delivered"
-    _log(root, what, f"{where.task_id} to {where.seat}", payload.session_id)
+    note_hook(context, what, f"{where.task_id} to {where.seat}", payload.session_id)
 
 
 def _says_something(text: str) -> bool:
@@ -126,15 +126,15 @@ def _says_something(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
-def _address(marker: Marker, payload: Payload, around: Surroundings, root: Root) -> Address:
-    from oracle.hook.dispatches import find_dispatches
+def _address(marker: Marker, payload: Payload, around: Surroundings, context: Context) -> Address:
+    from oracle.app.delivery.answerable import find_dispatches
 
-    context = addressing.Context()
+    spoken = addressing.Context()
     if not (marker.task_id and marker.project):
-        context = addressing.read_context(read_transcript(payload.transcript_path).user_turns)
-    tasks = {marker.task_id, context.task_id}
-    found = find_dispatches(root, around.seat, project=marker.project, tasks=tasks, environ=around.environ)
-    where = addressing.address(marker, found.dispatches, context=context, rosters=found.rosters)
+        spoken = addressing.read_context(read_transcript(payload.transcript_path).user_turns)
+    tasks = {marker.task_id, spoken.task_id}
+    found = find_dispatches(context, around.seat, project=marker.project, tasks=tasks, environ=around.environ)
+    where = addressing.address(marker, found.dispatches, context=spoken, rosters=found.rosters)
     if isinstance(where, Fault):
         raise Skipped(where.code, joined(" ", [where.sentence, *found.problems]))
     return where
@@ -143,45 +143,28 @@ def _address(marker: Marker, payload: Payload, around: Surroundings, root: Root)
 # Clear ----------------------------------------------------------------------------------------------------------------
 
 
-def _clear(environ: Mapping[str, str], root: Root) -> None:
+def _clear(environ: Mapping[str, str], context: Context) -> None:
     """Type `/clear` into the pane of this process, and into no other."""
-    from oracle.wake.outcomes import Woken
-    from oracle.wake.sessions import own_socket
-    from oracle.wake.tmux import type_into_own_pane
+    from oracle.app.delivery.panes import Woken, own_socket, type_into_own_pane
 
     if environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0" or environ.get("CLAUDE_CODE_ENTRYPOINT", "")[:3] == "sdk":
-        _report(root, "clear_skipped", "headless", "The agent has no input box; the pane it inherited is another's.")
+        _report(context, "clear_skipped", "headless", "The agent has no input box; the pane it inherited is another's.")
         return
     pane, socket = environ.get("TMUX_PANE", ""), own_socket(environ)
     if not (socket and pane[:1] == "%" and pane[1:].isdecimal()):
-        _report(root, "clear_skipped", "no_pane", "The agent runs in no pane of tmux.")
+        _report(context, "clear_skipped", "no_pane", "The agent runs in no pane of tmux.")
         return
     outcome = type_into_own_pane(socket, pane, "/clear", patience=CLEAR_TIME)
     if not isinstance(outcome, Woken):
-        _report(root, "clear_skipped", type(outcome).__name__.lower(), outcome.reason)
+        _report(context, "clear_skipped", type(outcome).__name__.lower(), outcome.reason)
 
 
 # Report what happened --------------------------------------------------------------------------------------------------
 
 
-def _report(root: Root, what: str, code: str, sentence: str) -> None:
+def _report(context: Context, what: str, code: str, sentence: str) -> None:
+    from oracle.app.root import note_hook
+
     if sys.stderr is not None:
         sys.stderr.write(f"{what}: {code}\n")
-    _log(root, f"{what}: {code}", sentence, "")
-
-
-def _log(root: Root, what: str, sentence: str, session_id: str) -> None:
-    """Append a line to `_state/hook.log` if the Root exists. A failure is ignored."""
-    import json
-
-    from oracle.domain import timestamps
-    from oracle.store.disk import files
-
-    if not os.path.isdir(root.path):
-        return
-    line = {"ts": timestamps.from_mtime(time.time_ns()), "what": what, "session": session_id, "detail": sentence[:2000]}
-    try:
-        files.make_folder(root.state)
-        files.append_line(root.hook_log, json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace"))
-    except (OracleError, OSError):
-        return
+    note_hook(context, f"{what}: {code}", sentence, "")

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from oracle.app.scans.veil import veiled_claim, veiled_fact
 from oracle.domain.records.packets import Request
 from oracle.errors import NotInFederation, NotInMemory
-from oracle.mcp.credentials import veiled_claim, veiled_fact
 from oracle.mcp.results import NOTICE, Answer, fenced, label, refusal
 
 if TYPE_CHECKING:

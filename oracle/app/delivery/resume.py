@@ -14,9 +14,11 @@ from oracle.domain.delivery.receipts import Kind
 from oracle.domain.values import value
 from oracle.errors import Conflict, NotFound, OracleError
 from oracle.store.delivery import inbox
-from oracle.store.delivery.inbox import Entry
+from oracle.store.delivery.inbox import MAX_TRIES, Entry, Inbox
 from oracle.store.delivery.inbox import Kind as Waits
 from oracle.wording import say
+
+__all__ = ["MAX_TRIES", "Entry", "Inbox", "Waits", "read_inbox", "resume"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +29,11 @@ if TYPE_CHECKING:
 QUIET_INTENTS, QUIET_WAKE_UPS = 20, 2
 QUIET_TIME, QUIET_PATIENCE = 3.0, 1.5
 """Bounds of the quiet part: entries, seconds altogether, and seconds that one pane is waited for."""
+
+
+def read_inbox(context: Context, kind: Waits | None = None) -> Inbox:
+    """Return the entries of the inbox, of one kind or of all."""
+    return inbox.read(context.root, context.now_seconds(), kind)
 
 
 @value

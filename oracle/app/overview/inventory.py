@@ -6,12 +6,15 @@ import json
 import os
 
 from oracle.store.root import facts
+from oracle.store.root.facts import Fact
 from oracle.store.root.layout import Root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.app.context import Context
-    from oracle.store.root.facts import Fact
+
+
+__all__ = ["Fact", "find_fact", "take_inventory"]
 
 
 def take_inventory(root: Root) -> dict[str, object]:

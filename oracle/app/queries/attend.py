@@ -25,7 +25,7 @@ from oracle.store.delivery.leases import Held, Lease
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from oracle.app.answers.reply import Reply
     from oracle.app.context import Context
@@ -272,3 +272,17 @@ def _pass_on(context: Context, asked: Asked, lease: Lease, until: float) -> Atte
     if leases.pass_on(asked.team.folder, lease, holder=seat, until=moment, now=context.now()):
         _note_claim(context, asked, Lease(asked.name, seat, moment), after=lease.holder)
     return Attended("with-seat", until, seat)
+
+
+def packet_path(context: Context, project: str, task_id: str) -> str:
+    """Return the path of the packet that belongs to a question, whether it exists or not."""
+    from oracle.store.delivery import packets
+
+    return packets.question_path(context.root, project, task_id)
+
+
+def forget_packets(context: Context, waiting: Collection[str]) -> None:
+    """Delete the packets of questions, except those at the paths in `waiting`."""
+    from oracle.store.delivery import packets
+
+    packets.forget_questions(context.root, waiting)

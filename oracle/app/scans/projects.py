@@ -126,3 +126,8 @@ def _change(context: Context, project: str, make: registry.Make) -> Registered:
     before, after = registry.change(projects.folder(context.root, os.environ), project, make)
     outcome = "added" if not before else "unchanged" if before == after else "changed"
     return Registered(project, after, projects.repository(context.root, project, os.environ), outcome)
+
+
+def list_names(context: Context) -> list[str]:
+    """Return the names in the registry, sorted, whatever their status; none if it can't be read."""
+    return projects.names(context.root, os.environ)

@@ -1,4 +1,4 @@
-"""Find the dispatches that a marker may answer, and the rosters of the projects. Hook room; reads names first, few files."""
+"""The dispatches that a marker may answer, and the rosters of the projects. Reads names first, then few files."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.store.delivery import handoffs
 from oracle.store.root import profile
-from oracle.store.root.layout import Root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+
+    from oracle.app.context import Context
 
 
 @value
@@ -28,16 +29,16 @@ class Found:
 
 
 def find_dispatches(
-    root: Root, seat: str, *, project: str, tasks: Collection[str], environ: Mapping[str, str]
+    context: Context, seat: str, *, project: str, tasks: Collection[str], environ: Mapping[str, str]
 ) -> Found:
     """Return the dispatches to `seat` in one project, or in all for an empty one.
 
     Consumed ones only of the given tasks. A project that can't be read is left out and named.
     """
     found = Found([], {}, [])
-    for name in [project] if project else profile.projects(root):
+    for name in [project] if project else profile.projects(context.root):
         try:
-            loaded = profile.load(root, name, environ)
+            loaded = profile.load(context.root, name, environ)
             found.rosters[name] = loaded.seats
             found.dispatches.extend(_read_folder(loaded.handoff_dir, name, seat, tasks, found.problems))
         except OracleError as error:

@@ -1,0 +1,57 @@
+"""The edges of a text or a file, beside the index: for programs that look at one file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from oracle.domain.links import links
+from oracle.errors import UsageError
+from oracle.store.markdown import markdown
+from oracle.store.root import configuration
+from oracle.store.root.layout import RECORD_TREES, SKIPPED_FOLDERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.app.context import Context
+
+
+def load_patterns(context: Context, project: str = "") -> links.Patterns:
+    """Return the link patterns of a project. What is wrong with a configuration file is a warning."""
+    return configuration.load_patterns(
+        context.root, project, report=lambda path, reason: context.warn(f"{path}: {reason}")
+    )
+
+
+def read_text(context: Context, text: str, project: str = "") -> links.Extraction:
+    """Return the edges of a record's text, by the patterns of its project. Frontmatter is cut off."""
+    patterns = load_patterns(context, project)
+    return links.extract(markdown.parse(text.encode("utf-8", "replace")).body, patterns)
+
+
+def require_record(path: str) -> None:
+    """Raise UsageError for a root-relative path that can't be a record's."""
+    folders = path.split("/")
+    if folders[0] in RECORD_TREES and path.endswith((".md", ".json")) and not set(folders) & set(SKIPPED_FOLDERS):
+        return
+    raise UsageError(
+        f"{path} is no record.",
+        hint=f"Records are .md and .json files under {', '.join(RECORD_TREES)}; only they have links.",
+    )
+
+
+def published_targets(context: Context, slug: str) -> set[str]:
+    """Return the targets that `_links/` states for a record; a line that is no JSON object is passed over."""
+    targets: set[str] = set()
+    try:
+        lines = Path(context.root.links_file(slug)).read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return targets
+    for line in lines:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict):
+            targets.add(str(entry.get("to") or entry.get("target") or ""))
+    return targets - {""}

@@ -16,6 +16,7 @@ from oracle.domain.names.seats import ORPHAN_KINDS
 from oracle.domain.records.drafts import CONFIDENCES, STATUSES, TRUSTS, Draft, Evidence
 from oracle.errors import InvalidRecord
 from oracle.store.markdown import markdown, records
+from oracle.store.root.layout import Root
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 SCHEMAS = sorted((CHECKOUT / "schemas").glob("*.schema.json"))
@@ -81,10 +82,10 @@ EVIDENCE = st.lists(st.builds(Evidence, st.sampled_from(TRUSTS), WORDS.filter(st
 )
 def test_whatever_is_rendered_is_valid(draft: Draft):
     try:
-        raw, _ = records.render(draft, "an-id", MOMENT)
+        new = records.render(records.check(Root("/nowhere"), draft), MOMENT)
     except InvalidRecord:
         return
-    assert faults(fields_of(raw)) == []
+    assert faults(fields_of(new.raw)) == []
 
 
 @pytest.mark.parametrize("kind", ORPHAN_KINDS)
@@ -100,7 +101,7 @@ def test_whatever_is_written_is_valid(kind: str, root: Path):
 
 def valid() -> dict:
     draft = Draft(kind="finding", project="arena", title="T", evidence=(Evidence("high", "a.py:1"),))
-    return fields_of(records.render(draft, "an-id", MOMENT)[0])
+    return fields_of(records.render(records.check(Root("/nowhere"), draft), MOMENT).raw)
 
 
 SEAT = {

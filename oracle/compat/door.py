@@ -197,11 +197,11 @@ def warn(line: str) -> None:
 
 
 def make_root(context: Context) -> None:
-    """Make the Root when there is none, and say so."""
-    from oracle.app.root import init
-
+    """Create the Root if it does not exist, and say so."""
     try:
         context.root.require()
     except RootUnusable:
+        from oracle.app.root import init
+
         init(context)
         complain(f"note: made the Root {context.root.path}")

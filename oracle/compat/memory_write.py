@@ -14,7 +14,7 @@ from oracle.compat.door import careful, complain, emit, make_root, narrow_help, 
 from oracle.domain import timestamps
 from oracle.domain.records.drafts import CONFIDENCES, Draft, Evidence
 from oracle.domain.values import replace
-from oracle.errors import InvalidRecord, SecretFound, UsageError
+from oracle.errors import InvalidRecord, RootUnusable, SecretFound, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -191,13 +191,15 @@ def _split(text: str) -> list[str]:
 
 
 def _write(context: Context, draft: Draft, args: argparse.Namespace) -> Written:
-    """Write the draft; a Root that is not there yet is made, unless the draft could not be written anyway."""
+    """Write the draft. A missing Root is created first, unless the draft is invalid."""
     from oracle.app.records.write import write
 
-    draft.check()
-    if args.dry_run:
+    try:
         context.root.require()
-    else:
+    except RootUnusable:
+        if args.dry_run:
+            raise
+        draft.check()
         make_root(context)
     return write(context, draft, secrets=args.secrets, dry_run=args.dry_run)
 

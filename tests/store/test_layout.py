@@ -90,12 +90,12 @@ def test_a_root_that_is_none(tmp_path: Path) -> None:
 
 def test_records_have_their_places() -> None:
     top = Root("/r")
-    assert top.record("arena", "decision", "2026-x") == "projects/arena/decision/2026-x.md"
-    assert top.record("_shared", "decision", "2026-x") == "shared/decision/2026-x.md"
+    assert top.records_of("arena", "decision") == "projects/arena/decision"
+    assert top.records_of("_shared", "decision") == "shared/decision"
     assert top.links_file("projects/arena/decision/x") == "/r/_links/projects__arena__decision__x.jsonl"
     assert top.backlinks_file("entity:taskid:ARENA-1") == "/r/_backlinks/entity++taskid++ARENA-1.jsonl"
     assert top.pattern_files("arena")[0] == "projects/arena/link-patterns.toml"
     assert set(top.pattern_files("")) < set(top.pattern_files("arena"))
     for project in ("..", "a/b", "", "_x"):
         with pytest.raises(InvalidName):
-            top.record(project, "decision", "x")
+            top.records_of(project, "decision")

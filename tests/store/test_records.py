@@ -87,10 +87,14 @@ def test_more_than_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert len(document.body) == 100
 
 
-def test_a_taken_name_gets_a_number(root: Path) -> None:
+def create_all(root: Path, drafts: list[Draft]) -> list[records.Created]:
     top = Root(str(root))
+    return records.create_all(top, [records.check(top, draft) for draft in drafts], [MOMENT] * len(drafts))
+
+
+def test_a_taken_name_gets_a_number(root: Path) -> None:
     draft = Draft("decision", "arena", "One two")
-    paths = [records.create_all(top, [draft], [MOMENT])[0].path for _ in range(3)]
+    paths = [create_all(root, [draft])[0].path for _ in range(3)]
     first = "projects/arena/decision/2026-04-27T18-30-00-123456Z-one-two"
     assert paths == [f"{first}.md", f"{first}-2.md", f"{first}-3.md"]
     for path in paths:
@@ -103,7 +107,7 @@ def test_a_batch_of_which_one_folder_can_not_be_made_leaves_nothing(root: Path) 
     (root / "projects/zeta/decision").touch()
     drafts = [Draft("decision", project, "One") for project in ("arena", "zeta", "arena")]
     with pytest.raises(DiskFailure):
-        records.create_all(Root(str(root)), drafts, [MOMENT] * 3)
+        create_all(root, drafts)
     assert [path for path in root.rglob("*") if path.is_file()] == [root / "projects/zeta/decision"]
 
 
@@ -122,18 +126,18 @@ def test_a_batch_that_finds_the_disk_full_leaves_nothing_in_the_way(
 
     monkeypatch.setattr(files, fault, refuse)
     with pytest.raises(DiskFailure, match="the disk is full"):
-        records.create_all(Root(str(root)), [Draft("decision", "arena", "One")] * 20, [MOMENT] * 20)
+        create_all(root, [Draft("decision", "arena", "One")] * 20)
     assert [path for path in root.rglob("*") if path.is_file()] == []
 
 
 def test_a_record_that_could_not_be_read_whole_is_not_written(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "MAX_BYTES", 1 << 20)
     with pytest.raises(InvalidRecord, match="larger than 1 MiB"):
-        records.create_all(Root(str(root)), [Draft("decision", "arena", "One", "x" * (1 << 20))], [MOMENT])
+        create_all(root, [Draft("decision", "arena", "One", "x" * (1 << 20))])
     assert [path for path in root.rglob("*") if path.is_file()] == []
 
 
 def test_where_a_seat_may_not_write(root: Path) -> None:
     for seat in ("builder", "nobody"):
         with pytest.raises(OwnershipError):
-            records.place(Root(str(root)), Draft("decision", "arena", "x", seat=seat), MOMENT)
+            records.check(Root(str(root)), Draft("decision", "arena", "x", seat=seat))

@@ -1,8 +1,8 @@
-"""Write orphan records: check, look for secrets, create, index, publish, note in the journal — in that order.
+"""Write Memory's own records: guard, check, create, index, publish, note in the journal.
 
-Order of a write: lock, print what a dead writer left dirty, create the file for good, rows and dirty targets in one
-transaction, print the projections, append to the journal, unlock. A failure after the file was created loses nothing:
-the next command finds the file and does the rest.
+Order of a write: lock; print what a dead writer left dirty; create the file; rows and dirty targets in one transaction; print the
+projections; append to the journal; unlock. A failure after the file was created loses nothing: the next command finds the file
+and does the rest.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from oracle.domain import timestamps
 from oracle.domain.names.slugs import SHARED, is_entity, project_of, slug_of
 from oracle.domain.records.drafts import Draft, retirement_of
 from oracle.domain.records.records import RELATIONS, RETIRING
-from oracle.domain.values import contents_of, replace
+from oracle.domain.values import contents_of, replace, value
 from oracle.errors import NotInMemory, OracleError, PrivacyBlocked, SecretFound, UsageError
 from oracle.index.db import Corrupt, immediate, snapshot
 from oracle.index.scan import expect_folder, stat_of
@@ -27,6 +27,7 @@ from oracle.index.write import projections
 from oracle.index.write.rows import Writer
 from oracle.store import journal
 from oracle.store.markdown import records
+from oracle.store.markdown.records import CheckedDraft, Created
 from oracle.wording import joined, say
 
 TYPE_CHECKING = False
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oracle.app.records.views import Summary
-    from oracle.domain.markdown.documents import Document
-    from oracle.store.markdown.records import Created
 
 _RELATIONS = tuple(name.replace("-", "_") for name in RELATIONS)
 """The fields of a draft that name other records."""
@@ -46,41 +45,42 @@ _MOST_NAMED = 3
 """Remarks on a new record that are made in full."""
 
 
-def write_all(context: Context, drafts: Sequence[Draft], *, secrets: str, dry_run: bool = False) -> list[Written]:
-    """Write drafts under one lock and return their outcomes in order; every draft is checked before the first is written."""
-    context.root.require()
-    first = {draft.project: draft for draft in reversed(drafts)}
-    checked = [_check(context, draft, secrets, is_first=first[draft.project] is draft) for draft in drafts]
-    if dry_run:
-        moment = timestamps.from_ns(context.clock.now_ns())
-        return [_rehearse(context, draft, redacted, warnings, moment) for draft, redacted, warnings in checked]
-    with context.index.lock():
-        now = timestamps.from_ns(context.clock.now_ns())
-        moments = [now + timedelta(microseconds=number) for number in range(len(checked))]
-        created = records.create_all(context.root, [draft for draft, *_ in checked], moments)
-        trouble = _index(context, created)
-        trouble += _note(
-            context,
-            [
-                ("write", timestamps.print_moment(moment), _event(draft, new.path))
-                for (draft, *_), moment, new in zip(checked, moments, created, strict=True)
-            ],
-        )
-    written = [
-        _outcome(context, new.path, new.raw, redacted, (*warnings, *trouble))
-        for (_, redacted, warnings), new in zip(checked, created, strict=True)
-    ]
-    named = [_name_duplicates(context, draft, outcome) for (draft, *_), outcome in zip(checked, written, strict=True)]
-    is_claim = len(named) == 1 and not drafts[0].retires
-    return [_remark(context, named[0], created[0].document)] if is_claim else named
+@value
+class _Ready:
+    """A draft as it will be written, what was replaced in it, and what a person should know."""
+
+    checked: CheckedDraft
+    redacted: tuple[str, ...]
+    warnings: tuple[str, ...]
 
 
 def write(context: Context, draft: Draft, *, secrets: str = "refuse", dry_run: bool = False) -> Written:
-    """Write one orphan record: on return it is on disk, linked, indexed and published.
+    """Write one of Memory's records: on return it is on disk, linked, indexed and published.
 
     Raises InvalidRecord, SecretFound, OwnershipError, InvalidName, LockTimeout, DiskFailure.
     """
     return write_all(context, [draft], secrets=secrets, dry_run=dry_run)[0]
+
+
+def write_all(context: Context, drafts: Sequence[Draft], *, secrets: str, dry_run: bool = False) -> list[Written]:
+    """Write drafts under one lock and return their outcomes in order. All are checked before the first is written."""
+    context.root.require()
+    redaction.require_policy(secrets)
+    ready = [_make_ready(context, draft, secrets) for draft in drafts]
+    new = {one.project: _remark_on_project(context, one.project) for one in drafts}
+    ready = [replace(one, warnings=(*new.pop(one.checked.draft.project, ()), *one.warnings)) for one in ready]
+    if dry_run:
+        rendered = [records.render(one.checked, context.now()) for one in ready]
+        return [replace(_outcome(context, *pair), dry_run=True) for pair in zip(ready, rendered, strict=True)]
+    with context.index.lock():
+        now = context.now()
+        moments = [now + timedelta(microseconds=number) for number in range(len(ready))]
+        created = records.create_all(context.root, [one.checked for one in ready], moments)
+        trouble = _index(context, created) + _note(context, ready, created, moments)
+    written = [_outcome(context, *pair, trouble) for pair in zip(ready, created, strict=True)]
+    written = [_add_duplicates(context, one.checked.draft, each) for one, each in zip(ready, written, strict=True)]
+    is_claim = len(written) == 1 and not drafts[0].retires
+    return [_add_remarks(context, written[0], created[0])] if is_claim else written
 
 
 def retire(
@@ -125,77 +125,60 @@ def _retired_before(context: Context, found: Summary) -> Written:
     return Written(by.slug, context.root.join(by.path), os.path.basename(by.slug), "", False, already=already)
 
 
-def _check(
-    context: Context, draft: Draft, secrets: str, *, is_first: bool
-) -> tuple[Draft, tuple[str, ...], tuple[str, ...]]:
-    """Return the draft as it will be written, what was redacted and what a person should know.
-
-    Of the project it is said with the `is_first` draft of it alone.
-    """
-    redaction.require_policy(secrets)
-    records.place(context.root, draft, timestamps.from_ns(context.clock.now_ns()))
-    draft, redacted = _guard(context, draft, secrets)
-    draft, warnings = _settle_relations(context, draft)
-    stated = {name: item for name, item in contents_of(draft).items() if item}
-    personal = privacy.warnings({name: "\n".join(redaction.texts(item)) for name, item in stated.items()})
-    remarks = _look_at_project(context, draft) if is_first else ()
-    return draft, redacted, (*remarks, *warnings, *personal)
+# Before the write -----------------------------------------------------------------------------------------------------
 
 
-def _look_at_project(context: Context, draft: Draft) -> tuple[str, ...]:
-    """Return a remark on a project that this write makes: what looks closer is imported in that case alone."""
-    if draft.project == SHARED or os.path.isdir(context.root.join(context.root.project(draft.project))):
-        return ()
-    from oracle.app.records import new_project
+def _make_ready(context: Context, draft: Draft, policy: str) -> _Ready:
+    """Guard and check a draft, and resolve the records that it names."""
+    fields, redacted = redaction.look_through(context, contents_of(draft), policy)
+    if redacted:
+        _refuse(redacted, policy)
+        draft = replace(draft, **fields)
+    checked = records.check(context.root, draft)
+    relations, warnings = _resolve_relations(context, draft)
+    if relations:
+        checked = replace(checked, draft=replace(draft, **relations))
+    texts = {name: "\n".join(redaction.texts(item)) for name, item in fields.items() if item}
+    return _Ready(checked, redacted, (*warnings, *privacy.warnings(texts)))
 
-    return new_project.remark(context.root, draft.project)
 
-
-# -- secrets ---------------------------------------------------------------------------------------------------------
-
-
-def _guard(context: Context, draft: Draft, policy: str) -> tuple[Draft, tuple[str, ...]]:
-    """Refuse or redact what must not be written, in every field; findings name field and rule, never the value.
-
-    `allow` is for secrets: what the owner of the Root blocks is no matter of a writer's.
-    """
-    values, found = redaction.look_through(context, contents_of(draft), policy)
+def _refuse(found: Sequence[str], policy: str) -> None:
+    """Raise SecretFound or PrivacyBlocked unless what was found is to be replaced. `allow` is for secrets alone."""
+    what = joined("; ", found)
     if policy != redaction.REDACT and any(item.startswith(privacy.RULES) for item in found):
         raise PrivacyBlocked(
-            say(
-                "The record holds what must not be written: {what}. Nothing was written.",
-                what=joined("; ", found),
-            ),
+            say("The record holds what must not be written: {what}. Nothing was written.", what=what),
             hint=say("Take it out, or write with --secrets redact (it is replaced); machine/privacy.md has the rules."),
         )
-    if found and policy == redaction.REFUSE:
+    if policy == redaction.REFUSE:
         raise SecretFound(
-            say(
-                "The record holds what looks like a secret: {what}. Nothing was written.",
-                what=joined("; ", found),
-            ),
+            say("The record holds what looks like a secret: {what}. Nothing was written.", what=what),
             hint=say(
                 "Take it out, or write with --secrets redact (it is replaced) or --secrets allow (it is no secret)."
             ),
         )
-    return (replace(draft, **values) if found else draft), found
 
 
-# -- relations -------------------------------------------------------------------------------------------------------
+def _remark_on_project(context: Context, project: str) -> tuple[str, ...]:
+    """Return a remark on a project that this write makes."""
+    if project == SHARED or os.path.isdir(context.root.join(context.root.project(project))):
+        return ()
+    from oracle.app.records import new_project
+
+    return new_project.remark(context.root, project)
 
 
-def _settle_relations(context: Context, draft: Draft) -> tuple[Draft, tuple[str, ...]]:
-    """Turn what a person wrote after --supersedes and the like into slugs; warn of records that are not there (yet)."""
+def _resolve_relations(context: Context, draft: Draft) -> tuple[dict[str, Any], list[str]]:
+    """Return the relations of a draft as slugs, and warnings about records that do not exist yet."""
     warnings: list[str] = []
-    changed: dict[str, Any] = {}
-    for name in _RELATIONS:
-        targets = getattr(draft, name)
-        if targets:
-            changed[name] = tuple(_settle(context, target, name, warnings) for target in targets)
-    return (replace(draft, **changed) if changed else draft), tuple(warnings)
+    stated = {name: getattr(draft, name) for name in _RELATIONS if getattr(draft, name)}
+    found = {
+        name: tuple(_resolve(context, target, name, warnings) for target in targets) for name, targets in stated.items()
+    }
+    return found, warnings
 
 
-def _settle(context: Context, text: str, relation: str, warnings: list[str]) -> str:
+def _resolve(context: Context, text: str, relation: str, warnings: list[str]) -> str:
     name = resolve(context, text.strip().removeprefix("[[").removesuffix("]]"))
     if is_entity(name):
         raise UsageError(
@@ -233,11 +216,11 @@ def _beside(context: Context, slug: str) -> Iterator[str]:
         )
 
 
-# -- the write itself ------------------------------------------------------------------------------------------------
+# The write itself -----------------------------------------------------------------------------------------------------
 
 
 def _index(context: Context, created: Sequence[Created]) -> tuple[str, ...]:
-    """Put created records into the index and print what became dirty; trouble is a warning, since the records stand."""
+    """Index the created records and print what became dirty. A failure is a warning, since the records are on disk."""
     try:
         _index_held(context, created)
     except (OracleError, OSError, Corrupt) as error:
@@ -247,14 +230,6 @@ def _index(context: Context, created: Sequence[Created]) -> tuple[str, ...]:
     from oracle.app import root
 
     return tuple(root.links_out(context.root))
-
-
-def _note(context: Context, events: Sequence[tuple[str, str, Mapping[str, object]]]) -> tuple[str, ...]:
-    try:
-        journal.append_all(context.root, events)
-    except OracleError as error:
-        return (say("the event could not be noted: {error}", error=error),)
-    return ()
 
 
 def _index_held(context: Context, created: Sequence[Created]) -> None:
@@ -274,44 +249,51 @@ def _index_held(context: Context, created: Sequence[Created]) -> None:
     projections.print_dirty(connection, context.root, writer.changed)
 
 
-def _event(draft: Draft, path: str) -> dict[str, object]:
-    relations = {name: list(getattr(draft, name)) for name in _RELATIONS if getattr(draft, name)}
-    return {
+def _note(
+    context: Context, ready: Sequence[_Ready], created: Sequence[Created], moments: Sequence[datetime]
+) -> tuple[str, ...]:
+    """Append the writes to the journal. A failure is a warning."""
+    lines = [
+        ("write", timestamps.print_moment(moment), _event(one.checked.draft, new.path))
+        for one, new, moment in zip(ready, created, moments, strict=True)
+    ]
+    try:
+        journal.append_all(context.root, lines)
+    except OracleError as error:
+        return (say("the event could not be noted: {error}", error=error),)
+    return ()
+
+
+def _event(draft: Draft, path: str) -> Mapping[str, object]:
+    facts = {
         "kind": draft.kind,
         "project": draft.project,
         "seat": draft.seat,
         "slug": slug_of(path),
         "title": draft.title,
-        **relations,
     }
+    return {**facts, **{name: list(getattr(draft, name)) for name in _RELATIONS if getattr(draft, name)}}
 
 
-def _rehearse(
-    context: Context, draft: Draft, redacted: tuple[str, ...], warnings: tuple[str, ...], moment: datetime
-) -> Written:
-    path = records.place(context.root, draft, moment)
-    raw, _ = records.render(draft, os.path.basename(path).removesuffix(".md"), moment)
-    return replace(_outcome(context, path, raw, redacted, warnings), dry_run=True)
+def _outcome(context: Context, ready: _Ready, new: Created, trouble: tuple[str, ...] = ()) -> Written:
+    slug, path = slug_of(new.path), context.root.join(new.path)
+    warnings = (*ready.warnings, *trouble)
+    return Written(slug, path, os.path.basename(slug), new.raw.decode(), False, warnings, ready.redacted)
 
 
-def _outcome(context: Context, path: str, raw: bytes, redacted: tuple[str, ...], warnings: tuple[str, ...]) -> Written:
-    slug = slug_of(path)
-    return Written(slug, context.root.join(path), os.path.basename(slug), raw.decode(), False, warnings, redacted)
+# After the write ------------------------------------------------------------------------------------------------------
 
 
-# -- near-duplicates -------------------------------------------------------------------------------------------------
-
-
-def _remark(context: Context, outcome: Written, document: Document) -> Written:
-    """Add what people should decide about the new record: what says the same, or stands beside it undecided."""
+def _add_remarks(context: Context, outcome: Written, new: Created) -> Written:
+    """Add what people should decide about the new record, such as a near-duplicate."""
     from oracle.app.records.review import remarks_on
 
     database = context.index.database
     try:
         with snapshot(database.connect()) as connection:
-            found = remarks_on(context, connection, outcome.slug, document) if database.is_ready() else []
+            found = remarks_on(context, connection, outcome.slug, new.document) if database.is_ready() else []
     except (OracleError, OSError, Corrupt):
-        return outcome  # the record stands; `oracle review` will tell
+        return outcome  # `oracle review` will show them
     named = tuple(say("it {remark}", remark=item.sentence) for item in found[:_MOST_NAMED])
     more = (
         (say("{rest} more like these: see `oracle review`", rest=len(found) - _MOST_NAMED),)
@@ -321,10 +303,10 @@ def _remark(context: Context, outcome: Written, document: Document) -> Written:
     return replace(outcome, warnings=(*outcome.warnings, *named, *more))
 
 
-def _name_duplicates(context: Context, draft: Draft, outcome: Written) -> Written:
-    """Name the records that say nearly what a record retired by this one says: they may have to go with it."""
+def _add_duplicates(context: Context, draft: Draft, outcome: Written) -> Written:
+    """Add near-duplicates of the records that this one retires: they may have to be retired too."""
     retired = [slug for name in RETIRING for slug in getattr(draft, name)]
-    if not retired or outcome.dry_run:
+    if not retired:
         return outcome
     from oracle.app.records.review import near_duplicates
 

@@ -27,8 +27,16 @@ _PROSE_KEYS = ("body", "detail", "reason", "summary")
 
 
 @value
+class CheckedDraft:
+    """A draft that passed every check, and the root-relative folder that its record goes into."""
+
+    draft: Draft
+    folder: str
+
+
+@value
 class Created:
-    """A record that was created: its root-relative path, its bytes, and what they say."""
+    """A record as it is written: its root-relative path, its bytes, and what they say."""
 
     path: str
     raw: bytes
@@ -121,94 +129,84 @@ def _strings(stated: object) -> list[str]:
     return []
 
 
-def render(draft: Draft, identifier: str, moment: datetime) -> tuple[bytes, Document]:
-    """Return the bytes of a draft's file and what they say, read back and compared.
+# Writing --------------------------------------------------------------------------------------------------------------
 
-    Raises InvalidRecord, also for more than is read.
+
+def check(root: Root, draft: Draft) -> CheckedDraft:
+    """Check a draft against the rules of its kind, and its seat against the folder that the record goes into.
+
+    Raises InvalidRecord, InvalidName, OwnershipError.
     """
     draft.check()
-    raw, document = markdown.render(draft.fields(identifier, timestamps.print_moment(moment)), draft.body)
+    folder = root.records_of(draft.project, draft.kind)
+    require_writer(draft.seat, f"{folder}/{name_of(draft.title)}.md")
+    return CheckedDraft(draft, folder)
+
+
+def render(checked: CheckedDraft, moment: datetime, number: int = 1) -> Created:
+    """Return the record of a draft: its path, its bytes and what they say. `number` distinguishes namesakes.
+
+    The bytes are read back and compared. Raises InvalidRecord, also for a record that is too large to be read whole.
+    """
+    draft = checked.draft
+    name = f"{timestamps.print_stamp(moment)}-{name_of(draft.title)}" + (f"-{number}" if number > 1 else "")
+    raw, document = markdown.render(draft.fields(name, timestamps.print_moment(moment)), draft.body)
     if len(raw) > MAX_BYTES:
         raise InvalidRecord(
             say("The record is larger than {size} MiB. Nothing was written.", size=MAX_BYTES // 1024 // 1024),
             hint=say("Keep what is long in a file beside it, and name that."),
         )
-    return raw, document
+    return Created(f"{checked.folder}/{name}.md", raw, document)
 
 
-def place(root: Root, draft: Draft, moment: datetime) -> str:
-    """Return the root-relative path a draft would have if no other record had its name.
+def create_all(root: Root, drafts: Sequence[CheckedDraft], moments: Sequence[datetime]) -> list[Created]:
+    """Create the files of drafts and return what was created for each; a name that is taken gets `-2`, `-3` … at its end.
 
-    Raises OwnershipError when the draft's seat may not write there, InvalidName for odd projects and kinds.
+    On return every record is on disk. Several are synced in parallel, and each folder once. The caller holds the write lock
+    and has looked for secrets. Raises InvalidRecord, OwnershipError, DiskFailure.
     """
-    draft.check()
-    path = root.record(draft.project, draft.kind, f"{timestamps.print_stamp(moment)}-{name_of(draft.title)}")
-    require_writer(draft.seat, path)
-    return path
-
-
-def create_all(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime]) -> list[Created]:
-    """Create the files of drafts and return what was created for each; a taken name gets `-2`, `-3` … at its end.
-
-    On return every record is on disk for good. Several are forced to disk side by side and their folders once. The caller
-    holds the write lock and has looked for secrets. Raises InvalidRecord, OwnershipError, DiskFailure.
-    """
+    folders = sorted({checked.folder for checked in drafts})
+    for folder in folders:
+        _require_inside(root, folder)
+    prepared = []
     try:
-        prepared = _prepare(root, drafts, moments)
+        with files.Syncer(len(drafts)) as syncer:
+            for checked, moment in zip(drafts, moments, strict=True):
+                new = render(checked, moment)
+                prepared.append((new, syncer.write(root.scratch, new.raw)))
         try:
-            for folder in sorted({os.path.dirname(wanted.path) for wanted, _ in prepared}):
-                files.make_folder_for_good(root.join(folder))  # all of them before the first record stands
+            for folder in folders:
+                files.make_folder_for_good(root.join(folder))  # all of them before the first record is visible
             created = [
-                _publish(root, draft, moment, *new)
-                for draft, moment, new in zip(drafts, moments, prepared, strict=True)
+                _publish(root, checked, moment, *new)
+                for checked, moment, new in zip(drafts, moments, prepared, strict=True)
             ]
         except BaseException:
-            files.discard(*(new for _, new in prepared))
+            files.discard(*(scratch for _, scratch in prepared))
             raise
-        for folder in sorted({os.path.dirname(root.join(new.path)) for new in created}):
-            files.sync_folder(folder)
+        for folder in folders:
+            files.sync_folder(root.join(folder))
     except OSError as error:
         raise files.disk_failure(root.path, error) from error
     return created
 
 
-def _prepare(root: Root, drafts: Sequence[Draft], moments: Sequence[datetime]) -> list[tuple[Created, str]]:
-    """Write every draft to a scratch file, forced to disk; return (what it will be if its name is free, scratch file)."""
-    paths = [place(root, draft, moment) for draft, moment in zip(drafts, moments, strict=True)]
-    for folder in {os.path.dirname(path) for path in paths}:
-        _require_inside(root, folder)
-    prepared = []
-    with files.Syncer(len(drafts)) as syncer:
-        for draft, moment, path in zip(drafts, moments, paths, strict=True):
-            new = _render_at(path, draft, moment)
-            prepared.append((new, syncer.write(root.scratch, new.raw)))
-    return prepared
-
-
-def _render_at(path: str, draft: Draft, moment: datetime) -> Created:
-    return Created(path, *render(draft, os.path.basename(path).removesuffix(".md"), moment))
-
-
-def _publish(root: Root, draft: Draft, moment: datetime, wanted: Created, scratch: str) -> Created:
+def _publish(root: Root, checked: CheckedDraft, moment: datetime, wanted: Created, scratch: str) -> Created:
     try:
         files.publish(scratch, root.join(wanted.path))
     except RecordExists:
         files.remove(scratch)
-        return _publish_elsewhere(root, draft, moment, wanted.path)
-    return wanted
-
-
-def _publish_elsewhere(root: Root, draft: Draft, moment: datetime, first: str) -> Created:
-    stem = first.removesuffix(".md")
+    else:
+        return wanted
     for number in range(2, _MAX_TRIES):
-        new = _render_at(f"{stem}-{number}.md", draft, moment)
+        new = render(checked, moment, number)
         try:
             files.create(root.join(new.path), new.raw, scratch=root.scratch)
         except RecordExists:
             continue
         return new
     raise RecordExists(
-        say("{max_tries} records named like {first} exist already.", max_tries=_MAX_TRIES, first=first),
+        say("{max_tries} records named like {first} exist already.", max_tries=_MAX_TRIES, first=wanted.path),
         hint=say("Choose another title."),
     )
 

@@ -263,10 +263,10 @@ class Root:
         """Return `projects/<project>`, root-relative, of a checked name."""
         return f"projects/{check_name(project, 'project')}"
 
-    def record(self, project: str, kind: str, name: str) -> str:
-        """Return the root-relative path of a record of one of Memory's kinds; those of no project lie under `shared/`."""
+    def records_of(self, project: str, kind: str) -> str:
+        """Return the root-relative folder of one of Memory's kinds; records of no project are under `shared/`."""
         folder = "shared" if project == SHARED else self.project(project)
-        return f"{folder}/{check_name(kind, 'kind')}/{name}.md"
+        return f"{folder}/{check_name(kind, 'kind')}"
 
     def project_index(self, project: str) -> str:
         """Return `projects/<project>/_index`, root-relative."""

@@ -3,7 +3,7 @@
     benchmarks/idle.py [--records 100000] [--seconds 180]
 
 A cycle goes from one stat of every file to the next, so that everything the daemon does by itself is in it. Processor time is
-user and system of `oracle serve` from /proc, which a busy machine changes little. Needs Linux; takes about a quarter of an hour.
+user and system of `oracle daemon run` from /proc, which a busy machine changes little. Needs Linux; takes about 15 minutes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Idle:
         with Oracle.open(str(root)) as oracle:
             oracle.reconcile()
             self.layout = oracle.root
-        words = [sys.executable, "-c", SERVE, "serve", "--memory-dir", str(root)]
+        words = [sys.executable, "-c", SERVE, "daemon", "run", "--memory-dir", str(root)]
         environ = {**os.environ, "HOME": str(root.parent), "PYTHONPATH": str(HERE.parent)}
         self.process = subprocess.Popen(words, env=environ, stderr=subprocess.DEVNULL)
 

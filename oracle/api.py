@@ -65,14 +65,14 @@ class Oracle(Context):
 
         return targets.resolve(self, text)
 
-    def find(self, text: str) -> str:
+    def find(self, text: str, *, fresh: bool = False) -> str:
         """Return the record or entity that a person named and that links may lead to. Raises NotInMemory, UsageError.
 
         A record's name without its stamp, or the words of it, will do; of several the newest is taken, with a warning.
         """
         from oracle.app.records import naming
 
-        return naming.find(self, text)
+        return naming.find(self, text, fresh=fresh)
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -177,6 +177,12 @@ class Oracle(Context):
         from oracle.app.overview import inventory
 
         return inventory.find_fact(self, key, project)
+
+    def is_fact(self, key: str) -> bool:
+        """Check whether the first part of a dotted key names a fact file of the machine."""
+        from oracle.app.overview import inventory
+
+        return inventory.is_fact(self, key)
 
     def reveal(self, key: str, project: str = "") -> Fact:
         """Return the fact at a dotted key; the value of a credential is read from its file now. Raises NotInMemory."""

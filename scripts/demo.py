@@ -176,7 +176,7 @@ def _longest(texts: Iterable[str]) -> str:
 
 def run_job(demo: Demo, targets: Targets | None) -> None:
     """Run the steps in order; without targets they are chosen from the data, and the doctor may find its faults."""
-    demo.step("What the Root holds", "oracle", "status")
+    demo.step("What the Root holds", "oracle", "index", "status")
     wanted = targets or choose(demo)
     if wanted is None:
         demo.fail("no record was read")
@@ -186,7 +186,7 @@ def run_job(demo: Demo, targets: Targets | None) -> None:
     _search(demo, wanted)
     if wanted.superseded:
         _show_chain(demo, wanted.superseded)
-    demo.step("Links to records that are not there (yet)", "oracle", "unresolved")
+    demo.step("Links to records that are not there (yet)", "oracle", "check", "--only", "unresolved")
     written = _write(demo, wanted)
     if not wanted.superseded and written:
         words = ("--project", wanted.project, "--title", "Demonstrate again", f"--supersedes={written}")

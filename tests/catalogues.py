@@ -14,10 +14,9 @@ from functools import cache
 from pathlib import Path
 
 import polib
-import typer
 
-from oracle.cli.application import build
-from oracle.cli.helping import help_texts
+from oracle.cli.application import command
+from oracle.cli.i18n.help import help_texts
 from oracle.cli.i18n.translate import HELP
 from oracle.wording import LIST
 
@@ -59,7 +58,7 @@ def texts() -> dict[tuple[str, str], str]:
                 found[("", known[0])] = known[1]
             else:
                 found.update({("", text): found.get(("", text), "") for text in known})
-    found.update({(HELP, text): "" for text in help_texts(typer.main.get_command(build()))})
+    found.update({(HELP, text): "" for text in help_texts(command())})
     return found
 
 

@@ -83,7 +83,7 @@ def test_small_corpus_gives_targets_of_its_own(tmp_path: Path):
     assert out.count('"incoming_count": 4') == 1
     assert "oracle search 'Caching rendered pages'" in out
     assert "oracle search '缓存策略'" in out
-    assert "nowhere" in out[out.index("oracle unresolved") :]
+    assert "nowhere" in out[out.index("oracle check --only unresolved") :]
     assert "is superseded by" in out
     assert "projects/中文-资料/" in out
 

@@ -29,7 +29,7 @@ class Unforeseen(OracleError):
 def run(words: Sequence[str] | None = None) -> int:
     """Run `oracle` with the words given (default: those of the process) and return the exit code; prints every error."""
     try:
-        from oracle.cli.printing import prepare_streams
+        from oracle.cli.output import prepare_streams
         from oracle.cli.session import Call
 
         if words is None and sys.getfilesystemencoding() != "utf-8":
@@ -47,16 +47,16 @@ def run(words: Sequence[str] | None = None) -> int:
 def _run(call: Call, words: list[str]) -> int:
     import typer
 
-    from oracle.cli.application import ask_for_help, build, offer_language
-    from oracle.cli.printing import ReaderGone, held_back
+    from oracle.cli.application import ask_for_help
+    from oracle.cli.application import command as build
+    from oracle.cli.output import ReaderGone, held_back
 
     try:
         if not all(map(str.isascii, words)):
             _require_text(words)
         words = ask_for_help(_agree_on_language(words))
-        command = typer.main.get_command(build(words))
+        command = build()
         _translate(command)
-        offer_language(command)
         with held_back(words), _as_typed():
             code = command.main(words, prog_name="oracle", standalone_mode=False, obj=call)
         return code if isinstance(code, int) else 0
@@ -85,7 +85,7 @@ def _translate(command: object) -> None:
     from oracle.cli.i18n.translate import is_english
 
     if not is_english():
-        from oracle.cli.helping import translate_command
+        from oracle.cli.i18n.help import translate_command
 
         translate_command(command)
 
@@ -120,7 +120,7 @@ def _as_usage(error: Exception) -> UsageError | None:
     if not isinstance(error, parser_error):
         return None
     context = getattr(error, "ctx", None)
-    command = context.command_path if context is not None else "oracle"
+    command = context.command_path.strip() if context is not None else "oracle"
     text = _in_plain_words(" ".join(error.format_message().split()))  # type: ignore[attr-defined]
     return UsageError(parser.find_sentence(text, parser.ERRORS), hint=say("See `{command} --help`.", command=command))
 
@@ -131,6 +131,7 @@ def _in_plain_words(sentence: str) -> str:
 
     sentence = re.sub(r"is not a valid int(?:eger)?(?: range)?\.$", "is not a whole number.", sentence)
     sentence = re.sub(r"is not a valid float(?: range)?\.$", "is not a number.", sentence)
+    sentence = re.sub(r"is not in the range (\d+)<=x<=(\d+)\.$", r"is not between \1 and \2.", sentence)
     return re.sub(r"(\S+) is not in the range x>=(\d+)\.$", r"\1 is too small; \2 is the least.", sentence)
 
 

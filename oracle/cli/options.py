@@ -1,98 +1,112 @@
-"""Options that several commands share, each spelled and explained once."""
+"""Declare commands and options: what several commands share is spelled and explained once."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+import os
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, TypeVar
 
 import typer
 
-from oracle.cli import completing
+from oracle.cli import completion
+from oracle.cli.completion import Offer
+from oracle.cli.groups import Group
+from oracle.cli.output import write_out
 from oracle.cli.session import Call
 from oracle.errors import UsageError
 from oracle.wording import say
 
+Function = TypeVar("Function", bound=Callable[..., None])
+
 _FREE_TEXT, _ROOT = "TEXT", "memory_dir"
+SETTINGS: dict[str, Any] = {
+    "rich_markup_mode": None,
+    "add_completion": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
 
-Slug = Annotated[
-    str,
-    typer.Argument(
-        metavar="SLUG",
-        help="A record: its slug, its path, or the words of its title.",
-        autocompletion=completing.slugs,
-    ),
-]
-Target = Annotated[
-    str,
-    typer.Argument(
-        metavar="TARGET",
-        help="A slug, or an entity as in entity:taskid:ARENA-228.",
-        autocompletion=completing.targets,
-    ),
-]
 
-MemoryDir = Annotated[
-    str | None,
-    typer.Option("--memory-dir", metavar="DIR", help="The Root; else ORACLE_ROOT, else ~/.agents/memory."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Stat every file first.")]
+def option(spelling: str, meaning: str, offer: Offer | None = None, **more: Any) -> Any:
+    """Return the declaration of an option such as `--state STATE`. Choices (`--lane light|heavy`) are offered to the shell."""
+    names, _, metavar = spelling.partition(" ")
+    choices = completion.words(*metavar.split("|")) if "|" in metavar else None
+    return typer.Option(
+        *names.split(","), metavar=metavar or None, help=meaning, autocompletion=offer or choices, **more
+    )
 
-Project = Annotated[
-    str, typer.Option("--project", metavar="P", help="Only this project.", autocompletion=completing.projects)
-]
-OfProject = Annotated[
-    str, typer.Option("--project", metavar="P", help="The project.", autocompletion=completing.projects)
-]
-Seat = Annotated[str, typer.Option("--seat", metavar="SEAT", help="Only this seat.", autocompletion=completing.seats)]
-Kind = Annotated[str, typer.Option("--kind", metavar="KIND", help="Only this kind.", autocompletion=completing.kinds)]
-Status = Annotated[
-    str,
-    typer.Option(
-        "--status", metavar="STATUS", help="Only this status, as in superseded.", autocompletion=completing.statuses
-    ),
-]
-Author = Annotated[
-    str, typer.Option("--author", metavar="AUTHOR", help="Only this author.", autocompletion=completing.authors)
-]
-Task = Annotated[
-    str,
-    typer.Option(
-        "--task", metavar="ID", help="Only records that mention this task id.", autocompletion=completing.tasks
-    ),
-]
-Since = Annotated[str, typer.Option("--since", metavar="DATE", help="Not before this date or time (UTC).")]
-Until = Annotated[str, typer.Option("--until", metavar="DATE", help="Not after this date or time (UTC).")]
 
-Types = Annotated[
-    list[str] | None,
-    typer.Option("--type", metavar="T", help="Only edges of this type; repeatable.", autocompletion=completing.types),
-]
+def argument(metavar: str, meaning: str, offer: Offer | None = None) -> Any:
+    """Return the declaration of an argument."""
+    return typer.Argument(metavar=metavar, help=meaning, autocompletion=offer)
 
-WriterSeat = Annotated[
-    str,
-    typer.Option(
-        "--seat",
-        metavar="SEAT",
-        envvar="ORACLE_SEAT",
-        help="The seat that writes (default memory).",
-        autocompletion=completing.members,
-    ),
-]
-Secrets = Annotated[
-    str,
-    typer.Option(
-        "--secrets",
-        metavar="refuse|redact|allow",
-        help="What to do with secrets (default refuse).",
-        autocompletion=completing.words("refuse", "redact", "allow"),
-    ),
-]
-NoNotify = Annotated[bool, typer.Option("--no-notify", help="This call wakes nobody.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Write nothing; print the record.")]
+
+MemoryDir = Annotated[str | None, option("--memory-dir DIR", "The Root; else ORACLE_ROOT, else ~/.agents/memory.")]
+Json = Annotated[bool, option("--json", "Print one JSON document.")]
+Lang = Annotated[str, option("--lang auto|zh|en", "The language to speak (default ORACLE_LANG, else en).")]
+
+Slug = Annotated[str, argument("SLUG", "A record: its slug, path or title, or a part of its slug.", completion.slugs)]
+Target = Annotated[str, argument("TARGET", "A record, or an entity: HARBOR-5, a commit, a path.", completion.targets)]
+TaskId = Annotated[str, argument("ID", "The task.", completion.handoffs)]
+Fresh = Annotated[bool, option("--fresh", "Stat every file first.")]
+Full = Annotated[bool, option("--full", "Print names in full.")]
+Project = Annotated[str, option("--project P", "Only this project.", completion.projects)]
+OfProject = Annotated[str, option("--project P", "The project.", completion.projects)]
+Since = Annotated[str, option("--since DATE", "Not before this date or time (UTC).")]
+Types = Annotated[list[str] | None, option("--type T", "Only edges of this type; repeatable.", completion.types)]
+WriterSeat = Annotated[str, option("--seat SEAT", "The seat that writes.", completion.members, envvar="ORACLE_SEAT")]
+Secrets = Annotated[str, option("--secrets refuse|redact|allow", "What to do with secrets.")]
+NoNotify = Annotated[bool, option("--no-notify", "Wake nobody.")]
+DryRun = Annotated[bool, option("--dry-run", "Write nothing; print what would be written.")]
+
+
+class Filters(dict[str, str]):
+    """The filters of a listing that were given, by name."""
+
+
+_FILTERS = {
+    "project": Project,
+    "seat": Annotated[str, option("--seat SEAT", "Only this seat.", completion.seats)],
+    "kind": Annotated[str, option("--kind KIND", "Only this kind.", completion.kinds)],
+    "status": Annotated[str, option("--status STATUS", "Only this status, as in superseded.", completion.statuses)],
+    "author": Annotated[str, option("--author AUTHOR", "Only this author.", completion.authors)],
+    "task": Annotated[str, option("--task ID", "Only records that mention this task.", completion.tasks)],
+    "since": Since,
+    "until": Annotated[str, option("--until DATE", "Not after this date or time (UTC).")],
+}
+
+
+class Commands(typer.Typer):
+    """The command of a word, or the commands below it."""
+
+    def add(self, name: str = "", *, example: str, **settings: Any) -> Callable[[Function], Function]:
+        """Register a function that takes a `Call` first; `--memory-dir` and `--json` are added to its options."""
+
+        def register(function: Function) -> Function:
+            epilog = say("Example: {example}", example=example)
+            self.command(name or None, epilog=epilog, **settings)(_with_call(function))
+            return function
+
+        return register
+
+
+def single() -> Commands:
+    """Return the place of one command."""
+    return Commands(**SETTINGS)
+
+
+def group(meaning: str, *, example: str, kind: type[Group] = Group, default: str = "") -> Commands:
+    """Return the place of several commands below one word. Called bare it prints them, or runs a `default` that needs no words."""
+    kind = type("Group", (kind,), {"default": default}) if default else kind
+    epilog = say("Example: {example}", example=example)
+    app = Commands(cls=kind, help=meaning, epilog=epilog, invoke_without_command=True, **SETTINGS)
+    app.callback()(_print_commands)
+    return app
 
 
 def begin(context: typer.Context, *, memory_dir: str | None, as_json: bool) -> Call:
-    """Return this call, the words after the command word winning over those before it. Raises UsageError for an empty option."""
+    """Return this call; options after a command word win over those before it. Raises UsageError for an empty option."""
     _require_values(context)
     call = context.obj
     if not isinstance(call, Call):  # the application was called by something other than `run`
@@ -103,19 +117,56 @@ def begin(context: typer.Context, *, memory_dir: str | None, as_json: bool) -> C
     return call
 
 
+def _print_commands(context: typer.Context, *, memory_dir: MemoryDir = None, as_json: Json = False) -> None:
+    begin(context, memory_dir=memory_dir, as_json=as_json)
+    if context.invoked_subcommand is None:
+        write_out(context.get_help() + "\n")
+
+
+def _with_call(function: Callable[..., None]) -> Callable[..., None]:
+    """Return the function as the parser calls it: with a context, the shared options, and each filter by itself."""
+    _, *own = inspect.signature(function, eval_str=True).parameters.values()
+    filters = next((one.name for one in own if one.annotation is Filters), "")
+
+    @wraps(function)
+    def run(context: typer.Context, *, memory_dir: str | None, as_json: bool, **given: Any) -> None:
+        call = begin(context, memory_dir=memory_dir, as_json=as_json)
+        if filters:
+            named = {name: given.pop(name) for name in _FILTERS}
+            given[filters] = Filters({name: text for name, text in named.items() if text})
+        function(call, **given)
+
+    parameters = [_parameter("context", typer.Context, inspect.Parameter.empty)]
+    for one in own:
+        if one.name == filters:
+            parameters += [_parameter(name, kind, "") for name, kind in _FILTERS.items()]
+        else:
+            parameters.append(_parameter(one.name, one.annotation, one.default))
+    parameters += [_parameter("memory_dir", MemoryDir, None), _parameter("as_json", Json, False)]
+    if "_ORACLE_COMPLETE" in os.environ:  # it is taken out of the words before they are parsed, and may stand anywhere
+        parameters.append(_parameter("lang", Lang, ""))
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {}
+    return run
+
+
+def _parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+
 def _require_values(context: typer.Context) -> None:
     """Refuse an option that was given with nothing: `--project "$P"` of a variable that is not set would mean every project.
 
-    What holds free text may be empty.
+    Free text may be empty.
     """
-    for option in context.command.params:
-        if option.metavar == _FREE_TEXT or option.name == _ROOT:  # of the Root speaks whoever opens it
+    for declared in context.command.params:
+        if declared.metavar == _FREE_TEXT or declared.name == _ROOT:  # whoever opens the Root judges its name
             continue
-        value = context.params.get(option.name or "")
+        value = context.params.get(declared.name or "")
         is_empty = value == "" or (isinstance(value, list | tuple) and "" in value)
-        if is_empty and option.param_type_name == "option":
-            source = context.get_parameter_source(option.name or "")
+        if is_empty and declared.param_type_name == "option":
+            source = context.get_parameter_source(declared.name or "")
             if source is not None and source.name == "COMMANDLINE":
                 raise UsageError(
-                    say("{option} is empty.", option=option.opts[0]), hint=say("Give it a value, or leave it out.")
+                    say("{option} is empty.", option=declared.opts[0]), hint=say("Give it a value, or leave it out.")
                 )

@@ -1,55 +1,63 @@
-"""One call of the command: which Root, JSON or not, and how answers, warnings and errors leave."""
+"""One call of `oracle`: which Root, JSON or not, and how answers, warnings and errors are printed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from oracle.cli.i18n.translate import translate
-from oracle.cli.printing import OutputLost, ReaderGone, as_json, tell, visible, write_out
+from oracle.cli.output import OutputLost, ReaderGone, Table, as_json, print_lines, print_table, tell, visible, write_out
 from oracle.cli.waiting import Waiting
 from oracle.errors import NotFound, OracleError
-from oracle.wording import joined, say
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from oracle.api import Oracle
     from oracle.app.delivery.wakeups import WakeUp
-    from oracle.app.records.views import Summary
-
-_NEAREST = 3
-"""Successors that are named before the last one."""
 
 
 @dataclass(slots=True)
 class Call:
-    """What the words before and after the command word asked for, and what an error must carry beside itself."""
+    """What the shared options say. `beside_error` and `standing` are printed as JSON beside an error and beside a listing."""
 
     memory_dir: str | None = None
     as_json: bool = False
     waiting: Waiting = field(default_factory=Waiting)
     beside_error: Mapping[str, object] = field(default_factory=dict)
+    standing: Mapping[str, object] = field(default_factory=dict)
 
     @contextmanager
     def oracle(self, listing: str = "") -> Iterator[Oracle]:
-        """Open the Root for a block; when nothing is found there, JSON still gets its `listing`, empty."""
+        """Open the Root for a block. With JSON a `listing` gets its standing, and an empty listing beside its error."""
         from oracle.api import Oracle
 
         with self.waiting, Oracle.open(self.memory_dir, warn=self.warn) as oracle:
             try:
                 yield oracle
+                if listing and self.as_json:
+                    self.standing = oracle.standing()
             except NotFound:
                 if listing and self.as_json:
                     self.beside_error = {listing: [], **oracle.standing()}
                 raise
 
+    def answer(self, document: object, text: Table | Iterable[str] = ()) -> None:
+        """Print the answer: one JSON document when JSON was asked for, else a table, a line or several lines."""
+        if self.as_json:
+            self.print_json(document)
+        elif isinstance(text, Table):
+            print_table(text)
+        else:
+            print_lines([text] if isinstance(text, str) else text)
+
     def warn(self, line: str) -> None:
-        """Say on standard error what a person should know beside the answer."""
+        """Print a warning on standard error."""
         tell([visible(say("warning: {line}", line=line))])
 
     def note(self, line: str) -> None:
-        """Say on standard error what belongs to the answer but not into its text; JSON carries it itself."""
+        """Print on standard error what belongs to the answer but not into its text; JSON holds it already."""
         if not self.as_json:
             tell([say("note: {line}", line=line)])
 
@@ -88,35 +96,3 @@ def note_wake_up(call: Call, wake_up: WakeUp) -> None:
         call.note(say("woke {seat} in {detail}", seat=wake_up.seat, detail=wake_up.detail))
     elif wake_up.result == "attended":
         call.note(say("{seat} is not woken: {detail}", seat=wake_up.seat, detail=wake_up.detail))
-
-
-def replaced_by(chain: Sequence[str]) -> str:
-    """Return the words that mark a record which no longer holds, nearest successor first; "" while it holds.
-
-    Of a long chain the nearest and the last are named: a listing that names all of each record is the square of it.
-    """
-    if not chain:
-        return ""
-    between = len(chain) - _NEAREST - 1
-    if between < 1:
-        return say("by {chain}", chain=joined(", then ", chain))
-    nearest = joined(", then ", chain[:_NEAREST])
-    return say("by {nearest}, … {between} more, then {last}", nearest=nearest, between=between, last=chain[-1])
-
-
-def with_chains(oracle: Oracle, records: Sequence[Summary]) -> list[tuple[Summary, tuple[str, ...]]]:
-    """Return each record with the chain of those that stand in its place."""
-    chains = oracle.chains(record.slug for record in records if record.retired_by)
-    return [(record, chains.get(record.slug, ())) for record in records]
-
-
-def chain_json(chain: Sequence[str]) -> dict[str, object]:
-    """Return the chain of a record for its JSON; what makes it is loaded when a command has one to print."""
-    from oracle.app.records import views
-
-    return views.chain_json(chain)
-
-
-def record_json(record: Summary, chain: Sequence[str]) -> dict[str, object]:
-    """Return the JSON of a record in a listing; `chain` only where it is retired."""
-    return {**record.as_json(), **chain_json(chain)}

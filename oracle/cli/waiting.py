@@ -7,7 +7,7 @@ from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
 from oracle.cli.i18n.translate import translate
-from oracle.cli.printing import is_terminal, wants_colour
+from oracle.cli.output import is_terminal, wants_colour
 from oracle.wording import say
 
 if TYPE_CHECKING:

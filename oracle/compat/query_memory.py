@@ -185,7 +185,7 @@ def _status(context: Context, _: argparse.Namespace) -> int:
     found = take_inventory(context.root)
     emit(print_json(found))
     if found["exists"] and found["index"] is None and os.path.exists(context.root.catalogue):
-        complain("note: index.json can't be read; `oracle reconcile --publish` prints it anew")
+        complain("note: index.json can't be read; `oracle index reconcile --publish` prints it anew")
     return 0 if found["exists"] else NOTHING
 
 

@@ -30,7 +30,7 @@ def emptied(what: Sentence) -> TreeEmptied:
     return TreeEmptied(
         what,
         hint=say(
-            "Mount the disk or name the right Root; if they were really removed, run `oracle reconcile "
+            "Mount the disk or name the right Root; if they were really removed, run `oracle index reconcile "
             "--accept-removals`."
         ),
     )

@@ -1,7 +1,7 @@
 """`_state/vectors.db`: the vectors of records' chunks, each kept under the hash of the text that it was made of.
 
 Beside the index and not in it: an index is built anew in seconds, vectors in minutes or hours. A vector is good as long as its
-text stands somewhere, whatever becomes of the index. May be deleted at any time; `oracle embed` makes it again.
+text stands somewhere, whatever becomes of the index. May be deleted at any time; `oracle index embed` makes it again.
 """
 
 from __future__ import annotations

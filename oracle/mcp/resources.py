@@ -82,7 +82,7 @@ contradict each other, report both.
 3. As the memory seat, call `write_record` for what was decided or found, with task_id and evidence. Set supersedes if a record no \
 longer holds. As another seat, write it as a Markdown file into your own folder of the project.
 4. If an answer is due, the memory seat calls `deliver` with claims that name path, lines and quote. Other seats complete their \
-handoff with `complete_handoff`.
+handoff with `oracle compat complete_handoff`.
 5. Call `handoffs` again and report the state of the task.
 """
         + NOTICE,

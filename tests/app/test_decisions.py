@@ -146,7 +146,7 @@ def test_question_leaves_a_receipt_and_wakes_the_front_seat(squad: Squad):
     [line] = squad.recorder.lines()
     assert line.startswith(f"koder\tDECISION_PAYLOAD {ID} from memory to koder, HIGH: Read ")
     assert "Choose one of A, B, abort. Without a choice within 60 min B holds." in line
-    assert line.endswith(f"oracle decision resolve {ID} --project demo.")
+    assert line.endswith(f"oracle team decision resolve {ID} --project demo.")
     assert sent.receipt_path in line
     assert squad.states() == {ID: "open"}
 
@@ -244,7 +244,7 @@ def test_what_nobody_decided_in_time_is_named_and_settled_by_nothing(squad: Squa
     (found,) = [check for check in squad.oracle.doctor() if check.name == "decisions"]
     assert (found.ok, found.severity) == (False, "warning")
     assert found.detail == f"{ID} of demo: nobody decided before 2026-04-27T19:30:00.000000Z; its default is B"
-    assert found.fix == f"oracle decision resolve {ID} --project demo"
+    assert found.fix == f"oracle team decision resolve {ID} --project demo"
     assert squad.states()[ID] == squad.states()[later] == "open"
     resolve(squad.oracle, "demo", ID)
     assert squad.oracle.status()["overdue_decisions"] == []
@@ -254,8 +254,8 @@ def test_what_nobody_decided_in_time_is_named_and_settled_by_nothing(squad: Squa
 def test_next_step_of_a_question_settles_it_and_names_its_choices(squad: Squad, asker: str):
     send(squad.oracle, payload(from_seat=asker))
     (item,) = squad.oracle.handoffs().items
-    assert item.command == f"oracle decision resolve {ID} --project demo --choose 'A|B|abort'"
-    assert "oracle decision resolve" in item.handoff.state.action
+    assert item.command == f"oracle team decision resolve {ID} --project demo --choose 'A|B|abort'"
+    assert "oracle team decision resolve" in item.handoff.state.action
 
 
 @pytest.mark.parametrize("is_settled", [False, True])
@@ -276,7 +276,7 @@ def test_question_to_people_is_settled_and_never_answered_otherwise(squad: Squad
     before = squad.snapshot()
     with pytest.raises(CompletionRefused, match="nothing was handed over") as caught:
         answer(squad)
-    assert f"oracle decision resolve {ID} --project demo --choose" in caught.value.hint
+    assert f"oracle team decision resolve {ID} --project demo --choose" in caught.value.hint
     assert squad.snapshot() == before
     assert resolve(squad.oracle, "demo", ID, choice="A").choice == "A"
 

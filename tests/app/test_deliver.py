@@ -153,7 +153,7 @@ def test_strangers_and_projects_without_a_profile_are_refused(squad: Squad):
     squad.project = "other"
     with pytest.raises(NoProfile) as caught:
         squad.deliver()
-    assert "oracle profile init" in caught.value.hint
+    assert "oracle project init" in caught.value.hint
 
 
 def test_nothing_is_kept_of_a_secret_in_the_journal(squad: Squad):

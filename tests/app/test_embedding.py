@@ -1,4 +1,4 @@
-"""Search by meaning: what `oracle embed` makes, that it goes on where it stopped, and what a search does with it.
+"""Search by meaning: what `oracle index embed` makes, that it goes on where it stopped, and what a search does with it.
 
 The models of these tests know a few words in two languages and have a number for each meaning; one test asks the real ones.
 """

@@ -79,8 +79,7 @@ def test_a_story_has_the_answer_and_the_command_of_the_next_step(squad: Squad):
     assert (squad.oracle.handoff("Q-1").answer, command()) == ("Backoff.\nAt most five times.", "oracle resume")
     squad.recorder.away = set()
     squad.oracle.resume()
-    whole = f"complete_handoff --profile {squad.profile} --source memory --target planner --task-id Q-1 --ack-only"
-    assert command() == whole
+    assert command() == "oracle ack Q-1 --project demo --from memory --to planner"
     with pytest.raises(Conflict):
         squad.deliver(answer="None.")
     (aside,) = (squad.path / "responses").glob("Q-1.conflict-*.json")

@@ -167,7 +167,7 @@ def test_a_title_in_chinese_names_its_record(root: Path) -> None:
         ("src/a_b.py", "type entity:file:src/a_b.py (1 backlink)"),
         ("entity:taskid:pay-7", "Did you mean entity:taskid:PAY-7 (2 backlinks)?"),
         ("entity:task:PAY-7", "Did you mean entity:taskid:PAY-7 (2 backlinks)?"),
-        ("entity:taskid:PAY-99", "`oracle entities`"),
+        ("entity:taskid:PAY-99", "`oracle list --entities`"),
     ],
 )
 def test_what_to_type_for_an_entity(root: Path, name: str, told: str) -> None:

@@ -123,7 +123,7 @@ def test_project_without_profile_has_workflows_too(root: Path):
 
 def test_planner_task_without_workflow_is_a_warning(squad: Squad):
     squad.ask("T1", source="memory", target="planner", kind="task")
-    assert any("`oracle task create T1 --project demo`" in line for line in squad.warnings)
+    assert any("`oracle team task create T1 --project demo`" in line for line in squad.warnings)
     squad.warnings.clear()
     create_task(squad.oracle, "demo", "T2")
     squad.ask("T2", source="memory", target="planner", kind="task")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.cli.journal import details_of
+from oracle.cli.commands.log import details_of
 from oracle.store import journal
 from oracle.store.root.layout import Root
 from tests.wake.stage import Stage
@@ -87,7 +87,7 @@ DELIVERED = (
 def test_question_and_answer_wake_their_panes(root: Path, stage: Stage):
     memory, planner = stage.box("demo-memory"), stage.box("demo-planner")
     socket = {"ORACLE_TMUX_SOCKET": stage.socket}
-    oracle(root, "profile", "init", "--project", "demo", "--seats", "memory,planner")
+    oracle(root, "project", "init", "demo", "--seats", "memory,planner")
     asked = oracle(root, "ask", "--project", "demo", "--from", "planner", "--task-id", "Q-1", "Who?", **socket)
     assert asked.stdout == "Q-1\n"
     assert "woke memory in demo-memory" in asked.stderr
@@ -100,7 +100,7 @@ def test_question_and_answer_wake_their_panes(root: Path, stage: Stage):
 
 def test_planner_that_comes_back_is_woken_by_any_command(root: Path, stage: Stage):
     socket = {"ORACLE_TMUX_SOCKET": stage.socket}
-    oracle(root, "profile", "init", "--project", "demo", "--seats", "memory,planner")
+    oracle(root, "project", "init", "demo", "--seats", "memory,planner")
     done = oracle(root, *DELIVERED, **socket)
     assert done.returncode == 0
     assert "warning: planner was not woken: no tmux server runs; the wake-up waits, nothing is lost" in done.stderr
@@ -113,7 +113,7 @@ def test_planner_that_comes_back_is_woken_by_any_command(root: Path, stage: Stag
 
 
 def test_root_that_cannot_be_written_is_still_listed(root: Path):
-    oracle(root, "profile", "init", "--project", "demo", "--seats", "memory,planner")
+    oracle(root, "project", "init", "demo", "--seats", "memory,planner")
     oracle(root, "ask", "--project", "demo", "--from", "planner", "--no-notify", "Who?")
     for folder in [root, *(path for path in root.rglob("*") if path.is_dir())]:
         folder.chmod(0o500)

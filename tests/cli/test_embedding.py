@@ -1,4 +1,4 @@
-"""What `oracle embed` says to install: packages by the names that a registry knows."""
+"""What `oracle index embed` says to install: packages by the names that a registry knows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_te
 
 def test_hint_is_a_command_for_this_python(root, monkeypatch, capsys):
     monkeypatch.setattr(models, "find_spec", lambda name: None)
-    assert run(["embed", "--memory-dir", str(root)]) == 2
+    assert run(["index", "embed", "--memory-dir", str(root)]) == 2
     hint = capsys.readouterr().err.splitlines()[1].removeprefix("hint: Install it with `").removesuffix("`.")
     here = (sys.platform, platform.machine()) == ("linux", "x86_64")
     stated = [one.partition(";") for one in PYPROJECT["project"]["optional-dependencies"]["semantic"]]

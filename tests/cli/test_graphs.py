@@ -8,7 +8,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from oracle.cli import graphs
+from oracle.cli.commands import graph as graphs
 from oracle.domain.links.graph import Step, Walk
 
 NAMES = st.text(min_size=1, max_size=30)

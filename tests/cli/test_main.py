@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,6 +15,9 @@ import pytest
 
 from oracle.api import Oracle
 from oracle.cli.application import EPILOG
+from oracle.cli.application import command as build_command
+from oracle.cli.groups import MOVED, Group, walk
+from oracle.cli.output import cells
 from oracle.errors import Conflict, LockTimeout, OracleError, RecordExists, TreeEmptied
 from tests.cli.transcript import call
 
@@ -73,9 +77,9 @@ def test_help_names_every_exit_code():
         (["list", "--until", "2026-13-01"], 2, "usage"),
         (["list", "--project", ".."], 2, "invalid_name"),
         (["graph", "a", "--depth", "-1"], 2, "usage"),
-        (["get", "../network"], 2, "invalid_name"),
+        (["show", "../network"], 2, "usage"),
         (["show", "nowhere"], 4, "not_in_memory_db"),
-        (["get", "network.proxy"], 4, "not_in_memory_db"),
+        (["show", "network.proxy"], 4, "not_in_memory_db"),
         (["search", "!!!"], 4, "not_in_memory_db"),
         (["list", "--project", "nowhere"], 4, "not_in_federated_kb"),
         (["write", "observation", "--project", "arena", "--title", "T"], 5, "ownership"),
@@ -94,7 +98,13 @@ def test_bad_input(oracle, root, words, code, name):
 
 @pytest.mark.parametrize("number", ["9223372036854775807", "9" * 20])
 @pytest.mark.parametrize(
-    "words", [("list", "--limit"), ("timeline", "--limit"), ("search", "T-7", "--limit"), ("entities", "--top")]
+    "words",
+    [
+        ("list", "--limit"),
+        ("list", "--timeline", "--limit"),
+        ("search", "T-7", "--limit"),
+        ("list", "--entities", "--top"),
+    ],
 )
 def test_a_number_beyond_all_bounds_is_as_good_as_all(oracle, root, words, number):
     put(root, "a", "See T-7.")
@@ -116,18 +126,18 @@ def test_an_error_ends_the_call_with_its_own_code(oracle, monkeypatch, error, co
         raise error("What is wrong.", hint="The way out.")
 
     monkeypatch.setattr(Oracle, "status", refuse)
-    assert oracle("status") == (code, "", "What is wrong.\nhint: The way out.\n")
+    assert oracle("index", "status") == (code, "", "What is wrong.\nhint: The way out.\n")
 
 
 def test_a_tree_that_is_suddenly_empty_is_refused(oracle, root):
     paths = [put(root, f"r{number}", f"ARENA-{number}") for number in range(20)]
-    assert oracle("reconcile")[0] == 0
+    assert oracle("index", "reconcile")[0] == 0
     for path in paths:
         path.unlink()
     code, out, err = oracle("list")
     assert (code, out) == (8, "")
     assert "--accept-removals" in err
-    assert oracle("reconcile", "--accept-removals")[0] == 0
+    assert oracle("index", "reconcile", "--accept-removals")[0] == 0
     assert oracle("list")[0] == 4
 
 
@@ -135,7 +145,7 @@ def test_a_lock_that_is_held_is_waited_for_only_so_long(oracle, root, monkeypatc
     from oracle.store.root import lock
     from oracle.store.root.layout import Root
 
-    oracle("reconcile")
+    oracle("index", "reconcile")
     monkeypatch.setattr(lock, "DEFAULT_TIMEOUT", 0.01)
     with lock.WriteLock(Root(str(root)), 1.0):
         code, out, err = oracle("write", "plan", "--project", "arena", "--title", "T")
@@ -161,7 +171,7 @@ def test_a_crash_is_one_sentence_and_the_traceback_goes_to_the_log(oracle, root,
         raise RuntimeError("out of \x1b[31m luck\nand more")
 
     monkeypatch.setattr(Oracle, "status", crash)
-    code, out, err = oracle("status")
+    code, out, err = oracle("index", "status")
     log = root / "_state" / "oracle.log"
     assert (code, out) == (70, "")
     assert err.splitlines() == [
@@ -170,7 +180,7 @@ def test_a_crash_is_one_sentence_and_the_traceback_goes_to_the_log(oracle, root,
     ]
     assert "Traceback" in log.read_text()
     assert log.stat().st_mode & 0o777 == 0o600
-    code, out, _ = oracle("status", "--json")
+    code, out, _ = oracle("index", "status", "--json")
     assert json.loads(out)["error"]["code"] == "unexpected"
 
 
@@ -179,7 +189,7 @@ def test_a_crash_makes_no_root(oracle, tmp_path, monkeypatch):
         raise RuntimeError
 
     monkeypatch.setattr(Oracle, "status", crash)
-    code, _, err = oracle("status", "--memory-dir", str(tmp_path / "none"))
+    code, _, err = oracle("index", "status", "--memory-dir", str(tmp_path / "none"))
     assert code == 70
     assert "no details were kept" in err
     assert not (tmp_path / "none").exists()
@@ -190,7 +200,7 @@ def test_an_interrupt_is_quiet(oracle, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Oracle, "status", interrupt)
-    assert oracle("status")[::2] == (130, "")
+    assert oracle("index", "status")[::2] == (130, "")
 
 
 def test_a_real_interrupt_is_quiet_and_writes_nothing(root, tmp_path):
@@ -220,7 +230,7 @@ def test_a_reader_that_leaves_is_no_error(root):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("root", "--json"), 70, "The output could not be written"),
+        (("config", "get", "root", "--json"), 70, "The output could not be written"),
         (("lst", "--json"), 2, "No such command"),
         (("show", "zzz", "--json"), 4, "not_in_memory_db"),
     ],
@@ -290,9 +300,9 @@ def test_no_error_repeats_what_steers_a_terminal(oracle, words):
         ("log", "--project", ""),
         ("handoffs", "--state", ""),
         ("ask", "--now", "x", "--seat", ""),
-        ("stale", "--project", ""),
+        ("check", "--project", ""),
         ("scan", "machine", "--only", ""),
-        ("ack", "T-1", "--project", ""),
+        ("ack", "check", "T-1", "--project", ""),
     ],
 )
 def test_an_option_with_nothing_in_it_is_no_wish_for_everything(oracle, words):
@@ -316,13 +326,84 @@ def test_words_that_are_no_utf_8_are_refused(oracle):
 
 @pytest.mark.parametrize("words", [(), ("--help",), ("-h",)])
 def test_help_names_every_command(oracle, words):
-    from oracle.cli.application import COMMANDS
-
     code, out, _ = oracle(*words)
     assert code == 0
-    assert all(f"\n  {name} " in out for name in COMMANDS)
-    assert "..." not in out.partition("Commands:")[2]
+    assert all(f"\n  {name} " in out for name in build_command().list_commands(None))
+    assert "..." not in out.partition("COMMAND [ARGS]...")[2]
     assert "\x1b" not in out
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_commands_fit_on_one_screen(oracle, language, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert len(build_command().list_commands(None)) <= 28
+    lines = oracle("--help", "--lang", language)[1].splitlines()
+    assert len(lines) <= 50
+    assert max(map(cells, lines)) <= 80
+
+
+LEVELS = dict(walk(build_command()))
+
+
+@pytest.mark.parametrize("path", LEVELS)
+def test_every_level_has_a_help_with_one_example_that_can_be_typed(oracle, path):
+    code, out, err = oracle(*path.split(), "--help")
+    assert (code, err) == (0, "")
+    (example,) = re.findall(r"Example: ((?:.|\n)+)", out)
+    words = shlex.split(example)
+    assert words[: 1 + len(path.split())] == ["oracle", *path.split()]
+    command, rest = build_command(), words[1:]
+    while isinstance(command, Group):
+        context = command.make_context("x", rest)
+        _, command, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+    command.make_context("x", rest, resilient_parsing=True)
+    options = {name for parameter in command.params for name in parameter.opts}
+    assert {word for word in rest if word.startswith("--")} <= {*options, "--help"}
+
+
+GROUPS = [path for path, command in LEVELS.items() if isinstance(command, Group)]
+
+
+@pytest.mark.parametrize("path", [path for path in GROUPS if path != "handoffs"])
+def test_a_bare_group_prints_its_commands(oracle, path):
+    code, out, err = oracle(*path.split())
+    assert (code, err) == (0, "")
+    assert out == oracle(*path.split(), "--help")[1]
+    assert all(f"\n  {word.split()[-1]} " in out for word in LEVELS if word.rpartition(" ")[0] == path)
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["timeline"], "oracle list --timeline"),
+        (["get", "network.host"], "oracle show"),
+        (["stale"], "oracle check --only stale"),
+        (["task", "create"], "oracle team task"),
+        (["status"], "oracle index status"),
+        (["reconcile"], "oracle index reconcile"),
+        (["root"], "oracle config get root"),
+        (["srch", "x"], "oracle search"),
+        (["team", "tsk"], "oracle team task"),
+        (["daemon", "stat"], "oracle daemon start"),
+    ],
+)
+def test_a_word_that_is_no_command_is_answered_with_the_one_that_is_meant(oracle, words, meant):
+    code, out, err = oracle(*words)
+    assert (code, out) == (2, "")
+    assert f"`{meant}`" in err.splitlines()[1]
+
+
+def test_every_old_word_has_a_new_place():
+    for old, new in MOVED.items():
+        assert old not in LEVELS
+        assert " ".join(new.partition(" --")[0].split()[:3]).removesuffix(" root") in LEVELS, new
+
+
+def test_a_call_loads_the_command_that_it_names_and_no_other():
+    check = "import sys; from oracle.cli.main import run; run(['config', 'get', 'root']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, cwd=CHECKOUT)
+    loaded = {name for name in done.stdout.split() if name.startswith("oracle.cli.commands.")}
+    assert loaded == {"oracle.cli.commands.config"}
 
 
 def test_help_reaches_for_neither_index_nor_rich():
@@ -367,14 +448,14 @@ def test_doctor_as_json(oracle, root):
 
 def test_published_files_are_named(oracle, root):
     put(root, "a", "text")
-    code, out, _ = oracle("reconcile", "--publish", "--json")
+    code, out, _ = oracle("index", "reconcile", "--publish", "--json")
     assert code == 0
     assert str(root / "index.json") in {str(root / path) for path in json.loads(out)["published"]}
 
 
 def test_check_changes_nothing(oracle, root):
     put(root, "a", "See ARENA-7.")
-    oracle("reconcile")
+    oracle("index", "reconcile")
     put(root, "b", "See ARENA-8.")
     put(root, "a", "See ARENA-9, rewritten.")
 
@@ -386,13 +467,13 @@ def test_check_changes_nothing(oracle, root):
         }
 
     before = files()
-    code, out, _ = oracle("reconcile", "--check")
+    code, out, _ = oracle("index", "reconcile", "--check")
     assert code == 1
     assert out.splitlines() == ["changed\tprojects/arena/builder/a.md", "new\tprojects/arena/builder/b.md"]
     assert files() == before
-    oracle("reconcile", "--full")
+    oracle("index", "reconcile", "--full")
     (root / "projects/arena/builder/b.md").unlink()
-    assert oracle("reconcile", "--check")[1] == "gone\tprojects/arena/builder/b.md\n"
+    assert oracle("index", "reconcile", "--check")[1] == "gone\tprojects/arena/builder/b.md\n"
 
 
 # Surroundings ---------------------------------------------------------------------------------------------------------
@@ -479,7 +560,7 @@ def test_a_long_search_that_finds_nothing_is_not_repeated_whole(oracle):
     assert len(out + err) < 1000
 
 
-@pytest.mark.parametrize("words", [("list",), ("timeline",), ("search", "colour", "--limit", "99")])
+@pytest.mark.parametrize("words", [("list",), ("list", "--timeline"), ("search", "colour", "--limit", "99")])
 def test_a_long_chain_is_named_by_its_nearest_and_its_last(oracle, root, words):
     for number in range(60):
         put(root, f"r{number:02}", f"---\nsupersedes: [r{number - 1:02}]\n---\ncolour\n" if number else "colour\n")
@@ -494,7 +575,7 @@ def test_a_long_chain_is_named_by_its_nearest_and_its_last(oracle, root, words):
     assert "chain" not in records["r59"]
 
 
-@pytest.mark.parametrize("words", [["get", "a.b"], ["list"], ["show", "x"], ["status"]])
+@pytest.mark.parametrize("words", [["show", "a.b"], ["list"], ["show", "x"], ["index", "status"], ["check"]])
 def test_without_a_root_every_question_says_so(oracle, tmp_path, words):
     code, out, err = oracle(*words, "--memory-dir", str(tmp_path / "nowhere"))
     assert (code, out) == (2, "")

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-import typer
 
 from oracle import errors
-from oracle.cli.application import COMMANDS, build
+from oracle.cli.application import command
+from oracle.cli.groups import Group, walk
 
 REFERENCES = Path(__file__).parents[2] / "references"
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
@@ -30,41 +30,44 @@ def documented(text: str) -> set[str]:
     return found
 
 
-def flags(command) -> set[str]:
-    return {name for parameter in command.params for name in parameter.opts if name.startswith("--")}
+def flags(found) -> set[str]:
+    """Return the flags of a command, of a group with a default command those of that."""
+    if isinstance(found, Group) and found.default:
+        found = found.commands[found.default]
+    return {name for parameter in found.params for name in parameter.opts if name.startswith("--")}
 
 
-GROUP = typer.main.get_command(build())
+ROOT = command()
+COMMANDS = dict(walk(ROOT))
 COMMON = {"--memory-dir", "--json"}
 SECTIONS = sections()
 
 
 def test_every_command_has_a_section_and_every_section_a_command():
     assert [name for name in SECTIONS if name.startswith("oracle ")] == [f"oracle {name}" for name in COMMANDS]
-    assert set(GROUP.commands) == set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_flag_is_documented_and_every_documented_flag_exists(name):
-    command = GROUP.commands[name]
-    assert documented(SECTIONS[f"oracle {name}"]) == flags(command) - COMMON
-    assert flags(command) >= COMMON
+    found = flags(COMMANDS[name])
+    assert documented(SECTIONS[f"oracle {name}"]) == found - COMMON
+    assert found >= COMMON
 
 
 def test_flags_of_every_command_and_of_the_group_are_documented():
     general = SECTIONS["What holds for every command"]
-    assert documented(general) == flags(GROUP) | COMMON | {"--help"}
+    assert documented(general) == flags(ROOT) | COMMON | {"--help"}
 
 
 def test_flags_that_the_text_mentions_exist():
-    known = {"--help", *flags(GROUP), *(flag for command in GROUP.commands.values() for flag in flags(command))}
+    known = {"--help", *flags(ROOT), *(flag for found in COMMANDS.values() for flag in flags(found))}
     for page in ("cli.md", "exit-codes.md"):
         assert set(FLAG.findall((REFERENCES / page).read_text(encoding="utf-8"))) <= known
 
 
 def test_every_value_a_flag_takes_is_named_as_in_its_help():
-    for name, command in GROUP.commands.items():
-        for parameter in command.params:
+    for name, found in COMMANDS.items():
+        for parameter in found.params:
             if parameter.metavar and "|" in parameter.metavar:
                 assert f"`{parameter.opts[0]} {parameter.metavar}`" in SECTIONS[f"oracle {name}"]
 

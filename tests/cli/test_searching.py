@@ -106,8 +106,8 @@ def test_words_and_a_batch_are_not_given_together(filled, capsys) -> None:
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (["web-1"], "It stands in facts: `oracle get box.deploy.host`, `oracle get 'box.a b'`."),
-        (["secret-9x"], "It stands in facts: `oracle get credentials.keys.NAME.value`."),
+        (["web-1"], "It stands in facts: `oracle show box.deploy.host`, `oracle show 'box.a b'`."),
+        (["secret-9x"], "It stands in facts: `oracle show credentials.keys.NAME.value`."),
         (["zeppelin"], "Try fewer words, or fewer filters."),
         (["web-1", "--project", "zoo"], "Try fewer words, or fewer filters."),
     ],

@@ -16,9 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.cli.application import EPILOG
-from oracle.cli.helping import wrap
 from oracle.cli.i18n import parser, translate
-from oracle.cli.printing import cells, padded
+from oracle.cli.output import cells, padded, wrap
 from oracle.wording import from_json, joined, say, say_many, to_json
 from tests import catalogues
 from tests.cli.transcript import call
@@ -217,7 +216,7 @@ def bare_sentences(tree: ast.Module) -> list[str]:
     """Return the whole sentences of a module that are no template, no docstring, no help and no part of another text."""
     skipped: set[int] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and named(node.func) in (*catalogues.SAYERS, "Option", "Argument"):
+        if isinstance(node, ast.Call) and named(node.func) in (*catalogues.SAYERS, "option", "argument", "group"):
             skipped |= {id(part) for argument in (*node.args, *node.keywords) for part in ast.walk(argument)}
         elif isinstance(node, ast.JoinedStr):
             skipped |= {id(part) for part in ast.walk(node) if part is not node}
@@ -354,10 +353,10 @@ def test_a_configuration_that_names_no_language_stops_nothing(oracle, root, cont
 def test_a_configuration_that_names_another_language_is_told_so_once(oracle, root, stated, told):
     oracle("init")
     (root / "config.toml").write_text(f"language = {stated}\n", encoding="utf-8")
-    code, out, err = oracle("root", "--json")
+    code, out, err = oracle("config", "get", "root", "--json")
     assert (code, json.loads(out)["root"]) == (0, str(root))
     assert err == f"warning: config.toml: There is no language {told}; choose one of auto, zh, en.\n"
-    assert oracle("--lang", "zh", "root")[2] == ""
+    assert oracle("--lang", "zh", "config", "get", "root")[2] == ""
 
 
 @pytest.mark.parametrize(
@@ -385,10 +384,10 @@ def test_auto_goes_by_what_the_operator_typed(oracle, tmp_path, monkeypatch, typ
 
 
 def test_a_language_that_there_is_not_is_a_mistake(oracle, monkeypatch):
-    code, out, err = oracle("--lang", "fr", "root")
+    code, out, err = oracle("--lang", "fr", "config", "get", "root")
     assert (code, out, err) == (2, "", "There is no language 'fr'.\nhint: Choose one of auto, zh, en.\n")
     monkeypatch.setenv("ORACLE_LANG", "fr")
-    assert oracle("root")[0] == 2
+    assert oracle("config", "get", "root")[0] == 2
 
 
 def test_what_stands_behind_a_double_dash_is_no_option(oracle):
@@ -401,7 +400,7 @@ def test_json_codes_and_exit_codes_are_the_same_in_every_language(oracle):
     for words in (
         ("show", "zzz"),
         ("list", "--limit", "x"),
-        ("status",),
+        ("index", "status"),
         ("doctor",),
         ("backlinks", "entity:taskid:A-1"),
     ):
@@ -412,7 +411,7 @@ def test_json_codes_and_exit_codes_are_the_same_in_every_language(oracle):
 
 
 def test_english_loads_no_catalogue():
-    check = "import sys; from oracle.cli.main import run; run(['status']); sys.exit('polib' in sys.modules)"
+    check = "import sys; from oracle.cli.main import run; run(['index', 'status']); sys.exit('polib' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", check], capture_output=True, text=True, check=False, cwd=catalogues.CHECKOUT
     )
@@ -459,7 +458,7 @@ def test_a_translation_that_can_not_be_filled_is_english(wrong):
 @pytest.mark.parametrize(
     ("text", "chinese"),
     [
-        ("No such command 'x'. Did you mean 'y'?", "没有命令 'x'。是不是 'y'？"),
+        ("Missing argument 'ID'.", "缺少参数 'ID'。"),
         ("Invalid value for 'N': 'x' is not a whole number.", "'N' 的值无效：'x' 不是整数。"),
         ("default: 20", "默认：20"),
         ("some other text", "some other text"),

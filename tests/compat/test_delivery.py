@@ -150,7 +150,7 @@ def test_profile_that_is_absent_or_broken_is_one_sentence(crew: Crew, program: s
     Path(crew.profile).unlink()
     done = crew.call(program, *words)
     assert (done.code, done.out) == (2, "")
-    assert "oracle profile init" in done.err
+    assert "oracle project init" in done.err
 
 
 def test_delivery_and_its_codes(crew: Crew):

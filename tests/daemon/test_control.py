@@ -31,7 +31,7 @@ def test_a_daemon_in_the_background_serves_until_it_is_stopped(known: Root, caps
         control.start(known, hold=False)
     found = control.status(known)
     assert (found["running"], found["pid"], found["silent"]) == (True, pid, False)
-    assert run(["metrics", "--memory-dir", known.path]) == 0
+    assert run(["daemon", "metrics", "--memory-dir", known.path]) == 0
     assert "memory_oracle_up 1" in capsys.readouterr().out
     assert control.stop(known) == pid
     assert control.stop(known) == 0

@@ -336,10 +336,10 @@ def test_what_a_tool_refuses_names_nothing_that_a_client_can_not_give(
 @pytest.mark.parametrize(
     ("hint", "told"),
     [
-        ("See `oracle status`.", "See `list_records`."),
+        ("See `oracle index status`.", "See `list_records`."),
         ("See what there is with `oracle handoffs show Q-1`.", "See what there is with `handoffs`."),
         ("Run `oracle doctor`; no record was lost.", "no record was lost."),
-        ("Mount the disk; if it is gone, run `oracle reconcile --accept-removals`.", "Mount the disk."),
+        ("Mount the disk; if it is gone, run `oracle index reconcile --accept-removals`.", "Mount the disk."),
         ("Make it with `oracle init`.", ""),
         ("Name another seat.", "Name another seat."),
     ],

@@ -37,7 +37,7 @@ def test_a_missing_profile_is_one_sentence_with_the_command_that_makes_it(place:
     with pytest.raises(NoProfile) as caught:
         profile.load(place, "demo", {})
     assert caught.value.exit_code == 2
-    assert "oracle profile init --project demo --seats " in caught.value.hint
+    assert "oracle project init demo --seats " in caught.value.hint
 
 
 def test_what_init_writes_is_read_back(place: Root, home: Path) -> None:

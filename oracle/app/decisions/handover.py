@@ -147,7 +147,7 @@ def _text(team: Team, payload: Payload, name: ReceiptName, path: str) -> str:
         f"DECISION_PAYLOAD {name.task_id} from {name.source} to {name.target}, {payload.text('severity')}:"
         f" Read {path}. Choose one of {', '.join(payload.choices)}. Without a choice within"
         f" {payload.text('timeout_minutes')} min {after}."
-        f" What settles it is oracle decision resolve {name.task_id} --project {team.project}."
+        f" What settles it is oracle team decision resolve {name.task_id} --project {team.project}."
     )
 
 

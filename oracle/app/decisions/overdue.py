@@ -1,6 +1,6 @@
 """Decisions that people were asked for, whose time is over and which nobody settled. App room; reads receipts, writes nothing.
 
-Nothing settles them by itself: what the default does may not be undone, so somebody looks and calls `oracle decision resolve`.
+Nothing settles them by itself: what the default does may not be undone, so somebody looks and calls `oracle team decision resolve`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Overdue:
     @property
     def command(self) -> str:
         """The command that settles it."""
-        return f"oracle decision resolve {self.decision_id} --project {self.project}"
+        return f"oracle team decision resolve {self.decision_id} --project {self.project}"
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""

@@ -75,7 +75,7 @@ def _warn_of_no_workflow(context: Context, team: Team, order: Order) -> None:
         if not os.path.exists(workflows.workflow_file(team.profile.tasks_root, order.task_id)):
             context.warn(
                 say(
-                    "{task} has no workflow.md; make it first with `oracle task create {task} --project {project}`",
+                    "{task} has no workflow.md; make it first with `oracle team task create {task} --project {project}`",
                     task=order.task_id,
                     project=team.project,
                 )

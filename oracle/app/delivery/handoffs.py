@@ -163,7 +163,7 @@ def _command(context: Context, team: Team, handoff: Handoff) -> str:
     from shlex import join
 
     state = handoff.state
-    complete = ("complete_handoff", "--profile", team.profile.path, "--source", handoff.answerer)
+    complete = ("oracle", "compat", "complete_handoff", "--profile", team.profile.path, "--source", handoff.answerer)
     deliver = ("oracle", "deliver", "--project", team.project, "--task-id", handoff.task_id, "--target", handoff.asker)
     if state.party is Party.ORACLE:
         return "oracle resume"
@@ -171,7 +171,8 @@ def _command(context: Context, team: Team, handoff: Handoff) -> str:
         aside = responses.conflicts_of(context.root, handoff.task_id)
         return join((*deliver, "--response-file", aside[-1] if aside else "FILE", "--supersede"))
     if state.party is Party.ASKER:
-        return join((*complete, "--target", handoff.asker, "--task-id", handoff.task_id, "--ack-only"))
+        ends = ("--from", handoff.answerer, "--to", handoff.asker)
+        return join(("oracle", "ack", handoff.task_id, "--project", team.project, *ends))
     if state.party is Party.NOBODY:
         return ""
     if handoff.dispatch is not None and handoff.dispatch.asks_people:

@@ -128,7 +128,7 @@ def require_memory(team: Team, seat: str) -> None:
     if not is_memory(team, check_name(seat, "seat")):
         raise OwnershipError(
             say("The seat {seat} writes no responses: they are memory's.", seat=seat),
-            hint=say("Another seat answers what it was asked with `complete_handoff`."),
+            hint=say("Another seat answers what it was asked with `oracle compat complete_handoff`."),
         )
 
 

@@ -17,7 +17,7 @@ _RANKS = (ERROR, WARNING, NOTE)
 CAP = 20
 """Faults of one check that are listed; the rest is counted."""
 
-FIX = "oracle doctor --fix"
+FIX = "oracle doctor --repair"
 
 
 @dataclass(frozen=True, slots=True)

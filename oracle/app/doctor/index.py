@@ -55,7 +55,7 @@ def check_index(patient: Patient) -> Iterator[Check]:
         yield passed("index", waiting if found.behind else sound)
     if found.emptied:
         accept = say(
-            "Mount the disk or name the right Root; if they were really removed: oracle reconcile --accept-removals"
+            "Mount the disk or name the right Root; if they were really removed: oracle index reconcile --accept-removals"
         )
         yield error("tree", found.emptied, accept)
 

@@ -111,7 +111,7 @@ def _repair_shapes(context: Context) -> list[str]:
 def _repair_index(context: Context) -> list[str]:
     found = diagnose(context.root, now_ns=context.clock.now_ns())
     if found.emptied:
-        how = say("If the records were really removed, run `oracle reconcile --accept-removals`.")
+        how = say("If the records were really removed, run `oracle index reconcile --accept-removals`.")
         return [_not_repaired(say("{what} {hint}", what=found.emptied, hint=how))]
     if found.state == DAMAGED:
         context.index.database.discard()

@@ -42,7 +42,7 @@ def require_clean(context: Context, texts: Mapping[str, str], *, what: str) -> N
         )
         raise PrivacyBlocked(
             say("{what} contains something that must not leave: {named}.", what=what, named=named),
-            hint=say("Remove it. `oracle privacy check` checks again."),
+            hint=say("Remove it. `oracle team privacy` checks again."),
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 
+from oracle.errors import InvalidName, NotInMemory
 from oracle.store.root import facts
 from oracle.store.root.facts import Fact
 from oracle.store.root.layout import Root
@@ -38,6 +39,14 @@ def take_inventory(root: Root) -> dict[str, object]:
 def find_fact(context: Context, key: str, project: str = "") -> Fact:
     """Return the fact at a dotted key. Raises NotInMemory."""
     return facts.find(context.root, key, project)
+
+
+def is_fact(context: Context, key: str) -> bool:
+    """Check whether the first part of a dotted key names a fact file of the machine."""
+    try:
+        return bool(facts.find_file(context.root, key.strip().partition(".")[0]))
+    except (InvalidName, NotInMemory):
+        return False
 
 
 def _folders(path: str) -> list[str]:

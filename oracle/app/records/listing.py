@@ -117,7 +117,11 @@ def _meant(name: str, known: Iterable[str]) -> Sentence:
     from difflib import get_close_matches
 
     near = get_close_matches(name, [one for one in set(known) if not one.startswith(("_", "."))], n=1)
-    return say("Did you mean {name}? See `oracle status`.", name=near[0]) if near else say("See `oracle status`.")
+    return (
+        say("Did you mean {name}? See `oracle index status`.", name=near[0])
+        if near
+        else say("See `oracle index status`.")
+    )
 
 
 def _folders(path: str) -> list[str]:

@@ -26,13 +26,13 @@ _LIKELY = 0.6
 """How alike two names are, from 0 to 1, when one may be meant by the other."""
 
 
-def find(context: Context, text: str) -> str:
+def find(context: Context, text: str, *, fresh: bool = False) -> str:
     """Return the record or entity that a person named and that links may lead to. Raises NotInMemory, UsageError.
 
     A record's name without its stamp, or the words of its title, will do. Of several the newest is taken, with a warning.
     """
     name = resolve(context, text)
-    return context.index.find(lambda connection: find_target(context, connection, name))
+    return context.index.find(lambda connection: find_target(context, connection, name), fresh=fresh)
 
 
 def titled(context: Context, titles: Iterable[str]) -> dict[str, str]:
@@ -114,7 +114,7 @@ def find_target(context: Context, connection: Connection, name: str) -> str:
     if is_entity(name):
         raise NotInMemory(
             say("not_in_memory_db: no record mentions {name}.", name=name),
-            hint=_likely_entities(connection, name) or say("See what is mentioned with `oracle entities`."),
+            hint=_likely_entities(connection, name) or say("See what is mentioned with `oracle list --entities`."),
         )
     return find_record(context, connection, name)
 
@@ -180,7 +180,7 @@ def _advise(connection: Connection, name: str) -> Sentence:
             return say(
                 "This is an entity; ask `oracle backlinks {name}` ({count}).", name=_word(name), count=_count(count)
             )
-        return _likely_entities(connection, name) or say("No record mentions it; see `oracle entities`.")
+        return _likely_entities(connection, name) or say("No record mentions it; see `oracle list --entities`.")
     others = names.entities_alike(connection, name) or [
         (target, query.count_backlinks(connection, target)) for target in _entities_in(name)
     ]

@@ -1,6 +1,6 @@
 """Print `index.json` and the projects' `_index/` from the records, for programs that read those files.
 
-Nothing of ours reads them back. They are printed when asked for (`scan_index`, `oracle reconcile --publish`) and never by
+Nothing of ours reads them back. They are printed when asked for (`scan_index`, `oracle index reconcile --publish`) and never by
 a write: each holds all records of its project, so that a write would cost more the more there are.
 """
 

@@ -1,4 +1,7 @@
-"""Register projects with their repositories, list them, and archive those that are over."""
+"""Projects: which there are, where their repositories lie, who works on them, which are over.
+
+A project is known by an entry in the registry, by a profile, or by both.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ import os
 from oracle.domain.names.seats import MEMORY
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
-from oracle.errors import NotFound, UsageError
+from oracle.errors import NoProfile, NotFound, OracleError, UsageError
 from oracle.scan.sanitize import clean
-from oracle.store.root import projects, registry
+from oracle.store.root import profile, projects, registry
+from oracle.store.root.profile import Profile
 from oracle.wording import say
 
 TYPE_CHECKING = False
@@ -25,21 +29,38 @@ _FIELDS = ("repo_path", "primary_seat", "primary_seat_tool", "template_name", "t
 
 @value
 class Registered:
-    """A project in the registry. After a change, `outcome` is added, changed or unchanged."""
+    """A project with its registry entry and its profile; `outcome` is added, changed or unchanged after a change."""
 
     name: str
     entry: Mapping[str, object]
     repository: str
     outcome: str = ""
+    profile: Profile | None = None
 
     @property
     def status(self) -> str:
         """Active, archived or broken; active if the entry does not say."""
         return str(self.entry.get("status") or ACTIVE)
 
+    @property
+    def seats(self) -> tuple[str, ...]:
+        """The seats that its profile names."""
+        return self.profile.seats if self.profile else ()
+
+    @property
+    def place(self) -> str:
+        """The folder of its repository, else the one that the registry names although it does not exist."""
+        return self.repository or str(self.entry.get("repo_path") or "")
+
     def as_json(self) -> dict[str, object]:
-        """Return the JSON form: the entry without credentials, its status, and the folder of its repository."""
-        values = {**clean(dict(self.entry)), "status": self.status, "repository": self.repository or None}
+        """Return the JSON form: the entry, its texts without credentials, the folder of the repository, and the profile."""
+        values = {
+            "name": self.name,
+            **clean(dict(self.entry)),
+            "status": self.status,
+            "repository": self.repository or None,
+        }
+        values["profile"] = _profile_json(self.profile) if self.profile else None
         return {**values, "outcome": self.outcome} if self.outcome else values
 
 
@@ -74,36 +95,54 @@ def add(context: Context, name: str, stated: Mapping[str, str]) -> Registered:
 
 
 def archive(context: Context, name: str) -> Registered:
-    """Mark a project as archived. Its records stay. Raises NotFound for an unregistered project."""
+    """Mark a project as archived. Its records stay. Raises as `find` does."""
     project = check_name(name, "project")
     find(context, project)
-    return _change(context, project, lambda before: {**before, "status": ARCHIVED})
+    moment = context.stamp()
+    return _change(context, project, lambda before: {**(before or _new(project, MEMORY, moment)), "status": ARCHIVED})
 
 
 def find(context: Context, name: str) -> Registered:
-    """Return a registered project. Raises NotFound, InvalidName, and for an unreadable registry InvalidRecord or DiskFailure."""
+    """Return a project. Raises NotFound for an unknown one, and InvalidName, InvalidProfile, InvalidRecord, DiskFailure."""
     project = check_name(name, "project")
     registry.require_readable(projects.folder(context.root, os.environ))
-    entry = projects.entry(context.root, project, os.environ)
-    if not entry:
+    try:
+        found = _known(context, project, profile.load(context.root, project, os.environ))
+    except NoProfile:
+        found = _known(context, project, None)
+    if not found.entry and not found.profile:
         raise NotFound(
             say("{project} is not registered.", project=project), hint=say("Register it with `oracle project add`.")
         )
-    return Registered(project, entry, projects.repository(context.root, project, os.environ))
+    return found
 
 
 def list_all(context: Context, *, with_archived: bool = False) -> list[Registered]:
-    """Return the registered projects by name, archived ones only on request. Raises the errors of an unreadable registry."""
+    """Return the projects by name; archived ones only when they are asked for. A profile that can't be read is left out.
+
+    Raises InvalidRecord or DiskFailure when the registry can't be read.
+    """
     registry.require_readable(projects.folder(context.root, os.environ))
-    found = [
-        Registered(
-            name,
-            projects.entry(context.root, name, os.environ),
-            projects.repository(context.root, name, os.environ),
-        )
-        for name in projects.names(context.root, os.environ)
-    ]
+    names = {*projects.names(context.root, os.environ), *profile.projects(context.root)}
+    found = [_known(context, name, _profile(context, name)) for name in sorted(names)]
     return [item for item in found if with_archived or item.status != ARCHIVED]
+
+
+def _known(context: Context, name: str, found: Profile | None) -> Registered:
+    entry = projects.entry(context.root, name, os.environ)
+    return Registered(name, entry, projects.repository(context.root, name, os.environ), profile=found)
+
+
+def _profile(context: Context, name: str) -> Profile | None:
+    try:
+        return profile.load(context.root, name, os.environ)
+    except OracleError:
+        return None
+
+
+def _profile_json(found: Profile) -> dict[str, object]:
+    places = ("path", "repo_root", "tasks_root", "handoff_dir")
+    return {**{key: getattr(found, key) for key in places}, "seats": {seat: found.role(seat) for seat in found.seats}}
 
 
 def _new(project: str, seat: str, moment: str) -> dict[str, object]:

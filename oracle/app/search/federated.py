@@ -191,7 +191,7 @@ def search_everything(
 
 
 def keys_of_facts(context: Context, term: str) -> list[str]:
-    """Return up to three keys of facts in which `term` stands, or in whose value it does, as `oracle get` takes them."""
+    """Return up to three keys of facts in which `term` stands, or in whose value it does, as `oracle show` takes them."""
     found = (
         f"{match['file'].removeprefix('machine/')}.{match['path']}" for match in facts.search(context.root, term, [])
     )

@@ -66,7 +66,7 @@ def synthesise(context: Context, project: str, peer: str, *, task_id: str = "", 
     if not found:
         raise NotFound(
             say("The peer {peer} delivered nothing to {project}.", peer=peer[:80], project=project),
-            hint=say("See `oracle peers list --project P`."),
+            hint=say("See `oracle team peers list --project P`."),
         )
     if len(found) > 1:
         tasks = ", ".join(one.task_id or "(none)" for one in found)

@@ -1,7 +1,7 @@
 """Send a message to the people of a project by Feishu: off unless the owner of the Root switched it on. App room.
 
 The program `lark-cli` sends it; it gets the text as one argument, never by a shell, and of our environment what it needs. The
-text passes the privacy guard first, so that nothing leaves that `oracle privacy check` would name.
+text passes the privacy guard first, so that nothing leaves that `oracle team privacy` would name.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ Each seat reports in the summary of its completion:
 
 - its role;
 - its boundary: what it may write and what not;
-- its closeout: `complete_handoff`, then a word to the planner;
+- its closeout: `oracle compat complete_handoff`, then a word to the planner;
 - when it starts a fan-out;
 - its relay: from whom work comes and to whom it goes.
 
@@ -137,7 +137,7 @@ def _last(team: Team) -> str:
     if not names:
         raise NotFound(
             say("No chain was rehearsed in {project}.", project=team.project),
-            hint=say("Begin with `oracle rehearse --project {project}`.", project=team.project),
+            hint=say("Begin with `oracle team rehearse start --project {project}`.", project=team.project),
         )
     return names[-1]
 

@@ -63,7 +63,7 @@ def _spoken(language: str) -> str:
 
 def _complain(asked: str) -> None:
     """Say once that the file names a language of which there is none; not to a shell that completes a line."""
-    from oracle.cli.printing import tell, visible
+    from oracle.cli.output import tell, visible
 
     if "_ORACLE_COMPLETE" not in os.environ:
         fault = say("{settings}: {fault}", settings=SETTINGS, fault=no_language(asked))

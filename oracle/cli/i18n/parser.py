@@ -17,8 +17,6 @@ ERRORS = templates(
     "Missing command.",
     "No such option: {name} (Possible options: {near})",
     "No such option: {name}",
-    "No such command {name}. Did you mean {near}?",
-    "No such command {name}.",
     "Got unexpected extra argument(s) ({words})",
     "Option {name} requires an argument.",
     "Option {name} does not take a value.",
@@ -27,7 +25,7 @@ ERRORS = templates(
     "{value} is not a whole number.",
     "{value} is not a number.",
     "{value} is too small; {least} is the least.",
-    "{value} is not in the range {range}.",
+    "{value} is not between {least} and {most}.",
 )
 """What the parser says about a command line. The first template that fits a text is taken."""
 

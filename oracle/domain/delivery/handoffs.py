@@ -77,7 +77,7 @@ _STATES = {
     Step.NONE: (Party.NOBODY, say("Nothing to do."), 0),
     Step.OPEN: (
         Party.ANSWERER,
-        say("Read the dispatch and answer it: `complete_handoff`, the memory seat `oracle deliver`."),
+        say("Read the dispatch and answer it: `oracle compat complete_handoff`, the memory seat `oracle deliver`."),
         3 * _DAY,
     ),
     Step.CLAIMED: (Party.ANSWERER, say("Finish the answer that was begun."), 3 * _DAY),
@@ -99,7 +99,7 @@ _STATES = {
         say("Send the wake-up that is still pending, which an acknowledgement ends too: `oracle resume`."),
         _HOUR,
     ),
-    Step.CONSUMED: (Party.ASKER, say("Read the answer and acknowledge it: `complete_handoff --ack-only`."), 3 * _DAY),
+    Step.CONSUMED: (Party.ASKER, say("Read the answer and acknowledge it: `oracle ack`."), 3 * _DAY),
     Step.CONFLICT: (
         Party.OPERATOR,
         say("Decide between the answer that stands and the one that was kept aside: `oracle deliver --supersede`."),
@@ -108,7 +108,7 @@ _STATES = {
     Step.ACKED: (Party.NOBODY, say("Nothing to do."), 0),
 }
 
-_DECIDE = say("Read the question and settle it: `oracle decision resolve`.")
+_DECIDE = say("Read the question and settle it: `oracle team decision resolve`.")
 
 
 def state(pieces: Collection[Piece]) -> State:

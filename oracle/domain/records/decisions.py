@@ -60,7 +60,7 @@ class Payload:
 def resolve_command(decision_id: str, project: str, payload: Payload) -> str:
     """Return the command that settles a decision; its choices stand where one of them belongs."""
     choices = "|".join(payload.choices)
-    return f"oracle decision resolve {decision_id} --project {project} --choose {quote(choices)}"
+    return f"oracle team decision resolve {decision_id} --project {project} --choose {quote(choices)}"
 
 
 def split_seat(name: str) -> tuple[str, str]:

@@ -50,7 +50,7 @@ def read(tasks_root: str, task_id: str) -> str:
     if raw is None:
         raise NotFound(
             say("{path} is not there.", path=path),
-            hint=say("Make it with `oracle task create {task_id} --project PROJECT`.", task_id=task_id),
+            hint=say("Make it with `oracle team task create {task_id} --project PROJECT`.", task_id=task_id),
         )
     return raw.decode("utf-8", "surrogateescape")
 

@@ -88,7 +88,7 @@ def find_file(root: Root, name: str, project: str = "") -> tuple[str, bool]:
             checked=checked,
             path=root.path,
         ),
-        hint=say("See what there is with `oracle status`."),
+        hint=say("See what there is with `oracle index status`."),
     )
 
 
@@ -138,7 +138,9 @@ def find(root: Root, key: str, project: str = "") -> Fact:
     if value is MISSING:
         raise NotInMemory(
             say("not_in_memory_db: not_found: {key}", key=key),
-            hint=say("{path} holds no such key; see `oracle get {name}`.", path=path, name=_asked(name, path, project)),
+            hint=say(
+                "{path} holds no such key; see `oracle show {name}`.", path=path, name=_asked(name, path, project)
+            ),
         )
     return Fact(value, path, legacy=legacy)
 

@@ -90,7 +90,7 @@ def load(root: Root, project: str, environ: Mapping[str, str]) -> Profile:
         raise NoProfile(
             say("The project {name} has no profile at {path}.", name=name, path=path),
             hint=say(
-                "Make one with `oracle profile init --project {name} --seats memory,planner,builder,reviewer`.",
+                "Make one with `oracle project init {name} --seats memory,planner,builder,reviewer`.",
                 name=name,
             ),
         )
@@ -105,10 +105,7 @@ def load_file(root: Root, path: str, environ: Mapping[str, str]) -> Profile:
     if raw is None:
         raise NoProfile(
             say("There is no profile at {path}.", path=path),
-            hint=say(
-                "Name another with --profile, or make one with `oracle profile init --project P --seats "
-                "memory,planner`."
-            ),
+            hint=say("Name another with --profile, or make one with `oracle project init P --seats memory,planner`."),
         )
     try:
         table = tomllib.loads(raw.decode("utf-8-sig"))
@@ -139,7 +136,7 @@ def _require_keys(path: str, table: Mapping[str, object]) -> None:
         what += [say("has no text in {keys}", keys=wrong)] if wrong else []
         raise InvalidProfile(
             say("The profile {path} {what}.", path=path, what=joined(" and ", what)),
-            hint=say("Add the keys; `oracle profile init --project P --seats …` shows a whole one."),
+            hint=say("Add the keys; `oracle project init P --seats …` shows a whole one."),
         )
 
 

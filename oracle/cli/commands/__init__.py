@@ -1,0 +1,1 @@
+"""The commands of `oracle`, one module a word; each has its parser as `app`."""

@@ -1,0 +1,171 @@
+"""`oracle ask`: ask a seat, or answer from disk at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from oracle.cli import completion
+from oracle.cli.arguments import read_body
+from oracle.cli.options import NoNotify, Project, Secrets, argument, option, single
+from oracle.cli.output import emphasise, headed, indented, mark_cuts, visible, write_out
+from oracle.cli.session import Call, note_wake_up
+from oracle.errors import NotInFederation, NotInMemory, UsageError
+from oracle.wording import Sentence, joined, say, say_many
+
+if TYPE_CHECKING:
+    from oracle.api import Oracle
+    from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply, Synthesis
+    from oracle.app.codebase.stale_names import Checked
+    from oracle.store.root.layout import Root
+
+app = single()
+
+
+@app.add(example="oracle ask --now 'Why do webhooks retry twice?'")
+def ask(
+    call: Call,
+    question: Annotated[str, argument("QUESTION", "The question; - is standard input.")],
+    *,
+    now: Annotated[bool, option("--now", "Answer from disk at once; no seat is asked.")] = False,
+    project: Project = "",
+    source: Annotated[str, option("--from SEAT", "The seat that asks.", completion.members)] = "",
+    seat: Annotated[str, option("--seat SEAT", "--now: only what this seat knows.", completion.seats)] = "",
+    no_synthesis: Annotated[bool, option("--no-synthesis", "--now: quotes alone.")] = False,
+    target: Annotated[str, option("--target SEAT", "The seat that answers.", completion.members)] = "memory",
+    task_id: Annotated[str, option("--task-id ID", "The task's id; else one is made.", completion.tasks)] = "",
+    reply_to: Annotated[str, option("--reply-to SEAT", "Who gets the answer, if not --from.", completion.members)] = "",
+    no_notify: NoNotify = False,
+    secrets: Secrets = "refuse",
+) -> None:
+    """Answer from disk at once, or ask a seat."""
+    text = read_body(None, None, "-") if question == "-" else question
+    if now:
+        if source or task_id or reply_to or target != "memory":
+            raise UsageError(
+                say("With --now no seat is asked."), hint=say("Leave --from, --target, --task-id and --reply-to out.")
+            )
+        _answer_now(call, text, project=project, seat=seat, in_prose=not no_synthesis)
+        return
+    _require_ends(project, source)
+    if seat or no_synthesis:
+        raise UsageError(
+            say("--seat and --no-synthesis belong to --now."), hint=say("The seat that is asked is --target.")
+        )
+    from oracle.app.delivery.order import QUERY, Order
+
+    order = Order(
+        *(project, task_id, source, target, text),
+        reply_to=reply_to,
+        kind=QUERY,
+        notifies=not no_notify,
+        secrets=secrets,
+    )
+    with call.oracle() as oracle:
+        made = oracle.dispatch(order)
+    call.answer(made.as_json(), made.name.task_id)
+    call.note(say("receipt: {receipt_path}", receipt_path=made.receipt_path))
+    note_wake_up(call, made.wake_up)
+
+
+def _require_ends(project: str, source: str) -> None:
+    """Raise UsageError unless a question to a seat names its project and who asks."""
+    if not project or not source:
+        missing = "--project" if not project else "--from"
+        raise UsageError(
+            say("Missing option '{missing}'.", missing=missing),
+            hint=say("See `oracle ask --help`, or answer at once with --now."),
+        )
+
+
+def _answer_now(call: Call, question: str, *, project: str, seat: str, in_prose: bool) -> None:
+    """Answer from disk and print it. Raises NotInMemory or NotInFederation where there is no answer; JSON holds the reply."""
+    with call.oracle() as oracle:
+        reply = oracle.answer(question, project=project, seat=seat)
+        reply = oracle.synthesise(reply) if in_prose else reply
+        absence = _absence(oracle, project, seat) if reply.status == NotInFederation.code else ""
+        standing, root = oracle.standing() if call.as_json else {}, oracle.root
+    document = {**reply.as_json(), **standing}
+    if reply.status != "answered":
+        call.beside_error = document
+        raise _none(reply, absence)
+    if call.as_json:
+        call.print_json(document)
+        return
+    write_out("\n".join(_paragraphs(reply, root)))
+    for item in reply.replaced:
+        call.note(_not_quoted(item))
+
+
+def _not_quoted(item: Replaced) -> Sentence:
+    slug, status = item.record.slug, item.record.effective_status
+    if not item.by:
+        return say("not quoted: {slug} is {status}", slug=slug, status=status)
+    by = joined(", then ", item.by)
+    return say("not quoted: {slug} is {status} by {by}", slug=slug, status=status, by=by)
+
+
+def _absence(oracle: Oracle, project: str, seat: str) -> str:
+    """Return what a person may do who named a project or a seat that has no folder, "" when both have one by now."""
+    from oracle.app.records import listing
+
+    try:
+        listing.require_present(oracle, listing.check_filters({"project": project, "seat": seat}))
+    except NotInFederation as error:
+        return error.hint
+    return ""
+
+
+def _none(reply: Reply, absence: str) -> NotInMemory | NotInFederation:
+    kind = NotInFederation if reply.status == NotInFederation.code else NotInMemory
+    sentence = say("{status}: {reason}.", status=reply.status, reason=reply.reason)
+    near = joined("; ", map(_near, reply.nearest))
+    hint = say("Nearest, but no answer: {near}.", near=near) if near else ""
+    if absence and hint:
+        hint = say("{what} {hint}", what=absence, hint=hint)
+    return kind(sentence, hint=hint or absence or say("Ask in other words, or ask a seat with --from."))
+
+
+def _near(item: Near) -> str:
+    return f"{item.record.path}:{item.lines[0]}-{item.lines[1]} ({item.record.title})"
+
+
+def _paragraphs(reply: Reply, root: Root) -> list[str]:
+    prose = []
+    if reply.synthesis is not None and reply.synthesis.text:
+        head = emphasise(visible(_made_by(reply.synthesis)))
+        prose = [f"{head}\n{indented(reply.synthesis.text)}\n"]
+    return [*prose, *map(_fact, reply.facts), *(_claim(item, root.join(item.quote.path)) for item in reply.claims)]
+
+
+def _made_by(synthesis: Synthesis) -> Sentence:
+    program, dropped = synthesis.command[0], synthesis.dropped
+    if not dropped:
+        return say("synthesised by {program}", program=program)
+    return say_many(
+        "synthesised by {program}, {n} sentence dropped",
+        "synthesised by {program}, {n} sentences dropped",
+        n=dropped,
+        program=program,
+    )
+
+
+def _fact(item: CitedFact) -> str:
+    return f"{emphasise(visible(f'[{item.handle}] {item.path}'))}\n{indented(f'{item.key} = {item.text}')}\n"
+
+
+def _claim(item: Cited, path: str) -> str:
+    record = item.record
+    place = f"{item.quote.path}:{item.quote.lines[0]}-{item.quote.lines[1]}"
+    about = ", ".join(filter(None, (record.kind, record.seat_shown, record.sort_ts[:10], record.effective_status)))
+    marks: list[str] = []
+    marks += [say("[contradicts {others}]", others=item.contradicts)] if item.contradicts else []
+    marks += [say("[in the place of {others}]", others=item.stands_for)] if item.stands_for else []
+    marks += [say("[said in {others} too]", others=item.said_in)] if item.said_in else []
+    marks += _marks(item.checked)
+    head = headed(f"[{item.handle}] {place}", [f"{record.title} ({about})", *marks])
+    return f"{head}\n{indented(mark_cuts(item.quote.text, path, item.quote.lines))}\n"
+
+
+def _marks(checked: Checked) -> list[str]:
+    names = [f"{item.named.name} {item.liveness.value}" for item in checked.worst_names]
+    return [f"[{'; '.join(names)}]"] if names else []

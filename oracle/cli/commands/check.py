@@ -1,0 +1,129 @@
+"""`oracle check`: list records that people should look at. Nothing is changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from oracle.cli import completion
+from oracle.cli.listing import record_json, records_table, with_chains
+from oracle.cli.options import Fresh, Full, Project, option, single
+from oracle.cli.output import Table, emphasise, print_table, visible, write_out
+from oracle.cli.session import Call
+from oracle.errors import UsageError
+from oracle.wording import say, say_each, say_many
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.api import Oracle
+
+    Found = tuple[object, Table, str]
+    """What a check found: its JSON, its table and a note."""
+
+app = single()
+
+
+@app.add(example="oracle check --only orphans,stale --project shop")
+def check(
+    call: Call,
+    *,
+    only: Annotated[
+        list[str] | None,
+        option(
+            "--only CHECK", "orphans, unresolved, stale or review; repeatable.", completion.listed(completion.checks)
+        ),
+    ] = None,
+    project: Project = "",
+    full: Full = False,
+    fresh: Fresh = False,
+) -> None:
+    """List orphans, broken links, stale records and open reviews."""
+    names = [name.strip() for text in only or ["orphans,unresolved,stale,review"] for name in text.split(",")]
+    for name in names:
+        if name not in CHECKS:
+            raise UsageError(
+                say("Unknown check {name!r}.", name=name), hint=say("Choose of {choices}.", choices=list(CHECKS))
+            )
+    found: dict[str, Found] = {}
+    with call.oracle(names[0] if len(names) == 1 else "checks") as oracle:
+        for name in dict.fromkeys(names):
+            found[name] = CHECKS[name](call, oracle, project, fresh)
+    if call.as_json:
+        call.print_json({**{name: document for name, (document, *_) in found.items()}, **call.standing})
+        return
+    for at, (name, (_, table, note)) in enumerate(found.items()):
+        if len(found) > 1:
+            write_out("\n" * bool(at) + emphasise(visible(f"{name} ({len(table.rows)})")) + "\n")
+        print_table(Table(*(table.headings, table.rows, table.faint, table.stacked, table.names, full)))
+        if note:
+            call.note(note)
+
+
+def _orphans(call: Call, oracle: Oracle, project: str, fresh: bool) -> Found:
+    """Find records without links to or from others, newest first."""
+    records = with_chains(oracle, oracle.orphans(project, fresh=fresh)[::-1])
+    note = "" if records else say("no record stands alone")
+    return [record_json(*item) for item in records], records_table(records), note
+
+
+def _unresolved(call: Call, oracle: Oracle, project: str, fresh: bool) -> Found:
+    """Find links to records that do not exist."""
+    rows = oracle.unresolved(project, fresh=fresh)
+    if not rows and project:
+        oracle.records({"project": project}, limit=1)  # raises when there is no such project
+    titled = oracle.titled(ref for _, _, _, ref, _, _ in rows)
+    names = ("from", "path", "type", "ref", "line", "to", "titled")
+    found = [dict(zip(names, (*row, titled.get(row[3]) or None), strict=True)) for row in rows]
+    cells = [(slug, str(line), kind, ref, to, titled.get(ref, "")) for slug, _, kind, ref, line, to in rows]
+    headings = say_each("source", "line", "type", "as written", "target", "titled so")
+    note = "" if rows else say("every link to a record leads somewhere")
+    return found, Table(headings, cells, stacked=(0, 4, 3, 5), names=(0, 4, 5)), note
+
+
+def _stale(call: Call, oracle: Oracle, project: str, fresh: bool) -> Found:
+    """Find records that name what their repository no longer has."""
+    found = oracle.stale(project, fresh=fresh)
+    if missing := [name for name, path in found.repositories if not path]:
+        call.warn(
+            say(
+                "no repository of {names} exists: neither `repo_path` in projects.json nor `repo_root` in the "
+                "profile names a folder; `oracle project add` does",
+                names=missing,
+            )
+        )
+    rows = [
+        (item.record.slug, str(one.named.line), one.named.sort.value, one.named.name, one.liveness.value, one.detail)
+        for item in found.records
+        for one in item.worst_names
+    ]
+    note = say_many(
+        "{n} name looked up, {unchecked} unchecked",
+        "{n} names looked up, {unchecked} unchecked",
+        n=found.looked_up,
+        unchecked=found.unchecked,
+    )
+    headings = say_each("slug", "line", "what", "name", "it is", "detail")
+    return found.as_json(), Table(headings, rows, stacked=(3, 0, 5), names=(0,)), note
+
+
+def _review(call: Call, oracle: Oracle, project: str, fresh: bool) -> Found:
+    """Find records between which people should decide."""
+    found = oracle.review(project, fresh=fresh)
+    rows = [
+        (
+            *(item.sort.value, item.record.slug, item.other.slug),
+            *("" if item.likeness is None else f"{item.likeness:.2f}", item.sentence),
+        )
+        for item in found
+    ]
+    note = "" if found else say("nothing waits for a decision of people")
+    headings = say_each("what", "record", "other", "alike", "it")
+    return [item.as_json() for item in found], Table(headings, rows, stacked=(1, 2, 4), names=(1, 2)), note
+
+
+CHECKS: dict[str, Callable[[Call, Oracle, str, bool], Found]] = {
+    "orphans": _orphans,
+    "unresolved": _unresolved,
+    "stale": _stale,
+    "review": _review,
+}

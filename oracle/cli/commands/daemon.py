@@ -1,0 +1,168 @@
+"""`oracle daemon`: the process that follows the files and answers questions."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oracle.cli.options import group, option
+from oracle.cli.output import Table, print_line, visible_lines, write_out
+from oracle.cli.session import Call
+from oracle.wording import say, say_each
+
+if TYPE_CHECKING:
+    from oracle.store.root.layout import Root
+
+Hold = Annotated[bool, option("--hold", "Keep questions open that nobody answers.")]
+
+app = group("Run the daemon, which follows the files and answers.", example="oracle daemon start")
+
+
+@app.add("start", example="oracle daemon start --hold")
+def start(call: Call, *, hold: Hold = False) -> None:
+    """Serve the Root in the background."""
+    from oracle.daemon import control
+
+    with call.waiting:
+        pid = control.start(_root(call), hold=hold)
+    call.answer({"pid": pid}, say("serving as process {pid}", pid=pid))
+
+
+@app.add("stop", example="oracle daemon stop")
+def stop(call: Call) -> None:
+    """Stop the daemon after its current step."""
+    from oracle.daemon import control
+
+    with call.waiting:
+        pid = control.stop(_root(call))
+    told = say("stopped process {pid}", pid=pid) if pid else say("no daemon was running")
+    call.answer({"stopped": bool(pid), "pid": pid or None}, told)
+
+
+@app.add("status", example="oracle daemon status --json")
+def status(call: Call) -> None:
+    """Tell how the daemon is; exit 1 when none runs."""
+    from oracle.daemon import control
+
+    found = control.status(_root(call))
+    call.answer(found, Table(say_each("what", "value"), _told(found)) if found["running"] else say("not running"))
+    if not found["running"]:
+        raise typer.Exit(1)
+
+
+@app.add("logs", example="oracle daemon logs --lines 50")
+def logs(call: Call, *, lines: Annotated[int, option("--lines N", "The last N lines; 0 is all.", min=0)] = 20) -> None:
+    """Print the last lines of the daemon's log."""
+    from oracle.daemon import control
+
+    found = control.logs(_root(call), lines)
+    told = ["  ".join(str(entry.get(key, "")) for key in ("ts", "level", "message")) for entry in found]
+    call.answer({"lines": found}, told)
+
+
+@app.add("run", example="oracle daemon run --once")
+def run(
+    call: Call,
+    *,
+    once: Annotated[bool, option("--once", "Do once what is due, as for cron.")] = False,
+    hold: Hold = False,
+) -> None:
+    """Serve the Root in the foreground, until interrupted."""
+    from oracle.daemon.__main__ import echo
+    from oracle.daemon.serve import Daemon
+
+    daemon = Daemon(_root(call), hold=hold)
+    daemon.log.addHandler(echo(logging.WARNING if once else logging.INFO))
+    if not once:
+        daemon.run()
+        return
+    numbers = daemon.once()
+    if call.as_json:
+        call.print_json(numbers)
+        return
+    for kind, number in {**_counted(numbers, "counts"), **_counted(numbers, "queue")}.items():
+        write_out(f"{kind}\t{number}\n")
+
+
+@app.add("install", example="oracle daemon install --dry-run")
+def install(
+    call: Call,
+    *,
+    hold: Hold = False,
+    manager: Annotated[str, option("--manager systemd|launchd", "What starts the daemon.")] = "",
+    dry_run: Annotated[bool, option("--dry-run", "Write nothing; print the unit.")] = False,
+) -> None:
+    """Write a systemd unit or a launchd plist for the daemon."""
+    from oracle.daemon import service
+
+    made = service.unit(_root(call), hold=hold, manager=manager or service.own_manager(), environ=os.environ)
+    changed = False if dry_run else service.install(made)
+    if call.as_json:
+        call.print_json({"path": made.path, "changed": changed, "unit": made.text, "enable": made.enable})
+        return
+    if dry_run:
+        write_out(visible_lines(made.text))
+        return
+    print_line(say("written: {path}", path=made.path) if changed else say("unchanged: {path}", path=made.path))
+    call.note(say("enable it with: {enable}", enable=made.enable))
+
+
+@app.add("metrics", example="oracle daemon metrics")
+def metrics(call: Call) -> None:
+    """Print the daemon's numbers for Prometheus."""
+    from oracle.daemon import control
+    from oracle.daemon.metrics import render
+
+    found = control.status(_root(call))
+    if call.as_json:
+        call.print_json(found)
+    else:
+        write_out(render(found))
+
+
+def _root(call: Call) -> Root:
+    from oracle.api import Oracle
+
+    root = Oracle.open(call.memory_dir).root
+    root.require()
+    return root
+
+
+def _counted(numbers: dict[str, object], key: str) -> dict[str, object]:
+    found = numbers.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _told(found: dict[str, object]) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = [
+        (say("process"), str(found.get("pid"))),
+        (say("uptime"), say("{seconds} s", seconds=found.get("uptime_seconds", "?"))),
+    ]
+    for key in ("watching", "index", "queue", "lag_seconds", "counts", "process"):
+        table = _counted(found, key)
+        rows += [(f"{key.removesuffix('_seconds')} {name}", _cell(item)) for name, item in table.items() if item != ""]
+    errors = found.get("last_errors")
+    for item in errors if isinstance(errors, list) else []:
+        rows.append(
+            (
+                say("error"),
+                say(
+                    "{moment} {item}: {message}",
+                    moment=item.get("ts"),
+                    item=item.get("item"),
+                    message=str(item.get("message")),
+                ),
+            )
+        )
+    if found["silent"]:
+        rows.append((say("silent for"), say("{seconds} s", seconds=found["age_seconds"])))
+    return rows
+
+
+def _cell(item: object) -> str:
+    if item is None:
+        return say("none yet")
+    return ", ".join(map(str, item)) if isinstance(item, list) else str(item)

@@ -1,0 +1,172 @@
+"""`oracle graph`: walk the graph, and print it as a tree, text, Mermaid, Graphviz or JSON.
+
+A name is a label there, never a piece of the language.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+from oracle.cli.listing import chain_json, check_types, replaced_by
+from oracle.cli.options import Fresh, Full, Target, Types, option, single
+from oracle.cli.output import is_terminal, shorten, visible, wrap, write_out
+from oracle.cli.session import Call
+from oracle.errors import UsageError
+from oracle.wording import joined, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from oracle.domain.links.graph import Step, Walk
+
+    Chains = Mapping[str, Sequence[str]]
+    Marks = Mapping[str, str]
+    """Which nodes do not hold: missing, superseded or retired."""
+
+_PLAIN_IN_MERMAID = " ._-/:+@,()=!?"
+
+app = single()
+
+
+@app.add(example="oracle graph retry-webhooks --depth 2 --direction both")
+def graph(
+    call: Call,
+    target: Target,
+    *,
+    depth: Annotated[int, option("--depth N", "How many steps to walk.", min=0, max=32)] = 1,
+    direction: Annotated[
+        str, option("--direction out|in|both", "Which way to walk (default out; in from an entity).")
+    ] = "",
+    types: Types = None,
+    form: Annotated[str, option("--format text|json|mermaid|dot", "How to print it (a tree on a terminal).")] = "text",
+    full: Full = False,
+    fresh: Fresh = False,
+) -> None:
+    """Walk the graph from a record or an entity."""
+    wanted = check_types(types)
+    call.as_json = call.as_json or form == "json"
+    if form not in ("json", *FORMS):
+        raise UsageError(say("Unknown format {form!r}.", form=form), hint=say("Choose text, json, mermaid or dot."))
+    with call.oracle("edges") as oracle:
+        name = oracle.find(target, fresh=fresh)
+        direction = direction or ("in" if name.startswith("entity:") else "out")  # nothing leads out of an entity
+        walk = oracle.graph(name, depth=depth, direction=direction, types=wanted)
+        chains, marks = oracle.chains(walk.nodes), oracle.marks(walk.nodes)
+    if call.as_json:
+        call.print_json({**as_json(walk, chains, marks), **call.standing})
+    elif form == "text" and is_terminal(sys.stdout):
+        write_out(as_tree(walk, marks, is_full=full))
+    else:
+        write_out(FORMS[form](walk, chains, marks))
+
+
+def as_json(walk: Walk, chains: Chains, marks: Marks) -> dict[str, object]:
+    """Return the JSON form of a walk."""
+    edges = [
+        {
+            "from": edge.source,
+            "to": edge.target,
+            "type": edge.type,
+            "snippet": edge.snippet,
+            "depth": edge.depth,
+            "resolved": marks.get(edge.target) != "missing",
+        }
+        for edge in walk.edges
+    ]
+    return {
+        "root": walk.root,
+        "depth": walk.depth,
+        "nodes": list(walk.nodes),
+        "edges": edges,
+        "statuses": dict(marks),
+        "chains": {name: chain_json(chain)["chain"] for name, chain in chains.items()},
+    }
+
+
+def as_tree(walk: Walk, marks: Marks, *, is_full: bool = False) -> str:
+    """Return the walk as a tree for a terminal: each edge below the node nearer to the start; `←` leads to that node."""
+    short = {} if is_full else shorten(walk.nodes)
+    columns = shutil.get_terminal_size().columns
+    branches = _branches(walk)
+
+    def label(name: str) -> str:
+        mark = f" [{marks[name]}]" if name in marks else ""
+        return visible(short.get(name, name)) + mark
+
+    def below(node: str, indent: str) -> Iterator[str]:
+        for at, (edge, name, is_new) in enumerate(branches.get(node, [])):
+            is_last = at == len(branches[node]) - 1
+            arrow = "→" if edge.source == node else "←"
+            deeper = indent + ("   " if is_last else "│  ")
+            first, *rest = wrap(f"{visible(edge.type)} {arrow} {label(name)}", max(columns - len(deeper), 20))
+            yield f"{indent}{'└─' if is_last else '├─'} {first}"
+            yield from (f"{deeper}{line}" for line in rest)
+            if is_new:
+                yield from below(name, deeper)
+
+    return "\n".join([label(walk.root), *below(walk.root, "")]) + "\n"
+
+
+def _branches(walk: Walk) -> dict[str, list[tuple[Step, str, bool]]]:
+    """Return of each node its edges that lead on: the edge, the node at its other end, and whether that is met first here."""
+    distance = {walk.root: 0}
+    found: dict[str, list[tuple[Step, str, bool]]] = {}
+    for edge in walk.edges:
+        ends = (edge.source, edge.target)
+        near, far = ends if distance.get(edge.source) == edge.depth - 1 else ends[::-1]
+        found.setdefault(near, []).append((edge, far, far not in distance))
+        distance.setdefault(far, edge.depth)
+    return found
+
+
+def as_text(walk: Walk, chains: Chains, marks: Marks) -> str:
+    """Return one line an edge, farther ones indented further; nodes that do not hold are marked."""
+    names = {name: _name(name, chains, marks) for name in walk.nodes}
+    lines = [
+        f"{'  ' * (edge.depth - 1)}{names[edge.source]} --{visible(edge.type)}--> {names[edge.target]}"
+        for edge in walk.edges
+    ]
+    return "\n".join(lines or [names[walk.root]]) + "\n"
+
+
+def as_mermaid(walk: Walk, chains: Chains, marks: Marks) -> str:
+    """Return a Mermaid flowchart."""
+    numbers = {name: f"n{number}" for number, name in enumerate(walk.nodes)}
+    nodes = [f'  {numbers[name]}["{escape_mermaid(_name(name, chains, marks))}"]' for name in walk.nodes]
+    edges = [
+        f'  {numbers[edge.source]} -->|"{escape_mermaid(edge.type)}"| {numbers[edge.target]}' for edge in walk.edges
+    ]
+    return "\n".join(["flowchart LR", *nodes, *edges]) + "\n"
+
+
+def as_dot(walk: Walk, chains: Chains, marks: Marks) -> str:
+    """Return a Graphviz digraph."""
+    numbers = {name: f"n{number}" for number, name in enumerate(walk.nodes)}
+    nodes = [f'  {numbers[name]} [label="{escape_dot(_name(name, chains, marks))}"];' for name in walk.nodes]
+    edges = [
+        f'  {numbers[edge.source]} -> {numbers[edge.target]} [label="{escape_dot(edge.type)}"];' for edge in walk.edges
+    ]
+    return "\n".join(["digraph oracle {", "  rankdir=LR;", "  node [shape=box];", *nodes, *edges, "}"]) + "\n"
+
+
+def escape_mermaid(text: str) -> str:
+    """Return a label for double quotes: letters of any script as they are, what Mermaid could read as its own by number."""
+    return "".join(
+        char if char.isalnum() or char in _PLAIN_IN_MERMAID or ord(char) > 127 else f"#{ord(char)};"
+        for char in visible(text)
+    )
+
+
+def escape_dot(text: str) -> str:
+    """Return a label for double quotes; Graphviz reads backslashes and HTML entities in them."""
+    return visible(text).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _name(name: str, chains: Chains, marks: Marks) -> str:
+    parts = list(filter(None, (marks.get(name, ""), replaced_by(chains.get(name, ())))))
+    return visible(say("{name} [{mark}]", name=name, mark=joined(" ", parts)) if parts else name)
+
+
+FORMS: dict[str, Callable[[Walk, Chains, Marks], str]] = {"text": as_text, "mermaid": as_mermaid, "dot": as_dot}

@@ -1,0 +1,133 @@
+"""`oracle handoffs`: list handoffs, or tell the story of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from oracle.cli import completion
+from oracle.cli.commands.log import details_of
+from oracle.cli.options import Project, TaskId, group, option
+from oracle.cli.output import Table
+from oracle.cli.session import Call
+from oracle.wording import LIST, Sentence, joined, say, say_each
+
+if TYPE_CHECKING:
+    from oracle.app.claims.stored import ToldClaim
+    from oracle.app.delivery.handoffs import Listed, Story
+
+app = group("List handoffs, or tell the story of one.", example="oracle handoffs --state claimed", default="list")
+
+
+@app.add("list", example="oracle handoffs --project shop", hidden=True)
+def list_handoffs(
+    call: Call,
+    *,
+    project: Project = "",
+    state: Annotated[str, option("--state STATE", "Only those in this state.", completion.states)] = "",
+) -> None:
+    """List handoffs, the one that changed last at the end."""
+    with call.oracle() as oracle:
+        oracle.root.require()
+        found = oracle.handoffs(project, state)
+    if not found.items:
+        call.note(say("there are no handoffs"))
+    for sentence in found.problems:
+        call.warn(sentence)
+    document = {
+        "handoffs": [item.as_json() for item in found.items],
+        "problems": len(found.problems),
+        "faults": list(found.problems),
+    }
+    headings = say_each("project", "task", "from", "to", "state", "age", "next", "action", "command")
+    call.answer(document, Table(headings, [_row(item) for item in found.items], stacked=(7, 8)))
+
+
+@app.add("show", example="oracle handoffs show Q-17")
+def show(call: Call, task_id: TaskId, *, project: Project = "") -> None:
+    """Tell the story of one task: its files, answer and events."""
+    with call.oracle() as oracle:
+        story = oracle.handoff(task_id, project)
+    call.answer(story.as_json(), _tell(story))
+
+
+def _row(item: Listed) -> tuple[str, ...]:
+    handoff, state = item.handoff, item.handoff.state
+    ends = (handoff.asker, handoff.answerer, state.step.value, _age_of(item), handoff.next_seat() or say("nobody"))
+    return (item.project, handoff.task_id, *ends, state.action, item.command)
+
+
+def _age_of(item: Listed) -> Sentence:
+    age = _age(item.age)
+    return say("{age}, stale", age=age) if item.is_stale else age
+
+
+def _age(seconds: float) -> Sentence:
+    if seconds >= 86400:
+        return say("{days} d", days=int(seconds // 86400))
+    if seconds >= 3600:
+        return say("{hours} h", hours=int(seconds // 3600))
+    if seconds >= 60:
+        return say("{minutes} min", minutes=int(seconds // 60))
+    return say("{seconds} s", seconds=int(seconds))
+
+
+def _tell(story: Story) -> list[str]:
+    from oracle.domain import timestamps
+
+    lines: list[str] = []
+    for item in story.listed:
+        lines += _tell_state(story, item)
+    for chapter in story.chapters:
+        moment = timestamps.from_mtime(int(chapter.changed_at * 1e9))
+        kind = chapter.receipt.kind.value or say("unknown")
+        lines.append(
+            say("{moment}  {kind}{suffix}  {path}", moment=moment, kind=kind, suffix=chapter.suffix, path=chapter.path)
+        )
+        for key in ("title", "summary", "verdict", "commit", "lineage_status", "notified_at", "consumed_at"):
+            text = chapter.receipt.text(key)
+            lines += [f"    {key}: {text}"] if text and text != "unknown" else []
+    told = {sentence for item in story.listed for sentence in item.handoff.problems}
+    untold = dict.fromkeys(text for one in story.chapters for text in one.receipt.problems if text not in told)
+    lines += [say("problem: {text}", text=text) for text in untold]
+    lines += [say("response  {path}", path=story.response_path)] if story.response_path else []
+    lines += [f"    {line}" for line in story.answer.splitlines()]
+    lines += map(_tell_claim, story.claims)
+    lines += [say("kept aside  {path}", path=path) for path in story.kept_aside]
+    lines += [say("wake-up waits  {text}", text=text) for text in story.wake_ups]
+    lines += [_tell_event(event) for event in story.events]
+    return lines
+
+
+def _tell_state(story: Story, item: Listed) -> list[str]:
+    handoff, state = item.handoff, item.handoff.state
+    ends = {"task": handoff.task_id, "asker": handoff.asker, "answerer": handoff.answerer, "project": story.project}
+    return [
+        say("{task}: {asker} asks {answerer} in {project}", **ends),
+        say(
+            "  {state} for {age}; next {seat}: {action}",
+            state=state.step.value,
+            age=_age_of(item),
+            seat=handoff.next_seat() or say("nobody"),
+            action=state.action,
+        ),
+        *([f"  $ {item.command}"] if item.command else ()),
+        *(say("  problem: {text}", text=text) for text in handoff.problems),
+    ]
+
+
+def _tell_claim(claim: ToldClaim) -> Sentence:
+    """Say where a claim leads, and how it stood on delivery unless it was verified."""
+    told = {"handle": claim.handle, "statement": claim.excerpt, "places": joined(LIST, claim.places)}
+    if claim.verdict == "verified":
+        return say("    claim [{handle}] {statement}  {places}", **told)
+    verdict = claim.verdict or say("not checked")
+    doubt = say("{verdict}: {reasons}", verdict=verdict, reasons=joined("; ", claim.reasons))
+    return say(
+        "    claim [{handle}] {statement}  {places}  ({doubt})", **told, doubt=doubt if claim.reasons else verdict
+    )
+
+
+def _tell_event(event: dict[str, object]) -> Sentence:
+    details = details_of(event)
+    rest = f" {details}" if details else ""
+    return say("{moment}  event {event}{rest}", moment=event.get("ts"), event=event.get("event"), rest=rest)

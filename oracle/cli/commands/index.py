@@ -1,0 +1,118 @@
+"""`oracle index`: what the Root holds, and the index that follows its files."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from oracle.cli.options import Fresh, Project, group, option
+from oracle.cli.output import Table, padded, print_table, visible, write_out
+from oracle.cli.session import Call
+from oracle.errors import UsageError
+from oracle.wording import joined, say, say_each, say_many
+
+app = group("Look after the index: status, reconcile, embed.", example="oracle index status")
+
+
+@app.add("status", example="oracle index status --fresh")
+def status(call: Call, *, fresh: Fresh = False) -> None:
+    """Count what the Root holds, and say how fresh the index is."""
+    with call.oracle() as oracle:
+        counts: dict[str, Any] = oracle.status(fresh=fresh)
+    if call.as_json:
+        call.print_json(counts)
+        return
+    _print_counts(counts)
+    headings = say_each("project", "seat", "kind", "records", "newest")
+    rows = [[str(group[name]) for name in headings] for group in counts["groups"]]
+    if rows:
+        write_out("\n")
+        print_table(Table(headings, rows))
+
+
+def _print_counts(counts: dict[str, Any]) -> None:
+    from oracle.app.decisions.overdue import Overdue
+
+    names = say_each("root", "records", "edges", "targets", "unresolved", "problems")
+    lines: list[tuple[str, str]] = [(name, str(counts[name])) for name in names]
+    lines.append((say("facts"), joined(", ", counts["facts"]) or say("none")))
+    if "embedded" in counts:
+        read = joined(" and ", [f"{one['whole']} {one['model']}" for one in counts["embedded"]["models"]])
+        lines.append(
+            (
+                say("embedded"),
+                say_many("{read} of {n} record", "{read} of {n} records", n=counts["embedded"]["records"], read=read),
+            )
+        )
+    freshness = counts["freshness"]
+    looked = say("every file stat'ed at {moment}", moment=freshness["last_full_stat"])
+    behind = say("behind the files: {reason}", reason=freshness["stale"]) if freshness["stale"] else looked
+    lines.append((say("freshness"), behind))
+    lines += [(say("overdue"), Overdue(**one).sentence) for one in counts["overdue_decisions"]]
+    for name, text in lines:
+        write_out(f"{padded(visible(name), 11)} {visible(text)}\n")
+
+
+@app.add("reconcile", example="oracle index reconcile --check")
+def reconcile(
+    call: Call,
+    *,
+    check: Annotated[bool, option("--check", "Change nothing; say what would change, and exit 1.")] = False,
+    full: Annotated[bool, option("--full", "Stat every file.")] = False,
+    rebuild: Annotated[bool, option("--rebuild", "Build the index anew.")] = False,
+    publish: Annotated[bool, option("--publish", "Publish index.json and each project's _index/.")] = False,
+    accept_removals: Annotated[bool, option("--accept-removals", "Accept that most records are gone.")] = False,
+) -> None:
+    """Make the index and its projections agree with the files."""
+    if check:
+        if full or rebuild or publish or accept_removals:
+            raise UsageError(
+                say("--check changes nothing, so it goes with no other option."), hint=say("Leave one of them out.")
+            )
+        _check(call)
+        return
+    with call.oracle() as oracle:
+        report = oracle.reconcile(
+            full=full, rebuild=rebuild, accept_removals=accept_removals, progress=call.waiting.report
+        )
+        published = oracle.publish() if publish else []
+    counts = {"taken": report.taken, "dropped": report.dropped, "printed": report.printed}
+    done = say("{taken} taken, {dropped} dropped, {printed} projections looked at", **counts)
+    done = say("{done}; the index was rebuilt", done=done) if report.rebuilt else done
+    told = [done, *(say("published {path}", path=path) for path in published)]
+    call.answer({**counts, "rebuilt": report.rebuilt, "published": published}, told)
+
+
+def _check(call: Call) -> None:
+    with call.oracle() as oracle:
+        differences = oracle.check()
+    document = {"differences": [{"what": what, "path": path} for what, path in differences]}
+    call.answer(document, Table(say_each("what", "path"), differences))
+    if differences:
+        raise typer.Exit(1)
+    call.note(say("files, index and projections agree"))
+
+
+@app.add("embed", example="oracle index embed --seconds 60")
+def embed(
+    call: Call,
+    *,
+    project: Project = "",
+    seconds: Annotated[
+        float | None, option("--seconds N", "Stop after N seconds; the next run goes on.", min=0)
+    ] = None,
+) -> None:
+    """Make the vectors that a search by meaning needs."""
+    with call.oracle() as oracle:
+        done = oracle.embed(project, seconds=seconds, progress=call.waiting.report)
+    rows = [
+        (
+            *(one.model, str(one.made), say("{whole} of {records}", whole=one.whole, records=done.records)),
+            *(str(one.begun), one.about),
+        )
+        for one in done.models
+    ]
+    call.answer(done.as_json(), Table(say_each("model", "made", "whole", "begun", "package"), rows))
+    if not done.is_complete:
+        call.note(say("run it again for the rest"))

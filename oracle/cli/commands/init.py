@@ -1,0 +1,19 @@
+"""`oracle init`: create a Root."""
+
+from __future__ import annotations
+
+from oracle.cli.options import single
+from oracle.cli.session import Call
+from oracle.wording import say
+
+app = single()
+
+
+@app.add(example="oracle init --memory-dir ~/.agents/memory")
+def init(call: Call) -> None:
+    """Create the Root if it does not exist."""
+    with call.oracle() as oracle:
+        is_new = oracle.init()
+        path = oracle.root.path
+    told = say("Created the Root {path}", path=path) if is_new else say("The Root exists already: {path}", path=path)
+    call.answer({"root": path, "made": is_new}, told)

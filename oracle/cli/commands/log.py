@@ -1,0 +1,83 @@
+"""`oracle log`: print what happened, event by event."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import Annotated
+
+from oracle.cli import completion
+from oracle.cli.options import Project, option, single
+from oracle.cli.output import is_terminal, visible, write_out
+from oracle.cli.session import Call
+from oracle.wording import say
+
+_UNCLEAR = re.compile(r"[\s\"]")
+"""What parts the details of an event, or begins a text of JSON."""
+
+app = single()
+
+
+@app.add(example="oracle log --project shop --limit 50")
+def log(
+    call: Call,
+    *,
+    follow: Annotated[bool, option("--follow", "Go on with new events, until interrupted.")] = False,
+    project: Project = "",
+    task: Annotated[str, option("--task ID", "Only events of this task.", completion.handoffs)] = "",
+    limit: Annotated[int, option("--limit N", "The last N events; 0 is all.", min=0)] = 20,
+) -> None:
+    """Print what happened, the newest last."""
+    if follow:
+        _follow(call, project, task, limit)
+    with call.oracle() as oracle:
+        oracle.root.require()
+        found = oracle.events(project, task, limit)
+
+    if not found:
+        call.note(say("no event matches"))
+    if call.as_json:
+        call.print_json({"events": found})
+    else:
+        write_out("".join(map(_event, found)))
+
+
+def _follow(call: Call, project: str, task: str, limit: int) -> None:
+    """Print events as they come; no spinner, since waiting is what was asked for."""
+    from oracle.api import Oracle
+
+    with Oracle.open(call.memory_dir, warn=call.warn) as oracle:
+        oracle.root.require()
+        for event in oracle.follow(project, task, limit):
+            write_out(_line(event, call))
+
+
+def _line(event: dict[str, object], call: Call) -> str:
+    return f"{visible(json.dumps(event, ensure_ascii=False))}\n" if call.as_json else _event(event)
+
+
+def _event(event: dict[str, object]) -> str:
+    """Return an event on a line of its own: what is known of it on a terminal, through a pipe five cells."""
+    cells = [visible(str(event.get(key, ""))) for key in ("ts", "event", "project", "task_id")]
+    cells.append(visible(details_of(event)))
+    return f"{'  '.join(filter(None, cells)) if is_terminal(sys.stdout) else chr(9).join(cells)}\n"
+
+
+def details_of(event: dict[str, object]) -> str:
+    """Return what an event says beside its time, name, project and task, as `key=value key=value`."""
+    kept = {key: item for key, item in event.items() if key not in ("ts", "event", "project", "task_id") and item != ""}
+    return " ".join(f"{key}={_value(item)}" for key, item in kept.items())
+
+
+def _value(item: object) -> str:
+    """Return a value as it is, the items of a list parted by commas; as JSON what would not be read back from that."""
+    if isinstance(item, str) and not _UNCLEAR.search(item):
+        return item
+    if isinstance(item, list) and item and all(isinstance(one, str) and _is_plain(one) for one in item):
+        return ",".join(item)
+    return json.dumps(item, ensure_ascii=False)
+
+
+def _is_plain(text: str) -> bool:
+    return bool(text) and "," not in text and not _UNCLEAR.search(text)

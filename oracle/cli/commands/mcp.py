@@ -1,0 +1,59 @@
+"""`oracle mcp`: serve agents."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from oracle.cli import completion
+from oracle.cli.options import WriterSeat, option, single
+from oracle.cli.output import print_line
+from oracle.cli.session import Call
+from oracle.errors import UsageError
+from oracle.wording import say
+
+PORT = 7654
+"""Where clients look for the server unless they are told otherwise."""
+
+app = single()
+
+
+@app.add(example="oracle mcp --seat builder --project shop")
+def mcp(
+    call: Call,
+    *,
+    http: Annotated[bool, option("--http", "Serve HTTP on 127.0.0.1, not standard input and output.")] = False,
+    port: Annotated[
+        int | None, option("--port N", f"--http: the port; 0 is any free one (default {PORT}).", min=0)
+    ] = None,
+    seat: WriterSeat = "memory",
+    project: Annotated[str, option("--project P", "The only project to write in.", completion.projects)] = "",
+) -> None:
+    """Serve these operations to an agent as MCP tools."""
+    from oracle.mcp import wire
+
+    if not http and port is not None:
+        raise UsageError(say("--port belongs to --http."), hint=say("Add --http, or leave --port out."))
+    streams = None if http else wire.take()
+    from oracle.api import Oracle
+    from oracle.mcp import serving
+    from oracle.mcp.binding import Binding
+
+    oracle = Oracle.open(call.memory_dir)
+    binding = Binding(oracle.root.path, seat, project)
+    binding.check()
+    for sentence in binding.doubts(oracle):
+        call.warn(sentence)
+    if streams is not None:
+        serving.serve_stdio(binding, streams)
+        return
+    from oracle.store.daemon import mcp_token
+
+    token, ending = mcp_token.find_or_make(oracle.root), serving.Ending()
+    with serving.listen(PORT if port is None else port) as door:
+        url, kept = serving.address(door), mcp_token.path_of(oracle.root)
+        if call.as_json:
+            call.print_json({"url": url, "token_file": kept})
+        else:
+            print_line(url)
+            call.note(say("the bearer token is in {kept}", kept=kept))
+        serving.serve_http(binding, door, token, ending=ending)

@@ -1,0 +1,215 @@
+"""`oracle search`: find passages, for one search or for a batch of them, a line of JSON each."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
+
+import typer
+
+from oracle.cli.listing import known_words, mark, seat_of
+from oracle.cli.options import Filters, Fresh, argument, option, single
+from oracle.cli.output import headed, indented, mark_cuts, visible, write_out
+from oracle.cli.session import Call
+from oracle.errors import NotInMemory, OracleError, UsageError
+from oracle.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.api import Oracle
+    from oracle.app.records.views import Hit
+
+
+class _How(TypedDict):
+    limit: int
+    strict: bool
+    lexical: bool
+    fresh: bool
+
+
+_OF_THE_SHELL = frozenset("'\"\\$`&|;<>()*?[]{}!")
+_LONGEST_ECHO = 200
+"""Characters of what was looked for that a sentence repeats."""
+
+
+app = single()
+
+
+@app.add(example="oracle search 'why do webhooks retry' --project shop")
+def search(
+    call: Call,
+    text: Annotated[list[str] | None, argument("TEXT...", "Words in any language.")] = None,
+    *,
+    filters: Filters,
+    limit: Annotated[int, option("--limit N", "At most N hits.", min=1)] = 10,
+    strict: Annotated[bool, option("--strict", "Leave out superseded and retired records.")] = False,
+    lexical: Annotated[bool, option("--lexical", "Search by words alone.")] = False,
+    explain: Annotated[bool, option("--explain", "Show what each signal gave to a hit.")] = False,
+    stdin: Annotated[
+        bool, option("--stdin", 'Answer a batch in JSON: {"id", "query", "project"?} a line of standard input.')
+    ] = False,
+    fresh: Fresh = False,
+) -> None:
+    """Find passages by words, best first, retired ones last."""
+    from oracle.app.search.search import require_words
+
+    words = " ".join(text or [])
+    if stdin:
+        if words.strip():
+            raise UsageError(
+                say("Words are given beside --stdin."), hint=say("Give them as lines of standard input, or alone.")
+            )
+        call.as_json = True
+        with call.oracle() as oracle:
+            _answer_lines(oracle, filters, explain=explain, limit=limit, strict=strict, lexical=lexical, fresh=fresh)
+        return
+    require_words(words)
+    with call.oracle("records") as oracle:
+        hits = oracle.search(words, filters, limit=limit, fresh=fresh, strict=strict, lexical=lexical)
+        if not hits:
+            hint = known_words(oracle, filters) or _way_out(oracle, words, filters)
+            raise NotInMemory(say("not_in_memory_db: nothing is found for {words!r}.", words=_cut(words)), hint=hint)
+        root = oracle.root
+    if hits[0].instead_of:
+        call.warn(say("{instead_of} would come first, but no longer holds.", instead_of=hits[0].instead_of))
+    if call.as_json:
+        call.print_json({"records": [{**hit.as_json(), **_signals(hit, explain)} for hit in hits], **call.standing})
+    else:
+        write_out("\n".join(_hit_text(hit, explain, root.join(hit.record.path)) for hit in hits))
+
+
+def _way_out(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:
+    """Return where words stand that no text holds, else what else to try."""
+    if not oracle.records({}, limit=1):
+        return say("The Root {path} holds no records: is it the one that you mean?", path=oracle.root.path)
+    found = _in_names(oracle, words, filters) or _in_facts(oracle, words, filters)
+    return found or say("Try fewer words, or fewer filters.")
+
+
+def _in_names(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:
+    """Return which records have the words in the name of their file alone, "" when none has."""
+    from oracle.app.records.naming import find_with_words
+
+    named = find_with_words(oracle, words, filters)
+    return say("It stands in the names of {names}.", names=named) if named else ""
+
+
+def _in_facts(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:
+    """Return how to see the facts in which the words stand, "" when they stand in none or records alone are asked for."""
+    from oracle.app.search.federated import keys_of_facts
+
+    keys = [] if filters else keys_of_facts(oracle, words.strip())
+    return (
+        say("It stands in facts: {commands}.", commands=[f"`oracle show {quote(key)}`" for key in keys]) if keys else ""
+    )
+
+
+def _answer_lines(oracle: Oracle, filters: Mapping[str, str], *, explain: bool, **how: Unpack[_How]) -> None:
+    """Answer each line of standard input by one line, one that can't be answered by its error. Ends with 2 when none can be."""
+    asked_any = answered = False
+    for number, raw in enumerate(sys.stdin.buffer, start=1):
+        if not raw.strip():
+            continue
+        asked_any = True
+        answer: dict[str, object] = {}
+        try:
+            asked = _read_line(raw, number)
+            if "id" in asked:
+                answer["id"] = asked["id"]
+            hits = oracle.search(_query(asked, number), {**filters, **_project(asked, number)}, **how)
+            answer["hits"] = [{**hit.as_answer(), **_signals(hit, explain)} for hit in hits]
+            if not hits:
+                answer["status"] = NotInMemory.code
+            answered = True
+        except OracleError as error:
+            answer.update(error.as_json())
+        write_out(json.dumps(answer, ensure_ascii=False) + "\n")
+    if asked_any and not answered:
+        raise typer.Exit(UsageError.exit_code)
+
+
+def _read_line(raw: bytes, number: int) -> dict[str, Any]:
+    try:
+        found = json.loads(raw, parse_constant=_refuse, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(
+            say("Line {number} is not JSON: {error}.", number=number, error=error),
+            hint=say('Write {{"id": 1, "query": "words"}} on one line.'),
+        ) from error
+    if not isinstance(found, dict):
+        raise UsageError(
+            say("Line {number} is not a JSON object.", number=number),
+            hint=say('Write {{"id": 1, "query": "words"}} on one line.'),
+        )
+    return found
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse(text)
+
+
+def _refuse(text: str) -> float:
+    """Refuse numbers that JSON can't say again."""
+    raise ValueError(say("{word} is no number of JSON", word=text))
+
+
+def _query(asked: Mapping[str, Any], number: int) -> str:
+    query = asked.get("query")
+    if not isinstance(query, str) or not query.strip():
+        raise UsageError(
+            say("Line {number} has no query.", number=number),
+            hint=say('Write the words as text: {{"query": "words"}}.'),
+        )
+    return query
+
+
+def _project(asked: Mapping[str, Any], number: int) -> dict[str, str]:
+    project = asked.get("project")
+    if project is not None and not isinstance(project, str):
+        raise UsageError(
+            say("The project of line {number} is not text.", number=number),
+            hint=say('Write {{"query": "words", "project": "name"}}.'),
+        )
+    return {"project": project} if project else {}
+
+
+def _signals(hit: Hit, explain: bool) -> dict[str, object]:
+    return {"signals": {name: round(points, 3) for name, points in hit.parts}} if explain else {}
+
+
+def _hit_text(hit: Hit, explain: bool, path: str) -> str:
+    record = hit.record
+    place = _pasteable(f"{record.path}:{hit.first_line}-{hit.last_line}")
+    about = f"{record.title} ({record.kind}, {seat_of(record)}, {record.sort_ts[:10]})"
+    lines = [headed(place, [about, mark(record, hit.chain)])]
+    if explain:
+        given = ", ".join(f"{name} {points:+.2f}" for name, points in hit.parts)
+        lines.append(
+            visible(
+                say(
+                    "    score {score:.2f} = {given}; {why}",
+                    score=hit.score,
+                    given=given or say("nothing"),
+                    why=hit.why,
+                )
+            )
+        )
+    if hit.snippet.strip():
+        lines.append(indented(mark_cuts(hit.snippet, path, (hit.first_line, hit.last_line))))
+    return "\n".join(lines) + "\n"
+
+
+def _pasteable(place: str) -> str:
+    """Return a place as it may be given to `oracle show` in a shell: quoted where it holds blanks or what a shell reads."""
+    if not any(char.isspace() or char in _OF_THE_SHELL for char in place):
+        return place
+    return quote(place)
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= _LONGEST_ECHO else f"{words[:_LONGEST_ECHO]}…"

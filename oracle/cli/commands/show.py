@@ -1,0 +1,134 @@
+"""`oracle show`: print a record, what it links to, an entity or a fact."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+from oracle.cli import completion
+from oracle.cli.arguments import parse_lines, split_place
+from oracle.cli.commands.backlinks import print_backlinks
+from oracle.cli.listing import chain_json, check_types, replaced_by
+from oracle.cli.options import Fresh, Full, Types, argument, option, single
+from oracle.cli.output import Table, visible_lines, write_out
+from oracle.cli.session import Call
+from oracle.errors import NotInMemory, UsageError
+from oracle.wording import say, say_each
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from oracle.api import Oracle
+    from oracle.app.records.views import Shown
+
+app = single()
+
+
+@app.add(example="oracle show retry-webhooks --lines 1:20")
+def show(
+    call: Call,
+    name: Annotated[
+        str, argument("NAME", "A record, an entity (HARBOR-5) or a fact (network.endpoints.0).", completion.shown)
+    ],
+    *,
+    lines: Annotated[str | None, option("--lines A:B", "Only these lines: A:B, A-B, A:, :B or A.")] = None,
+    links: Annotated[bool, option("--links", "List what the record links to.")] = False,
+    types: Types = None,
+    project: Annotated[str, option("--project P", "A fact: look in this project first.", completion.projects)] = "",
+    reveal: Annotated[bool, option("--reveal", "A fact: read the value of a credential from its file.")] = False,
+    full: Full = False,
+    fresh: Fresh = False,
+) -> None:
+    """Print a record, an entity or a fact, read from disk now."""
+    if types and not links:
+        raise UsageError(say("--type belongs to --links."), hint=say("Add --links."))
+    if links:
+        _print_links(call, name, check_types(types), is_full=full, fresh=fresh)
+        return
+    if project or reveal:
+        _print_fact(call, name, project, reveal=reveal)
+        return
+    with call.oracle() as oracle:
+        target, span = _place(oracle, name, lines)
+        is_record = bool(target) and not target.startswith("entity:")
+        shown = oracle.show(target, first_line=span[0], last_line=span[1], fresh=fresh) if is_record else None
+    if shown is not None:
+        _print_record(call, shown)
+    elif target:
+        print_backlinks(call, target, (), is_full=full, fresh=fresh)
+    else:
+        _print_fact(call, name, project, reveal=reveal)
+
+
+def _place(oracle: Oracle, text: str, lines: str | None) -> tuple[str, tuple[int, int]]:
+    """Return the target that is meant, "" for a fact, and its lines, which may stand behind the name as in NAME:12-20."""
+    name, place = split_place(text)
+    is_path = bool(place) and name.endswith((".md", ".json"))
+    if not is_path:
+        try:
+            return oracle.find(text), parse_lines(lines)
+        except NotInMemory:
+            if oracle.is_fact(text):
+                return "", (1, 0)
+            if not place or name.startswith("entity"):
+                raise
+    if lines is not None:
+        raise UsageError(
+            say("The lines are given twice, as {place} and as {lines}.", place=place, lines=lines),
+            hint=say("Write `oracle show {name} --lines {lines}`.", name=name, lines=lines),
+        )
+    return oracle.find(name), parse_lines(place)
+
+
+def _print_record(call: Call, shown: Shown) -> None:
+    if call.as_json:
+        call.print_json(shown.as_json())
+        return
+    if shown.chain:
+        slug, status = shown.record.slug, shown.record.effective_status
+        call.note(say("{slug} is {status} {by}", slug=slug, status=status, by=replaced_by(shown.chain)))
+    if shown.supersedes:
+        call.note(say("it replaces {supersedes}", supersedes=shown.supersedes))
+    for slug, _ in shown.claims:
+        call.note(say("{slug} claims that it no longer holds; only its own seat or memory can end it", slug=slug))
+    for line, reason in shown.problems:
+        call.note(say("line {line}: {reason}", line=line, reason=reason))
+    write_out(visible_lines(shown.text) + "\n" if shown.text else "")
+
+
+def _print_fact(call: Call, key: str, project: str, *, reveal: bool) -> None:
+    with call.oracle() as oracle:
+        fact = oracle.reveal(key, project) if reveal else oracle.fact(key, project)
+    if fact.legacy:
+        call.warn(say("{path} is of the old flat layout; machine/ wins once it has the file.", path=fact.path))
+    if call.as_json:
+        call.print_json({"key": key, "value": fact.value, "path": fact.path, "legacy": fact.legacy})
+        return
+    text = fact.value if isinstance(fact.value, str) else json.dumps(fact.value, ensure_ascii=False, indent=2)
+    write_out(visible_lines(text) + "\n")
+
+
+def _print_links(call: Call, text: str, types: Sequence[str], *, is_full: bool, fresh: bool) -> None:
+    with call.oracle("links") as oracle:
+        name = oracle.show(text, last_line=1, fresh=fresh).record.slug
+        rows = oracle.links(name, types=types)
+        chains = oracle.chains(target for _, target, *_ in rows)
+    edges = [
+        {
+            "from": name,
+            "to": target,
+            "type": kind,
+            "line": line,
+            "snippet": snippet,
+            "resolved": bool(exists),
+            **chain_json(chains.get(target, ())),
+        }
+        for kind, target, snippet, line, exists in rows
+    ]
+    cells = [
+        (kind, target, str(line), "" if exists else say("missing"), replaced_by(chains.get(target, ())), snippet)
+        for kind, target, snippet, line, exists in rows
+    ]
+    headings = say_each("type", "target", "line", "missing", "replaced", "snippet")
+    table = Table(headings, cells, stacked=(1, 4, 5), names=(1, 4), is_full=is_full)
+    call.answer({"slug": name, "links": edges, **call.standing}, table)

@@ -1,0 +1,22 @@
+"""`oracle team`: what keeps a team in order, a module a word."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from oracle.cli.groups import COMMANDS, Group
+from oracle.cli.options import group
+
+
+class TeamCommands(Group):
+    """The commands of a team."""
+
+    package = __name__
+    sections: ClassVar = {
+        COMMANDS: "task decision rehearse integrate peers ownership workspace compact push language privacy"
+    }
+
+
+app = group(
+    "Keep a team in order: tasks, decisions, checks.", example="oracle team task create T-7 --project shop", kind=TeamCommands
+)

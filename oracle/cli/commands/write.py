@@ -1,0 +1,112 @@
+"""`oracle write`: write one of Memory's records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from oracle.cli import completion
+from oracle.cli.arguments import read_body
+from oracle.cli.options import DryRun, Secrets, WriterSeat, argument, option, single
+from oracle.cli.output import print_line, visible_lines, write_out
+from oracle.cli.session import Call
+from oracle.errors import OwnershipError
+from oracle.wording import say
+
+if TYPE_CHECKING:
+    from oracle.app.records.views import Written
+
+Slugs = list[str] | None
+
+app = single()
+
+
+@app.add(example="oracle write decision --project shop --title 'Retry webhooks' --body 'Twice.'")
+def write(
+    call: Call,
+    kind: Annotated[str, argument("KIND", "decision, finding, task or plan.", completion.own_kinds)],
+    dash: Annotated[str | None, argument("-", "Read the body from standard input.")] = None,
+    *,
+    project: Annotated[str, option("--project P", "The project it belongs to.", completion.projects)],
+    title: Annotated[str, option("--title T", "Its title, one line.")],
+    body: Annotated[str | None, option("--body TEXT", "Its text, in Markdown.")] = None,
+    body_file: Annotated[str | None, option("--body-file FILE", "A file with its text; - is standard input.")] = None,
+    evidence: Annotated[Slugs, option("--evidence E", "TRUST:SOURCE, or JSON; repeatable. A finding needs it.")] = None,
+    supersedes: Annotated[Slugs, option("--supersedes SLUG", "It replaces this record.", completion.slugs)] = None,
+    contradicts: Annotated[Slugs, option("--contradicts SLUG", "It contradicts it.", completion.slugs)] = None,
+    supports: Annotated[Slugs, option("--supports SLUG", "It supports it.", completion.slugs)] = None,
+    extends: Annotated[Slugs, option("--extends SLUG", "It adds to it.", completion.slugs)] = None,
+    derived_from: Annotated[Slugs, option("--derived-from SLUG", "It follows from it.", completion.slugs)] = None,
+    task_id: Annotated[str, option("--task-id ID", "The task it belongs to.", completion.tasks)] = "",
+    related_task_ids: Annotated[
+        str, option("--related-task-ids A,B", "Other tasks it concerns.", completion.tasks)
+    ] = "",
+    confidence: Annotated[str, option("--confidence high|medium|low", "How sure we are.")] = "medium",
+    detail: Annotated[str, option("--detail TEXT", "A line of detail.")] = "",
+    status: Annotated[str, option("--status STATUS", "Its status.", completion.statuses)] = "open",
+    author: Annotated[str, option("--author AUTHOR", "Who says so (default: the seat).", completion.authors)] = "",
+    seat: WriterSeat = "memory",
+    secrets: Secrets = "refuse",
+    dry_run: DryRun = False,
+) -> None:
+    """Write a record and print its path."""
+    from oracle.domain.records.drafts import Draft
+    from oracle.domain.records.evidence_args import parse_evidence
+
+    _require_kind(kind)
+    draft = Draft(
+        kind,
+        project,
+        title,
+        read_body(body, body_file, dash),
+        author=author or seat,
+        seat=seat,
+        status=status,
+        detail=detail,
+        task_id=task_id,
+        confidence=confidence,
+        evidence=parse_evidence(evidence or ()),
+        related_task_ids=tuple(part.strip() for part in related_task_ids.split(",") if part.strip()),
+        supersedes=tuple(supersedes or ()),
+        contradicts=tuple(contradicts or ()),
+        supports=tuple(supports or ()),
+        extends=tuple(extends or ()),
+        derived_from=tuple(derived_from or ()),
+    )
+    with call.oracle() as oracle:
+        written = oracle.write(draft, secrets=secrets, dry_run=dry_run)
+    print_written(call, written)
+
+
+def _require_kind(kind: str) -> None:
+    """Raise OwnershipError for a misspelt kind of Memory's; writing refuses the other unknown kinds."""
+    from difflib import get_close_matches
+
+    from oracle.domain.names.seats import ORPHAN_KINDS
+
+    if kind not in ORPHAN_KINDS and (meant := get_close_matches(kind.lower(), ORPHAN_KINDS, n=1, cutoff=0.7)):
+        raise OwnershipError(
+            say("Memory does not write records of the kind {kind!r}; did you mean {meant}?", kind=kind, meant=meant[0]),
+            hint=say(
+                "Its kinds are decision, finding, task and plan; a seat writes its own records into its own folder."
+            ),
+        )
+
+
+def print_written(call: Call, written: Written) -> None:
+    """Print what a write did, or would do."""
+    if call.as_json:
+        call.print_json(written.as_json())
+        return
+    if written.already:
+        call.note(written.already)
+    for line in written.warnings:
+        call.warn(line)
+    for line in written.redacted:
+        call.note(say("redacted: {line}", line=line))
+    for slug in written.near_duplicates:
+        call.note(say("says nearly the same as the retired record: {slug}", slug=slug))
+    if written.dry_run:
+        call.note(say("nothing was written; it would be {path}", path=written.path))
+        write_out(visible_lines(written.text))
+    else:
+        print_line(written.path)

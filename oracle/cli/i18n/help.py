@@ -1,0 +1,99 @@
+"""Help in another language than English: the texts of the command tree, and a formatter that counts cells, not characters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from oracle.cli.groups import walk
+from oracle.cli.i18n.parser import NOTES, find_sentence
+from oracle.cli.i18n.translate import translate, translate_help
+from oracle.cli.output import cells, wrap
+from oracle.wording import Sentence, templates
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_PARSERS_WORDS = templates(
+    "Usage: ",
+    "[OPTIONS]",
+    "COMMAND [ARGS]...",
+    "Arguments",
+    "Options",
+    "Commands",
+    "Show this message and exit.",
+    "Install completion for the current shell.",
+    "Show completion for the current shell, to copy it or customize the installation.",
+)
+"""What the parser itself puts into a help; here so that the catalogues know it."""
+
+_NOTES = re.compile(r"(?P<text>.*?)\s*(?:\[(?P<notes>(?:default|env var|required|x[<>=]|\d).*)\])?", re.DOTALL)
+
+
+def translate_command(command: Any) -> None:
+    """Put the texts of a command and of those below it into the chosen language, for `--help` alone."""
+    command.context_class = _Context
+    command.help = translate_help(command.help)
+    command.short_help = (command.help or "").partition("\n\n")[0].removesuffix("。")
+    epilog = command.epilog
+    command.epilog = translate(epilog) if isinstance(epilog, Sentence) else translate_help(epilog)
+    for parameter in command.params:
+        parameter.help = translate_help(getattr(parameter, "help", None) or "")
+    for below in getattr(command, "commands", {}).values():
+        translate_command(below)
+
+
+def help_texts(root: Any) -> Iterator[str]:
+    """Yield what `translate_command` looks up."""
+    for command in (root, *(one for _, one in walk(root, hidden=True))):
+        yield from (text for text in (command.help, command.epilog) if text and not isinstance(text, Sentence))
+        yield from filter(None, (getattr(parameter, "help", None) for parameter in command.params))
+
+
+class _Formatter(typer.Context.formatter_class):  # type: ignore[valid-type,misc]
+    """The parser's formatter, whose own words are translated."""
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        """Write the line that says how a command is called."""
+        for word in ("[OPTIONS]", "COMMAND [ARGS]..."):
+            args = args.replace(word, translate_help(word))
+        super().write_usage(prog, args, prefix or translate_help("Usage: "))
+
+    def write_heading(self, heading: str) -> None:
+        """Write the heading of a part."""
+        self.write(f"{'':>{self.current_indent}}{translate_help(heading)}：\n")
+
+    def write_text(self, text: str) -> None:
+        """Write paragraphs."""
+        indent = " " * self.current_indent
+        paragraphs = [wrap(part, self.width - self.current_indent) for part in text.split("\n\n")]
+        self.write("\n\n".join("\n".join(f"{indent}{line}" for line in lines) for lines in paragraphs) + "\n")
+
+    def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write names, each with what it means beside it, or below it when the name is long."""
+        rows = list(rows)
+        first_column = min(max(cells(name) for name, _ in rows), col_max) + col_spacing
+        indent = " " * self.current_indent
+        for name, meaning in rows:
+            is_long = cells(name) > first_column - col_spacing
+            lines = wrap(_translated(meaning), max(self.width - first_column - self.current_indent, 10))
+            begins = f"{indent}{name}" + ("\n" + indent if is_long and lines else "")
+            pad = first_column if is_long else first_column - cells(name)
+            self.write(f"{begins}{' ' * pad}{lines[0]}\n" if lines else f"{begins}\n")
+            for line in lines[1:]:
+                self.write(f"{indent}{' ' * first_column}{line}\n")
+
+
+def _translated(meaning: str) -> str:
+    found = _NOTES.fullmatch(meaning)
+    if found is None:
+        return translate_help(meaning)
+    notes = "；".join(translate(find_sentence(note, NOTES)) for note in (found["notes"] or "").split("; "))
+    return translate_help(found["text"]) + (f" [{notes}]" if notes else "")
+
+
+class _Context(typer.Context):
+    formatter_class = _Formatter

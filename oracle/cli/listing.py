@@ -1,0 +1,105 @@
+"""How records are listed: their rows, what replaced them, their JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.cli.output import Table, visible
+from oracle.errors import UsageError
+from oracle.wording import joined, say, say_each
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from oracle.api import Oracle
+    from oracle.app.records.views import Summary
+
+    Record = tuple[Summary, tuple[str, ...]]
+    """A record with the chain of those that stand in its place, nearest first."""
+
+_NEAREST = 3
+"""Successors that are named before the last one."""
+
+
+def replaced_by(chain: Sequence[str]) -> str:
+    """Return the words that mark a record which no longer holds, nearest successor first; "" while it holds.
+
+    Of a long chain the nearest and the last are named: a listing that names all of each record is the square of it.
+    """
+    if not chain:
+        return ""
+    between = len(chain) - _NEAREST - 1
+    if between < 1:
+        return say("by {chain}", chain=joined(", then ", chain))
+    nearest = joined(", then ", chain[:_NEAREST])
+    return say("by {nearest}, … {between} more, then {last}", nearest=nearest, between=between, last=chain[-1])
+
+
+def with_chains(oracle: Oracle, records: Sequence[Summary]) -> list[tuple[Summary, tuple[str, ...]]]:
+    """Return each record with the chain of those that stand in its place."""
+    chains = oracle.chains(record.slug for record in records if record.retired_by)
+    return [(record, chains.get(record.slug, ())) for record in records]
+
+
+def chain_json(chain: Sequence[str]) -> dict[str, object]:
+    """Return the chain of a record for its JSON; what makes it is loaded when a command has one to print."""
+    from oracle.app.records import views
+
+    return views.chain_json(chain)
+
+
+def record_json(record: Summary, chain: Sequence[str]) -> dict[str, object]:
+    """Return the JSON of a record in a listing; `chain` only where it is retired."""
+    return {**record.as_json(), **chain_json(chain)}
+
+
+def records_table(records: Sequence[Record], *, is_full: bool = False) -> Table:
+    """Return the table of a listing: slug, when, kind, seat, status, title, and by what a record was replaced."""
+    rows = [
+        (
+            *(record.slug, record.sort_ts, record.kind, seat_of(record), record.effective_status, record.title),
+            replaced_by(chain),
+        )
+        for record, chain in records
+    ]
+    faint = frozenset(index for index, (record, _) in enumerate(records) if record.retired_by)
+    headings = say_each("slug", "when", "kind", "seat", "status", "title", "replaced")
+    return Table(headings, rows, faint, stacked=(5, 0, 6), names=(0, 6), is_full=is_full)
+
+
+def mark(record: Summary, chain: Sequence[str]) -> str:
+    """Return what is printed behind a record that no longer holds, as in `[superseded by A, then B]`."""
+    if record.retired_by:
+        return say("[{status} {by}]", status=record.effective_status, by=replaced_by(chain))
+    return f"[{record.status}]" if record.status in ("superseded", "retired") else ""
+
+
+def seat_of(record: Summary) -> str:
+    """Return the seat of a record as it is printed."""
+    return visible(record.seat_shown) or "-"
+
+
+def known_words(oracle: Oracle, filters: Mapping[str, str]) -> str:
+    """Return which kinds or statuses there are, when one was asked for that no record has."""
+    from oracle.app.overview import completion
+
+    for name in ("kind", "status"):
+        asked = filters.get(name, "").strip().lower()
+        known = completion.names(oracle, name) if asked else []
+        if known and asked not in (word.lower() for word in known):
+            if name == "kind":
+                return say("Kinds there are: {known}.", known=known)
+            return say("Statuses there are: {known}.", known=known)
+    return ""
+
+
+def check_types(types: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the edge types that were asked for. Raises UsageError for an unknown one."""
+    from oracle.domain.links.links import EDGE_TYPES
+
+    for name in types or ():
+        if name not in EDGE_TYPES:
+            raise UsageError(
+                say("Unknown edge type {name!r}.", name=name), hint=say("Choose of {choices}.", choices=EDGE_TYPES)
+            )
+    return tuple(types or ())

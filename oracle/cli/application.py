@@ -40,7 +40,11 @@ class OracleCommands(Group):
 def build() -> typer.Typer:
     """Return the application."""
     app = typer.Typer(
-        name="oracle", cls=OracleCommands, epilog=EPILOG, invoke_without_command=True, **{**SETTINGS, "add_completion": True}
+        name="oracle",
+        cls=OracleCommands,
+        epilog=EPILOG,
+        invoke_without_command=True,
+        **{**SETTINGS, "add_completion": True},
     )
     app.callback()(main)
     return app

@@ -18,5 +18,7 @@ class TeamCommands(Group):
 
 
 app = group(
-    "Keep a team in order: tasks, decisions, checks.", example="oracle team task create T-7 --project shop", kind=TeamCommands
+    "Keep a team in order: tasks, decisions, checks.",
+    example="oracle team task create T-7 --project shop",
+    kind=TeamCommands,
 )

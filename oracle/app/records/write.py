@@ -293,10 +293,10 @@ def _add_remarks(context: Context, outcome: Written, new: Created) -> Written:
         with snapshot(database.connect()) as connection:
             found = remarks_on(context, connection, outcome.slug, new.document) if database.is_ready() else []
     except (OracleError, OSError, Corrupt):
-        return outcome  # `oracle review` will show them
+        return outcome  # `oracle check --only review` will show them
     named = tuple(say("it {remark}", remark=item.sentence) for item in found[:_MOST_NAMED])
     more = (
-        (say("{rest} more like these: see `oracle review`", rest=len(found) - _MOST_NAMED),)
+        (say("{rest} more like these: see `oracle check --only review`", rest=len(found) - _MOST_NAMED),)
         if len(found) > _MOST_NAMED
         else ()
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from oracle.api import Oracle
 from oracle.app.records.views import Summary
-from oracle.app.search.models import NEUTRAL, find_models, neutral
+from oracle.app.search.models import SCRIPTS, find_models, neutral
 from oracle.app.search.ranking.pages import read_page
 from oracle.domain.markdown.embedding_chunks import embedding_chunks
 from oracle.index.db import immediate
@@ -37,7 +37,7 @@ def fill(root: Path) -> int:
         vectors = Vectors(oracle.root)
         vectors.begin()
         for model in find_models():
-            asked = {script: neutral(model, script) for script in NEUTRAL}
+            asked = {script: neutral(model, script) for script in SCRIPTS}
             vectors.begin_model(model.name, {"about": model.about.encode(), **asked})
         for start in range(0, len(rows), _BATCH):
             held = {}

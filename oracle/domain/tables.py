@@ -30,7 +30,7 @@ def load(name: str) -> dict[str, Any]:
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Read comments, `[table]`, `[[list]]`, `key = true` and keys with literal strings; anything else is passed over."""
+    """Read comments, `[table]`, `[[list]]`, `key = true` and keys with literal strings; anything else is ignored."""
     found: dict[str, Any] = {}
     table = found
     for line in compiled(_LINE).finditer(text):

@@ -1,7 +1,7 @@
 """`_state/vectors.db`: the vectors of records' chunks, each kept under the hash of the text that it was made of.
 
-Beside the index and not in it: an index is built anew in seconds, vectors in minutes or hours. A vector is good as long as its
-text stands somewhere, whatever becomes of the index. May be deleted at any time; `oracle index embed` makes it again.
+The file is beside the index, as an index is built again in seconds, vectors in minutes or hours. A vector is good as long as a
+record has its text. The file may be deleted at any time; `oracle index embed` makes it again.
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ class Vectors:
         self._connection: sqlite3.Connection | None = None
 
     def is_there(self) -> bool:
-        """Tell whether there is a file of vectors."""
+        """Return whether the file exists."""
         return os.path.exists(self._path)
 
     def state(self) -> tuple[int, int, int]:
-        """Return what differs whenever somebody wrote vectors meanwhile; zeros when there is no file."""
+        """Return what differs whenever somebody wrote vectors meanwhile; zeros without a file."""
         try:
             status = os.stat(self._path)
         except OSError:

@@ -294,7 +294,7 @@ def inspect(context: Context, name: str) -> Seen:
 def list_memories(context: Context, *, project: str = "", limit: int = 20) -> list[Seen]:
     """Return the newest memories, those that no longer hold among them; "" is every project."""
     wanted = check_name(project, "project") if project else ""
-    rows = context.index.read(lambda connection: places.listing(connection, wanted, limit=limit))
+    rows = context.index.read(lambda connection: places.newest(connection, wanted, limit=limit, with_retired=True))
     return _look(context, [Summary.from_row(row) for row in rows])
 
 

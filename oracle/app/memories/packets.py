@@ -125,7 +125,7 @@ def _gather(connection: Connection, request: Request, hits: Mapping[str, tuple[S
     """Return hits and the newest records of the task, of the session, of the types that the role reads, and of any."""
 
     def mention(target: str) -> list[Summary]:
-        rows = places.mentioning(connection, target, request.project, limit=_HITS)
+        rows = places.newest(connection, request.project, limit=_HITS, target=target)
         return [Summary.from_row(row) for row in rows]
 
     task = mention(entity("taskid", request.task_id.removeprefix(_TASK))) if request.task_id else []

@@ -11,7 +11,7 @@ from oracle.app.decisions.overdue import DECISION
 from oracle.domain.delivery import receipts
 from oracle.domain.names.slugs import ENTITY
 from oracle.errors import OracleError
-from oracle.index.read import words
+from oracle.index.read.names import distinct, entities_beginning, slugs_beginning
 from oracle.store.root import facts, profile, projects
 from oracle.store.root.layout import Root
 
@@ -26,7 +26,7 @@ _PREFIXES = {"task": "entity:taskid:", "session": "entity:key:session/"}
 
 def names(context: Context, what: str) -> list[str]:
     """Return the different values of one of COLUMNS that records bear, by the alphabet; a status is the effective one."""
-    return context.index.read(lambda connection: words.distinct(connection, what))
+    return context.index.read(lambda connection: distinct(connection, what))
 
 
 def offer(context: Context, what: str, beginning: str, *, project: str = "") -> list[str]:
@@ -80,14 +80,14 @@ def _of_records(context: Context, what: str, beginning: str) -> list[str]:
         return []
     connection = database.connect()
     if what in COLUMNS:
-        return [name for name in words.distinct(connection, what) if name.startswith(beginning)][:MAX_OFFERED]
+        return [name for name in distinct(connection, what) if name.startswith(beginning)][:MAX_OFFERED]
     if what in _PREFIXES:
-        found = words.entities_beginning(connection, _PREFIXES[what] + beginning, MAX_OFFERED)
+        found = entities_beginning(connection, _PREFIXES[what] + beginning, MAX_OFFERED)
         return [name.removeprefix(_PREFIXES[what]) for name in found]
-    entities = words.entities_beginning(connection, beginning, MAX_OFFERED) if what == "target" else []
+    entities = entities_beginning(connection, beginning, MAX_OFFERED) if what == "target" else []
     if beginning.startswith(ENTITY):
         return entities
-    return [*entities, *words.slugs_beginning(connection, beginning, MAX_OFFERED)][:MAX_OFFERED]
+    return [*entities, *slugs_beginning(connection, beginning, MAX_OFFERED)][:MAX_OFFERED]
 
 
 # What a team goes by --------------------------------------------------------------------------------------------------

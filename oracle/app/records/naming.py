@@ -154,12 +154,10 @@ def _not_a_record(connection: Connection, name: str, found: list[str]) -> NotInM
 
 def _advise_folder(connection: Connection, name: str) -> Sentence:
     """Return how to list what a folder of records holds, or a project of this name; else what else may be meant."""
-    from oracle.index.read import words
-
     parts = name.strip("/").split("/")
     folder = "/".join(parts if parts[0] == "projects" else ["projects", *parts])
     project = folder.split("/")[1:2]
-    if project and words.holds_records(connection, folder):
+    if project and names.holds_records(connection, folder):
         return say(
             "It is a folder of records; list them with `oracle list --project {project}`.", project=_word(project[0])
         )

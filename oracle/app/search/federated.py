@@ -1,7 +1,7 @@
-"""Read the federated knowledge base as whole records: every seat's, old and new layouts, from disk at this moment.
+"""Read the federated knowledge base as whole records: every seat's, in old and new layouts, as they are on disk.
 
-Which records there are comes from the index, what they say from their files. JSON records of the old layouts come back as
-they stand; Markdown as one flat object. Index blobs and entries of `index.json` are no records.
+The index lists the records, their files have the content. JSON records of the old layouts are returned unchanged, Markdown as one
+flat object. Index blobs and entries of `index.json` are not records.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _records(context: Context, wanted: Mapping[str, str], *, fresh: bool) -> Ite
 
 
 def _still_passes(record: Record, asked: Mapping[str, str]) -> bool:
-    """Tell whether the file, which may have been edited since the index looked, is still what was asked for."""
+    """Return whether the file, which may have been edited since the index looked, is still what was asked for."""
     return all(getattr(record, name) == asked[name] for name in ("project", "seat", "kind") if name in asked)
 
 
@@ -123,7 +123,7 @@ def note_of_text(text: str, path: str, root: Root) -> Entry:
 
 
 def _events(root: Root, wanted: Mapping[str, str]) -> Iterator[_Placed]:
-    """Yield the events of the journal; one that names another project or seat than asked for is left out."""
+    """Yield the events of the journal without those that name another project or seat."""
     for number, event in enumerate(journal.read(root)):
         if all(event.get(name, wanted[name]) == wanted[name] for name in ("project", "seat") if name in wanted):
             yield timestamps.to_utc(str(event.get("ts", ""))), "events.log", f"{number:09d}", event
@@ -148,7 +148,7 @@ def _projects(root: Root) -> list[str]:
 
 
 def _lines(root: Root, path: str) -> Iterator[Entry]:
-    """Yield the JSON objects of a file of lines; what is none, or lies outside the Root, is passed over."""
+    """Yield the JSON objects of a file of lines; other lines are skipped, and a file outside the Root."""
     if not root.contains(root.join(path)):
         return
     try:
@@ -167,7 +167,7 @@ def _lines(root: Root, path: str) -> Iterator[Entry]:
 def search_everything(
     context: Context, term: str, files: Sequence[str], *, project: str = "", fresh: bool = False
 ) -> list[Entry]:
-    """Return the places where `term` stands: {file, path, value, match}, values at most 200 characters, secrets masked.
+    """Return the places that have `term`: {file, path, value, match}, values at most 200 characters, secrets masked.
 
     Facts first (`match` is key or value; `files` restricts the search to these), then records (`match` is record, `path`
     their lines). With a project only its own records are searched, which includes its scans.
@@ -191,7 +191,7 @@ def search_everything(
 
 
 def keys_of_facts(context: Context, term: str) -> list[str]:
-    """Return up to three keys of facts in which `term` stands, or in whose value it does, as `oracle show` takes them."""
+    """Return up to three keys of facts that have `term`, in the key or in the value, as `oracle show` takes them."""
     found = (
         f"{match['file'].removeprefix('machine/')}.{match['path']}" for match in facts.search(context.root, term, [])
     )
@@ -199,7 +199,7 @@ def keys_of_facts(context: Context, term: str) -> list[str]:
 
 
 def _masked(match: Mapping[str, str]) -> str:
-    """Mask secrets in a value; its key is looked at too, since `API_KEY` beside random letters is what gives one away."""
+    """Mask secrets in a value; its key counts too, as `API_KEY` before random letters shows one."""
     key = match["path"].removesuffix(".value").rpartition(".")[2]
     text, _ = redact(f"{key}={match['value']}")
     return text.removeprefix(f"{key}=")[:MAX_VALUE]

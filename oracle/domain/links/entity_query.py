@@ -1,7 +1,7 @@
 """The entities that a question names: tasks, commits, files, keys, components, UUIDs. Pure.
 
-A question is read as a record's prose is, but for what people leave out when they ask: the word `commit` before a hash, the
-capitals of a task id. Each entity knows under which targets edges have it, and which words in a text are it.
+A question is read as a record's prose is, except for what people leave out when they ask: the word `commit` before a hash, the
+capitals of a task id.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TASK, COMMIT, FILE, UUID = "taskid", "commit", "file", "uuid"
 
 @value
 class EntityQuery:
-    """An entity as a question names it. `is_sure` is False for what may as well be words, as `shop-12` may."""
+    """An entity as a question names it. `is_sure` is False for what may be plain words, such as `shop-12`."""
 
     text: str
     space: str
@@ -38,7 +38,7 @@ class EntityQuery:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The targets of edges that are this entity; of a commit also the shorter hashes that begin as it does."""
+        """The targets that edges to this entity have; for a commit also the shorter hashes that begin as it does."""
         if self.space == UUID:
             return ()
         return tuple(entity(self.space, name) for name in self._names())
@@ -50,11 +50,11 @@ class EntityQuery:
 
     @property
     def expressions(self) -> tuple[str, ...]:
-        """The words under which a full-text index may have it, each a phrase; of a commit the first is a beginning."""
+        """The phrases under which a full-text index may have it; that of a commit is a beginning."""
         return self._names() if self.space == COMMIT else (self.text,)
 
     def is_named_in(self, text: str) -> bool:
-        """Tell whether a text names it: `SHOP-1` is not in `SHOP-12`, `app.py` is in `src/app.py`."""
+        """Return whether a text names it: `SHOP-1` is not in `SHOP-12`, `app.py` is in `src/app.py`."""
         return re.search(self._pattern(), text) is not None
 
     def _names(self) -> tuple[str, ...]:
@@ -69,11 +69,10 @@ class EntityQuery:
             hashes = rf"{self.text}[0-9a-f]*" + (f"|{shorter}" if shorter else "")
             return rf"(?i)(?<![A-Za-z0-9_])(?:{hashes})(?![A-Za-z0-9_])"
         before = r"(?<![A-Za-z0-9_])" if self.space == FILE else r"(?<![A-Za-z0-9_-])"
-        after = r"(?![A-Za-z0-9_]|-[A-Za-z0-9_])"
         before = "" if self.text.startswith("#") else before
-        return (
-            rf"(?i){before}{re.escape(self.text)}{after}" if self.text[-1:].isalnum() else f"(?i){re.escape(self.text)}"
-        )
+        after = r"(?![A-Za-z0-9_]|-[A-Za-z0-9_])"
+        name = re.escape(self.text)
+        return f"(?i){before}{name}{after}" if self.text[-1:].isalnum() else f"(?i){name}"
 
 
 def entities_in(text: str, patterns: Patterns | None = None) -> list[EntityQuery]:
@@ -90,7 +89,7 @@ def entities_in(text: str, patterns: Patterns | None = None) -> list[EntityQuery
 
 
 def without(text: str, entities: Sequence[EntityQuery]) -> str:
-    """Return a text with a blank in the place of each of these entities."""
+    """Return a text with a blank in place of each of these entities."""
     for asked in sorted(entities, key=lambda item: -len(item.text)):
         text = text.replace(asked.text, " ")
     return text

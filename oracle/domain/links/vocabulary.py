@@ -14,5 +14,5 @@ STANDARDS = frozenset(" ".join(_TABLE["standards"].values()).split())
 
 
 def is_product(base: str) -> bool:
-    """Tell whether a name without a folder is a library's, like `Node.js`, rather than a file's."""
+    """Return whether a name without a folder is a library's, like `Node.js`, rather than a file's."""
     return base.endswith(".js") and (base.lower() in PRODUCTS or (base[0].isupper() and base[:-3].isalnum()))

@@ -110,7 +110,7 @@ def _passage(lines: list[str], first: int, headings: tuple[str, ...], kind: str)
 
 
 def speaker_of(passage: Passage) -> str:
-    """Return who says what stands in a passage, in small letters; "" when nobody is named before a colon."""
+    """Return who says a passage, in lower case; "" when nobody is named before a colon."""
     if passage.fenced or ":" not in passage.text[:60]:
         return ""
     speaks = compiled(_SPEAKER).match(passage.text)

@@ -7,7 +7,7 @@ from oracle.domain.relations.patterns import NAMED, phrase
 
 
 def taken_back(rest: str) -> bool:
-    """Tell whether what follows a clause denies it: `… but never did`, unless it speaks of another link."""
+    """Return whether what follows a clause denies it: `… but never did`, unless it speaks of another link."""
     if not rest or not phrase("taken_back").is_in(rest):
         return False
     return NAMED not in rest[: clause(rest, 1)[1]]
@@ -28,7 +28,7 @@ def clause(sentence: str, place: int) -> tuple[int, int]:
 
 
 def is_subject(sentence: str, cue: tuple[int, int], place: int) -> bool:
-    """Tell whether the link at `place` is the subject of the word at `cue`, rather than its object."""
+    """Return whether the link at `place` is the subject of the word at `cue`, rather than its object."""
     word = sentence[slice(*cue)]
     if phrase("reversed").is_all(word):
         return place > cue[0]
@@ -46,7 +46,7 @@ def is_subject(sentence: str, cue: tuple[int, int], place: int) -> bool:
 
 
 def _is_called(sentence: str, cue: tuple[int, int], place: int) -> bool:
-    """Tell whether the link at `place` is what the noun at `cue` calls it."""
+    """Return whether the link at `place` is what the noun at `cue` calls it."""
     if place >= cue[0]:
         return not sentence.startswith((" of ", " in ", " to "), cue[1], place)
     before = _is_before(sentence, cue, place)
@@ -54,7 +54,7 @@ def _is_called(sentence: str, cue: tuple[int, int], place: int) -> bool:
 
 
 def _is_before(sentence: str, cue: tuple[int, int], place: int) -> bool | None:
-    """Tell by the words around a link before the cue which end it stands at, None when they say nothing."""
+    """Return whether a link before the cue is the subject, by the words around it; None when they do not show it."""
     if phrase("by_next").is_in(sentence[:place]):
         return True
     if sentence.startswith(("'s", "’s"), place + 1) or phrase("to_next").is_in(sentence[:place]):

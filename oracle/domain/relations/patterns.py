@@ -12,7 +12,7 @@ from oracle.domain.compiling import compiled
 from oracle.domain.values import value
 
 NAMED = "\x01"
-"""Stands in a question for the name of the record, and in a sentence for a link."""
+"""Replaces the name of the record in a question, and a link in a sentence."""
 PERSON, ORGANISATION, MEETING = "person", "organisation", "meeting"
 WORK, ATTEND = "work", "attend"
 
@@ -25,13 +25,13 @@ class Phrase:
     zh: str = ""
 
     def is_in(self, text: str) -> bool:
-        """Tell whether a text has the phrase."""
+        """Return whether a text has the phrase."""
         if self.en and compiled(self.en).search(text):
             return True
         return bool(self.zh) and not text.isascii() and compiled(self.zh).search(text) is not None
 
     def is_all(self, text: str) -> bool:
-        """Tell whether a text is the phrase."""
+        """Return whether a text is the phrase."""
         return any(compiled(pattern).fullmatch(text) for pattern in self._patterns(text))
 
     def spans(self, text: str) -> list[tuple[int, int]]:
@@ -50,7 +50,7 @@ class Phrase:
 
 @value
 class RelationPattern:
-    """How a relation is said, what may stand at its two ends, and what shows that a clause is of another one."""
+    """How a relation is said, what may be at its two ends, and what shows that a clause is of another one."""
 
     name: str
     strong: Phrase

@@ -1,4 +1,4 @@
-"""What a question asks of the links of a record: who or what stands at the other end, and by which relation. Pure.
+"""What a question asks of the links of a record: who or what is at the other end, and by which relation. Pure.
 
 A relation is recognised by the words of the question and by the phrases in `data/relations.toml`. The clause that holds the link
 counts more than the rest of its sentence. What the clause denies, or says is over, counts little.
@@ -39,7 +39,7 @@ _NO_KIND = frozenset({"who", "members", "staff"})
 """Words that name people, and say nothing of who is asked for."""
 
 FAMILY = 0.9
-"""Weight of another word of the relation, beside the word of the question itself."""
+"""Weight of another word for the relation; one from the question has 1."""
 _WEAK, _REST, _HEADING = 0.6, 0.85, 0.45
 """Weights of a word that says other things too, of one outside the clause, and of one in a heading that says more."""
 _SURELY, _THERE, _NAMED = 0.8, 0.62, 0.5
@@ -94,7 +94,7 @@ class RelationQuery:
         return _HEADING * fit
 
     def _says_no_more(self, heading: str) -> bool:
-        """Tell whether a heading has nothing but words of the relation."""
+        """Return whether a heading has nothing but words of the relation."""
         for pattern in self.patterns:
             heading = pattern.any.replace_in(heading)
         return not phrase("of_a_heading").replace_in(heading).strip(" :*")
@@ -135,11 +135,11 @@ class RelationQuery:
 
     @property
     def goes_either_way(self) -> bool:
-        """Tell whether the same kinds of things can stand at both ends, so that the words alone say which is which."""
+        """Return whether the same kinds of things can be at both ends, so that the words alone say which is which."""
         return bool(self.patterns) and not any(one.subjects or one.objects for one in self.patterns)
 
     def suits(self, sentence: str, place: int, *, asked_is_link: bool) -> bool:
-        """Tell whether the link at `place` is at the right end of the relation; `asked_is_link` when it is what is asked for."""
+        """Return whether the link at `place` is at the right end of the relation; `asked_is_link` when it is what is asked for."""
         strong = [cue for pattern in self.patterns for cue in pattern.strong.spans(sentence)]
         cues = strong or [cue for pattern in self.patterns for cue in pattern.weak.spans(sentence)]
         if not cues:
@@ -149,22 +149,22 @@ class RelationQuery:
 
 
 def is_aside(heading: str) -> bool:
-    """Tell whether a heading, in lower case, stands over links of which it says nothing."""
+    """Return whether a heading, in lower case, says nothing of the links below it."""
     return phrase("aside").is_all(heading.strip(" :*"))
 
 
 def asks_for_links(text: str) -> bool:
-    """Tell whether a question asks who, what or which, with a verb or without: a link of a record may answer it."""
+    """Return whether a question asks who, what or which, with a verb or without: a link of a record may answer it."""
     return phrase("link").is_in(text.lower()) or is_bare(text)
 
 
 def asks_for_itself(text: str) -> bool:
-    """Tell whether a question, with `NAMED` in the place of a name, asks what it names is: `Which NAMED do we run?`."""
+    """Return whether a question, with `NAMED` in the place of a name, asks what it names is: `Which NAMED do we run?`."""
     return phrase("named_itself").is_in(text.lower())
 
 
 def is_bare(text: str) -> bool:
-    """Tell whether a question has no verb: `Harbor employees`."""
+    """Return whether a question has no verb: `Harbor employees`."""
     return len(text.split()) <= _MOST_WITHOUT_VERB and phrase("without_verb").is_in(text.strip().lower())
 
 
@@ -230,7 +230,7 @@ def kind_of(classes: Collection[str]) -> str:
 
 
 def looks_like_a_person(title: str) -> bool:
-    """Tell whether a title looks like a person's name: two to four capitalised words, or a Chinese surname with one or two more."""
+    """Return whether a title is two to four capitalised words, or a Chinese surname with one or two characters more."""
     return phrase("person_name").is_all(title)
 
 

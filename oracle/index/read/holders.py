@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 MOST = 1_000
 """Records that are looked at for an entity."""
 SIGNED = re.compile(r"[A-Za-z]\w*\+\+|[A-Za-z]#")
-"""Names that are told from others by their signs alone: `C++`, `C#`."""
+"""Names that differ from others by their signs alone: `C++`, `C#`."""
 _OWN = "edge.type NOT LIKE 'references-%'"
 
 
 def holders(
     connection: sqlite3.Connection, asked: EntityQuery, condition: tuple[str, Sequence[str]], *, most: int = MOST
 ) -> dict[int, bool]:
-    """Return the ids of the records that hold an entity and meet a condition over `record`, each with whether its frontmatter does.
+    """Return the ids of the records that hold an entity and meet a condition, each with whether its frontmatter holds it.
 
-    Edges come first, the newest records before; what the full-text index finds is looked at again, since it knows no punctuation.
+    Edges come first, of the newest records. What the full-text index finds is checked, as it knows no punctuation.
     """
     found: dict[int, bool] = {}
     if asked.targets:
@@ -39,14 +39,14 @@ def holders(
         if identifier not in found and (asked.is_named_in(title) or asked.is_named_in(body)):
             found[identifier] = False
     if asked.space == FILE:
-        found.update(dict.fromkeys(_lying_at(connection, asked, condition), True))
+        found.update(dict.fromkeys(_is_file(connection, asked, condition), True))
     return found
 
 
 def naming(connection: sqlite3.Connection, slugs: Collection[str], names: Collection[str]) -> set[str]:
     """Return those of these records that hold a word which begins with one of the names, in their text, title or path.
 
-    The full-text index knows no signs, so that what it finds for a name with some (`C++`) is read again.
+    The full-text index knows no signs, so what it finds for a name with some (`C++`) is read again.
     """
     expression = " OR ".join(f"{fold.quote(fold.fold(name))}*" for name in names)
     rows = connection.execute(
@@ -94,7 +94,7 @@ def _written(
     return rows.fetchall()
 
 
-def _lying_at(connection: sqlite3.Connection, asked: EntityQuery, condition: tuple[str, Sequence[str]]) -> list[int]:
+def _is_file(connection: sqlite3.Connection, asked: EntityQuery, condition: tuple[str, Sequence[str]]) -> list[int]:
     """Return the records that are the file itself."""
     name, _, suffix = asked.text.rpartition(".")
     if suffix not in ("md", "json"):

@@ -1,9 +1,11 @@
-"""Questions to the index about a name that a person typed: what bears it, and what is like it. SQL only; no file is read here.
+"""The names in the index: which there are, what has a name that a person typed, and what has a similar one. SQL only.
 
-`app.naming` decides among the answers.
+`app.records.naming` decides among the answers.
 """
 
 from __future__ import annotations
+
+from oracle.domain.names.slugs import ENTITY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,11 +13,23 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+_COLUMNS = {
+    "project": "project",
+    "seat": "seat",
+    "kind": "kind",
+    "author": "author",
+    "status": (
+        "CASE WHEN retired_by IS NULL THEN status WHEN retired_how = 'retires' THEN 'retired' ELSE 'superseded' END"
+    ),
+}
+_LAST_PART = "substr(slug, length(rtrim(slug, replace(slug, '/', ''))) + 1)"
+
+
 def slug_meant(connection: sqlite3.Connection, name: str, suffix: str) -> str:
     """Return the slug of the record that a person named by `name` and `suffix`, else `name`.
 
-    The suffix may belong to a path or, where `x.json` stands beside `x.md`, to the slug itself; letters with marks may have
-    been typed in another normal form than the file name's.
+    The suffix may belong to a path or, where `x.json` is beside `x.md`, to the slug itself. Letters with marks may have been
+    typed in another normal form than the file name's.
     """
     wanted = name + suffix
     for condition, value in (("path", wanted), ("slug", wanted), ("slug", name)):
@@ -83,3 +97,46 @@ def entities_alike(connection: sqlite3.Connection, text: str) -> list[tuple[str,
         " GROUP BY id ORDER BY times DESC, name LIMIT 10",
         (value,),
     ).fetchall()
+
+
+def distinct(connection: sqlite3.Connection, column: str) -> list[str]:
+    """Return the different values of a column, by the alphabet, without the empty one."""
+    rows = connection.execute(f"SELECT DISTINCT {_COLUMNS[column]} FROM record ORDER BY 1")  # noqa: S608
+    return [str(value) for (value,) in rows if value]
+
+
+def slugs_beginning(connection: sqlite3.Connection, beginning: str, limit: int) -> list[str]:
+    """Return the slugs that begin so, by the alphabet; when there are none, the last parts that do, the newest first."""
+    rows = connection.execute(
+        "SELECT slug FROM record WHERE slug >= ? AND slug < ? ORDER BY slug LIMIT ?", (*_span(beginning), limit)
+    ).fetchall()
+    if not rows:
+        rows = connection.execute(
+            f"SELECT {_LAST_PART} AS name FROM record WHERE substr(name, 1, ?) = ?"  # noqa: S608
+            " GROUP BY name HAVING count(*) = 1 ORDER BY max(sort_ts) DESC LIMIT ?",
+            (len(beginning), beginning, limit),
+        ).fetchall()
+    return [str(slug) for (slug,) in rows]
+
+
+def holds_records(connection: sqlite3.Connection, folder: str) -> bool:
+    """Return whether a record is in a folder of the Root, or below it."""
+    row = connection.execute("SELECT 1 FROM record WHERE slug >= ? AND slug < ?", _span(f"{folder}/")).fetchone()
+    return row is not None
+
+
+def entities_beginning(connection: sqlite3.Connection, beginning: str, limit: int) -> list[str]:
+    """Return the entities whose targets begin so, by the alphabet."""
+    if not beginning.startswith(ENTITY):
+        beginning = ENTITY if ENTITY.startswith(beginning) else "\0"
+    rows = connection.execute(
+        "SELECT name FROM target WHERE name >= ? AND name < ?"
+        " AND EXISTS (SELECT 1 FROM edge WHERE target_id = target.id) ORDER BY name LIMIT ?",
+        (*_span(beginning), limit),
+    )
+    return [str(name) for (name,) in rows]
+
+
+def _span(beginning: str) -> tuple[str, str]:
+    """Return the bounds of the names that begin so, the upper one left out: which an index of names can use."""
+    return beginning, beginning + "\U0010ffff"

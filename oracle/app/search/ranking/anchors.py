@@ -78,9 +78,9 @@ def _is_part_of(one: Anchor, other: Anchor) -> bool:
 
 
 def _is_name(word: str, question: SearchQuery) -> bool:
-    """Return whether a single word may name a record: it has a capital in the question, or digits.
+    """Return whether one word alone may name a record: it has a capital in the question, or digits.
 
-    The first word of a question always has a capital; it counts when the question has no verb, as it then names the topic.
+    The first word always has a capital; it counts when the question has no verb, as it then names the topic.
     """
     if word not in question.words:
         return False

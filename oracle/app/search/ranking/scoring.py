@@ -84,7 +84,7 @@ class Ranking:
         return records, min(times for _, times in own) + sum(times for _, times in also)
 
     def _read_words(self, stem: Callable[..., dict[str, str]]) -> dict[str, int]:
-        """Return the term of each word of the pages. A stem begins as its words do, but for its last letter."""
+        """Return the term that each word means. A stem begins as its words do, but for its last letter."""
         singles = {key: number for number, keys in enumerate(self._also) for key in keys}
         singles.update((key[0], number) for number, key in reversed(list(enumerate(self._keys))) if len(key) == 1)
         beginnings = tuple(key[:-1] if len(key) > 2 else key for key in singles if not is_wide(key))

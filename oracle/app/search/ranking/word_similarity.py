@@ -1,7 +1,7 @@
 """How much of a question each passage holds, in its words or in similar ones: an answer needs more than nearness.
 
 A passage may be near to a question that it does not answer, as both are about the same things. So every word of the question is
-looked for alone, in the passage or by the most similar word of it. Needs the semantic extra; only the quick model reads words.
+looked for alone, in the passage or by its most similar word. Needs the semantic extra; only the quick model reads words.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _words_of(text: str) -> list[str]:
 
 
 def _held(hit: Hit, own: Sequence[str], places: Mapping[str, int], rows: Rows | None) -> float:
-    """Return 1 less the share of each missing word, as far as no word of the passage is similar."""
+    """Return 1 less the share of each missing word, as far as the passage has no similar word."""
     if rows is None or not own or not hit.missing:
         return max(0.0, 1.0 - sum(share for _, share in hit.missing))
     cosines = (rows[[places[word] for word, _ in hit.missing]] @ rows[[places[word] for word in own]].T).tolist()

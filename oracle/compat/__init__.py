@@ -1,1 +1,1 @@
-"""Fronts with the flags, output and exit codes that running teams rely on; they call use cases and print."""
+"""Programs with the flags, output and exit codes that running teams rely on. They call use cases and print."""

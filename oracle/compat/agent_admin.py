@@ -1,4 +1,4 @@
-"""`agent_admin task`: make a task's workflow, list what a role may begin, change a step, supersede old tasks. 0, else 1."""
+"""`agent_admin task`: create a task's workflow, list pending steps, change a step, supersede old tasks. Exits 0 or 1."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ STATUSES = ("pending", "in_progress", "done", "blocked")
 
 
 def run() -> int:
-    """Run on the process's own arguments."""
+    """Run with the process's arguments."""
     return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Do one thing to the tasks of a project; 1 when it may not be done."""
+    """Run one command on the tasks of a project. Returns 1 if it is refused."""
     args = _parser().parse_args(argv)
     try:
         with open_context(args) as context:
@@ -67,20 +67,20 @@ _COMMANDS = {"create": _create, "list-pending": _list_pending, "update-status": 
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("agent_admin", "Look after the workflows of tasks.")
-    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; else the one that the environment names")
+    parser = make_parser("agent_admin", "Manage the workflows of tasks.")
+    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; default: from the environment")
     areas = parser.add_subparsers(dest="area", required=True, metavar="task")
     commands = areas.add_parser("task", help="workflows and their steps").add_subparsers(dest="command", required=True)
-    create = commands.add_parser("create", help="make workflow.md and STATUS.md unless they are there")
+    create = commands.add_parser("create", help="create workflow.md and STATUS.md if they do not exist")
     create.add_argument("task_id")
     create.add_argument("--workflow-template", default="brief-driven", metavar="NAME")
-    listing = commands.add_parser("list-pending", help="print the steps that a role may begin")
+    listing = commands.add_parser("list-pending", help="print the steps that a role may start")
     listing.add_argument("--owner-role", required=True, metavar="ROLE")
     update = commands.add_parser("update-status", help="change the status of a step")
     update.add_argument("task_id")
     update.add_argument("step", help="its name or its number")
     update.add_argument("status", choices=STATUSES)
-    old = commands.add_parser("auto-supersede", help="supersede open tasks that nobody delivered")
+    old = commands.add_parser("auto-supersede", help="supersede open tasks without a delivery")
     old.add_argument("--age-days", type=float, default=3.0, metavar="N")
     for command in (create, listing, update, old):
         command.add_argument("--project", required=True, metavar="P")

@@ -1,4 +1,7 @@
-"""`archive_merged_dispatches`: move what was merged out of a MEMORY.md. 0 · 1 still too long after `--commit` · 2 an error."""
+"""`archive_merged_dispatches`: move merged entries out of a MEMORY.md.
+
+Exit codes: 0 done; 1 still too long after `--commit`; 2 an error.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ TOO_LONG, FAILED = 1, 2
 
 
 def run() -> int:
-    """Run on the process's own arguments."""
+    """Run with the process's arguments."""
     return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Rehearse, or move with `--commit`; prints JSON."""
+    """Show the move, or make it with `--commit`. Prints JSON."""
     args = _parser().parse_args(argv)
     from oracle.app.teamwork import compaction
     from oracle.compat.rendering import print_json
@@ -36,13 +39,18 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = make_parser(
-        "archive_merged_dispatches", "Move what was merged out of a MEMORY.md into archives beside it."
-    )
+    parser = make_parser("archive_merged_dispatches", "Move merged entries of a MEMORY.md into archives beside it.")
     mode = parser.add_mutually_exclusive_group()
-    mode.add_argument("--dry-run", action="store_true", help="change nothing, which is what happens by default")
+    mode.add_argument("--dry-run", action="store_true", help="change nothing (default)")
     mode.add_argument("--commit", action="store_true", help="move it")
-    parser.add_argument("--memory-path", default="", metavar="FILE", help="else CLAWSEAT_MEMORY_MD, else ./MEMORY.md")
-    parser.add_argument("--default-period", default="", metavar="YYYY_MM", help="for what has no date; else this month")
-    parser.add_argument("--memory-dir", metavar="DIR", help="the Root, whose home is looked through")
+    parser.add_argument(
+        "--memory-path", default="", metavar="FILE", help="default: CLAWSEAT_MEMORY_MD, else ./MEMORY.md"
+    )
+    parser.add_argument(
+        "--default-period",
+        default="",
+        metavar="YYYY_MM",
+        help="the month of entries without a date; default: this month",
+    )
+    parser.add_argument("--memory-dir", metavar="DIR", help="the Root whose home folder is searched")
     return parser

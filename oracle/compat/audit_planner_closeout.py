@@ -1,6 +1,6 @@
-"""`audit_planner_closeout`: look for the three artifacts of a planner's closeout; exit 0 when they are there, else 1.
+"""`audit_planner_closeout`: check the three artifacts of a planner's closeout. Exits 0 if they exist, else 1.
 
-With `--relaxed` the consumed receipt is a warning, and the two others are enough.
+With `--relaxed`, a missing consumed receipt is a warning.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def run() -> int:
-    """Run on the process's own arguments."""
+    """Run with the process's arguments."""
     return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Audit one task's closeout; 0 when all is there, 1 when not."""
+    """Check the closeout of one task. Returns 0 if it is complete, else 1."""
     from oracle.app.delivery.verify import audit_closeout
 
     args = _parser().parse_args(argv)
@@ -39,7 +39,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("audit_planner_closeout", "Look for what a planner's closeout leaves.")
+    parser = make_parser("audit_planner_closeout", "Check the artifacts of a planner's closeout.")
     add_profile(parser)
     parser.add_argument("--task-id", required=True, metavar="ID")
     parser.add_argument("--relaxed", action="store_true", help="receipt and DELIVERY.md are enough")

@@ -1,4 +1,7 @@
-"""`check_compact_marker`: does a planner ask to be condensed? Prints `marker=present` or `marker=absent`; always 0."""
+"""`check_compact_marker`: check whether a planner asks for compaction.
+
+Prints `marker=present` or `marker=absent`; exits 0.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def run() -> int:
-    """Run on the process's own arguments."""
+    """Run with the process's arguments."""
     return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Look for the marker; a file that can't be read holds none."""
+    """Look for the marker. An unreadable file counts as one without it."""
     args = _parser().parse_args(argv)
     from oracle.app.teamwork import compaction
     from oracle.domain.delivery.compaction import has_marker
@@ -33,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("check_compact_marker", "Tell whether a planner asks to be condensed.")
-    parser.add_argument("--relay-text-file", default="", metavar="FILE", help="what the planner relayed")
-    parser.add_argument("--text", default="", metavar="TEXT", help="the same, given here")
+    parser = make_parser("check_compact_marker", "Check whether a planner asks for compaction.")
+    parser.add_argument("--relay-text-file", default="", metavar="FILE", help="the file with the planner's text")
+    parser.add_argument("--text", default="", metavar="TEXT", help="the text itself")
     return parser

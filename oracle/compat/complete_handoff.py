@@ -1,6 +1,6 @@
-"""`complete_handoff`: complete a handoff or acknowledge one, with the options, output and exit codes of the old program.
+"""`complete_handoff`: complete or acknowledge a handoff, with the options, output and exit codes of the old program.
 
-0 done, or done before · 1 a rule of the team refuses it · 2 a wrong call · 3 no receipt could be written.
+Exit codes: 0 done, now or earlier; 1 refused by a rule of the team; 2 a wrong call; 3 the receipt could not be written.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def run() -> int:
-    """Run on the process's own arguments."""
+    """Run with the process's arguments."""
     return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Complete or acknowledge; the codes are in the module's docstring."""
+    """Complete or acknowledge. Returns the exit codes of the module."""
     args = _parser().parse_args(argv)
     if not args.enforce_planner_self_closeout:
         complain(
@@ -105,9 +105,11 @@ def _truth(word: str) -> bool:
 def _parser() -> argparse.ArgumentParser:
     parser = make_parser("complete_handoff", "Complete a handoff, or acknowledge one.")
     add_profile(parser)
-    parser.add_argument("--source", required=True, metavar="SEAT", help="who did the work")
+    parser.add_argument("--source", required=True, metavar="SEAT", help="the seat that did the work")
     parser.add_argument("--task-id", required=True, metavar="ID")
-    parser.add_argument("--target", default="", metavar="SEAT", help="who gets it; by default whom the dispatch names")
+    parser.add_argument(
+        "--target", default="", metavar="SEAT", help="the seat that gets it; default: the one that the dispatch names"
+    )
     for name in ("branch", "pr-number", "ci-conclusion", "title", "summary", "verdict", "commit", "core-ux-gate"):
         parser.add_argument(f"--{name}", default="", metavar="TEXT")
     parser.add_argument("--status", default="completed", metavar="WORD")
@@ -116,14 +118,14 @@ def _parser() -> argparse.ArgumentParser:
     for name in ("drift-reason", "test-policy", "frontstage-disposition", "user-summary", "next-action"):
         parser.add_argument(f"--{name}", default="", metavar="TEXT")
     parser.add_argument(
-        "--strict-lineage", action="store_true", help="no --user-summary or commit: an error, no warning"
+        "--strict-lineage", action="store_true", help="make a missing --user-summary or commit an error, not a warning"
     )
     parser.add_argument("--allow-branch-mismatch", action="store_true")
     parser.add_argument(
         "--enforce-planner-self-closeout", nargs="?", const=True, default=True, type=_truth, metavar="BOOL",
-        help="taken; nothing is ever left undone in silence",
+        help="accepted for compatibility; no effect",
     )  # fmt: skip
-    parser.add_argument("--ack-only", action="store_true", help="note that the target has it, and no more")
+    parser.add_argument("--ack-only", action="store_true", help="only acknowledge that the target has it")
     add_notify(parser)
     add_secrets(parser)
     return parser

@@ -1,4 +1,4 @@
-"""`decision_log`: append a decision of a project, list the last ones, name the projects that are registered. Prints JSON."""
+"""`decision_log`: append a decision of a project, list the last ones, list the registered projects. Prints JSON."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def run() -> int:
-    """Run on the process's own arguments."""
+    """Run with the process's arguments."""
     return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Append one decision, or list some; an empty argument is a wrong call (2)."""
+    """Append or list decisions. An empty argument is a wrong call (2)."""
     args = _parser().parse_args(argv)
     from oracle.compat.rendering import print_json
 
@@ -62,16 +62,16 @@ _COMMANDS = {"append": _append, "list": _list, "projects": _projects}
 
 def _parser() -> argparse.ArgumentParser:
     parser = make_parser("decision_log", "Append a decision, or list the last ones.")
-    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; else the one that the environment names")
+    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; default: from the environment")
     commands = parser.add_subparsers(dest="command", required=True)
-    append = commands.add_parser("append", help="write a decision down")
+    append = commands.add_parser("append", help="record a decision")
     for name in ("project", "task_id", "title", "detail"):
         append.add_argument(name)
     append.add_argument("--seat", default="planner", metavar="SEAT", help="who decided")
     append.add_argument("--decision-type", default="auto", metavar="WORD")
-    append.add_argument("--reason", default="", metavar="TEXT", help="the detail unless given")
+    append.add_argument("--reason", default="", metavar="TEXT", help="default: the detail")
     append.add_argument("--manual", action="store_true", help="a person decided")
-    listing = commands.add_parser("list", help="print the last decisions, the oldest first")
+    listing = commands.add_parser("list", help="print the last decisions, oldest first")
     listing.add_argument("project")
     listing.add_argument("--limit", type=int, default=50, metavar="N", help="0 is all")
     commands.add_parser("projects", help="print the names of the registered projects")

@@ -1,6 +1,7 @@
-"""`decision_payload`: check a payload for people, and send it to the session of the front seat.
+"""`decision_payload`: validate a decision payload, and send it to the session of the front seat.
 
-0 `ok` · 2 a payload that fails, or a wrong call; it is never sent. A wake-up that fails is a warning, waits and is tried again.
+Exit codes: 0 `ok`; 2 an invalid payload or a wrong call, and nothing is sent. A failed wake-up is a warning and is
+tried again.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ INVALID = 2
 
 
 def run() -> int:
-    """Run on the process's own arguments."""
+    """Run with the process's arguments."""
     return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Check or send one payload; the codes are in the module's docstring."""
+    """Validate or send one payload. Returns the exit codes of the module."""
     from oracle.app.decisions.handover import send
 
     args = _parser().parse_args(argv)
@@ -47,14 +48,14 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("decision_payload", "Check a decision payload, or send it to people.")
-    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; else the one that the environment names")
+    parser = make_parser("decision_payload", "Validate a decision payload, or send it to people.")
+    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; default: from the environment")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, what in (("validate", "check it"), ("send", "check it and hand it over")):
+    for name, what in (("validate", "check it"), ("send", "validate it and send it")):
         command = commands.add_parser(name, help=what)
         command.add_argument("--payload-file", required=True, metavar="FILE")
         if name == "send":
             command.add_argument("--session", required=True, metavar="NAME", help="PROJECT-SEAT, as in demo-koder")
-            command.add_argument("--project", default="", metavar="P", help="else the one that the session names")
+            command.add_argument("--project", default="", metavar="P", help="default: the project of the session")
             command.add_argument("--profile", default="", metavar="FILE", help="the profile of the project")
     return parser

@@ -1,6 +1,7 @@
 """`dispatch_task`: give a seat a task, with the options, output and exit codes of the old program.
 
-0 dispatched · 1 no such seat, or a rule that `--strict-lineage` makes hard · 2 refused or queued already · 3 no seat of the role.
+Exit codes: 0 dispatched; 1 unknown seat, or refused by `--strict-lineage`; 2 refused or already queued; 3 no seat with
+the role.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ NO_SEAT = 3
 
 
 def run() -> int:
-    """Run on the process's own arguments."""
+    """Run with the process's arguments."""
     return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Dispatch one task; the codes are in the module's docstring."""
+    """Dispatch one task. Returns the exit codes of the module."""
     from oracle.app.delivery.dispatch import least_busy
     from oracle.app.delivery.team import open_team
 
@@ -52,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _refuse(args: argparse.Namespace) -> int:
-    """Return the exit code of a call that is refused before the profile is looked at, 0 for one that is not."""
+    """Return the exit code of a call that is refused before the profile is read, else 0."""
     if args.task_type == "external-integration" and not (args.docs_consulted or args.docs_skip_reason):
         complain("error: an external integration needs --docs-consulted or --docs-skip-reason")
         return 2
@@ -74,7 +75,7 @@ def _dispatch(context: Context, args: argparse.Namespace) -> int:
     from oracle.app.delivery import resume
     from oracle.app.delivery.dispatch import dispatch
 
-    if args.reply_to == args.target:  # briefs of old name the planner for both
+    if args.reply_to == args.target:  # older briefs name the planner for both
         complain(f"warn: {args.target} is asked and can't get its own answer; {args.source} gets it")
         args.reply_to = ""
     order = _order(args)
@@ -131,19 +132,21 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--source", default="planner", metavar="SEAT", help="who asks")
     to = parser.add_mutually_exclusive_group(required=True)
     to.add_argument("--target", default="", metavar="SEAT", help="who is asked")
-    to.add_argument("--target-role", default="", metavar="ROLE", help="the seat of this role with the least to do")
-    parser.add_argument("--task-id", metavar="ID", help="one is made when none is given")
+    to.add_argument("--target-role", default="", metavar="ROLE", help="the least busy seat with this role")
+    parser.add_argument("--task-id", metavar="ID", help="default: a new one is generated")
     parser.add_argument("--title", metavar="TEXT")
     parser.add_argument("--objective", required=True, metavar="TEXT", help="what is asked")
     parser.add_argument("--test-policy", required=True, choices=POLICIES)
-    parser.add_argument("--kind", choices=("task", "query"), default="task", help="memory takes queries alone")
-    parser.add_argument("--reply-to", metavar="SEAT", help="who gets the answer; by default --source")
+    parser.add_argument("--kind", choices=("task", "query"), default="task", help="memory accepts only queries")
+    parser.add_argument("--reply-to", metavar="SEAT", help="the seat that gets the answer; default: --source")
     parser.add_argument("--user-summary", default="", metavar="TEXT")
-    parser.add_argument("--strict-lineage", action="store_true", help="without --user-summary: an error, no warning")
+    parser.add_argument(
+        "--strict-lineage", action="store_true", help="make a missing --user-summary an error, not a warning"
+    )
     parser.add_argument("--notes", default="dispatched via gstack-harness", metavar="TEXT")
     parser.add_argument("--docs-consulted", default="", metavar="TEXT")
     parser.add_argument("--docs-skip-reason", default="", metavar="TEXT")
-    parser.add_argument("--status-note", metavar="TEXT", help="taken and not used")
+    parser.add_argument("--status-note", metavar="TEXT", help="accepted for compatibility; no effect")
     parser.add_argument("--task-type", default="unspecified", metavar="WORD")
     parser.add_argument("--review-required", action="store_true")
     parser.add_argument("--skill-refs", nargs="*", default=[], metavar="PATH")
@@ -154,7 +157,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rca-override", metavar="TEXT")
     parser.add_argument("--core-ux", action="store_true")
     parser.add_argument("--spec-path", metavar="PATH")
-    parser.add_argument("--force-parallel-builder", action="store_true", help="also while the builder has a task")
+    parser.add_argument("--force-parallel-builder", action="store_true", help="even while the builder has a task")
     add_notify(parser)
     add_secrets(parser)
     return parser

@@ -1,6 +1,7 @@
-"""What every front shares: run, print, report a failure, end. On the way of every query, so it imports nothing heavy.
+"""What all these programs share: run, print, report a failure, exit.
 
-Standard output is UTF-8 whatever the locale says; what UTF-8 can't hold is printed as a JSON escape.
+Every query runs this, so it imports nothing heavy. Standard output is always UTF-8: what UTF-8 cannot encode is printed as a
+JSON escape.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ _ROOT_FLAG = "--memory-dir"
 
 
 def serve(main: Callable[[list[str]], int]) -> int:
-    """Run a front on the process's arguments and return its exit code; no failure leaves a traceback.
+    """Run a program with the process's arguments and return its exit code. No failure prints a traceback.
 
-    130 on an interrupt, quiet success when the reader of a pipe has gone, 70 for what nobody foresaw. A library that is
-    not installed is left to whoever started the front.
+    Returns 130 on an interrupt, 70 for an unexpected error, and ends quietly if the reader of a pipe is gone. A missing
+    library is left to the
+    caller.
     """
     try:
         code = _call(main, sys.argv[1:])
@@ -34,20 +36,20 @@ def serve(main: Callable[[list[str]], int]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        _hush()
+        _silence_output()
         return 0
     except OracleError as error:
         return report(error)
     except ImportError:
         raise
     except Exception as error:  # noqa: BLE001 - the one place where a front ends
-        _hush()
+        _silence_output()
         return report(_lost_folder(error) or _unexpected(error))
     return code
 
 
 def _call(main: Callable[[list[str]], int], words: list[str]) -> int:
-    """Run a front on words that are text; the parser's own ends, after help or a wrong call, are exit codes like others."""
+    """Run a program. The parser's own exits, after help or a wrong call, become exit codes."""
     if sys.getfilesystemencoding() != "utf-8":
         from oracle.process import speak_utf8
 
@@ -71,7 +73,7 @@ def _lost_folder(error: Exception) -> OracleError | None:
 
 
 def end(code: int) -> NoReturn:
-    """End the process here: all is printed and closed, and taking thousands of values apart one by one takes its time."""
+    """End the process now. All output is flushed; freeing thousands of values one by one would take time."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -81,7 +83,7 @@ def end(code: int) -> NoReturn:
 
 
 def _unexpected(error: Exception) -> OracleError:
-    """Keep the traceback in the log of the Root and return what a person is told."""
+    """Write the traceback to the log of the Root and return the error to print."""
     import contextlib
     import traceback
 
@@ -106,8 +108,8 @@ def _root_named(words: list[str]) -> str | None:
     return None
 
 
-def _hush() -> None:
-    """Send what is still buffered for standard output nowhere, or the interpreter complains about it at its end."""
+def _silence_output() -> None:
+    """Discard buffered standard output: otherwise the interpreter complains at its end."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError, AttributeError):
@@ -115,7 +117,7 @@ def _hush() -> None:
 
 
 def report(error: OracleError) -> int:
-    """Print the sentence and the hint of a failure on standard error and return its exit code."""
+    """Print an error and its hint on standard error and return its exit code."""
     complain(f"error: {without_secrets(error.sentence)}")
     if error.hint:
         complain(f"hint: {without_secrets(error.hint)}")
@@ -123,14 +125,14 @@ def report(error: OracleError) -> int:
 
 
 def without_secrets(sentence: str) -> str:
-    """Return a sentence that may repeat a value of the caller's, a secret in it replaced by its kind."""
+    """Return a sentence with secrets replaced by their kind. It may quote a value of the caller."""
     from oracle.domain.safety.secrets import redact
 
     return redact(sentence)[0]
 
 
 def on_one_line(text: str) -> str:
-    r"""Return a text, which may repeat a value of the caller's, with what steers a terminal spelled out (`\n`, `\x1b`)."""
+    r"""Return text on one line with control characters escaped (`\n`, `\x1b`). It may quote a value of the caller."""
     return "".join(map(_spelled, text))
 
 
@@ -140,7 +142,7 @@ def _spelled(char: str) -> str:
 
 
 def careful(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Return a parser whose complaints repeat no secret, and nothing that steers a terminal."""
+    """Return a parser whose messages contain no secrets and no control characters."""
     usual = parser.error
 
     def error(message: str) -> NoReturn:
@@ -151,14 +153,14 @@ def careful(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
 
 
 def narrow_help(prog: str) -> argparse.HelpFormatter:
-    """Format help without asking shutil for the terminal's width, which argparse does at every argument added."""
+    """Format help without importing shutil, which argparse would do for every argument."""
     import argparse
 
     return argparse.HelpFormatter(prog, width=78)
 
 
 def word(given: str) -> str:
-    """Return the value of a filter; one that is empty, as of a variable that is not set, would filter nothing and is refused."""
+    """Return the value of a filter. An empty one, such as an unset variable, is refused: it would filter nothing."""
     if not given:
         import argparse
 
@@ -181,18 +183,18 @@ def _print(data: bytes) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        _hush()
+        _silence_output()
         raise DiskFailure(f"The answer could not be printed: {error.strerror}.") from error
 
 
 def complain(text: str, *, keeps_lines: bool = False) -> None:
-    """Print `text` and a line end on standard error, on one line unless its lines are its own; what steers is spelled out."""
+    """Print text on standard error with control characters escaped, on one line unless `keeps_lines`."""
     if sys.stderr is not None:
         sys.stderr.write(f"{text if keeps_lines else on_one_line(text)}\n")
 
 
 def warn(line: str) -> None:
-    """Say on standard error what a person should know beside the answer."""
+    """Print a warning on standard error."""
     complain(f"warning: {line}")
 
 

@@ -1,6 +1,6 @@
-"""`extract_links`: bring one record's links up to date and say what changed.
+"""`extract_links`: update the links of one record and print what changed.
 
-The index reads links by itself; this program is for those who edit a file and want the difference at once.
+The index does this without help. This program is for callers that edit a file and want the difference at once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ def run() -> int:
 
 
 def main(argv: list[str]) -> int:
-    """Update the links of one file, which may be gone, and print `{source, edges_total, targets_added, targets_removed}`."""
+    """Update the links of one file, which may be deleted.
+
+    Prints `{source, edges_total, targets_added, targets_removed}`.
+    """
     from oracle.app.records import graph
 
     args = _parser().parse_args(argv)
@@ -56,7 +59,7 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="extract_links", description="Bring the links of one record up to date.")
+    parser = argparse.ArgumentParser(prog="extract_links", description="Update the links of one record.")
     parser.add_argument(
         "--file", required=True, metavar="PATH", help="a record under the Root; one that was deleted loses its links"
     )
@@ -66,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _relative(root: Root, path: str) -> str | None:
-    """Return the root-relative form of a path, as it is written or once links are followed; None outside the Root."""
+    """Return a path relative to the Root, as written or after following links; None outside the Root."""
     for form in (path, str(Path(path).resolve())):
         try:
             relative = root.relative(form)
@@ -81,9 +84,9 @@ def _relative(root: Root, path: str) -> str | None:
 
 
 def extract_edges(source: str, text: str | None = None, project: str = "") -> list[dict[str, str]]:
-    """Return the edges of a text: called with a text alone, or with the slug of its record, the text and a project.
+    """Return the edges of a text. Call it with a text alone, or with a record's slug, its text and a project.
 
-    Frontmatter is cut off. A link to a record comes back as the slug it would have if nothing else stood closer.
+    Frontmatter is removed. A link to a record becomes the slug that it would have without closer candidates.
     """
     slug, content = ("", source) if text is None else (source, text)
     with Context.open(warn=lambda line: complain(f"note: {line}")) as context:
@@ -103,6 +106,6 @@ def _as_edges(source: str, found: Iterable[tuple[str, str, str]]) -> list[dict[s
 
 
 def _load_component_suffixes(project: str) -> list[str]:
-    """Return the suffixes that make a word a component in a project of the Root that the environment chooses."""
+    """Return the component suffixes of a project in the default Root."""
     with Context.open(warn=lambda line: complain(f"note: {line}")) as context:
         return list(load_patterns(context, project).component_suffixes)

@@ -1,4 +1,4 @@
-"""`install_memory_hook`: put the Stop hook into the settings of a workspace, with the options of the old program."""
+"""`install_memory_hook`: add the Stop hook to the settings of a workspace, with the options of the old program."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def run() -> int:
-    """Run on the process's own arguments."""
+    """Run with the process's arguments."""
     return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Install, or show what an installation would change; 0, or 2 when it can't be done."""
+    """Install, or show what an installation would change. Returns 0, or 2 on an error."""
     from oracle.app.context import name_root
     from oracle.hook import settings
 
@@ -45,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _script_of(root: str) -> str:
-    """Return the hook of another checkout, "" when none was named; where it has none, the path where it should be."""
+    """Return the path of the hook in another checkout, whether it exists or not; "" without one."""
     if not root:
         return ""
     folder = Path(root).expanduser().absolute()
@@ -58,9 +58,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="install_memory_hook", allow_abbrev=False, description="Run the Stop hook at the end of an agent's turns."
     )
-    parser.add_argument("--workspace", required=True, metavar="DIR", help="the folder that the agent is started in")
+    parser.add_argument("--workspace", required=True, metavar="DIR", help="the folder in which the agent runs")
     parser.add_argument("--settings-path", default="", metavar="FILE", help="instead of DIR/.claude/settings.json")
     parser.add_argument("--clawseat-root", default="", metavar="DIR", help="a checkout whose scripts/hooks/ is used")
-    parser.add_argument("--hook-script", default="", metavar="FILE", help="the hook itself; by default our own")
+    parser.add_argument("--hook-script", default="", metavar="FILE", help="the hook script; default: the installed one")
     parser.add_argument("--dry-run", action="store_true", help="show the change as a diff and write nothing")
     return careful(parser)

@@ -1,4 +1,4 @@
-"""JSON that a caller gives to a program: read it from where it is, and take its fields one by one with their shape checked."""
+"""Read the JSON object that a caller passes to a program, and check the type of each field."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.domain.markdown.documents import Value
 
-_HINT = "Give an object as JSON, the path of a file that holds one, or - for standard input."
-_FIELDS = "See the page on packets for what each field holds."
+_HINT = "Pass an object as JSON, the path of a file that holds one, or - for standard input."
+_FIELDS = "The page on packets lists the fields."
 _LONGEST_ECHO = 60
-_LARGEST = 1e15  # above all that is counted here, and below what a float holds to the unit
+_LARGEST = 1e15  # above all counts, and small enough for an exact float
 _TIMES = ("valid_from", "valid_to")
 
 
 class Fields:
-    """The fields of one JSON object; whatever nobody asked for is named by `unused`."""
+    """The fields of a JSON object. `unused` lists those that no caller read."""
 
     def __init__(self, content: dict[str, object]) -> None:
         self._content = content
         self._asked: set[str] = set()
 
     def text(self, *names: str, default: str = "") -> str:
-        """Return the first of `names` that is given, stripped, else `default`. Raises UsageError for what is no text."""
+        """Return the first of `names` that is set, stripped, else `default`. Raises UsageError for another type."""
         found = self._take(names)
         if found is None:
             return default
@@ -36,7 +36,7 @@ class Fields:
         return documents.replace_surrogates(str(found)).strip()
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return a list of texts without empty ones; one text is a list of it. Raises UsageError."""
+        """Return a list of texts without empty ones. A single text becomes a list. Raises UsageError."""
         found = self._take((name,))
         items = [] if found is None else found if isinstance(found, list) else [found]
         for item in items:
@@ -45,7 +45,7 @@ class Fields:
         return tuple(documents.replace_surrogates(str(item)).strip() for item in items if str(item).strip())
 
     def number(self, name: str) -> float | None:
-        """Return a finite number, None when it is not given. Raises UsageError."""
+        """Return a finite number, None if it is not set. Raises UsageError."""
         found = self._take((name,))
         if found is None:
             return None
@@ -54,14 +54,14 @@ class Fields:
         return float(found)
 
     def whole(self, name: str) -> int | None:
-        """Return a whole number, None when it is not given. Raises UsageError."""
+        """Return a whole number, None if it is not set. Raises UsageError."""
         found = self.number(name)
         if found is not None and found != int(found):
             raise _wrong(name, "is not a whole number", found)
         return None if found is None else int(found)
 
     def mapping(self, name: str) -> dict[str, Value]:
-        """Return an object whose scalars are texts; nothing when it is not given. Raises UsageError."""
+        """Return an object with its scalars as text; empty if it is not set. Raises UsageError."""
         found = self._take((name,))
         if found is None:
             return {}
@@ -79,14 +79,14 @@ class Fields:
         return [Fields(item) for item in items]
 
     def require_times(self) -> None:
-        """Refuse a field that is named as a time and holds none, whether anybody asks for it or not. Raises UsageError."""
+        """Check that every field with the name of a time holds one, even if nobody reads it. Raises UsageError."""
         for name, found in self._content.items():
             is_time = name.endswith("_ts") or name in _TIMES
             if is_time and found not in (None, "") and not (isinstance(found, str) and timestamps.to_utc(found)):
                 raise _wrong(name, "is not a time", found, hint="Write it as 2026-04-27T18:30:00Z.")
 
     def unused(self) -> list[str]:
-        """Return the names of the fields that were not asked for."""
+        """Return the names of the fields that were not read."""
         return [name for name in self._content if name not in self._asked]
 
     def _take(self, names: tuple[str, ...]) -> object:
@@ -101,7 +101,7 @@ def _wrong(name: str, what: str, found: object, *, hint: str = _FIELDS) -> Usage
 
 
 def read(words: str | None) -> Fields:
-    """Return the fields of the JSON object that `words` is, names as a file, or - for standard input; None is no field."""
+    """Return the fields of a JSON object: given as text, as a file, or as - for standard input. None has no fields."""
     if words is None:
         return Fields({})
     text = words if words.lstrip()[:1] in ("{", "[") else _load(words)
@@ -110,7 +110,7 @@ def read(words: str | None) -> Fields:
     except (ValueError, RecursionError) as error:
         raise UsageError(f"--input-json is not valid JSON: {error}.", hint=_HINT) from None
     if not isinstance(content, dict):
-        raise UsageError("--input-json is JSON, but no object.", hint=_HINT)
+        raise UsageError("--input-json is not a JSON object.", hint=_HINT)
     return Fields(content)
 
 

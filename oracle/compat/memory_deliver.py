@@ -1,6 +1,7 @@
 """`memory_deliver`: deliver an answer of the memory seat, with the options, output and exit codes of the old program.
 
-0 delivered, or delivered before · 2 a wrong call · 3 the response is written and the handoff failed · 6 another answer stands.
+Exit codes: 0 delivered, now or earlier; 2 a wrong call; 3 the response was written but the handoff failed; 6 another
+answer exists.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def run() -> int:
-    """Run on the process's own arguments."""
+    """Run with the process's arguments."""
     return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Deliver once; the codes are in the module's docstring."""
+    """Deliver once. Returns the exit codes of the module."""
     args = _parser().parse_args(argv)
     response = _response(args)
     from oracle.app.delivery import resume
@@ -67,7 +68,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _response(args: argparse.Namespace) -> dict[str, object]:
-    """Return the response that was given. Raises UsageError."""
+    """Return the response from the arguments. Raises UsageError."""
     from oracle.store.disk import input_file
 
     is_inline = args.response_inline is not None
@@ -75,22 +76,22 @@ def _response(args: argparse.Namespace) -> dict[str, object]:
         args.response_inline if is_inline else input_file.read(args.response_file, "--response-file")
     )
     if not isinstance(content, dict):
-        raise UsageError("The response is no JSON object.", hint='Give an object, as in {"answer": "…"}.')
+        raise UsageError("The response is not a JSON object.", hint='Give an object, as in {"answer": "…"}.')
     return content
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("memory_deliver", "Deliver an answer of the memory seat, once.")
+    parser = make_parser("memory_deliver", "Deliver an answer of the memory seat, exactly once.")
     add_profile(parser)
     parser.add_argument("--task-id", required=True, metavar="ID")
-    parser.add_argument("--target", required=True, metavar="SEAT", help="who gets the answer")
+    parser.add_argument("--target", required=True, metavar="SEAT", help="the seat that gets the answer")
     parser.add_argument("--source", default="memory", metavar="SEAT", help="who answers")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--response-inline", metavar="JSON")
     what.add_argument("--response-file", metavar="FILE", help="- is standard input")
-    parser.add_argument("--summary", default="", metavar="TEXT", help="what the receipt says of it")
-    parser.add_argument("--strict", action="store_true", help="deliver nothing when a claim does not hold")
-    parser.add_argument("--supersede", action="store_true", help="replace the answer that stands; it is kept")
+    parser.add_argument("--summary", default="", metavar="TEXT", help="a summary for the receipt")
+    parser.add_argument("--strict", action="store_true", help="deliver nothing if a claim does not hold")
+    parser.add_argument("--supersede", action="store_true", help="replace the earlier answer, which is kept")
     add_notify(parser)
     add_secrets(parser)
     return parser

@@ -1,6 +1,6 @@
-"""`memory_router`: the commands of the routing skill, over the records of a Root. JSON in, JSON out with `ok`.
+"""`memory_router`: the commands of the routing skill, on the records of a Root. JSON in, JSON out with `ok`.
 
-Errors leave on standard output too, as `{"ok": false, "error": {code, message, hint}}`, with their exit code.
+Errors go to standard output too, as `{"ok": false, "error": {code, message, hint}}`, with their exit code.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ROOT_VARIABLE = "MAR_DB_PATH"
 _DEFAULT_LIMIT = 20
-_MOST = 1 << 31  # more than there can be; what a query of the index still takes
+_MOST = 1 << 31  # more than any count; an index query still accepts it
 
 
 def run() -> int:
@@ -53,7 +53,7 @@ def main(argv: list[str]) -> int:
 def _answer(argv: list[str], warnings: list[str]) -> Answer:
     args = _parser().parse_args(argv)
     if args.input_flag is not None and args.input_word is not None:
-        raise UsageError("The input was given twice.", hint="Give it with --input-json alone.")
+        raise UsageError("The input was given twice.", hint="Use only --input-json.")
     fields = json_args.read(args.input_flag if args.input_word is None else args.input_word)
     fields.require_times()
     root = args.memory_dir if args.memory_dir is not None else os.environ.get(ROOT_VARIABLE) or None
@@ -72,7 +72,7 @@ def _print(document: Answer) -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """The usual parser, whose complaints are JSON as every other."""
+    """A parser that reports errors as JSON."""
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError."""
@@ -82,7 +82,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="memory_router",
-        description="Give an agent the memories for its next step, and keep what it learns.",
+        description="Give an agent the memories for its next step, and store what it learns.",
         formatter_class=narrow_help,
     )
     add = parser.add_argument
@@ -90,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     add("input_word", nargs="?", metavar="JSON", help="the same as --input-json")
     add("--input-json", dest="input_flag", metavar="JSON", help="an object, the path of a file with one, or -")
     add("--memory-id", metavar="ID", help="the memory to inspect")
-    add("--project", metavar="P", help="the project of the memories (default: of none in particular)")
+    add("--project", metavar="P", help="the project of the memories (default: memories without a project)")
     add("--limit", type=int, metavar="N", help=f"how many to list (default {_DEFAULT_LIMIT})")
     add("--memory-dir", metavar="DIR", help=f"the Root (default: {ROOT_VARIABLE}, else as everywhere)")
     return parser

@@ -1,6 +1,6 @@
-"""`memory_write`: write one record of Memory's own kinds, from a file or standard input (drop mode) or from flags.
+"""`memory_write`: write one record of the memory seat, from a file or standard input (drop mode) or from flags.
 
-Both modes write the same Markdown record through the same use case; they differ in flags and in what they print.
+Both modes write the same Markdown record; they differ in flags and in what they print.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MAX_TITLE = 200
 
 
 class _Moment:
-    """A clock that stands still: the record is of one moment, chosen before it is written."""
+    """A fixed clock: the moment of the record is chosen before it is written."""
 
     __slots__ = ("_ns",)
 
@@ -48,7 +48,7 @@ def run() -> int:
 
 
 def main(argv: list[str]) -> int:
-    """Write one record; exit code 1 for a record that breaks a rule, 2 for a wrong call, 5 for a kind that isn't ours."""
+    """Write one record. Returns 1 for a record that breaks a rule, 2 for a wrong call, 5 for a kind of another seat."""
     args = _parser().parse_args(argv)
     is_drop = args.content_file is not None or args.content_stdin
     missing = "" if is_drop else next((name for name in ("title", "author") if not getattr(args, name)), "")
@@ -90,8 +90,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--related-task-ids", default="", metavar="A,B")
     add("--confidence", choices=CONFIDENCES, default="medium")
     add("--source", choices=SOURCES, default="write_api")
-    add("--supersedes", metavar="SLUG", help="the record that this one takes the place of")
-    add("--seats", default="", metavar="A,B", help="known authors; another one is warned about")
+    add("--supersedes", metavar="SLUG", help="the record that this one replaces")
+    add("--seats", default="", metavar="A,B", help="another author than the known ones gets a warning")
     add("--secrets", choices=POLICIES, default="refuse", help="what happens to a text that looks like a credential")
     add("--memory-dir", metavar="DIR", help="the Root")
     add("--dry-run", action="store_true", help="write nothing; print the path (with content) or the record")
@@ -148,7 +148,7 @@ def _draft(args: argparse.Namespace, *, title: str, body: str, author: str, extr
 
 
 def _read_content(args: argparse.Namespace) -> tuple[str, str]:
-    """Return the content and where it came from. Raises UsageError for what can't be read as UTF-8 text."""
+    """Return the content and its source. Raises UsageError if it is not UTF-8 text."""
     name = "stdin" if args.content_stdin else args.content_file
     from oracle.store.disk import input_file
 
@@ -157,7 +157,8 @@ def _read_content(args: argparse.Namespace) -> tuple[str, str]:
         return raw.decode("utf-8").removeprefix("\ufeff"), name
     except UnicodeDecodeError as error:
         raise UsageError(
-            f"{name} is not UTF-8: byte {error.start} can't be read.", hint="Convert it to UTF-8, with iconv for one."
+            f"{name} is not UTF-8: byte {error.start} can't be read.",
+            hint="Convert it to UTF-8, for example with iconv.",
         ) from None
 
 
@@ -167,7 +168,10 @@ def _first_line(content: str) -> str:
 
 
 def _read_evidence(words: list[str] | None) -> tuple[Evidence, ...]:
-    """Return the evidence as `oracle write` reads it, but JSON is an array, and an item that is no object an invalid record."""
+    """Return the evidence as `oracle write` reads it.
+
+    JSON must be an array; an item that is not an object makes the record invalid.
+    """
     if not words:
         return ()
     if any(word.lstrip().startswith("{") for word in words):

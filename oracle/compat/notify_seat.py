@@ -1,6 +1,6 @@
-"""`notify_seat`: send a seat a notice, with the options and output of the old program; exit 1 when it was not taken.
+"""`notify_seat`: send a seat a notice, with the options and output of the old program. Exits 1 if it was not delivered.
 
-Its receipt lies beside the handoffs, under `notices/`, and never over a dispatch.
+Its receipt goes to `notices/` beside the handoffs and never replaces a dispatch.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def run() -> int:
-    """Run on the process's own arguments."""
+    """Run with the process's arguments."""
     return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Send one notice; 0 when it was taken, or when failing is allowed."""
+    """Send one notice. Returns 0 if it was delivered, or if failure is allowed."""
     from oracle.app.delivery.notices import notify
 
     args = _parser().parse_args(argv)
@@ -54,9 +54,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--source", required=True, metavar="SEAT")
     parser.add_argument("--target", required=True, metavar="SEAT")
     parser.add_argument("--message", required=True, metavar="TEXT", help="one line; line ends are shown as ⏎")
-    parser.add_argument("--task-id", default="", metavar="ID", help="what it is about; leaves a receipt")
+    parser.add_argument("--task-id", default="", metavar="ID", help="the task it is about; writes a receipt")
     parser.add_argument("--reply-to", default="", metavar="SEAT")
     parser.add_argument("--kind", default="notice", metavar="WORD")
     parser.add_argument("--skip-receipt", action="store_true")
-    parser.add_argument("--allow-notify-failure", action="store_true", help="exit 0 also when it was not taken")
+    parser.add_argument("--allow-notify-failure", action="store_true", help="exit 0 even if it was not delivered")
     return parser

@@ -1,6 +1,6 @@
-"""`query_memory`: ask a Root. The flags, output and exit codes of the program that running teams call.
+"""`query_memory`: query a Root, with the flags, output and exit codes that running teams rely on.
 
-Start-up time is a bar: only what a mode needs is imported, inside it.
+Start-up time matters: each mode imports only what it needs.
 """
 
 from __future__ import annotations
@@ -24,27 +24,26 @@ MODES = ("key", "file", "search", "ask", "status", "backlinks", "graph")
 FILTERS = ("project", "seat", "kind", "since")
 NOTHING, USAGE = 1, 2
 LONGEST_ECHO = 200
-"""Characters of what was searched for that are repeated when nothing is found."""
+"""Characters of the search text that are repeated when nothing is found."""
 
 
 def run() -> int:
-    """Run the program on the process's arguments and end the process with its exit code."""
-    _hasten()
+    """Run with the process's arguments and end the process with the exit code."""
+    _speed_up_startup()
     return end(serve(main))
 
 
-def _hasten() -> None:
-    """Leave out what a process of one question has no use for: a tenth of the time that it may take.
+def _speed_up_startup() -> None:
+    """Turn off what a single query does not need, which saves a tenth of its time.
 
-    Looking for cycles among thousands of rows, which finds none, and asking for a translation of argparse's headings,
-    which imports `locale` to find none either.
+    That is garbage collection, and argparse's lookup of translated headings, which imports `locale`.
     """
     gc.disable()
     vars(argparse)["_"] = str
 
 
 def main(argv: list[str]) -> int:
-    """Answer one question and return the exit code: 0 found, 1 nothing found, 2 a wrong question."""
+    """Answer one query. Returns 0 if something was found, 1 if not, 2 for a wrong query."""
     parser = _parser()
     args = parser.parse_args(argv)
     mode = next((name for name in MODES if getattr(args, name) not in (None, False)), "")
@@ -66,7 +65,7 @@ def main(argv: list[str]) -> int:
 
 
 class _Help(argparse.HelpFormatter):
-    """The usual help, without what argparse imports to learn the terminal's width: it does so for every option."""
+    """Help without the import that argparse makes to learn the terminal's width."""
 
     def __init__(self, prog: str) -> None:
         try:
@@ -81,31 +80,33 @@ def _parser() -> argparse.ArgumentParser:
         prog="query_memory", description="Ask the memory of a team of agents.", formatter_class=_Help
     )
     parser.add_argument(
-        "--memory-dir", metavar="DIR", help="the Root (default: ORACLE_ROOT, or .agents/memory of the home)"
+        "--memory-dir", metavar="DIR", help="the Root (default: ORACLE_ROOT, or .agents/memory in the home folder)"
     )
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--key", metavar="FILE.A.B", help="print the fact at a dotted key")
     modes.add_argument("--file", metavar="NAME", help="print a fact file, or its --section")
-    modes.add_argument("--search", metavar="TEXT", help="search facts and records; --files restricts it to these facts")
-    modes.add_argument("--ask", metavar="TEXT", help="gone: see `oracle ask` and `oracle search`")
-    modes.add_argument("--status", action="store_true", help="print what the Root holds")
+    modes.add_argument(
+        "--search", metavar="TEXT", help="search facts and records; --files restricts it to these fact files"
+    )
+    modes.add_argument("--ask", metavar="TEXT", help="removed: see `oracle ask` and `oracle search`")
+    modes.add_argument("--status", action="store_true", help="print what the Root contains")
     modes.add_argument("--backlinks", metavar="TARGET", help="print what links to a slug or entity:<namespace>:<value>")
-    modes.add_argument("--graph", metavar="TARGET", help="print what a slug links to, --depth steps far")
+    modes.add_argument("--graph", metavar="TARGET", help="print what a slug links to, up to --depth steps away")
     parser.add_argument("--section", metavar="A.B", help="with --file: a dotted key inside it")
     parser.add_argument("--files", metavar="A,B", help="with --search: names of fact files")
     parser.add_argument("--depth", type=int, default=1, help="with --graph (default 1)")
     parser.add_argument("--profile", help=argparse.SUPPRESS)
     parser.add_argument("--timeout", type=float, default=60.0, help=argparse.SUPPRESS)
-    parser.add_argument("--project", type=word, help="list: records of this project; _shared for those of none")
+    parser.add_argument("--project", type=word, help="list: records of this project; _shared for those without one")
     parser.add_argument("--seat", type=word, help="list: records of this seat")
     parser.add_argument("--kind", type=word, help="list: records of this kind; event for the journal")
-    parser.add_argument("--since", type=word, metavar="DATE", help="list: records from this moment on")
-    parser.add_argument("--fresh", action="store_true", help="look at every file first")
+    parser.add_argument("--since", type=word, metavar="DATE", help="list: records since this time")
+    parser.add_argument("--fresh", action="store_true", help="scan every file first")
     return careful(parser)
 
 
 def _say_no_root(mode: str, error: RootUnusable) -> int:
-    """Say that a Root that is not there holds nothing: it is not made, and asking was no mistake."""
+    """Report that the Root does not exist. It is not created, and the exit code is that of an empty answer."""
     report(error)
     if not mode:
         emit("[]")
@@ -132,7 +133,7 @@ def _file(context: Context, args: argparse.Namespace) -> int:
 
 
 def _print_fact(read: Callable[[], Fact], key: str, *, indented: bool) -> int:
-    """Print the fact at a key, a lone text without quotes unless `indented`; null counts as not found."""
+    """Print the fact at a key. A text is printed without quotes unless `indented`; null counts as not found."""
     from oracle.compat.rendering import print_json
 
     try:
@@ -160,7 +161,7 @@ def _search(context: Context, args: argparse.Namespace) -> int:
     names = [name.strip().removesuffix(".json") for name in (args.files or "").split(",") if name.strip()]
     context.root.require()
     if not args.search.strip():
-        raise UsageError("--search is empty.", hint="Give a word that stands in a fact or a record.")
+        raise UsageError("--search is empty.", hint="Use a word that occurs in a fact or a record.")
     try:
         matches = search_everything(context, args.search, names, project=args.project or "", fresh=args.fresh)
     except NotFound as error:
@@ -185,7 +186,7 @@ def _status(context: Context, _: argparse.Namespace) -> int:
     found = take_inventory(context.root)
     emit(print_json(found))
     if found["exists"] and found["index"] is None and os.path.exists(context.root.catalogue):
-        complain("note: index.json can't be read; `oracle index reconcile --publish` prints it anew")
+        complain("note: index.json can't be read; `oracle index reconcile --publish` writes it again")
     return 0 if found["exists"] else NOTHING
 
 
@@ -233,7 +234,7 @@ def _graph(context: Context, args: argparse.Namespace) -> int:
 
 
 def _find(context: Context, target: str) -> str:
-    """Return what a target without links means; when nothing has that name, say so: the answer is an empty one."""
+    """Return the target for a name. If nothing has that name, print a note; the answer is empty then."""
     from oracle.app.records.naming import find
     from oracle.app.records.targets import resolve
 
@@ -282,7 +283,7 @@ _MODES = {
 
 
 def verify_claims(response: Mapping[str, object], memory_dir: str | os.PathLike[str]) -> dict[str, object]:
-    """Check a response's claims against the facts under `memory_dir`: see `oracle.app.claims.facts.verify_claims`."""
+    """Check the claims of a response against the facts under `memory_dir`. See `oracle.app.claims.facts.verify_claims`."""
     from oracle.app.claims import facts
 
     return facts.verify_claims(response, os.fspath(memory_dir))

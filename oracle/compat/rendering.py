@@ -1,6 +1,6 @@
-"""Print JSON as `json.dumps(…, indent=2, ensure_ascii=False)` does, byte for byte, without its slow encoder for indents.
+"""Print JSON byte for byte like `json.dumps(…, indent=2, ensure_ascii=False)`, without its slow encoder for indents.
 
-On the way of every query: strings go through the C encoder one by one, the rest is put together here.
+Every query uses this. Strings go through the C encoder; the rest is assembled here.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from oracle.api import BacklinkLine
 
 _DEEPEST = 50_000
-"""Calls that may be under way at once: two for each level of a value, which the reader of JSON bounds."""
+"""The recursion limit: two calls for each level of a value, whose depth the JSON reader limits."""
 
 
 def print_json(value: object) -> str:
-    """Return a value as indented JSON, however deep it is: what could be read can be printed."""
+    """Return a value as indented JSON, at any depth that could be read."""
     try:
         return _print(value, "\n")
     except RecursionError:
@@ -35,7 +35,7 @@ def print_json(value: object) -> str:
 
 
 def _print(value: object, line: str) -> str:
-    """Return a value as JSON inside a line that begins with `line`, a line end and its indentation."""
+    """Return a value as JSON. `line` is a line end and the indentation of the line around it."""
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, dict) and value:
@@ -58,7 +58,7 @@ def print_line(value: object) -> str:
 
 
 def print_backlinks(target: str, rows: Iterable[BacklinkLine]) -> str:
-    """Return the backlinks of a target as indented JSON; `status` and `retired_by` stand only beside retired sources."""
+    """Return the backlinks of a target as indented JSON. Only retired sources have `status` and `retired_by`."""
     to = quote(target)
     types: dict[str, str] = {}
     stamps: dict[int, str] = {}

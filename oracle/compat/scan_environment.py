@@ -1,4 +1,4 @@
-"""`scan_environment`: scan the machine into `machine/*.json`. The flags, output and exit codes of the program that teams call."""
+"""`scan_environment`: scan the machine into `machine/*.json`, with the flags, output and exit codes that teams rely on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def run() -> int:
 
 
 def main(argv: list[str]) -> int:
-    """Scan; exit code 1 when a scanner failed, 2 for one that does not exist."""
+    """Scan. Returns 1 if a scanner failed, 2 for an unknown scanner."""
     from oracle.app.scans.machine import scan
 
     args = _parser().parse_args(argv)
@@ -44,11 +44,11 @@ def main(argv: list[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="scan_environment", description="Scan this machine into machine/*.json.")
-    parser.add_argument("--only", default="", metavar="A,B", help="these scanners instead of the usual ones")
+    parser.add_argument("--only", default="", metavar="A,B", help="these scanners instead of the default ones")
     parser.add_argument("--output", "--memory-dir", metavar="DIR", help="the Root")
     parser.add_argument("--quiet", action="store_true", help="print nothing on standard output")
     parser.add_argument("--with-secret-values", action="store_true", help="keep the values of credentials in the Root")
-    parser.add_argument("--network", action="store_true", help="let gh ask its hosts who is signed in")
+    parser.add_argument("--network", action="store_true", help="let gh ask its hosts which account is signed in")
     return careful(parser)
 
 

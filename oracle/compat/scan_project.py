@@ -1,4 +1,4 @@
-"""`scan_project`: scan a repository into `projects/<p>/*.json`. The flags, output and exit codes of the program that teams call."""
+"""`scan_project`: scan a repository into `projects/<p>/*.json`, with the flags and output that teams rely on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run() -> int:
 
 
 def main(argv: list[str]) -> int:
-    """Scan; exit code 1 for no repository, or for files that say something else and were left as they are."""
+    """Scan. Returns 1 if there is no repository, or if files differ and were left unchanged."""
     from oracle.app.scans.project import scan_project
 
     args = _parser().parse_args(argv)
@@ -49,12 +49,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--project", required=True)
     parser.add_argument("--repo", required=True, metavar="DIR")
     parser.add_argument("--depth", choices=("shallow", "medium", "deep"), default="shallow")
-    parser.add_argument(
-        "--commit", action="store_true", help="write what is new (default: print what would be written)"
-    )
-    parser.add_argument("--force-commit", action="store_true", help="write what is new, and what has changed")
+    parser.add_argument("--commit", action="store_true", help="write new files (default: print what would be written)")
+    parser.add_argument("--force-commit", action="store_true", help="write new and changed files")
     parser.add_argument("--memory-dir", metavar="DIR", help="the Root")
-    parser.add_argument("--quiet", action="store_true", help="say nothing of files that were written")
+    parser.add_argument("--quiet", action="store_true", help="do not list written files")
     return careful(parser)
 
 

@@ -1,6 +1,7 @@
-"""`send_and_verify`: submit a text in the pane of a seat and see that it was taken, with the old program's words and codes.
+"""`send_and_verify`: type a text into the pane of a seat and verify that it was submitted.
 
-0 sent · 1 usage, no session, dead, busy, not submitted · 2 a text that must not be typed · 3 no project named and several exist.
+Exit codes: 0 sent; 1 usage, no session, dead, busy, not submitted; 2 a text that must not be typed; 3 several projects
+exist, name one.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ if TYPE_CHECKING:
 
 USAGE = 'usage: send_and_verify [--project P] [--force] [--] SEAT-OR-SESSION "TEXT"'
 PATIENCE = 120.0
-"""Seconds to wait for an idle agent; `ORACLE_WAKE_PATIENCE` names another number."""
+"""Seconds to wait for an idle agent. `ORACLE_WAKE_PATIENCE` overrides it."""
 
 FAILED, REJECTED, NO_PROJECT = 1, 2, 3
 
 
 def run() -> int:
-    """Run on the process's own arguments."""
+    """Run with the process's arguments."""
     return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Send one text; the codes are in the module's docstring."""
+    """Send one text. Returns the exit codes of the module."""
     if argv and argv[0] in ("-h", "--help"):
         emit(f"{USAGE}\n\n{_HELP}")
         return 0
@@ -50,7 +51,7 @@ Exit codes: 0 sent; 1 not found, dead, busy or not taken; 2 a text that must not
 
 
 def _read_arguments(argv: Sequence[str]) -> tuple[str, bool, list[str]]:
-    """Return (project, whether forced, [seat, text]); options come first, and what follows `--` or the seat is no option."""
+    """Return (project, forced, [seat, text]). Options come first; words after `--` or the seat are never options."""
     rest, project, is_forced = list(argv), "", False
     while rest and rest[0].startswith("-"):
         word = rest.pop(0)
@@ -102,7 +103,7 @@ def _patience(environ: Mapping[str, str]) -> float:
 
 
 def _tell(outcome: Outcome, project: str, seat: str) -> int:
-    """Print what became of the text, in the words that callers look for, and return the exit code."""
+    """Print the outcome in the words that callers look for, and return the exit code."""
     from oracle.app.delivery.panes import Busy, NoSession, Stranded, Woken
 
     match outcome:

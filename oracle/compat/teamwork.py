@@ -1,4 +1,4 @@
-"""What the fronts of delivery share: which Root, which profile, whether to wake somebody. Imports nothing heavy."""
+"""Options that the delivery programs share: the Root, the profile, and whether to wake the reader. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def make_parser(name: str, description: str) -> argparse.ArgumentParser:
-    """Return a parser whose help is as wide as the terminal says; it does not load what looks that up until it is asked."""
+    """Return a parser whose help has the terminal's width. The width is only looked up for help."""
     import argparse
     import os
 
@@ -25,23 +25,25 @@ def make_parser(name: str, description: str) -> argparse.ArgumentParser:
 
 
 def add_profile(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where: the profile's file and the Root."""
+    """Add the options for the profile's file and the Root."""
     parser.add_argument("--profile", required=True, metavar="FILE", help="the profile of the project")
-    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; else the one that the environment names")
+    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; default: from the environment")
 
 
 def add_notify(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say whether the reader is woken."""
-    parser.add_argument("--notify", action="store_true", help="wake the reader, which is what happens by default")
-    parser.add_argument("--no-notify", action="store_true", help="this call wakes nobody")
+    """Add the options for waking the reader."""
+    parser.add_argument("--notify", action="store_true", help="wake the reader (default)")
+    parser.add_argument("--no-notify", action="store_true", help="wake nobody")
     parser.add_argument("--skip-notify", action="store_true", help="the old name of --no-notify")
     parser.add_argument(
-        "--allow-notify-failure", action="store_true", help="taken: a wake-up that fails is a warning in any case"
+        "--allow-notify-failure",
+        action="store_true",
+        help="accepted for compatibility: a failed wake-up is always a warning",
     )
 
 
 def add_secrets(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says what becomes of what looks like a secret in what is handed over."""
+    """Add the option for text that looks like a secret."""
     parser.add_argument(
         "--secrets",
         choices=("refuse", "redact", "allow"),
@@ -51,12 +53,12 @@ def add_secrets(parser: argparse.ArgumentParser) -> None:
 
 
 def notifies(args: argparse.Namespace) -> bool:
-    """Tell whether somebody is to be woken."""
+    """Return whether to wake the reader."""
     return not (args.no_notify or args.skip_notify)
 
 
 def open_context(args: argparse.Namespace) -> Context:
-    """Open the Root that the call means; warnings go to standard error."""
+    """Open the Root of the call. Warnings go to standard error."""
     from oracle.app.context import Context
 
     return Context.open(args.memory_dir, warn=warn)

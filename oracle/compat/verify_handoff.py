@@ -1,4 +1,7 @@
-"""`verify_handoff`: say whether a handoff was assigned, notified and consumed, with the old program's words; exit 0 or 1."""
+"""`verify_handoff`: print whether a handoff was assigned, notified and consumed, in the old program's words.
+
+Exits 0 or 1.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def run() -> int:
-    """Run on the process's own arguments."""
+    """Run with the process's arguments."""
     return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Verify one handoff; 0 when it is healthy, 1 when it is not."""
+    """Verify one handoff. Returns 0 if it is healthy, else 1."""
     from oracle.app.delivery.verify import verify
 
     args = _parser().parse_args(argv)
@@ -37,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("verify_handoff", "Look at one handoff.")
+    parser = make_parser("verify_handoff", "Check one handoff.")
     add_profile(parser)
     parser.add_argument("--task-id", required=True, metavar="ID")
     parser.add_argument("--source", required=True, metavar="SEAT")

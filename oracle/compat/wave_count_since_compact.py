@@ -1,4 +1,7 @@
-"""`wave_count_since_compact`: how many waves were closed since the planner was condensed? Prints whether that is enough."""
+"""`wave_count_since_compact`: count the waves that were closed since the planner's last compaction.
+
+Prints whether it is time for the next one.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def run() -> int:
-    """Run on the process's own arguments."""
+    """Run with the process's arguments."""
     return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Count; a file that is not there is a wrong call (2)."""
+    """Count. A missing file is a wrong call (2)."""
     args = _parser().parse_args(argv)
     from oracle.app.teamwork import compaction
     from oracle.domain.delivery.compaction import waves_since
@@ -28,7 +31,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("wave_count_since_compact", "Count the waves since the planner was condensed.")
+    parser = make_parser("wave_count_since_compact", "Count the waves since the planner's last compaction.")
     parser.add_argument("--status-file", required=True, metavar="FILE")
     parser.add_argument("--threshold", required=True, type=int, metavar="N")
     return parser

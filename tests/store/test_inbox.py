@@ -39,15 +39,15 @@ def test_an_entry_waits_until_it_is_due_and_is_one_file_however_often_it_is_adde
 
 
 def test_one_entry_is_found_by_its_subject_wherever_it_stands(place: Root) -> None:
-    assert inbox.standing(place, WAKE) is None
+    assert inbox.find(place, WAKE) is None
     inbox.add(place, WAKE)
     inbox.add(place, Entry(Kind.WAKE, ("install", "T-2"), {}, NOW))
     asked = Entry(Kind.WAKE, WAKE.subject, {}, NOW + 7)
-    assert inbox.standing(place, asked) == WAKE
+    assert inbox.find(place, asked) == WAKE
     inbox.take(place, WAKE, NOW)
-    assert inbox.standing(place, asked) == WAKE
+    assert inbox.find(place, asked) == WAKE
     given_up = inbox.defer(place, WAKE, now=NOW, error="x", chance=random.Random(1), most=1)
-    assert inbox.standing(place, asked) == given_up
+    assert inbox.find(place, asked) == given_up
     assert inbox.read(place, NOW).poisoned == (given_up,)
 
 

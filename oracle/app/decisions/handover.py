@@ -9,9 +9,8 @@ from __future__ import annotations
 import contextlib
 
 from oracle.app.decisions import payload as decision_payloads
-from oracle.app.delivery import team as teams
 from oracle.app.delivery import wakeups
-from oracle.app.delivery.team import Team, open_team
+from oracle.app.delivery.team import OPERATOR, Team, open_team
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import PAYLOAD, Kind, Receipt, ReceiptName, new_receipt
@@ -155,7 +154,7 @@ def _text(team: Team, payload: Payload, name: ReceiptName, path: str) -> str:
 
 
 def resolve(
-    context: Context, project: str, decision_id: str, *, choice: str = "", by: str = teams.OPERATOR, reason: str = ""
+    context: Context, project: str, decision_id: str, *, choice: str = "", by: str = OPERATOR, reason: str = ""
 ) -> Resolution:
     """Write down what was decided; without a `choice` the default, once its time has come. The same again changes nothing.
 

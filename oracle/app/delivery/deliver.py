@@ -12,8 +12,7 @@ import time
 
 from oracle.app.claims import verify
 from oracle.app.delivery import dispatches, wakeups
-from oracle.app.delivery import team as teams
-from oracle.app.delivery.team import Team, open_team
+from oracle.app.delivery.team import OPERATOR, Team, open_team, require_memory, require_own_response
 from oracle.app.guard import redaction
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CONSUMED, Kind, Receipt, ReceiptName, new_receipt, receipt_name
@@ -155,7 +154,7 @@ def prepare(context: Context, delivery: Delivery) -> tuple[Team, Work, verify.Ve
     """
     team = open_team(context, delivery.project, path=delivery.profile)
     dispatches.refuse_decision(team, delivery.task_id)
-    teams.require_memory(team, delivery.source)
+    require_memory(team, delivery.source)
     name = team.receipt(delivery.task_id, delivery.source, delivery.target)
     require_answer(delivery.response)
     verified = verify.verify(context.root, team.profile.repo_root, delivery.response)
@@ -279,7 +278,7 @@ def _answer(context: Context, team: Team, work: Work) -> tuple[Receipt, bool, re
     receipt, stored = work.receipt, None
     try:
         if work.response is not None:
-            teams.require_own_response(context, team, receipt.name)
+            require_own_response(context, team, receipt.name)
             put = responses.supersede if work.policy == SUPERSEDE else responses.put
             stored = put(context.root, receipt.name.task_id, work.response)
             receipt = receipt.with_fields({"response_path": stored.path, "response_digest": stored.digest})
@@ -372,7 +371,7 @@ def _enqueue(context: Context, team: Team, done: Delivered, receipt: Receipt) ->
         text += f" {unmerged_commit.PASS_NEEDS_INTEGRATION}: its commit is not in the main line, see {done.record}."
     if done.response_path:
         text += team.how_to_read(name.task_id)
-    if not receipt.text("notified_at") and name.target != teams.OPERATOR:
+    if not receipt.text("notified_at") and name.target != OPERATOR:
         entries.append(wakeups.enqueue(context, team, name, seat=name.target, text=text))
     return tuple(entries)
 

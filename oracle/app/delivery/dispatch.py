@@ -6,9 +6,8 @@ The receipt is the fact. Every step first checks whether it is done, so that the
 from __future__ import annotations
 
 from oracle.app.delivery import dispatch_rules, wakeups
-from oracle.app.delivery import team as teams
 from oracle.app.delivery.order import QUERY, SAID, Order, order_of
-from oracle.app.delivery.team import Team, open_team
+from oracle.app.delivery.team import OPERATOR, Team, is_memory, open_team, require_own_response
 from oracle.app.guard import redaction
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import Kind, ReceiptName, new_receipt
@@ -63,7 +62,7 @@ def dispatch(context: Context, order: Order) -> Dispatched:
     if order.task_id:
         responses.path_of(context.root, order.task_id)  # an id that no answer could have is refused
         if team.profile.role(order.target) == "memory":
-            teams.require_own_response(context, team, team.receipt(order.task_id, order.target, order.source))
+            require_own_response(context, team, team.receipt(order.task_id, order.target, order.source))
     named = replace(
         order, task_id=order.task_id or new_task_id(context), project=team.project, profile=team.profile.path
     )
@@ -166,14 +165,14 @@ def _receipt(team: Team, order: Order, name: ReceiptName, moment: str) -> receip
 
 def _enqueue(context: Context, team: Team, order: Order, made: Dispatched) -> Entry | None:
     name = made.name
-    if name.target == teams.OPERATOR:
+    if name.target == OPERATOR:
         return None
     reply = order.reply_to or order.source
     text = (
         f"{name.task_id} assigned from {name.source} to {name.target}. Read {made.todo_path}."
         f" When complete, reply to {reply} via DELIVERY + notify."
     )
-    if order.kind == QUERY and teams.is_memory(team, name.target):
+    if order.kind == QUERY and is_memory(team, name.target):
         return wakeups.enqueue_question(context, team, name, text=text + team.how_to_read(name.task_id))
     return wakeups.enqueue(context, team, name, seat=name.target, text=text)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.app.delivery import team as teams
-from oracle.app.delivery.team import Team
+from oracle.app.delivery.team import OPERATOR, Team
 from oracle.domain.delivery.receipts import PAYLOAD, Kind, Receipt, ReceiptName
 from oracle.domain.records.decisions import Payload, resolve_command
 from oracle.errors import CompletionRefused, OtherAsker
@@ -74,7 +73,7 @@ def asker_of(team: Team, task_id: str, source: str) -> str:
     """Return who wants the answer, from the dispatch that was made last. Raises CompletionRefused when nothing was dispatched."""
     found = [item for item, _ in dispatches_to(team.folder, task_id, source) if item.kind is Kind.DISPATCH]
     if not found:
-        if source != teams.OPERATOR:
+        if source != OPERATOR:
             team.profile.require_seat(source)
         raise CompletionRefused(
             say(

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import time
 
-from oracle.app.delivery import team as teams
 from oracle.app.delivery import wakeups
+from oracle.app.delivery.team import is_memory, open_team
 from oracle.domain.delivery.handoffs import Party, Step
 from oracle.domain.delivery.receipts import Kind
 from oracle.domain.values import value
@@ -175,7 +175,7 @@ def mend(context: Context, project: str) -> list[str]:
     from oracle.app.delivery import handoffs
 
     try:
-        team = teams.open_team(context, project)
+        team = open_team(context, project)
         found = handoffs.of_team(context, team)
     except OracleError as error:
         context.warn(say("{project}: {fault}", project=project, fault=error))
@@ -197,11 +197,7 @@ def _mend_one(context: Context, team: Team, item: Handoff) -> str:
     if item.state.step is Step.DELIVERED and item.dispatch.kind is Kind.DISPATCH:
         handoffs.consume(team.folder, item.dispatch.name)
         return say("consumed the dispatch {name}: it is answered", name=item.dispatch.name.file_name)
-    if (
-        item.state.step is Step.ANSWERED
-        and teams.is_memory(team, item.answerer)
-        and _is_alone(context, team, item.task_id)
-    ):
+    if item.state.step is Step.ANSWERED and is_memory(team, item.answerer) and _is_alone(context, team, item.task_id):
         return _complete_from_response(context, team, item)
     return ""
 

@@ -73,7 +73,7 @@ def enqueue_packet(context: Context, team: Team, name: ReceiptName, *, text: str
     """
     fields = {"folder": team.folder, "seat": name.target, "text": text, "owed_at": context.stamp()}
     entry = _enqueue(context, team, name, fields, "packet")
-    return inbox.standing(context.root, entry) or entry
+    return inbox.find(context.root, entry) or entry
 
 
 def _enqueue(context: Context, team: Team, name: ReceiptName, fields: dict[str, str], topic: str = "") -> Entry:

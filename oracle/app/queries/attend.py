@@ -262,7 +262,7 @@ def _wake(context: Context, asked: Asked, text: str, *, is_first: bool) -> tuple
         return entry.last_error, entry.due_at
     send = wakeups.send_again if is_first or entry.tries else wakeups.send  # a pane shows the text of an earlier round
     outcome = send(context, entry)
-    standing = inbox.standing(context.root, entry)
+    standing = inbox.find(context.root, entry)
     return "" if outcome.result == "sent" else outcome.detail, standing.due_at if standing else now + _SOON
 
 

@@ -1,4 +1,4 @@
-"""Write an orphan record once: a step that is repeated, also by several processes at a time, finds the record. App room."""
+"""Write a record once: a repeated step finds the record, also when several processes repeat it at a time."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def make_root(context: Context) -> None:
-    """Make the Root when there is none: the first record does. Raises RootUnusable."""
+    """Create the Root if it does not exist. Raises RootUnusable."""
     if not os.path.isdir(context.root.path):
         init(context)
 
 
 def find_record(context: Context, draft: Draft) -> str:
-    """Return the path of the record of this project, kind and title, "" when there is none."""
+    """Return the path of the record of this project, kind and title, or ""."""
     filters = {"project": draft.project, "kind": draft.kind}
     try:
         found = list_records(context, {**filters, "task": draft.task_id} if draft.task_id else filters, fresh=True)
@@ -34,15 +34,15 @@ def find_record(context: Context, draft: Draft) -> str:
 
 
 def write_once(context: Context, draft: Draft) -> str:
-    """Return the path of the record, written now unless one of its project, kind and title stands; the Root is made when new.
+    """Return the path of the record of this project, kind and title; write it unless it exists.
 
-    What looks like a secret is replaced. Raises what a write raises.
+    Secrets are replaced, and a missing Root is created. Raises what a write raises.
     """
-    with alone(context):
+    with creation_lock(context):
         return find_record(context, draft) or write(context, draft, secrets="redact").path
 
 
-def alone(context: Context) -> FileLock:
-    """Return the lock under which a record is looked for and then written; the Root is there. Taken before the write lock."""
+def creation_lock(context: Context) -> FileLock:
+    """Return the lock to look for a record and then write it. Take it before the write lock."""
     make_root(context)
     return FileLock(f"{context.root.state}/once")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from oracle.app.records.listing import list_records
-from oracle.app.records.once import alone
+from oracle.app.records.once import creation_lock
 from oracle.app.records.write import write
 from oracle.app.teamwork.workflow import tree_of
 from oracle.domain.records.drafts import Draft, Evidence
@@ -76,7 +76,7 @@ def synthesise(context: Context, project: str, peer: str, *, task_id: str = "", 
         )
     one = found[0]
     _refuse_copy(one, summary)
-    with alone(context):
+    with creation_lock(context):
         known = _known(context, project)
         standing = _record_of(known, one)
         if standing:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from oracle.app.delivery import resume
-from oracle.app.delivery import team as teams
 from oracle.app.delivery.ack_signs import Sign
 from oracle.app.delivery.dispatch import dispatch
-from oracle.app.delivery.team import Team, open_team
+from oracle.app.delivery.team import OPERATOR, Team, open_team
 from oracle.app.teamwork.workflow import create_task
 from oracle.domain.delivery.receipts import CONSUMED, Kind, Receipt
 from oracle.domain.delivery.workflows import Step
@@ -90,7 +89,7 @@ def rehearse(context: Context, project: str, *, task_id: str = "", notifies: boo
 
 def _participants(team: Team) -> tuple[str, ...]:
     """Return the seats that report: all but memory, who asks, the planner, who collects, and the front seat."""
-    apart = (*team.profile.seats_of("memory"), *team.profile.planners, team.profile.heartbeat_owner, teams.OPERATOR)
+    apart = (*team.profile.seats_of("memory"), *team.profile.planners, team.profile.heartbeat_owner, OPERATOR)
     return tuple(seat for seat in team.profile.seats if seat not in apart)
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
-from oracle.app.delivery import team as teams
 from oracle.app.delivery import wakeups
-from oracle.app.delivery.team import Team, open_team
+from oracle.app.delivery.team import OPERATOR, Team, open_team
 from oracle.app.guard import redaction
 from oracle.app.records import new_project
 from oracle.domain import timestamps
@@ -184,7 +183,7 @@ def _enqueue(context: Context, team: Team | None, tree: TaskTree, *, task_id: st
 
 def _seats(context: Context, team: Team, name: str) -> tuple[str, ...]:
     """Return the seats that a name means: the seat itself, else those of the role; nobody is a warning."""
-    if name == teams.OPERATOR:
+    if name == OPERATOR:
         return ()
     seats = (name,) if name in team.profile.seats else team.profile.seats_of(name)
     if not seats:

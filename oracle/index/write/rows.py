@@ -63,7 +63,7 @@ class Writer:
         self._named: dict[str, Namesakes] = {}
         self._touched_keys: set[str] = set()
         self._touched_slugs: set[str] = set()
-        self._soiled: set[str] = set()
+        self._dirty_sources: set[str] = set()
         self._pending: set[int] = set()
         self.changed: dict[str, set[str]] = {}
         """For each target that this writer made dirty, the sources whose lines it changed; empty with `bulk`."""
@@ -133,7 +133,7 @@ class Writer:
             (*stat, self._is_young(stat.mtime_ns, stat.ctime_ns), sort_ts, source),
         )
         if stat.mtime_ns != old_mtime_ns:
-            self._soil_all(source, slug)
+            self._mark_all_dirty(source, slug)
 
     def is_racy(self, found: Reading) -> int:
         """Tell (1 or 0) whether a file is so young that its stat can't be trusted."""
@@ -174,7 +174,7 @@ class Writer:
         if rows:
             self._connection.executemany(INSERT_EDGE, rows)
             if not self._bulk:
-                self._soil(slug, [name for _, name, *_ in edges])
+                self._mark_dirty(slug, [name for _, name, *_ in edges])
 
     def patterns_of(self, path: str) -> Patterns:
         """Return the patterns of the project in which a root-relative path lies; a bad configuration file is reported."""
@@ -211,7 +211,7 @@ class Writer:
         return known
 
     def _forget_links(self, source: int, slug: str) -> None:
-        self._soil_all(source, slug)
+        self._mark_all_dirty(source, slug)
         self._connection.execute("DELETE FROM edge WHERE source_id = ?", (source,))
         self._connection.execute("DELETE FROM reference WHERE source_id = ?", (source,))
 
@@ -221,21 +221,21 @@ class Writer:
             "SELECT name, type FROM edge JOIN target ON id = target_id WHERE source_id = ?", (source,)
         ).fetchall()
 
-    def _soil_all(self, source: int, slug: str) -> None:
+    def _mark_all_dirty(self, source: int, slug: str) -> None:
         edges = self._edges_of(source)
         self._touched_slugs.update(name for name, kind in edges if kind in RETIRING)
         if edges:
-            self._soil(slug, [name for name, _ in edges])
+            self._mark_dirty(slug, [name for name, _ in edges])
 
-    def _soil(self, slug: str, targets: list[str]) -> None:
-        """Note that the projections of a source and of its targets are out of date."""
+    def _mark_dirty(self, slug: str, targets: list[str]) -> None:
+        """Mark the projections of a source and of its targets as out of date."""
         if not self._bulk:
-            self._soiled.add(slug)
+            self._dirty_sources.add(slug)
             for name in targets:
                 self.changed.setdefault(name, set()).add(slug)
 
-    def _mark_dirty(self) -> None:
-        dirty = [*((LINKS, slug) for slug in self._soiled), *((BACKLINKS, name) for name in self.changed)]
+    def _write_dirty(self) -> None:
+        dirty = [*((LINKS, slug) for slug in self._dirty_sources), *((BACKLINKS, name) for name in self.changed)]
         self._connection.executemany("INSERT OR IGNORE INTO dirty VALUES (?, ?)", dirty)
 
     # -- the second step -------------------------------------------------------------------------------------------
@@ -248,12 +248,12 @@ class Writer:
         for source in self._unsettled():
             self._resolve(source)
         self._mark_retired()
-        self._mark_dirty()
+        self._write_dirty()
         self._named.clear()
         self._pending.clear()
         self._touched_keys.clear()
         self._touched_slugs.clear()
-        self._soiled.clear()
+        self._dirty_sources.clear()
 
     def _unsettled(self) -> list[int]:
         if self._bulk:
@@ -326,7 +326,7 @@ class Writer:
         self._touched_slugs.update(name for name, kind in gone if kind in RETIRING)
         self._touched_slugs.update(name for kind, name in edges if kind in RETIRING)
         if gone:
-            self._soil(slug, [name for name, _ in gone])
+            self._mark_dirty(slug, [name for name, _ in gone])
         self._put_edges(source, slug, [(kind, name, *place) for (kind, name), place in edges.items()])
 
     def _mark_retired(self) -> None:

@@ -151,8 +151,8 @@ def revive(root: Root, entry: Entry, now: float) -> None:
     steps.remove(f"{path}.poison")
 
 
-def standing(root: Root, entry: Entry) -> Entry | None:
-    """Return an entry as it stands now, whether it waits, is taken or was given up; None when there is none about the same."""
+def find(root: Root, entry: Entry) -> Entry | None:
+    """Return the entry of this subject as it is now, whether it waits, is taken or was given up; None when there is none."""
     path = _path(root, entry)
     found = (_read(path + suffix, []) for suffix in ("", ".taken", ".poison"))
     return next((one for one in found if one is not None), None)

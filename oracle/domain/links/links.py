@@ -5,7 +5,6 @@ Domain room: pure functions over text and slugs.
 
 from __future__ import annotations
 
-from functools import cache
 from unicodedata import category, normalize
 
 from oracle.domain.links.pages import (
@@ -20,15 +19,16 @@ from oracle.domain.links.pages import (
     URL,
     Extraction,
     Mention,
+    Page,
     Reference,
     compose,
 )
-from oracle.domain.links.patterns import DEFAULT_PATTERNS, Patterns
 from oracle.domain.names.slugs import project_of
+from oracle.domain.values import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
 __all__ = [
     "DEFAULT_PATTERNS",
@@ -57,17 +57,56 @@ _HERE = frozenset({"", ".", ".."})
 """Last parts of a reference that name no record: it means its own."""
 
 
+@value
+class Patterns:
+    """What a Root or project configures: task prefixes (None: any but well-known standards) and component suffixes."""
+
+    task_prefixes: frozenset[str] | None = None
+    component_suffixes: tuple[str, ...] = ("Phasic", "Physics", "View", "Engine", "Layer", "Component")
+
+
+DEFAULT_PATTERNS = Patterns()
+
+
 def extract(text: str, patterns: Patterns = DEFAULT_PATTERNS) -> Extraction:
-    """Read the edges of a record's body (front matter cut off); code and comments give none. Never raises."""
-    return _reader()(text, patterns)
+    """Read the edges of a record's body (front matter cut off); code and comments give none. Never raises.
 
+    What one reader has taken is hidden from the next. A reader is called only when the text holds a mark that all of its finds
+    share. Readers are loaded when a text is first read: programs that only resolve links need none.
+    """
+    from oracle.domain.links import addresses, entities, references
+    from oracle.domain.markdown.masks import blank, mask_code
 
-@cache
-def _reader() -> Callable[[str, Patterns], Extraction]:
-    """Load what reads links when a text is first read: programs that read the index resolve links but look for none."""
-    from oracle.domain.links.extraction import read
-
-    return read
+    page = Page(text)
+    prose = mask_code(text)
+    keys = prose
+    if joints := entities.find_joints(text):
+        page.beside = blank(text, joints, filler="_")
+    if ":" in prose and "://" in prose:
+        prose = addresses.read_urls(page, prose)
+    has_brackets = "]" in prose
+    if has_brackets and ("](" in prose or "]:" in prose):
+        prose = references.read_links(page, prose)
+    has_slash = "/" in prose
+    if has_slash and "/.agents/memory/projects/" in prose:
+        entities.read_projects(page, prose)
+    if has_brackets and "[[" in prose:
+        prose = references.read_wikilinks(page, prose)
+    if has_slash and ("projects/" in prose or "shared/" in prose or "learnings/" in prose):
+        prose = references.read_slugs(page, prose)
+    named = prose
+    if "." in prose or "/" in prose:
+        prose = addresses.read_files(page, prose)
+    if "[" in keys and "[KEY:" in keys:
+        entities.read_keys(page, keys)
+    if "_" in prose and (spans := entities.find_emphasis(prose)):
+        page.beside = blank(page.beside, spans, filler="*")
+        prose, named = blank(prose, spans, filler="*"), blank(named, spans, filler="*")
+    prose, named = addresses.hide_mail(prose), addresses.hide_mail(named)
+    entities.read_tasks(page, prose, prefixes=patterns.task_prefixes)
+    entities.read_commits(page, prose)
+    entities.read_components(page, named, suffixes=patterns.component_suffixes)
+    return page.finish()
 
 
 # Where the words lead -------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections import namedtuple
 
 from oracle.errors import UsageError
 from oracle.wording import say
@@ -15,6 +16,18 @@ from oracle.wording import say
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import NamedTuple
+
+    class Streams(NamedTuple):
+        """The file descriptors of a connection over standard streams."""
+
+        reader: int
+        writer: int
+
+else:
+    Streams = namedtuple("Streams", "reader writer")
+
+_FIRST_FREE = 3
 
 
 def speak_utf8() -> None:
@@ -23,8 +36,7 @@ def speak_utf8() -> None:
     Returns if it runs in that mode already, or if that is impossible.
 
     Under another locale, Python would take arguments and file names in UTF-8 for broken. Call this before anything
-    reads standard
-    input. A terminal keeps its encoding.
+    reads standard input. A terminal keeps its encoding.
     """
     if sys.flags.utf8_mode or not sys.executable:
         return
@@ -55,3 +67,29 @@ def lost_folder(error: BaseException) -> UsageError | None:
             say("The working directory is gone."), hint=say("Change to an existing folder and try again.")
         )
     return None
+
+
+def take_streams() -> Streams:
+    """Reserve the standard streams for a connection, before a library reads or prints anything.
+
+    The connection moves to new descriptors. Descriptor 0 then reads nothing; descriptor 1 prints to standard error.
+    """
+    import fcntl
+
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    reader, writer = (fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE) for number in (0, 1))
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(2 if _is_open(2) else nothing, 1)
+    if nothing >= _FIRST_FREE:
+        os.close(nothing)
+    return Streams(reader, writer)
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True

@@ -27,8 +27,7 @@ def serve(main: Callable[[list[str]], int]) -> int:
     """Run a program with the process's arguments and return its exit code. No failure prints a traceback.
 
     Returns 130 on an interrupt, 70 for an unexpected error, and ends quietly if the reader of a pipe is gone. A missing
-    library is left to the
-    caller.
+    library is left to the caller.
     """
     try:
         code = _call(main, sys.argv[1:])

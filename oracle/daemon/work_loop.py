@@ -1,8 +1,7 @@
 """Work through the queue: unfinished intents, questions to memory, wake-ups, handoffs that are half done.
 
 This is a thread of its own, so that indexing goes on while it waits for a pane. Each item is tried separately. The list
-of items
-is read from disk on every round.
+of items is read from disk on every round.
 """
 
 from __future__ import annotations
@@ -213,10 +212,9 @@ class WorkLoop:
         """Send what is due, except for wake-ups of open questions, which are sent with the question.
 
         A wake-up that is not in `known` was added after the questions were read. If it belongs to a question, it waits
-        for the next round.
-        Wake-ups that were never postponed come first: a process may have died while sending one, with its text still in
-        the pane. A busy
-        seat is left alone for a moment. New work in the queue comes before the rest, but each round sends at least one.
+        for the next round. Wake-ups that were never postponed come first: a process may have died while sending one,
+        with its text still in the pane. A busy seat is left alone for a moment. New work in the queue comes before the
+        rest, but each round sends at least one.
         """
         owed = resume.read_inbox(context, Waits.WAKE).waiting
         self._tally["wakeups"] = len(owed)

@@ -29,7 +29,7 @@ class Binding:
         if self.project:
             check_name(self.project, "project")
 
-    def doubts(self, context: Context) -> list[str]:
+    def warnings(self, context: Context) -> list[str]:
         """Return warnings about likely mistakes: no Root, an unknown project, a seat that the project does not have."""
         if not Path(context.root.path).is_dir():
             return [

@@ -1,8 +1,7 @@
 """The JSON Schema (2020-12) of the structured content of each tool.
 
 Named keys keep their meaning; keys may be added. An error has `error`, with or without data. The schema allows both,
-because some
-clients check errors against it too.
+because some clients check errors against it too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The answer of a tool: data for programs and a short text for readers. Both are free of credentials.
 
 Text from records is evidence. It is put in a fence longer than any run of backticks inside it, so that it cannot close
-the fence.
-The data has the fences too, because some clients show only the data to their model.
+the fence. The data has the fences too, because some clients show only the data to their model.
 """
 
 from __future__ import annotations

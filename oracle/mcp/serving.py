@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from oracle.errors import UsageError
 from oracle.mcp import sdk
 from oracle.mcp.binding import Binding
-from oracle.mcp.wire import Wire
+from oracle.process import Streams
 from oracle.wording import say
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ PATH = "/mcp"
 _LAST_PORT = 65535
 
 
-def serve_stdio(binding: Binding, wire: Wire) -> None:
+def serve_stdio(binding: Binding, streams: Streams) -> None:
     """Serve one client until it disconnects or SIGTERM comes; pending requests are still answered.
 
     Raises UsageError without the SDK.
@@ -40,7 +40,7 @@ def serve_stdio(binding: Binding, wire: Wire) -> None:
     from oracle.mcp.stdio import open_lines
 
     async def run() -> None:
-        reader, writer = open_lines(wire)
+        reader, writer = open_lines(streams)
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, reader.end)
         async with stdio_server(reader, writer) as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
@@ -74,7 +74,7 @@ def listen(port: int) -> socket.socket:
         ) from error
 
 
-class Ending:
+class StopSignal:
     """Handle SIGTERM from the start: it may come while imports run, which must not be interrupted.
 
     uvicorn handles the signal itself while it serves. It raises the signal again at its end, which is ignored here.
@@ -87,7 +87,7 @@ class Ending:
         self._server: uvicorn.Server | None = None
         signal.signal(signal.SIGTERM, self._note)
 
-    def applies_to(self, server: uvicorn.Server) -> bool:
+    def controls(self, server: uvicorn.Server) -> bool:
         """Let the signal stop this server. Returns whether it has already come."""
         self._server = server
         return self.is_asked
@@ -98,7 +98,7 @@ class Ending:
             self._server.should_exit = True
 
 
-def serve_http(binding: Binding, door: socket.socket, token: str, *, ending: Ending) -> None:
+def serve_http(binding: Binding, door: socket.socket, token: str, *, stop: StopSignal) -> None:
     """Serve clients that know the token, until SIGTERM. Raises UsageError without the SDK."""
     import asyncio
 
@@ -108,7 +108,7 @@ def serve_http(binding: Binding, door: socket.socket, token: str, *, ending: End
     from mcp.server.auth.settings import AuthSettings
     from pydantic import AnyHttpUrl
 
-    class Holder:
+    class OneToken:
         """Accept one token."""
 
         async def verify_token(self, token: str) -> AccessToken | None:
@@ -117,10 +117,10 @@ def serve_http(binding: Binding, door: socket.socket, token: str, *, ending: End
     is_same = _comparer(token)
     url = AnyHttpUrl(address(door))
     auth = AuthSettings(issuer_url=url, resource_server_url=None)
-    app = server.streamable_http_app(streamable_http_path=PATH, host=HOST, auth=auth, token_verifier=Holder())
+    app = server.streamable_http_app(streamable_http_path=PATH, host=HOST, auth=auth, token_verifier=OneToken())
     served = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5))
     try:
-        if not ending.applies_to(served):
+        if not stop.controls(served):
             asyncio.run(served.serve(sockets=[door]))
     finally:
         runner.close()

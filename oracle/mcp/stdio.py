@@ -1,8 +1,7 @@
 """The lines of JSON-RPC over standard streams, with two guarantees that the SDK lacks.
 
 Every request is answered. The SDK ignores a request that it cannot parse; here it is refused by its id. Answers that
-are under way
-are still sent after the client has closed its end, as a shell pipe does.
+are under way are still sent after the client has closed its end, as a shell pipe does.
 
 A signal ends the process at once, even while it waits for a line: a daemon thread does the reading.
 """
@@ -22,7 +21,7 @@ from anyio import to_thread
 from mcp_types import jsonrpc_message_adapter
 
 if TYPE_CHECKING:
-    from oracle.mcp.wire import Wire
+    from oracle.process import Streams
 
 LONGEST_WAIT = 60.0
 """Seconds to wait for answers after the end of the input."""
@@ -132,10 +131,10 @@ class Outgoing(anyio.AsyncFile[str]):
             self._pending.answer(message)
 
 
-def open_lines(wire: Wire) -> tuple[Incoming, Outgoing]:
+def open_lines(streams: Streams) -> tuple[Incoming, Outgoing]:
     """Return both ends of the connection. An event loop must be running."""
     pending = _Pending()
-    return Incoming(wire.reader, pending), Outgoing(wire.writer, pending)
+    return Incoming(streams.reader, pending), Outgoing(streams.writer, pending)
 
 
 def _read(reader: int) -> bytes:

@@ -18,7 +18,7 @@ import uvicorn
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from oracle.mcp.serving import Ending
+from oracle.mcp.serving import StopSignal
 from tests.mcp.clients import Result, command, put
 from tests.mcp.test_stdio import HELLO
 
@@ -73,11 +73,11 @@ def test_a_signal_that_comes_before_there_is_a_server_ends_it_in_peace(root: Pat
 def test_a_signal_is_kept_until_there_is_a_server_to_end():
     before = signal.getsignal(signal.SIGTERM)
     try:
-        ending, server = Ending(), uvicorn.Server(uvicorn.Config("none"))
+        ending, server = StopSignal(), uvicorn.Server(uvicorn.Config("none"))
         signal.raise_signal(signal.SIGTERM)
-        assert ending.applies_to(server)
-        late = Ending()
-        assert not late.applies_to(server)
+        assert ending.controls(server)
+        late = StopSignal()
+        assert not late.controls(server)
         signal.raise_signal(signal.SIGTERM)
         assert server.should_exit
     finally:

@@ -1,4 +1,4 @@
-"""A server of its own process: its wire, its start, many at once, and its end."""
+"""A server of its own process: its streams, its start, many at once, and its end."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_a_server_imports_nothing_heavy_beside_the_sdk():
         return set(done.stdout.split())
 
     sdk = loaded("import mcp.server.lowlevel, mcp.server.stdio")
-    ours = loaded("import oracle.mcp.tool_runner, oracle.mcp.server, oracle.mcp.serving, oracle.mcp.wire")
+    ours = loaded("import oracle.mcp.tool_runner, oracle.mcp.server, oracle.mcp.serving, oracle.process")
     heavy = {"jsonschema", "rich", "typer", "libtmux", "frontmatter", "yaml", "hypothesis", "sqlite3"}
     assert not (ours - sdk) & heavy
 

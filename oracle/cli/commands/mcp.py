@@ -29,11 +29,11 @@ def mcp(
     project: Annotated[str, option("--project P", "The only project to write in.", completion.projects)] = "",
 ) -> None:
     """Serve these operations to an agent as MCP tools."""
-    from oracle.mcp import wire
+    from oracle.process import take_streams
 
     if not http and port is not None:
         raise UsageError(say("--port belongs to --http."), hint=say("Add --http, or leave --port out."))
-    streams = None if http else wire.take()
+    streams = None if http else take_streams()
     from oracle.api import Oracle
     from oracle.mcp import serving
     from oracle.mcp.binding import Binding
@@ -41,14 +41,14 @@ def mcp(
     oracle = Oracle.open(call.memory_dir)
     binding = Binding(oracle.root.path, seat, project)
     binding.check()
-    for sentence in binding.doubts(oracle):
+    for sentence in binding.warnings(oracle):
         call.warn(sentence)
     if streams is not None:
         serving.serve_stdio(binding, streams)
         return
     from oracle.store.daemon import mcp_token
 
-    token, ending = mcp_token.find_or_make(oracle.root), serving.Ending()
+    token, stop = mcp_token.find_or_make(oracle.root), serving.StopSignal()
     with serving.listen(PORT if port is None else port) as door:
         url, kept = serving.address(door), mcp_token.path_of(oracle.root)
         if call.as_json:
@@ -56,4 +56,4 @@ def mcp(
         else:
             print_line(url)
             call.note(say("the bearer token is in {kept}", kept=kept))
-        serving.serve_http(binding, door, token, ending=ending)
+        serving.serve_http(binding, door, token, stop=stop)

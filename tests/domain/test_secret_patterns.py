@@ -81,7 +81,7 @@ def test_a_place_gives_its_value_away(row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("row", TABLES["separator"], ids=lambda row: row["name"])
 def test_a_separator_leads_to_the_value(row: dict[str, Any]) -> None:
-    value = "s3cr3t" + draw(8, "password")
+    value = "Kv9mR2tQ7xLw"
     text = row["example"].replace("<value>", value)
     assert [text[found.start : found.end] for found in find_secrets(text)] == [value]
     between = rules.expand(row["pattern"], TABLES["parts"] | ASSIGNMENT_PARTS)
@@ -102,6 +102,28 @@ def test_what_is_no_credential_is_left_alone(row: dict[str, Any]) -> None:
     for example in row["examples"]:
         assert re.search(row["pattern"], example, re.ASCII)
         assert find_secrets(f'API_KEY="{example}"') == ()
+
+
+CASES = [(table, at) for table in ("unnamed", "unless") for at in range(len(TABLES[table]))]
+
+
+@pytest.mark.parametrize(("table", "at"), CASES, ids=lambda item: item)
+def test_a_value_that_is_not_the_credential_of_the_name_is_left_alone(
+    table: str, at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = TABLES[table][at]["example"]
+    assert find_secrets(example) == ()
+    rows = rules.read_tables("assignments.toml")[table]
+    monkeypatch.setitem(rules.read_tables("assignments.toml"), table, [*rows[:at], *rows[at + 1 :]])
+    assert len(find_secrets(example)) == 1  # no other row says so
+
+
+@pytest.mark.parametrize("row", TABLES["blank"], ids=lambda row: row["example"])
+def test_a_value_may_follow_a_blank(row: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    text = made(row["example"].replace("<value>", "Kv9mR2tQ7xLw"))
+    assert len(find_secrets(text)) == 1
+    monkeypatch.setitem(rules.read_tables("assignments.toml"), "blank", [])
+    assert find_secrets(text) == ()
 
 
 def test_time_grows_with_the_text_for_every_literal() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import random
 import string
 from typing import TYPE_CHECKING, Any
@@ -450,6 +451,39 @@ def test_tokens_in_other_letters(name: str) -> None:
         assert redact(f"x{mark}{token}")[0] == f"x{mark}[REDACTED:{kinds(token)[0]}]"
 
 
+ENVIRONMENT = f"DEBUG=true\nHOST=db.internal\nAPI_KEY={R[:24]}\n{'LANG=C' * 20}\n".encode()
+WRITTEN = [  # another writing of a credential, and what is left when it is replaced
+    (f"ghp%5F{R[:36]}", ""),
+    (f"\\u0067hp_{R[:36]}", ""),
+    (f"\\x67hp\\x5f{R[:36]}", ""),
+    (f"fooAKIA{'Q3EGRN5TJD2KXW7B'}", "foo"),
+    (f"keyAIza{R[:35]}", "key"),
+    (base64.b64encode(ENVIRONMENT).decode(), ""),
+    (f"ENV_B64={base64.urlsafe_b64encode(ENVIRONMENT).decode()}", "ENV_B64="),
+    (base64.encodebytes(ENVIRONMENT).decode().rstrip(), ""),
+    (base64.encodebytes(ENVIRONMENT[:57]).decode().rstrip() + "\nThe rest", "\nThe rest"),
+]
+
+
+@pytest.mark.parametrize(("text", "left"), WRITTEN)
+def test_a_credential_in_another_writing(text: str, left: str) -> None:
+    clean, found = redact(f"see {text} there")
+    assert len(found) == 1
+    assert clean.replace(f"[REDACTED:{found[0].kind}]", "") == f"see {left} there"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        base64.b64encode(b"DEBUG=true\nHOST=db.internal\nLANG=C\n" * 4).decode(),
+        "internationalizationAndLocalizationOfAllTheThings " * 4,
+        "https://h/?q=100%25%20of%20ghp%5Fusers",
+    ],
+)
+def test_another_writing_of_what_is_no_credential(text: str) -> None:
+    assert kinds(text) == []
+
+
 FRAGMENTS = st.sampled_from(
     [
         *VENDORS.values(),
@@ -475,6 +509,9 @@ FRAGMENTS = st.sampled_from(
         "&#95;",
         "\\_",
         '\\"',
+        "%5F",
+        "\\u005f",
+        base64.b64encode(ENVIRONMENT).decode(),
         "root / ",
         "WIFI:T:WPA;P:",
         "otpauth://totp/a?secret=",
@@ -619,6 +656,15 @@ def test_redaction_holds_for_any_text(text: str) -> None:
         "password?\na",
         "gh secret set -b ",
         "echo a:bcdefgh | ",
+        "%5F",
+        "\\x67",
+        "aA",
+        "SG.",
+        "A" * 70 + "\n",
+        "QVBJX0tFWT1x",
+        "!a ",
+        "token(a=",
+        "**",
     ],
 )
 def test_time_grows_with_the_text_and_no_faster(fragment: str) -> None:

@@ -12,15 +12,15 @@ import re
 from oracle.domain.safety.secrets.assignments import find_assignments, names_secret
 from oracle.domain.safety.secrets.declared import find_declared
 from oracle.domain.safety.secrets.places import find_cookies, find_places, find_private_keys
-from oracle.domain.safety.secrets.readings import Joined, fold, part
+from oracle.domain.safety.secrets.readings import ReadText, decoded, fold, may_be_encoded, part
 from oracle.domain.safety.secrets.rules import MASK, Secret, compiled
-from oracle.domain.safety.secrets.shapes import find_shapes, markers
+from oracle.domain.safety.secrets.shapes import find_shapes, long_words, markers
 
 __all__ = ["MASK", "Secret", "find_secrets", "names_secret", "redact"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
@@ -55,11 +55,11 @@ def _scan_as_read(text: str) -> list[Secret]:
     An invisible character may also separate two words, so the text is searched with blanks in place of them too.
     """
     folded = fold(text)
-    joined = Joined(folded)
+    read = ReadText(folded)
     parted = part(folded)
     found = _repeated(parted, _scan(parted))
-    if joined.plain:
-        found = [*joined.locate(_repeated(joined.plain, _scan(joined.plain))), *found]
+    if read.plain:
+        found = [*read.locate(_repeated(read.plain, _scan(read.plain))), *found]
     return found
 
 
@@ -68,14 +68,23 @@ def _scan(text: str) -> list[Secret]:
     lower = text.lower()
     if len(lower) != len(text):  # a few letters grow when lowered, and offsets would shift
         lower = text.translate({upper: upper + 32 for upper in range(65, 91)})
+    words = long_words(text)
     return [
         *find_private_keys(text),
-        *find_shapes(text),
+        *find_shapes(text, words),
         *find_places(text, lower),
         *find_cookies(text, lower),
         *find_assignments(text, lower),
         *find_declared(text, lower),
+        *_find_encoded(text, words),
     ]
+
+
+def _find_encoded(text: str, words: str) -> Iterator[Secret]:
+    """Find Base64 of a text with a credential, such as a file of environment variables: all of it is the credential."""
+    for start, end, plain in decoded(text) if may_be_encoded(words) else ():
+        for secret in _scan(plain)[:1]:
+            yield Secret(secret.kind, start, end)
 
 
 def _repeated(text: str, found: list[Secret]) -> list[Secret]:

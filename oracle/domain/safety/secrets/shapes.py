@@ -18,15 +18,14 @@ _HEAD = r"[A-Za-z0-9]+[^A-Za-z0-9]?"  # the start of a word or of a part of one,
 _OPAQUE_PART = r"(?:^|[/.])(?=[^/.]{15})(?:[^/.]{30}|[^/.]*[0-9A-Z])"
 
 
-def find_shapes(text: str) -> Iterator[Secret]:
-    """Find tokens of published formats."""
-    words = _long_words(text)
+def find_shapes(text: str, words: str) -> Iterator[Secret]:
+    """Find tokens of published formats. `words` are the long words of the text."""
     for number in _shapes_in(words) if words else ():
         for literal in _literals_of(_rows()[number]):
             yield from _rule(number).find(text, starts(text, literal))
 
 
-def _long_words(text: str) -> str:
+def long_words(text: str) -> str:
     """Keep the words of which a part could be a token: 15 characters with a digit or a capital, or 30. Prose has few."""
     ascii_only = text if text.isascii() else text.encode("ascii", "replace").decode().replace("?", " ")
     search = compiled(_OPAQUE_PART).search
@@ -36,6 +35,7 @@ def _long_words(text: str) -> str:
 def _shapes_in(words: str) -> list[int]:
     """Return the numbers of the shapes whose literal is in these words, in order."""
     heads = {head[:3] for head in compiled(_HEAD).findall(words)}
+    heads.update(compiled(r"[a-z](?=([A-Z][A-Za-z0-9].))").findall(words))
     if "\\" in words or "%" in words:  # escaped line ends, characters of a URL
         heads.update(compiled(r"(?:\\[nrt]|%[0-9A-Fa-f]{2})(?=([A-Za-z0-9].{2}))").findall(words))
     by_head = _literals_by_head()

@@ -106,7 +106,7 @@ def workspace_folder(workspace: str) -> str:
     folder = os.path.abspath(os.path.expanduser(workspace))
     if not os.path.isdir(folder):
         raise NotFound(
-            say("The workspace {folder} is no folder.", folder=folder),
+            say("The workspace {folder} is not a folder.", folder=folder),
             hint=say("Name the folder that the agent is started in."),
         )
     return folder
@@ -253,7 +253,7 @@ def _read(path: str) -> tuple[str | None, dict[str, object]]:
 def _misshapen(path: str, what: Sentence) -> InvalidSettings:
     return InvalidSettings(
         say("{path} {what}; it was left as it is.", path=path, what=what),
-        hint=say("Mend it as the host's documentation says."),
+        hint=say("Correct it as the host's documentation says."),
     )
 
 

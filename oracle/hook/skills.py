@@ -163,7 +163,7 @@ def _read(path: str) -> str | None:
     if text is None:
         raise UsageError(
             say("{path} is no text in UTF-8 of at most 4 MiB; it was left as it is.", path=path),
-            hint=say("Mend the file, then try again."),
+            hint=say("Correct the file, then try again."),
         )
     return text
 

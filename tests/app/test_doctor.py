@@ -407,8 +407,8 @@ def test_an_empty_folder_in_the_place_of_a_derived_file(oracle: Oracle, which: i
     (place / "a" / "b").mkdir(parents=True)
     named = [fault for fault in faults(oracle) if fault.name == "shapes"]
     assert [(fault.severity, fault.fix) for fault in named] == [("error", FIX)]
-    assert f"{place.parent.name}/{place.name} is a folder where a file of ours belongs" in named[0].detail
-    assert any("is removed" in line for line in repaired(oracle))
+    assert f"{place.parent.name}/{place.name} must be a file, but is an empty folder" in named[0].detail
+    assert any("removed an empty folder" in line for line in repaired(oracle))
     assert not place.is_dir()
     assert faults(oracle) == []
 
@@ -422,7 +422,7 @@ def test_an_empty_folder_in_the_place_of_the_database(oracle: Oracle, suffix: st
     with Oracle.open(oracle.root.path) as anew:
         named = [fault for fault in faults(anew) if fault.name == "shapes"]
         assert [(fault.severity, fault.fix) for fault in named] == [("error", FIX)]
-        assert any("is removed" in line for line in doctor.repair(anew, patience=0))
+        assert any("removed an empty folder" in line for line in doctor.repair(anew, patience=0))
         assert faults(anew) == []
 
 
@@ -451,7 +451,7 @@ def test_a_folder_with_files_in_the_place_of_a_derived_file_is_named_and_stays(o
     kept.symlink_to("nowhere") if held == "link" else kept.write_text("mine")
     next(Path(oracle.root.path).glob("projects/*/_index/*.json")).write_text("{")
     named = [fault for fault in faults(oracle) if fault.name == "shapes"]
-    assert "and it holds files" in named[0].detail
+    assert "but is a folder that holds files" in named[0].detail
     assert str(place) in named[0].fix
     lines = doctor.repair(oracle, patience=0)
     assert any(line.startswith("not repaired: ") and "move it away" in line for line in lines)
@@ -477,7 +477,7 @@ def test_projections_that_are_missing_stale_or_stray(oracle: Oracle, side: str, 
     found = only_fault(oracle, "projections")
     assert f"{side}/{file.name}" in found.detail
     assert ("stray)" in found.detail) == (harm == "plant")
-    assert "projections: 1 " in repaired(oracle)[0]
+    assert "projections: repaired 1 " in repaired(oracle)[0]
     assert faults(oracle) == []
     assert not file.exists() if harm == "plant" else file.read_bytes() == sound
 
@@ -772,7 +772,7 @@ def test_settings_that_are_understood(oracle: Oracle) -> None:
 def test_a_rule_of_what_must_not_leave_that_can_not_be_used(oracle: Oracle) -> None:
     put(Path(oracle.root.path), "machine/privacy.md", "BLOCK: fine\nBLOCK: (\n")
     fault = only_fault(oracle, "privacy")
-    assert fault.detail.startswith("machine/privacy.md:2 ")
+    assert fault.detail.startswith("The pattern in machine/privacy.md:2 ")
     assert fault.severity == "error"
 
 

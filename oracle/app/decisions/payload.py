@@ -26,7 +26,7 @@ def validate(raw: bytes) -> Payload:
         content = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise InvalidRecord(
-            say("The payload is not valid JSON: {error}.", error=error), hint=say("Mend the file.")
+            say("The payload is not valid JSON: {error}.", error=error), hint=say("Correct the file.")
         ) from None
     faults: Sequence[str] = _schema_faults(content)
     payload = Payload(content if isinstance(content, dict) else {})

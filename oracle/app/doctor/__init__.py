@@ -1,4 +1,4 @@
-"""The doctor: check every invariant of a Root and name the way out; put right what is derived, never the truth.
+"""The doctor: check every invariant of a Root and say how to fix what fails. Repair changes derived files only.
 
 Two calls: `examine` reads only, `repair` writes derived files only. `references/doctor.md` is the list for people.
 """

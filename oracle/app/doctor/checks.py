@@ -1,4 +1,4 @@
-"""What a check says, and the few ways to say it: passed, a fault with its fix, a note. Pure."""
+"""The result of a check: passed, a fault with its fix, or a note. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FIX = "oracle doctor --repair"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One invariant and how it stands.
+    """One invariant and whether it holds.
 
     `severity` says how bad it is (or would be) when it does not hold; a note never counts as wrong, so its `ok` is true.
     `detail` is one line; `fix` is a command or an action, "" when there is nothing to do.
@@ -40,22 +40,22 @@ class Check:
 
 
 def passed(name: str, detail: str) -> Check:
-    """Say that an invariant holds."""
+    """Report an invariant that holds."""
     return Check(name, True, one_line(detail), "", NOTE)
 
 
 def note(name: str, detail: str, fix: str = "") -> Check:
-    """Say what a person should know though nothing is wrong."""
+    """Report what a person should know although nothing is wrong."""
     return Check(name, True, one_line(detail), one_line(fix), NOTE)
 
 
 def error(name: str, detail: str, fix: str) -> Check:
-    """Say that something does not work until it is put right."""
+    """Report a fault: something does not work until it is fixed."""
     return Check(name, False, one_line(detail), one_line(fix), ERROR)
 
 
 def warning(name: str, detail: str, fix: str) -> Check:
-    """Say that something is not as it should be, though all else works."""
+    """Report a fault that stops nothing else."""
     return Check(name, False, one_line(detail), one_line(fix), WARNING)
 
 
@@ -71,7 +71,7 @@ def capped(checks: Iterable[Check], cap: int = CAP) -> Iterator[Check]:
             last.name,
             last.ok,
             say("… and {rest} more", rest=rest),
-            last.fix and say("See the others once these are put right."),
+            last.fix and say("The others are shown once these are fixed."),
             last.severity,
         )
 

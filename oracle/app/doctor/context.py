@@ -1,4 +1,4 @@
-"""What the checks look at: the Root, the time, and the costly looks, each taken once and only when somebody asks."""
+"""What the checks read: the Root, the time, and the costly scans, each done once and only when needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from oracle.store.root.layout import Root
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The few frontmatter fields of a record that are checked, and the lines on which keys stand."""
+    """The checked frontmatter fields of a record, and the line of each key."""
 
     path: str
     project: str
@@ -27,8 +27,8 @@ class Head:
         return self.lines.get(key, 1)
 
 
-class Patient:
-    """A Root under examination; nothing here writes."""
+class CheckContext:
+    """A Root being checked. Nothing here writes."""
 
     def __init__(self, root: Root, now_ns: int) -> None:
         self.root = root
@@ -60,8 +60,8 @@ class Patient:
 
 _KEPT = ("id", "schema_version", "project", "seat")
 
-Examination = Callable[[Patient], Iterator[Check]]
-"""A check: yields what it has to say; when it yields nothing, the invariant holds."""
+Examination = Callable[[CheckContext], Iterator[Check]]
+"""A check yields its findings; if it yields nothing, the invariant holds."""
 
 
 def _plain(fields: Mapping[str, Value], key: str) -> str:

@@ -1,4 +1,4 @@
-"""The index and its projections against a rebuild from the files, all of it in memory: nothing on disk is changed.
+"""Compare the index and its projections with a rebuild in memory. Nothing on disk is changed.
 
 A private copy of the index is brought up to date first, as the next query would do; what then still differs from a
 rebuild is really wrong. What only waited for the next look is counted, and is no fault.
@@ -67,7 +67,7 @@ class Diagnosis:
 
     @property
     def needs_rebuild(self) -> bool:
-        """Tell whether an ordinary reconcile would leave the index wrong."""
+        """True if an ordinary reconcile would leave the index wrong."""
         return self.state in (DAMAGED, OUTDATED) or bool(self.wrong)
 
 

@@ -1,4 +1,4 @@
-"""Run every check on a Root; a check that fails itself says so and hides no other."""
+"""Run every check on a Root. A check that fails itself is reported and hides no other."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from os.path import isdir
 from oracle.app.context import Context
 from oracle.app.doctor import index, layout, machine, queue, records, root_checks, settings, shapes
 from oracle.app.doctor.checks import Check, error, in_order, passed
-from oracle.app.doctor.context import Examination, Patient
+from oracle.app.doctor.context import CheckContext, Examination
 from oracle.errors import OracleError
 from oracle.wording import say
 
 
-def check_shapes(patient: Patient) -> Iterator[Check]:
-    """Name what stands in the place of a file or folder of ours and is something else."""
-    yield from root_checks.check_shapes(patient)
-    yield from shapes.check_folders_in_the_way(patient)
+def check_shapes(checked: CheckContext) -> Iterator[Check]:
+    """Report paths that must be a file or a folder of the Root and are something else."""
+    yield from root_checks.check_shapes(checked)
+    yield from shapes.check_folders_in_the_way(checked)
 
 
 _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
     ("readable", say("every folder and file can be read"), root_checks.check_readable),
     ("shapes", say("files and folders are what they should be"), check_shapes),
-    ("private facts", say("machine/*.json are for their owner alone"), root_checks.check_private),
-    ("private index", say("derived files are for their owner alone"), root_checks.check_private_derived),
+    ("private facts", say("only the owner can read machine/*.json"), root_checks.check_private),
+    ("private index", say("only the owner can read derived files"), root_checks.check_private_derived),
     ("lock", say("free"), root_checks.check_lock),
     ("scratch", say("no writer left anything behind"), root_checks.check_scratch),
     ("index", say("as a rebuild would have it"), index.check_index),
@@ -38,17 +38,17 @@ _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
     ("suffixes", say("nothing looks like a record and is not read"), layout.check_suffixes),
     ("twins", say("every slug names one file"), layout.check_twins),
     ("owners", say("frontmatter and folders agree"), records.check_owners),
-    ("ids", say("every id is borne once"), records.check_ids),
+    ("ids", say("every id is used once"), records.check_ids),
     ("versions", say("no record is newer than this program"), records.check_versions),
-    ("retirements", say("retirements lead to records and run in no circle"), records.check_retirements),
+    ("retirements", say("retirements lead to records and form no cycle"), records.check_retirements),
     ("facts", say("every fact file holds JSON"), records.check_facts),
     ("configuration", say("every configuration file can be used"), records.check_configuration),
-    ("settings", say("config.toml says nothing that is not understood"), settings.check_settings),
-    ("privacy", say("every rule of what must not leave can be used"), records.check_privacy),
+    ("settings", say("every setting in config.toml is known"), settings.check_settings),
+    ("privacy", say("every privacy rule can be used"), records.check_privacy),
     ("journal", say("every line of events.log is an event"), records.check_journal),
-    ("set aside", say("nothing was given up"), queue.check_set_aside),
+    ("set aside", say("nothing was abandoned"), queue.check_set_aside),
     ("decisions", say("none is past its deadline"), queue.check_overdue),
-    ("clock", say("right, as far as the records tell"), root_checks.check_clock),
+    ("clock", say("right, as far as the records show"), root_checks.check_clock),
     ("times", say("nothing was changed in the future"), root_checks.check_mtimes),
     ("flock", say("the file system locks"), machine.check_flock),
     ("disk", say("space and inodes enough"), machine.check_file_system),
@@ -57,19 +57,19 @@ _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
 
 def examine(context: Context) -> list[Check]:
     """Check every invariant, worst first; nothing is created and nothing is changed, not even the index."""
-    patient = Patient(context.root, context.clock.now_ns())
-    checks = [root_checks.check_root(context.root), *_run("programs", say("there"), machine.check_programs, patient)]
+    checked = CheckContext(context.root, context.clock.now_ns())
+    checks = [root_checks.check_root(context.root), *_run("programs", say("there"), machine.check_programs, checked)]
     if isdir(context.root.path) and not root_checks.why_no_root(context.root):
         for name, good, examination in _EXAMINATIONS:
-            checks += _run(name, good, examination, patient)
+            checks += _run(name, good, examination, checked)
     return in_order(checks)
 
 
-def _run(name: str, good: str, examination: Examination, patient: Patient) -> Iterator[Check]:
-    """Run one check, whatever happens in it: at three in the morning half an answer is worth more than a traceback."""
+def _run(name: str, good: str, examination: Examination, checked: CheckContext) -> Iterator[Check]:
+    """Run one check. An exception in it becomes a finding."""
     said_nothing = True
     try:
-        for check in examination(patient):
+        for check in examination(checked):
             said_nothing = False
             yield check
     except OracleError as trouble:
@@ -78,7 +78,7 @@ def _run(name: str, good: str, examination: Examination, patient: Patient) -> It
         yield error(
             name,
             say("this check failed: {name}: {trouble}", name=type(trouble).__name__, trouble=trouble),
-            say("Put the other faults right and look again"),
+            say("Fix the other faults and run the doctor again"),
         )
     else:
         if said_nothing:

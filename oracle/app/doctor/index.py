@@ -1,4 +1,4 @@
-"""The checks of what is derived: the index, its projections, and what printing left undone. Reads only."""
+"""Checks of derived data: the index, its projections, and what was not printed. Reads only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from oracle.app.doctor import root_checks
 from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note, passed, quoted, warning
-from oracle.app.doctor.context import Patient
+from oracle.app.doctor.context import CheckContext
 from oracle.app.doctor.diagnosis import ABSENT, BUSY, DAMAGED, OUTDATED
 from oracle.app.doctor.layout import leaves
 from oracle.domain.names.flat import flatten
@@ -17,24 +17,24 @@ from oracle.index.scan import LINKED_FOLDER
 from oracle.wording import say, say_many
 
 _READ_LIMIT = 256 * 1024 * 1024
-"""Bytes of a published file that are looked through."""
+"""Bytes of a published file that are read."""
 
 
-def check_index(patient: Patient) -> Iterator[Check]:
-    """Tell whether the index is there, whole, of this version, and says what a rebuild would say."""
-    found = patient.index
+def check_index(context: CheckContext) -> Iterator[Check]:
+    """Check that the index exists, is whole, of this version and equal to a rebuild."""
+    found = context.index
     if found.state == ABSENT:
         yield warning("index", say("there is none; the next query builds it"), FIX)
     elif found.state == DAMAGED:
         yield error(
-            "index", say("{database} is damaged: {reason}", database=patient.root.database, reason=found.reason), FIX
+            "index", say("{database} is damaged: {reason}", database=context.root.database, reason=found.reason), FIX
         )
     elif found.state == BUSY:
         yield note("index", say("it is being written just now and was not examined; look again"))
-    elif found.state == OUTDATED and _is_writer_at_work(patient):
+    elif found.state == OUTDATED and _is_writer_at_work(context):
         yield note("index", say("{reason}, and a writer is at work; look again", reason=found.reason))
     elif found.state == OUTDATED:
-        yield warning("index", say("{reason}; the next query builds it anew", reason=found.reason), FIX)
+        yield warning("index", say("{reason}; the next query rebuilds it", reason=found.reason), FIX)
     elif found.wrong:
         names = [f"{slug} ({what})" for slug, what in found.wrong.items()]
         yield error(
@@ -60,20 +60,20 @@ def check_index(patient: Patient) -> Iterator[Check]:
         yield error("tree", found.emptied, accept)
 
 
-def _is_writer_at_work(patient: Patient) -> bool:
-    return root_checks.is_locked(patient.root)
+def _is_writer_at_work(context: CheckContext) -> bool:
+    return root_checks.is_locked(context.root)
 
 
-def check_projections(patient: Patient) -> Iterator[Check]:
+def check_projections(context: CheckContext) -> Iterator[Check]:
     """Compare `_links/` and `_backlinks/` with the index, byte for byte."""
-    if patient.index.blocked:
-        yield error("projections", patient.index.blocked, say("Move it away, then {fix}", fix=FIX))
-    stale = [os.path.relpath(path, patient.root.path) for path in patient.index.stale]
+    if context.index.blocked:
+        yield error("projections", context.index.blocked, say("Move it away, then {fix}", fix=FIX))
+    stale = [os.path.relpath(path, context.root.path) for path in context.index.stale]
     if not stale:
         return
-    strays = [path for path in stale if not _has_source(patient, path)]
+    strays = [path for path in stale if not _has_source(context, path)]
     detail = say("{count} files are missing, stale or stray: {names}", count=len(stale), names=first_few(stale))
-    if _is_writer_at_work(patient):
+    if _is_writer_at_work(context):
         yield note("projections", say("{detail}; a writer is at work, look again", detail=detail))
     else:
         yield warning(
@@ -83,41 +83,41 @@ def check_projections(patient: Patient) -> Iterator[Check]:
         )
 
 
-def _has_source(patient: Patient, path: str) -> bool:
-    """Tell whether a projection belongs to something in the tree."""
+def _has_source(context: CheckContext, path: str) -> bool:
+    """Return whether a projection belongs to something in the tree."""
     side, _, name = path.partition("/")
-    connection = patient.index.truth.connect()
+    connection = context.index.truth.connect()
     column = "SELECT slug FROM record" if side == "_links" else "SELECT name FROM target"
     flat = name.removesuffix(".jsonl")
     return any(flatten(target) == flat for (target,) in connection.execute(column))
 
 
-def check_unprinted(patient: Patient) -> Iterator[Check]:
-    """Tell of targets that a writer committed and then did not live to print."""
-    if patient.index.dirty and not _is_writer_at_work(patient):
+def check_unprinted(context: CheckContext) -> Iterator[Check]:
+    """Report targets whose writer died between commit and print."""
+    if context.index.dirty and not _is_writer_at_work(context):
         yield warning(
             "unprinted",
-            say("{dirty} projections wait to be printed: a writer died after its commit", dirty=patient.index.dirty),
+            say("{dirty} projections wait to be printed: a writer died after its commit", dirty=context.index.dirty),
             FIX,
         )
 
 
-def check_published(patient: Patient) -> Iterator[Check]:
-    """Name published files (`index.json`, `projects/*/_index/*`) that are torn."""
+def check_published(context: CheckContext) -> Iterator[Check]:
+    """Report published files (`index.json`, `projects/*/_index/*`) that are torn."""
     yield from capped(
         warning("published", say("{path}:{line}: not valid JSON", path=path, line=line), FIX)
-        for path, line in torn_files(patient)
+        for path, line in torn_files(context)
     )
 
 
-def torn_files(patient: Patient) -> Iterator[tuple[str, int]]:
+def torn_files(context: CheckContext) -> Iterator[tuple[str, int]]:
     """Yield (path, line) of published files that hold no JSON."""
-    published = [entry.path for entry in patient.tree.derived if entry.is_file and "/_index/" in entry.path]
-    if os.path.isfile(patient.root.catalogue):
-        published.insert(0, os.path.basename(patient.root.catalogue))
+    published = [entry.path for entry in context.tree.derived if entry.is_file and "/_index/" in entry.path]
+    if os.path.isfile(context.root.catalogue):
+        published.insert(0, os.path.basename(context.root.catalogue))
     for path in published:
         if path.endswith((".json", ".jsonl")):
-            line = _first_bad_line(patient.root.join(path))
+            line = _first_bad_line(context.root.join(path))
             if line:
                 yield path, line
 
@@ -135,19 +135,21 @@ def _first_bad_line(path: str) -> int:
     return 0
 
 
-def check_problems(patient: Patient) -> Iterator[Check]:
-    """Repeat what the reader of records could not read cleanly, by path and line."""
-    leaving = {entry.path for entry in patient.tree.entries if leaves(patient, entry)}
+def check_problems(context: CheckContext) -> Iterator[Check]:
+    """Report what could not be read cleanly, by path and line."""
+    leaving = {entry.path for entry in context.tree.entries if leaves(context, entry)}
     rows = [
         row
-        for row in query.problems(patient.index.truth.connect())
-        if row[0] not in leaving and row[0] not in patient.tree.unreadable and not row[0].endswith(".toml")
+        for row in query.problems(context.index.truth.connect())
+        if row[0] not in leaving and row[0] not in context.tree.unreadable and not row[0].endswith(".toml")
     ]
-    yield from capped((_problem(patient, *row) for row in rows), 100)
+    yield from capped((_problem(context, *row) for row in rows), 100)
 
 
-def _problem(patient: Patient, path: str, line: int, reason: str) -> Check:
+def _problem(context: CheckContext, path: str, line: int, reason: str) -> Check:
     what = say("{path}:{line}: {reason}", path=path, line=line, reason=reason)
     if reason == LINKED_FOLDER:
         return note("problem", what)
-    return warning("problem", what, say("Its owner mends the file: {path}", path=quoted(patient.root.join(path))))
+    return warning(
+        "problem", what, say("Its owner must correct the file: {path}", path=quoted(context.root.join(path)))
+    )

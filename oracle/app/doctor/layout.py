@@ -1,4 +1,4 @@
-"""The checks of what stands where: links, strays, older layouts, odd names, near misses. Reads names and stats only."""
+"""Checks of names and places: links, strays, older layouts, odd names. Reads names and stats only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from oracle.app.doctor.checks import Check, capped, first_few, note, quoted, warning
-from oracle.app.doctor.context import Patient
+from oracle.app.doctor.context import CheckContext
 from oracle.app.doctor.tree import Entry
 from oracle.domain.names.seats import ORPHAN_KINDS, PATROL_FOLDERS, role_of
 from oracle.domain.names.slugs import RECORD_SUFFIXES, check_name, slug_of
@@ -21,68 +21,68 @@ _KNOWN_FOLDERS = frozenset({*ORPHAN_KINDS, *LEGACY_PLURALS, *LEGACY_PLURALS.valu
 _NEAR_SUFFIXES = (".markdown", ".mdown", ".mkd", ".mkdn", ".mdwn", ".mdx", ".md.txt")
 
 
-def check_links(patient: Patient) -> Iterator[Check]:
-    """Name symbolic links that leave the Root, wherever they stand; those that stay are read where they point."""
-    leaving = [entry for entry in (*patient.tree.entries, *patient.tree.derived) if leaves(patient, entry)]
+def check_links(context: CheckContext) -> Iterator[Check]:
+    """Report symbolic links that leave the Root. Links inside the Root are followed."""
+    leaving = [entry for entry in (*context.tree.entries, *context.tree.derived) if leaves(context, entry)]
     yield from capped(
         warning(
             "links",
             say(
                 "{path} is a symbolic link that leaves the Root ({target}); it is not followed",
                 path=entry.path,
-                target=_read_link(patient, entry),
+                target=_read_link(context, entry),
             ),
-            say("rm {path}, and copy what it points at if it belongs here", path=quoted(patient.root.join(entry.path))),
+            say("rm {path}, and copy what it points at if it belongs here", path=quoted(context.root.join(entry.path))),
         )
         for entry in leaving
     )
 
 
-def leaves(patient: Patient, entry: Entry) -> bool:
-    """Tell whether an entry is a symbolic link that leaves the Root."""
-    return entry.is_link and not patient.root.contains(patient.root.join(entry.path))
+def leaves(context: CheckContext, entry: Entry) -> bool:
+    """Return whether an entry is a symbolic link that leaves the Root."""
+    return entry.is_link and not context.root.contains(context.root.join(entry.path))
 
 
-def _read_link(patient: Patient, entry: Entry) -> str:
+def _read_link(context: CheckContext, entry: Entry) -> str:
     try:
-        return os.readlink(patient.root.join(entry.path))
+        return os.readlink(context.root.join(entry.path))
     except OSError:
         return say("gone")
 
 
-def check_strays(patient: Patient) -> Iterator[Check]:
-    """Name folders below a project that belong to no seat and no kind, and files that lie between the projects.
+def check_strays(context: CheckContext) -> Iterator[Check]:
+    """Report folders of a project that belong to no seat and no kind, and files outside of projects.
 
-    What need not be put right is a note: such a folder may be that of a seat. One that the project's profile names is a seat's.
+    A folder that may belong to a seat is a note. A folder that the project's profile names is a seat's.
     """
-    yield from capped(filter(None, map(_stray, patient.tree.entries)))
-    yield from capped(_unknown_seats(patient))
+    yield from capped(filter(None, map(_stray, context.tree.entries)))
+    yield from capped(_unknown_seats(context))
 
 
-def _unknown_seats(patient: Patient) -> Iterator[Check]:
+def _unknown_seats(context: CheckContext) -> Iterator[Check]:
     rosters: dict[str, tuple[str, ...]] = {}
-    for entry in patient.tree.entries:
+    for entry in context.tree.entries:
         parts = entry.parts
         if len(parts) != 3 or parts[0] != "projects" or not entry.is_folder or entry.is_link:
             continue
         if parts[2] in _KNOWN_FOLDERS or role_of(parts[2]):
             continue
         if parts[1] not in rosters:
-            rosters[parts[1]] = _roster(patient, parts[1])
+            rosters[parts[1]] = _roster(context, parts[1])
         if parts[2] not in rosters[parts[1]]:
             yield note(
                 "strays",
                 say(
-                    "{path}/ has the name of no role and no kind; it is read as the folder of a seat without rules",
+                    "{path}/ is named after no role and no kind; it is read as a seat's folder without rules",
                     path=entry.path,
                 ),
                 say("Leave it if there is such a seat, else move its files into the folder of the seat that owns them"),
             )
 
 
-def _roster(patient: Patient, project: str) -> tuple[str, ...]:
+def _roster(context: CheckContext, project: str) -> tuple[str, ...]:
     with suppress(OracleError, OSError):
-        return profile.load(patient.root, project, os.environ).seats
+        return profile.load(context.root, project, os.environ).seats
     return ()
 
 
@@ -99,22 +99,22 @@ def _stray(entry: Entry) -> Check | None:
     if len(parts) == 4 and role_of(parts[2]) == "patrol" and entry.is_folder and parts[3] not in PATROL_FOLDERS:
         return warning(
             "strays",
-            say("{path}/ is none of the patrol's folders", path=entry.path),
+            say("{path}/ is not one of the patrol's folders", path=entry.path),
             say("Move its files into one of {known}", known=PATROL_FOLDERS),
         )
     return None
 
 
-def check_old_layouts(patient: Patient) -> Iterator[Check]:
+def check_old_layouts(context: CheckContext) -> Iterator[Check]:
     """Count files of the older layouts: they are read and never written."""
     plural = [
         entry.path
-        for entry in patient.tree.entries
+        for entry in context.tree.entries
         if entry.is_file and len(entry.parts) > 3 and entry.parts[0] == "projects" and entry.parts[2] in LEGACY_PLURALS
     ]
     flat = [
         entry.path
-        for entry in patient.tree.entries
+        for entry in context.tree.entries
         if entry.is_file and len(entry.parts) == 1 and entry.name.endswith(".json") and entry.name != "index.json"
     ]
     if plural:
@@ -137,13 +137,13 @@ def check_old_layouts(patient: Patient) -> Iterator[Check]:
         )
 
 
-def check_names(patient: Patient) -> Iterator[Check]:
-    """Name files and folders whose names give no usable slug, or one that two people would type differently."""
-    yield from capped(filter(None, (_odd_name(patient, entry) for entry in _in_trees(patient))))
+def check_names(context: CheckContext) -> Iterator[Check]:
+    """Report files and folders whose names give no usable slug, or one that two people would type differently."""
+    yield from capped(filter(None, (_odd_name(context, entry) for entry in _in_trees(context))))
 
 
-def _odd_name(patient: Patient, entry: Entry) -> Check | None:
-    fix = say("Its owner renames it: {path}", path=quoted(patient.root.join(entry.path)))
+def _odd_name(context: CheckContext, entry: Entry) -> Check | None:
+    fix = say("Its owner renames it: {path}", path=quoted(context.root.join(entry.path)))
     reason = _why_odd(entry)
     return warning("names", say("{path}: {reason}", path=entry.path, reason=reason), fix) if reason else None
 
@@ -167,13 +167,13 @@ def _why_no_project(name: str) -> str:
     try:
         check_name(name.removeprefix("_"), "project")
     except InvalidName:
-        return say("the folder's name is no name of a project, so no command can name it")
+        return say("the folder's name is not a valid project name, so no command can refer to it")
     return ""
 
 
-def check_suffixes(patient: Patient) -> Iterator[Check]:
-    """Name files that look like records and are not read for their suffix."""
-    near = [entry for entry in _in_trees(patient) if entry.is_file and _is_near_miss(entry.name)]
+def check_suffixes(context: CheckContext) -> Iterator[Check]:
+    """Report files that look like records and are not read for their suffix."""
+    near = [entry for entry in _in_trees(context) if entry.is_file and _is_near_miss(entry.name)]
     yield from capped(
         warning(
             "suffixes",
@@ -196,19 +196,19 @@ def _stem(path: str) -> str:
     return path[: -max(lengths)]
 
 
-def check_twins(patient: Patient) -> Iterator[Check]:
-    """Name files that want the same slug: `x.json` beside `x.md` is known by its full name only."""
-    files = {entry.path for entry in _in_trees(patient) if not entry.is_folder}
+def check_twins(context: CheckContext) -> Iterator[Check]:
+    """Report files that want the same slug: `x.json` beside `x.md` is known by its full name only."""
+    files = {entry.path for entry in _in_trees(context) if not entry.is_folder}
     twins = sorted(path for path in files if path.endswith(".json") and f"{slug_of(path)}.md" in files)
     yield from capped(
         warning(
             "twins",
-            say("{path} stands beside {slug}.md; its slug keeps the suffix", path=path, slug=slug_of(path)),
+            say("{path} lies next to {slug}.md; its slug keeps the suffix", path=path, slug=slug_of(path)),
             say("Its owner keeps one of the two"),
         )
         for path in twins
     )
 
 
-def _in_trees(patient: Patient) -> Iterable[Entry]:
-    return (entry for entry in patient.tree.entries if entry.parts[0] in RECORD_TREES)
+def _in_trees(context: CheckContext) -> Iterable[Entry]:
+    return (entry for entry in context.tree.entries if entry.parts[0] in RECORD_TREES)

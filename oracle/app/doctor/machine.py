@@ -1,4 +1,4 @@
-"""The checks of the machine under a Root: its file system and its programs. Reads only."""
+"""Checks of the machine: file system and programs. Reads only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import platform
 from collections.abc import Iterator
 
 from oracle.app.doctor.checks import Check, error, note, passed, quoted, warning
-from oracle.app.doctor.context import Patient
+from oracle.app.doctor.context import CheckContext
 from oracle.index.db import Corrupt, Database
 from oracle.store.root.layout import Root
 from oracle.wording import say
@@ -34,18 +34,18 @@ _REMOTE = (
 _LINKLESS = ("vfat", "msdos", "exfat", "fat")
 
 
-def check_flock(patient: Patient) -> Iterator[Check]:
-    """Tell whether the file system knows flock: by the lock file when there is one, by its kind otherwise."""
+def check_flock(context: CheckContext) -> Iterator[Check]:
+    """Check that the file system supports flock: by the lock file if it exists, else by the kind of file system."""
     fix = say("Keep the Root on a local file system")
-    kind = file_system_of(patient.root.path)
-    if os.path.exists(patient.root.lock):
-        reason = _try_flock(patient.root.lock)
+    kind = file_system_of(context.root.path)
+    if os.path.exists(context.root.lock):
+        reason = _try_flock(context.root.lock)
         if reason:
             yield error(
                 "flock",
                 say(
                     "the file system of {path} ({kind}) knows no flock: {reason}",
-                    path=patient.root.path,
+                    path=context.root.path,
                     kind=kind or say("unknown"),
                     reason=reason,
                 ),
@@ -57,7 +57,7 @@ def check_flock(patient: Patient) -> Iterator[Check]:
             "flock",
             say(
                 "{path} is on {kind}: locks of other machines may not be seen, and SQLite's log needs shared memory",
-                path=patient.root.path,
+                path=context.root.path,
                 kind=kind,
             ),
             fix,
@@ -65,7 +65,7 @@ def check_flock(patient: Patient) -> Iterator[Check]:
 
 
 def _try_flock(path: str) -> str:
-    """Return why a shared lock can't be had, or ""; that somebody else has an exclusive one shows that locks work."""
+    """Return why a shared lock can't be taken, or "". If somebody holds an exclusive lock, locks work."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -78,7 +78,7 @@ def _try_flock(path: str) -> str:
 
 
 def is_remote(kind: str) -> bool:
-    """Tell whether a kind of file system shows what other machines, or the host, write: its changes are not told here."""
+    """Return whether a kind of file system is written by other machines or the host, so that changes go unreported."""
     return kind.startswith(_REMOTE)
 
 
@@ -98,9 +98,9 @@ def file_system_of(path: str, mounts: str = "/proc/mounts") -> str:
     return kind
 
 
-def check_file_system(patient: Patient) -> Iterator[Check]:
-    """Tell of space, inodes, a read-only mount, and of what the file system can't do."""
-    path = patient.root.path
+def check_file_system(context: CheckContext) -> Iterator[Check]:
+    """Check space, inodes, a read-only mount, and what the file system can't do."""
+    path = context.root.path
     seen = os.statvfs(path)
     if seen.f_flag & os.ST_RDONLY:
         yield warning(
@@ -111,7 +111,7 @@ def check_file_system(patient: Patient) -> Iterator[Check]:
             ),
             say("mount -o remount,rw, or copy {path}", path=quoted(path)),
         )
-    yield from _check_room(patient, seen)
+    yield from _check_room(context, seen)
     if file_system_of(path).startswith(_LINKLESS):
         yield note(
             "disk",
@@ -131,14 +131,14 @@ def check_file_system(patient: Patient) -> Iterator[Check]:
         )
 
 
-def _check_room(patient: Patient, seen: os.statvfs_result) -> Iterator[Check]:
-    path = patient.root.path
+def _check_room(context: CheckContext, seen: os.statvfs_result) -> Iterator[Check]:
+    path = context.root.path
     free = seen.f_bavail * seen.f_frsize
     if free < _LEAST_BYTES or seen.f_bavail * 100 < seen.f_blocks:
         yield warning(
             "disk",
             say("{free} MiB are free where {path} is", free=free // 1024 // 1024, path=path),
-            say("Free some space; _state may be deleted: rm -r {state}", state=quoted(patient.root.state)),
+            say("Free some space; _state may be deleted: rm -r {state}", state=quoted(context.root.state)),
         )
     if seen.f_files and seen.f_favail * 100 < seen.f_files:
         yield warning(
@@ -164,7 +164,7 @@ def _folds_case(path: str) -> bool:
         return False
 
 
-def check_programs(_: Patient) -> Iterator[Check]:
+def check_programs(_: CheckContext) -> Iterator[Check]:
     """Tell the versions of Python and SQLite, and whether SQLite has the full-text index that we need."""
     database = Database(Root("/"))
     database.use_memory()

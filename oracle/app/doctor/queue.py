@@ -1,4 +1,4 @@
-"""The checks of what waits to be done: what failed too often and was set aside, decisions past their deadline. Reads only."""
+"""Checks of waiting work: entries that failed too often, decisions past their deadline. Reads only."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 
 from oracle.app.decisions import overdue
 from oracle.app.doctor.checks import Check, capped, warning
-from oracle.app.doctor.context import Patient
+from oracle.app.doctor.context import CheckContext
 from oracle.store.delivery import inbox
 from oracle.wording import say
 
 
-def check_set_aside(patient: Patient) -> Iterator[Check]:
-    """Name what was given up after its tries, with the last error."""
+def check_set_aside(context: CheckContext) -> Iterator[Check]:
+    """Report entries that were abandoned after their tries, with the last error."""
     yield from capped(
         warning(
             "set aside",
@@ -26,13 +26,13 @@ def check_set_aside(patient: Patient) -> Iterator[Check]:
             ),
             say("oracle resume tries it again; rm {path} forgets it", path=path),
         )
-        for path, entry in inbox.set_aside(patient.root)
+        for path, entry in inbox.set_aside(context.root)
     )
 
 
-def check_overdue(patient: Patient) -> Iterator[Check]:
-    """Name the decisions that people did not settle in time; nothing settles them by itself."""
-    now = datetime.fromtimestamp(patient.now_ns / 1e9, UTC)
+def check_overdue(context: CheckContext) -> Iterator[Check]:
+    """Report decisions past their deadline. Nothing settles them by itself."""
+    now = datetime.fromtimestamp(context.now_ns / 1e9, UTC)
     yield from capped(
-        warning("decisions", one.sentence, one.command) for one in overdue.find_overdue(patient.root, now)
+        warning("decisions", one.sentence, one.command) for one in overdue.find_overdue(context.root, now)
     )

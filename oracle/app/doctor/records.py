@@ -1,4 +1,4 @@
-"""The checks of what the files say: whether records agree with each other, and whether other files can be read. Reads only."""
+"""Checks of contents: whether records agree with each other, and whether other files can be read. Reads only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from oracle.app.doctor.checks import Check, capped, error, first_few, note, quoted, warning
-from oracle.app.doctor.context import Head, Patient
+from oracle.app.doctor.context import CheckContext, Head
 from oracle.app.doctor.tree import Entry
 from oracle.app.records import naming
 from oracle.domain.names.seats import MEMORY
@@ -27,11 +27,11 @@ _READ_LIMIT = 64 * 1024 * 1024
 # -- what records say --------------------------------------------------------------------------------------------------
 
 
-def check_owners(patient: Patient) -> Iterator[Check]:
-    """Name records whose frontmatter names another project or seat than the folder in which they stand."""
-    rows = patient.index.truth.connect().execute("SELECT path, seat, claims_seat FROM record WHERE claims_seat != ''")
+def check_owners(context: CheckContext) -> Iterator[Check]:
+    """Report records whose frontmatter names another project or seat than their folder."""
+    rows = context.index.truth.connect().execute("SELECT path, seat, claims_seat FROM record WHERE claims_seat != ''")
     claims = {path: (seat, claimed) for path, seat, claimed in rows}
-    yield from capped(check for head in patient.heads for check in _foreign(head, *claims.get(head.path, ("", ""))))
+    yield from capped(check for head in context.heads for check in _foreign(head, *claims.get(head.path, ("", ""))))
 
 
 def _foreign(head: Head, seat: str, claimed: str) -> Iterator[Check]:
@@ -55,10 +55,10 @@ def _foreign_field(head: Head, key: str, told: str, folder: str) -> tuple[Senten
     return detail, say("Its owner corrects `{key}:` or moves the file", key=key)
 
 
-def check_ids(patient: Patient) -> Iterator[Check]:
-    """Name records of one project that bear the same id."""
+def check_ids(context: CheckContext) -> Iterator[Check]:
+    """Report records of one project that share an id."""
     bearers: dict[tuple[str, str], list[Head]] = defaultdict(list)
-    for head in patient.heads:
+    for head in context.heads:
         if head.fields["id"]:
             bearers[(head.project, head.fields["id"])].append(head)
     yield from capped(
@@ -69,7 +69,7 @@ def check_ids(patient: Patient) -> Iterator[Check]:
 def _shared_id(identifier: str, heads: list[Head]) -> Check:
     first, *others = [f"{head.path}:{head.line('id')}" for head in heads]
     detail = say(
-        "{first}: the id {id} is borne by {count} records, also by {others}",
+        "{first}: {count} records have the id {id}, also {others}",
         first=first,
         id=identifier,
         count=len(heads),
@@ -78,9 +78,9 @@ def _shared_id(identifier: str, heads: list[Head]) -> Check:
     return warning("ids", detail, say("The owner of the copy gives it an id of its own"))
 
 
-def check_versions(patient: Patient) -> Iterator[Check]:
-    """Name records that a newer program wrote: they are read, as well as this one can."""
-    newer = [head for head in patient.heads if _is_newer(head.fields["schema_version"])]
+def check_versions(context: CheckContext) -> Iterator[Check]:
+    """Report records that a newer program wrote. They are read as far as possible."""
+    newer = [head for head in context.heads if _is_newer(head.fields["schema_version"])]
     yield from capped(
         warning(
             "versions",
@@ -100,14 +100,14 @@ def _is_newer(version: str) -> bool:
     return version.isascii() and version.isdecimal() and len(version) < 10 and int(version) > int(SCHEMA_VERSION)
 
 
-def check_retirements(patient: Patient) -> Iterator[Check]:
-    """Name cycles of records that retire each other, and retirements of records that are not there."""
-    connection = patient.index.truth.connect()
-    yield from capped(_cycles(patient))
+def check_retirements(context: CheckContext) -> Iterator[Check]:
+    """Report cycles of records that retire each other, and retirements of records that do not exist."""
+    connection = context.index.truth.connect()
+    yield from capped(_cycles(context))
     yield from capped(
         warning(
             "retirements",
-            say("{path}:{line}: {kind} {ref}, which is no record", path=path, line=line, kind=kind, ref=ref),
+            say("{path}:{line}: {kind} {ref}, but there is no such record", path=path, line=line, kind=kind, ref=ref),
             _correct(naming.find_near(connection, ref), quoted(name)),
         )
         for _, path, kind, ref, line, name in query.unresolved(connection, "")
@@ -121,8 +121,8 @@ def _correct(near: Sequence[str], name: str) -> Sentence:
     return say("Correct the reference (did you mean {near}?), or restore {name}", near=near, name=name)
 
 
-def _cycles(patient: Patient) -> Iterator[Check]:
-    rows = patient.index.truth.connect().execute(
+def _cycles(context: CheckContext) -> Iterator[Check]:
+    rows = context.index.truth.connect().execute(
         "SELECT record.slug, target.name, record.path, edge.line FROM edge JOIN record ON record.id = source_id"
         " JOIN target ON target.id = target_id WHERE edge.type IN ('supersedes', 'retires') ORDER BY record.slug, target.name"
     )
@@ -135,7 +135,7 @@ def _cycles(patient: Patient) -> Iterator[Check]:
         chain = " -> ".join([*cycle, cycle[0]])
         yield warning(
             "retirements",
-            say("{places}: records retire each other in a circle: {chain}", places=places[cycle[0]], chain=chain),
+            say("{places}: records retire each other in a cycle: {chain}", places=places[cycle[0]], chain=chain),
             say("Write a record that supersedes all of them, or correct one `supersedes:`"),
         )
 
@@ -164,25 +164,25 @@ def find_cycles(after: dict[str, list[str]]) -> list[list[str]]:
 # -- other files -------------------------------------------------------------------------------------------------------
 
 
-def check_facts(patient: Patient) -> Iterator[Check]:
-    """Name fact files and responses that hold no JSON."""
+def check_facts(context: CheckContext) -> Iterator[Check]:
+    """Report fact files and responses that hold no JSON."""
     places = ("machine/", "responses/")
     files = [
         entry
-        for entry in patient.tree.entries
+        for entry in context.tree.entries
         if entry.is_file
         and entry.name.endswith(".json")
         and entry.name != "index.json"
         and (entry.path.startswith(places) or "/" not in entry.path)
     ]
-    yield from capped(check for entry in files for check in _torn_fact(patient, entry))
+    yield from capped(check for entry in files for check in _torn_fact(context, entry))
 
 
-def _torn_fact(patient: Patient, entry: Entry) -> Iterator[Check]:
+def _torn_fact(context: CheckContext, entry: Entry) -> Iterator[Check]:
     if entry.status.st_size > _READ_LIMIT:
         return
     try:
-        with open(patient.root.join(entry.path), "rb") as stream:
+        with open(context.root.join(entry.path), "rb") as stream:
             json.loads(stream.read().decode("utf-8-sig"))
     except (ValueError, RecursionError) as trouble:
         yield warning(
@@ -194,38 +194,38 @@ def _torn_fact(patient: Patient, entry: Entry) -> Iterator[Check]:
         return
 
 
-def check_configuration(patient: Patient) -> Iterator[Check]:
-    """Name configuration files, and values in them, that can't be used."""
-    folders = [entry.parts for entry in patient.tree.entries if entry.is_folder]
+def check_configuration(context: CheckContext) -> Iterator[Check]:
+    """Report configuration files, and values in them, that can't be used."""
+    folders = [entry.parts for entry in context.tree.entries if entry.is_folder]
     projects = [parts[1] for parts in folders if len(parts) == 2 and parts[0] == "projects"]
     found: dict[tuple[str, str], None] = {}
     for project in ["", *projects]:
-        load_patterns(patient.root, project, report=lambda path, why: found.setdefault((path, why)))
+        load_patterns(context.root, project, report=lambda path, why: found.setdefault((path, why)))
     yield from capped(
         warning(
             "configuration",
             say("{path}:1: {reason}", path=path, reason=reason),
-            say("Mend or remove {path}", path=quoted(patient.root.join(path))),
+            say("Correct or remove {path}", path=quoted(context.root.join(path))),
         )
         for path, reason in found
     )
 
 
-def check_privacy(patient: Patient) -> Iterator[Check]:
-    """Name the rule of the owner's that can't be used: nothing is written or sent while there is one."""
+def check_privacy(context: CheckContext) -> Iterator[Check]:
+    """Report the rule of the owner's that can't be used: nothing is written or sent while there is one."""
     try:
-        privacy.require_usable(patient.root)
+        privacy.require_usable(context.root)
     except RulesUnusable as trouble:
         yield error("privacy", trouble.sentence, trouble.hint)
 
 
-def check_journal(patient: Patient) -> Iterator[Check]:
-    """Name lines of `events.log` that are no JSON object; a last line without an end was torn by a crash."""
-    yield from capped(_bad_events(patient))
+def check_journal(context: CheckContext) -> Iterator[Check]:
+    """Report lines of `events.log` that are no JSON object; a last line without an end was torn by a crash."""
+    yield from capped(_bad_events(context))
 
 
-def _bad_events(patient: Patient) -> Iterator[Check]:
-    path = patient.root.events
+def _bad_events(context: CheckContext) -> Iterator[Check]:
+    path = context.root.events
     if not os.path.isfile(path):
         return
     number, line = 0, b"\n"
@@ -234,14 +234,14 @@ def _bad_events(patient: Patient) -> Iterator[Check]:
             if len(line) == journal.LONGEST:
                 yield warning(
                     "journal",
-                    say("events.log:{number}: no line of ours, it has no end; readers pass over it", number=number),
+                    say("events.log:{number}: this line has no end; readers skip it", number=number),
                     say("Move it away: {path}", path=quoted(path)),
                 )
                 return  # nobody knows how much more of it there is
             if not _is_event(line):
                 yield note(
                     "journal",
-                    say("events.log:{number}: not a JSON object; readers pass over it", number=number),
+                    say("events.log:{number}: not a JSON object; readers skip it", number=number),
                     say("Nothing has to be done; no record is read from it"),
                 )
     if not line.endswith(b"\n"):

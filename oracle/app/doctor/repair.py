@@ -1,6 +1,6 @@
-"""Put right what is derived: index, projections, published files, leftovers, their modes. The truth is never touched.
+"""Repair derived data: index, projections, published files, leftovers, modes. Records are never touched.
 
-What can't be put right comes back as a line that begins with "not repaired"; nothing is raised for it.
+What can't be repaired is a line that begins with "not repaired". Nothing is raised for it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import suppress
 from oracle.app.context import Context
 from oracle.app.doctor import index, root_checks, shapes
 from oracle.app.doctor.checks import first_few, one_line
-from oracle.app.doctor.context import Patient
+from oracle.app.doctor.context import CheckContext
 from oracle.app.doctor.diagnosis import ABSENT, DAMAGED, Diagnosis, diagnose
 from oracle.app.doctor.tree import Entry
 from oracle.app.records.publish import publish_all
@@ -34,7 +34,7 @@ def repair(context: Context, *, patience: float | None = None) -> list[str]:
     `patience` is in seconds, None as long as a writer waits. Raises RootUnusable when there is no Root.
     """
     context.root.require()
-    reachable = root_checks.open_derived(Patient(context.root, context.clock.now_ns()))
+    reachable = root_checks.open_derived(CheckContext(context.root, context.clock.now_ns()))
     lines = _close_root(context)
     outside = [name for name in _EMPTIED if not context.root.contains(context.root.join(name))]
     if outside:
@@ -55,7 +55,7 @@ def repair(context: Context, *, patience: float | None = None) -> list[str]:
 
 
 def _attempt(step: Callable[[], list[str]]) -> list[str]:
-    """Do one step; that it fails hinders none of those that follow."""
+    """Do one step. Its failure does not stop the next ones."""
     try:
         return step()
     except OracleError as trouble:
@@ -71,7 +71,7 @@ def _not_repaired(why: str) -> str:
 
 
 def _close_root(context: Context) -> list[str]:
-    """Give a Root of ours the mode 0700."""
+    """Set the mode of the Root to 0700 if we own it."""
     path = context.root.path
     status = os.stat(path)
     mode = stat.S_IMODE(status.st_mode)
@@ -88,21 +88,19 @@ def _close_root(context: Context) -> list[str]:
 
 def _repair_scratch(context: Context) -> list[str]:
     removed = files.empty_folder(context.root.scratch)
-    return [say("_state/tmp: {count} files that a dead writer left are removed", count=removed)] if removed else []
+    return [say("_state/tmp: removed {count} files left by a writer that died", count=removed)] if removed else []
 
 
 def _repair_shapes(context: Context) -> list[str]:
-    """Remove empty folders that stand where a derived file belongs; what holds a file is somebody's, and stays."""
+    """Remove empty folders where a derived file belongs. Folders that hold files stay."""
     lines = []
-    for entry, path in shapes.folders_in_the_way(Patient(context.root, context.clock.now_ns())):
+    for entry, path in shapes.folders_in_the_way(CheckContext(context.root, context.clock.now_ns())):
         try:
             if not shapes.is_hollow(path):
                 lines.append(_not_repaired(say("{path} is a folder that holds files; move it away", path=entry.path)))
                 continue
             shapes.remove_hollow(path)
-            lines.append(
-                one_line(say("{path}: an empty folder where a file of ours belongs is removed", path=entry.path))
-            )
+            lines.append(one_line(say("{path}: removed an empty folder; a file belongs there", path=entry.path)))
         except OSError as trouble:
             lines.append(_not_repaired(say("{path}: {reason}", path=entry.path, reason=trouble.strerror)))
     return lines
@@ -146,7 +144,7 @@ def _repair_projections(context: Context, found: Diagnosis) -> list[str]:
     return [
         one_line(
             say(
-                "projections: {count} missing, stale or stray files are put right ({names})",
+                "projections: repaired {count} missing, stale or stray files ({names})",
                 count=len(stale),
                 names=first_few(stale),
             )
@@ -155,18 +153,16 @@ def _repair_projections(context: Context, found: Diagnosis) -> list[str]:
 
 
 def _close_derived(context: Context, reachable: list[Entry]) -> list[str]:
-    """Take from others what they could reach while the Root stood open; what was made anew meanwhile is closed."""
+    """Close derived files that others could read while the Root was open."""
     for entry in reachable:
         with suppress(FileNotFoundError):
             os.chmod(context.root.join(entry.path), entry.mode & _OWNER_ONLY)
-    return (
-        [say("modes: {count} derived files are for their owner alone now", count=len(reachable))] if reachable else []
-    )
+    return [say("modes: {count} only the owner can read derived files now", count=len(reachable))] if reachable else []
 
 
 def _repair_published(context: Context) -> list[str]:
-    torn = [path for path, _ in index.torn_files(Patient(context.root, context.clock.now_ns()))]
+    torn = [path for path, _ in index.torn_files(CheckContext(context.root, context.clock.now_ns()))]
     if not torn:
         return []
     publish_all(context)
-    return [one_line(say("published: {names} held no JSON; published anew", names=first_few(torn)))]
+    return [one_line(say("published: {names} held no JSON; published again", names=first_few(torn)))]

@@ -1,4 +1,4 @@
-"""The checks of the Root itself: permissions, the lock, leftovers, the clock. Reads only."""
+"""Checks of the Root: permissions, lock, leftovers, clock. Reads only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note, passed, quoted, warning
-from oracle.app.doctor.context import Patient
+from oracle.app.doctor.context import CheckContext
 from oracle.app.doctor.tree import Entry
 from oracle.domain import timestamps
 from oracle.errors import RootUnusable
@@ -30,7 +30,7 @@ _EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 def check_root(root: Root) -> Check:
-    """Tell whether the Root is a folder that only we may enter."""
+    """Check that the Root is a folder that only its owner may enter."""
     name, word = "root", quoted(root.path)
     if not os.path.lexists(root.path):
         return error(
@@ -78,25 +78,25 @@ def why_no_root(root: Root) -> str:
     return ""
 
 
-def check_readable(patient: Patient) -> Iterator[Check]:
-    """Name folders and files that we can't read."""
-    yield from capped(_unreadable(patient))
+def check_readable(context: CheckContext) -> Iterator[Check]:
+    """Report folders and files that we can't read."""
+    yield from capped(_unreadable(context))
 
 
-def _unreadable(patient: Patient) -> Iterator[Check]:
+def _unreadable(context: CheckContext) -> Iterator[Check]:
     name = "readable"
-    for path, reason in sorted(patient.tree.unreadable.items()):
+    for path, reason in sorted(context.tree.unreadable.items()):
         yield error(
             name,
-            say("{path}: the folder can't be read ({reason})", path=path or patient.root.path, reason=reason),
-            f"chmod u+rwx {quoted(patient.root.join(path))}",
+            say("{path}: the folder can't be read ({reason})", path=path or context.root.path, reason=reason),
+            f"chmod u+rwx {quoted(context.root.join(path))}",
         )
-    for entry in (*patient.tree.entries, *patient.tree.derived):
-        if entry.is_link or entry.path in patient.tree.unreadable:
+    for entry in (*context.tree.entries, *context.tree.derived):
+        if entry.is_link or entry.path in context.tree.unreadable:
             continue
         needed = 0o500 if entry.is_folder else 0o400
         is_ours = entry.status.st_uid == os.geteuid()
-        absolute = patient.root.join(entry.path)
+        absolute = context.root.join(entry.path)
         if (is_ours and entry.mode & needed != needed) or not os.access(absolute, os.R_OK):
             fix = f"chmod u+r{'wx' if entry.is_folder else 'w'} {quoted(absolute)}"
             detail = say("{path} can't be read (mode {mode:04o})", path=entry.path, mode=entry.mode)
@@ -110,15 +110,15 @@ def _unreadable(patient: Patient) -> Iterator[Check]:
             yield error(name, detail, fix if is_ours else f"sudo {fix}")
 
 
-def check_private(patient: Patient) -> Iterator[Check]:
-    """Name facts about the machine, and derived files, that others may read."""
+def check_private(context: CheckContext) -> Iterator[Check]:
+    """Report facts about the machine, and derived files, that others may read."""
     facts = [
         entry
-        for entry in patient.tree.entries
+        for entry in context.tree.entries
         if entry.is_file and entry.path.startswith("machine/") and entry.name.endswith(".json") and entry.mode & 0o077
     ]
     for entry in facts:
-        fix = f"chmod 600 {quoted(patient.root.join(entry.path))}"
+        fix = f"chmod 600 {quoted(context.root.join(entry.path))}"
         yield warning(
             "private facts",
             say("{path} has mode {mode:04o}; it may hold credentials", path=entry.path, mode=entry.mode),
@@ -126,9 +126,9 @@ def check_private(patient: Patient) -> Iterator[Check]:
         )
 
 
-def check_private_derived(patient: Patient) -> Iterator[Check]:
-    """Name derived files that others may read: they quote the records. In a closed Root nobody reaches them."""
-    found = [entry.path for entry in open_derived(patient)]
+def check_private_derived(context: CheckContext) -> Iterator[Check]:
+    """Report derived files that others may read: they quote the records. In a closed Root nobody reaches them."""
+    found = [entry.path for entry in open_derived(context)]
     if found:
         yield warning(
             "private index",
@@ -137,38 +137,38 @@ def check_private_derived(patient: Patient) -> Iterator[Check]:
         )
 
 
-def open_derived(patient: Patient) -> list[Entry]:
-    """Return the derived files and folders of ours that others may reach, read or write; none in a closed Root."""
-    if not os.stat(patient.root.path).st_mode & 0o077:
+def open_derived(context: CheckContext) -> list[Entry]:
+    """Return our derived files and folders that others may reach; none in a closed Root."""
+    if not os.stat(context.root.path).st_mode & 0o077:
         return []
     return [
         entry
-        for entry in patient.tree.derived
+        for entry in context.tree.derived
         if not entry.is_link and entry.mode & 0o077 and entry.status.st_uid == os.geteuid()
     ]
 
 
-def check_shapes(patient: Patient) -> Iterator[Check]:
-    """Name what stands where we keep files and folders and is something else; pipes and devices are never read."""
+def check_shapes(context: CheckContext) -> Iterator[Check]:
+    """Report paths of the layout that are something else than a file or folder. Pipes and devices are never read."""
     folders = {*SKIPPED_FOLDERS, *RECORD_TREES, "machine", "responses"} - {"_index"}
     for name in sorted(folders):
-        if os.path.lexists(patient.root.join(name)) and not os.path.isdir(patient.root.join(name)):
+        if os.path.lexists(context.root.join(name)) and not os.path.isdir(context.root.join(name)):
             yield error(
                 "shapes",
-                say("{name} is no folder", name=name),
-                say("Move it away: {path}", path=quoted(patient.root.join(name))),
+                say("{name} is not a folder", name=name),
+                say("Move it away: {path}", path=quoted(context.root.join(name))),
             )
-    for path in (patient.root.events, patient.root.catalogue, patient.root.database):
-        if os.path.lexists(path) and not os.path.isfile(path) and not _is_named_elsewhere(path, patient.root):
+    for path in (context.root.events, context.root.catalogue, context.root.database):
+        if os.path.lexists(path) and not os.path.isfile(path) and not _is_named_elsewhere(path, context.root):
             yield error(
                 "shapes", say("{path} is no plain file", path=path), say("Move it away: {path}", path=quoted(path))
             )
-    odd = [entry for entry in patient.tree.entries if not (entry.is_file or entry.is_folder or entry.is_link)]
+    odd = [entry for entry in context.tree.entries if not (entry.is_file or entry.is_folder or entry.is_link)]
     yield from capped(
         warning(
             "shapes",
             say("{path} is no plain file", path=entry.path),
-            f"rm {quoted(patient.root.join(entry.path))}",
+            f"rm {quoted(context.root.join(entry.path))}",
         )
         for entry in odd
         if entry.parts[0] not in RECORD_TREES
@@ -176,16 +176,16 @@ def check_shapes(patient: Patient) -> Iterator[Check]:
 
 
 def _is_named_elsewhere(path: str, root: Root) -> bool:
-    """Tell whether `shapes` says more of it: a folder in the place of a derived file."""
+    """Return whether `shapes` says more of it: a folder in the place of a derived file."""
     return path == root.database and os.path.isdir(path) and not os.path.islink(path)
 
 
 # -- the lock ----------------------------------------------------------------------------------------------------------
 
 
-def check_lock(patient: Patient) -> Iterator[Check]:
-    """Tell whether the write lock is free, or who holds it and whether that is long."""
-    root = patient.root
+def check_lock(context: CheckContext) -> Iterator[Check]:
+    """Check whether the write lock is free, who holds it, and for how long."""
+    root = context.root
     if not os.path.lexists(root.lock):
         yield passed("lock", say("free (nobody has written here yet)"))
         return
@@ -201,7 +201,7 @@ def check_lock(patient: Patient) -> Iterator[Check]:
         return
     since, pid = _holder(root)
     holder = lock.describe_holder(root)
-    if since and patient.now_ns / 1e9 - since > LONG_HELD:
+    if since and context.now_ns / 1e9 - since > LONG_HELD:
         look = say("ps -fp {pid}; if it hangs, kill {pid} (no record is lost)", pid=pid)
         yield warning(
             "lock",
@@ -217,7 +217,7 @@ def check_lock(patient: Patient) -> Iterator[Check]:
 
 
 def is_locked(root: Root) -> bool:
-    """Tell whether somebody holds the write lock; one that can't be looked at (`check_lock` names it) is held by nobody."""
+    """Return whether somebody holds the write lock. A lock that can't be read (see `check_lock`) counts as free."""
     try:
         return lock.is_held(root.lock)
     except OSError:
@@ -233,11 +233,11 @@ def _holder(root: Root) -> tuple[float, int]:
         return 0.0, 0
 
 
-def check_scratch(patient: Patient) -> Iterator[Check]:
-    """Name scratch files that a dead writer left; while the lock is held they may be at work."""
-    before = scratch_files(patient.root)
-    if before and not is_locked(patient.root):
-        left = sorted(before & scratch_files(patient.root))
+def check_scratch(context: CheckContext) -> Iterator[Check]:
+    """Report scratch files of a writer that died. While the lock is held they may be in use."""
+    before = scratch_files(context.root)
+    if before and not is_locked(context.root):
+        left = sorted(before & scratch_files(context.root))
         if left:
             yield warning(
                 "scratch",
@@ -261,16 +261,16 @@ def scratch_files(root: Root) -> set[str]:
 # -- clock -------------------------------------------------------------------------------------------------------------
 
 
-def check_clock(patient: Patient) -> Iterator[Check]:
+def check_clock(context: CheckContext) -> Iterator[Check]:
     """Compare the clock of the system with the year and with the newest record."""
-    now = timestamps.from_mtime(patient.now_ns)
+    now = timestamps.from_mtime(context.now_ns)
     fix = say("Set the clock (timedatectl, ntpd); names and dates of records come from it")
     if now < timestamps.print_moment(_EARLIEST):
         yield error("clock", say("the system says {now}", now=now), fix)
         return
-    limit = timestamps.from_mtime(patient.now_ns + TOLERANCE_NS)
+    limit = timestamps.from_mtime(context.now_ns + TOLERANCE_NS)
     newest = (
-        patient.index.truth.connect()
+        context.index.truth.connect()
         .execute("SELECT sort_ts, path FROM record WHERE sort_ts > ? ORDER BY sort_ts DESC, path", (limit,))
         .fetchall()
     )
@@ -287,10 +287,10 @@ def check_clock(patient: Patient) -> Iterator[Check]:
         )
 
 
-def check_mtimes(patient: Patient) -> Iterator[Check]:
-    """Name files and folders whose time of change lies in the future: their folder is looked at anew every time."""
-    limit = patient.now_ns + TOLERANCE_NS
-    ahead = [entry for entry in patient.tree.entries if entry.status.st_mtime_ns > limit]
+def check_mtimes(context: CheckContext) -> Iterator[Check]:
+    """Report files and folders changed in the future: their folder is scanned every time."""
+    limit = context.now_ns + TOLERANCE_NS
+    ahead = [entry for entry in context.tree.entries if entry.status.st_mtime_ns > limit]
     yield from capped(
         warning(
             "times",
@@ -299,7 +299,7 @@ def check_mtimes(patient: Patient) -> Iterator[Check]:
                 path=entry.path,
                 moment=timestamps.from_mtime(entry.status.st_mtime_ns) or say("beyond all dates"),
             ),
-            f"touch {quoted(patient.root.join(entry.path))}",
+            f"touch {quoted(context.root.join(entry.path))}",
         )
         for entry in ahead
     )

@@ -30,7 +30,7 @@ class BeingWritten(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The index as it stood at one moment, and the stats by which a later change is noticed."""
+    """The index at one moment, and the stats by which a later change is noticed."""
 
     database: Database
     stamp: Stamp

@@ -1,4 +1,4 @@
-"""One walk over the Root: every name with its lstat, links not followed. Reads names and stats only."""
+"""Walk the Root once: every name with its lstat. Links are not followed; no file is read."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def walk(root: Root) -> Tree:
 
 
 def _is_derived(entry: Entry) -> bool:
-    """Tell whether a name marks what is printed from the index: `_index` counts within a project only."""
+    """Return whether a name is derived from the index. `_index` counts within a project only."""
     depth = len(entry.parts)
     if entry.name == "_index":
         return depth == 3 and entry.path.startswith("projects/")

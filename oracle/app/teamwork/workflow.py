@@ -85,7 +85,8 @@ def create_task(
     faults = rules.find_faults(steps)
     if faults:
         raise UsageError(
-            say("The workflow can't be followed: {faults}.", faults=joined("; ", faults)), hint=say("Mend the steps.")
+            say("The workflow can't be followed: {faults}.", faults=joined("; ", faults)),
+            hint=say("Correct the steps."),
         )
     tree, team = tree_of(context, project)
     folder = workflows.folder_of(tree.tasks_root, task_id)

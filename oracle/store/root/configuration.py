@@ -95,7 +95,7 @@ def load_daemon(root: Root) -> dict[str, object]:
     if faults or not isinstance(stated, dict):
         raise UsageError(
             say("{settings}: {fault}", settings=SETTINGS, fault=faults.get(SETTINGS, say("daemon is no table."))),
-            hint=say("Mend it; see references/daemon.md."),
+            hint=say("Correct it; see references/daemon.md."),
         )
     found: dict[str, object] = {}
     for key, item in stated.items():
@@ -124,7 +124,7 @@ def find_unknown(root: Root) -> list[Sentence]:
     stated = _load(root, SETTINGS, faults.__setitem__)
     if faults:
         raise UsageError(
-            say("{settings}: {fault}", settings=SETTINGS, fault=faults[SETTINGS]), hint=say("Mend the file.")
+            say("{settings}: {fault}", settings=SETTINGS, fault=faults[SETTINGS]), hint=say("Correct the file.")
         )
     found = [
         say("{key} is no setting; there are {known}.", key=key[:100], known=_KEYS) for key in stated if key not in _KEYS

@@ -81,5 +81,5 @@ def _toml(path: str) -> dict[str, object]:
         return tomllib.loads(raw.decode("utf-8-sig")) if raw is not None else {}
     except (ValueError, RecursionError) as error:
         raise UsageError(
-            say("{path} can't be read: {error}.", path=path, error=error), hint=say("Mend the file.")
+            say("{path} can't be read: {error}.", path=path, error=error), hint=say("Correct the file.")
         ) from error

@@ -112,7 +112,7 @@ def load_file(root: Root, path: str, environ: Mapping[str, str]) -> Profile:
     except (ValueError, RecursionError) as error:
         raise InvalidProfile(
             say("The profile {path} can't be read: {error}.", path=path, error=error),
-            hint=say("Mend that line; it is TOML."),
+            hint=say("Correct that line; the file is TOML."),
         ) from error
     _require_keys(path, table)
     return _Reader(root, path, table, environ).build()

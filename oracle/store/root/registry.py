@@ -70,7 +70,8 @@ def _content(path: str, raw: bytes | None) -> object:
         content = raw
     if not isinstance(content, dict | list):
         raise InvalidRecord(
-            say("{path} is no JSON of projects; it is left as it is.", path=path), hint=say("Mend it, or move it away.")
+            say("{path} is no JSON of projects; it is left as it is.", path=path),
+            hint=say("Correct it, or move it away."),
         )
     return content
 

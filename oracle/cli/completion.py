@@ -66,7 +66,7 @@ def states(_: typer.Context, incomplete: str) -> list[str]:
 
 def scanners(_: typer.Context, incomplete: str) -> list[str]:
     """Offer the scanners of a machine."""
-    from oracle.scan.machine import SCANNERS
+    from oracle.app.scans.machine import SCANNERS
 
     return _beginning(SCANNERS, incomplete)
 
@@ -131,10 +131,10 @@ def _beginning(choices: Iterable[str], incomplete: str) -> list[str]:
 
 def _ask(context: typer.Context, what: str, incomplete: str) -> list[str]:
     try:
-        from oracle.api import Oracle
+        from oracle.app.context import Context
         from oracle.app.overview import completion
 
-        with Oracle.open(_memory_dir(context)) as oracle:
+        with Context.open(_memory_dir(context)) as oracle:
             found = completion.offer(oracle, what, incomplete, project=context.params.get("project") or "")
             return [word for word in found if word.isprintable()]
     except Exception:  # noqa: BLE001 -- in the middle of a line that is being typed there is nobody to tell

@@ -11,7 +11,7 @@ from oracle.wording import joined, say, say_each
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.records.views import Summary
 
     Record = tuple[Summary, tuple[str, ...]]
@@ -35,9 +35,11 @@ def replaced_by(chain: Sequence[str]) -> str:
     return say("by {nearest}, … {between} more, then {last}", nearest=nearest, between=between, last=chain[-1])
 
 
-def with_chains(oracle: Oracle, records: Sequence[Summary]) -> list[tuple[Summary, tuple[str, ...]]]:
+def with_chains(oracle: Context, records: Sequence[Summary]) -> list[tuple[Summary, tuple[str, ...]]]:
     """Return each record with the chain of those that stand in its place."""
-    chains = oracle.chains(record.slug for record in records if record.retired_by)
+    from oracle.app.records import succession
+
+    chains = succession.chains(oracle, [record.slug for record in records if record.retired_by])
     return [(record, chains.get(record.slug, ())) for record in records]
 
 
@@ -79,7 +81,7 @@ def seat_of(record: Summary) -> str:
     return visible(record.seat_shown) or "-"
 
 
-def known_words(oracle: Oracle, filters: Mapping[str, str]) -> str:
+def known_words(oracle: Context, filters: Mapping[str, str]) -> str:
     """Return which kinds or statuses there are, when one was asked for that no record has."""
     from oracle.app.overview import completion
 

@@ -14,7 +14,7 @@ from oracle.errors import NotFound, OracleError
 from oracle.wording import say
 
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.delivery.wakeups import WakeUp
 
 
@@ -29,18 +29,19 @@ class Call:
     standing: Mapping[str, object] = field(default_factory=dict)
 
     @contextmanager
-    def oracle(self, listing: str = "") -> Iterator[Oracle]:
+    def oracle(self, listing: str = "") -> Iterator[Context]:
         """Open the Root for a block. With JSON a `listing` gets its standing, and an empty listing beside its error."""
-        from oracle.api import Oracle
+        from oracle.app.context import Context
+        from oracle.app.records import succession
 
-        with self.waiting, Oracle.open(self.memory_dir, warn=self.warn) as oracle:
+        with self.waiting, Context.open(self.memory_dir, warn=self.warn) as oracle:
             try:
                 yield oracle
                 if listing and self.as_json:
-                    self.standing = oracle.standing()
+                    self.standing = succession.standing(oracle)
             except NotFound:
                 if listing and self.as_json:
-                    self.beside_error = {listing: [], **oracle.standing()}
+                    self.beside_error = {listing: [], **succession.standing(oracle)}
                 raise
 
     def answer(self, document: object, text: Table | Iterable[str] = ()) -> None:

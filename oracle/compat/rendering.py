@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from oracle.api import BacklinkLine
+    from oracle.app.records.graph import BacklinkLine
 
 _DEEPEST = 50_000
 """The recursion limit: two calls for each level of a value, whose depth the JSON reader limits."""

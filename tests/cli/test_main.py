@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from oracle.api import Oracle
 from oracle.cli.application import EPILOG
 from oracle.cli.application import command as build_command
 from oracle.cli.groups import MOVED, Group, walk
@@ -125,7 +124,7 @@ def test_an_error_ends_the_call_with_its_own_code(oracle, monkeypatch, error, co
     def refuse(self, **_):
         raise error("What is wrong.", hint="The way out.")
 
-    monkeypatch.setattr(Oracle, "status", refuse)
+    monkeypatch.setattr("oracle.app.overview.status.status", refuse)
     assert oracle("index", "status") == (code, "", "What is wrong.\nhint: The way out.\n")
 
 
@@ -170,7 +169,7 @@ def test_a_crash_is_one_sentence_and_the_traceback_goes_to_the_log(oracle, root,
     def crash(self, **_):
         raise RuntimeError("out of \x1b[31m luck\nand more")
 
-    monkeypatch.setattr(Oracle, "status", crash)
+    monkeypatch.setattr("oracle.app.overview.status.status", crash)
     code, out, err = oracle("index", "status")
     log = root / "_state" / "oracle.log"
     assert (code, out) == (70, "")
@@ -188,7 +187,7 @@ def test_a_crash_makes_no_root(oracle, tmp_path, monkeypatch):
     def crash(self, **_):
         raise RuntimeError
 
-    monkeypatch.setattr(Oracle, "status", crash)
+    monkeypatch.setattr("oracle.app.overview.status.status", crash)
     code, _, err = oracle("index", "status", "--memory-dir", str(tmp_path / "none"))
     assert code == 70
     assert "no details were kept" in err
@@ -199,7 +198,7 @@ def test_an_interrupt_is_quiet(oracle, monkeypatch):
     def interrupt(self, **_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Oracle, "status", interrupt)
+    monkeypatch.setattr("oracle.app.overview.status.status", interrupt)
     assert oracle("index", "status")[::2] == (130, "")
 
 
@@ -410,7 +409,8 @@ def test_help_reaches_for_neither_index_nor_rich():
     check = (
         "import sys; from oracle.cli.main import run; run(['--help']);"
         "heavy = ('sqlite3', 'rich', 'yaml', 'tomllib', 'polib', 'oracle.index', 'oracle.app', 'oracle.store.');"
-        "light = ('oracle.store.root', 'oracle.store.root.layout', 'oracle.store.root.preferences');"  # the language
+        "light = ('oracle.app', 'oracle.app.settings', 'oracle.store.root', "  # the language of the help
+        "'oracle.store.root.layout', 'oracle.store.root.preferences');"
         "sys.exit(' '.join(name for name in sys.modules if name.startswith(heavy) and name not in light) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", check], cwd=CHECKOUT, capture_output=True, text=True, check=False)

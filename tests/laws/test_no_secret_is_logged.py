@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.api import Oracle
 from tests.app.squad import Squad
 from tests.cli import transcript
 from tests.daemon.running import ASKED, UNKNOWN, Served
@@ -96,7 +95,7 @@ def test_no_credential_is_in_the_log_of_a_command_that_nobody_foresaw(
     def fail(*_: object) -> None:
         raise ValueError(f"could not use {fake('unforeseen')}\n{fake('second-line')}")
 
-    monkeypatch.setattr(Oracle, "handoffs", fail)
+    monkeypatch.setattr("oracle.app.delivery.handoffs.list_all", fail)
     code, out, err = transcript.call(["handoffs", "--memory-dir", str(squad.path)], monkeypatch)
     log = Path(squad.oracle.root.log).read_text(encoding="utf-8")
     assert code == 70

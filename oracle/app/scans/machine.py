@@ -12,6 +12,8 @@ from oracle.store.root import fact_files, facts
 from oracle.store.root.layout import choose_home
 from oracle.wording import say
 
+__all__ = ["SCANNERS", "Scanned", "reveal", "scan"]
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -33,8 +33,10 @@ def acknowledge(
     target: Annotated[str, option("--to SEAT", "The seat that has read it.", completion.members)],
 ) -> None:
     """Acknowledge what a seat completed."""
+    from oracle.app.delivery.acknowledge import acknowledge as acknowledge_
+
     with call.oracle() as oracle:
-        done = oracle.acknowledge(project, task_id, source=source, target=target)
+        done = acknowledge_(oracle, project, task_id, source=source, target=target)
     document = {"task_id": task_id, "line": done.line, "receipt_path": done.receipt_path, "is_new": done.is_new}
     call.answer(document, done.line)
     if not done.is_new:
@@ -53,8 +55,10 @@ def check(
     fetch: Annotated[bool, option("--fetch", "Ask the remote first.")] = False,
 ) -> None:
     """Look for the four signs that a dispatch was acknowledged."""
+    from oracle.app.delivery import ack_signs
+
     with call.oracle() as oracle:
-        found = oracle.check_ack(project, task_id, target=target, remote=remote, branch=branch, fetch=fetch)
+        found = ack_signs.check(oracle, project, task_id, target=target, remote=remote, branch=branch, fetch=fetch)
     print_signs(call, found, task_id)
 
 

@@ -13,10 +13,9 @@ from oracle.errors import NotInFederation, NotInMemory, UsageError
 from oracle.wording import Sentence, joined, say, say_many
 
 if TYPE_CHECKING:
-    from oracle.api import Oracle
     from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply, Synthesis
     from oracle.app.codebase.stale_names import Checked
-    from oracle.store.root.layout import Root
+    from oracle.app.context import Context, Root
 
 app = single()
 
@@ -38,6 +37,8 @@ def ask(
     secrets: Secrets = "refuse",
 ) -> None:
     """Answer from disk at once, or ask a seat."""
+    from oracle.app.delivery.dispatch import dispatch
+
     text = read_body(None, None, "-") if question == "-" else question
     if now:
         if source or task_id or reply_to or target != "memory":
@@ -61,7 +62,7 @@ def ask(
         secrets=secrets,
     )
     with call.oracle() as oracle:
-        made = oracle.dispatch(order)
+        made = dispatch(oracle, order)
     call.answer(made.as_json(), made.name.task_id)
     call.note(say("receipt: {receipt_path}", receipt_path=made.receipt_path))
     note_wake_up(call, made.wake_up)
@@ -79,11 +80,15 @@ def _require_ends(project: str, source: str) -> None:
 
 def _answer_now(call: Call, question: str, *, project: str, seat: str, in_prose: bool) -> None:
     """Answer from disk and print it. Raises NotInMemory or NotInFederation where there is no answer; JSON holds the reply."""
+    from oracle.app.answers.answer import answer
+    from oracle.app.answers.synthesis import synthesise
+    from oracle.app.records import succession
+
     with call.oracle() as oracle:
-        reply = oracle.answer(question, project=project, seat=seat)
-        reply = oracle.synthesise(reply) if in_prose else reply
+        reply = answer(oracle, question, project=project, seat=seat)
+        reply = synthesise(oracle, reply) if in_prose else reply
         absence = _absence(oracle, project, seat) if reply.status == NotInFederation.code else ""
-        standing, root = oracle.standing() if call.as_json else {}, oracle.root
+        standing, root = succession.standing(oracle) if call.as_json else {}, oracle.root
     document = {**reply.as_json(), **standing}
     if reply.status != "answered":
         call.beside_error = document
@@ -104,7 +109,7 @@ def _not_quoted(item: Replaced) -> Sentence:
     return say("not quoted: {slug} is {status} by {by}", slug=slug, status=status, by=by)
 
 
-def _absence(oracle: Oracle, project: str, seat: str) -> str:
+def _absence(oracle: Context, project: str, seat: str) -> str:
     """Return what a person may do who named a project or a seat that has no folder, "" when both have one by now."""
     from oracle.app.records import listing
 

@@ -26,10 +26,13 @@ def backlinks(call: Call, target: Target, *, types: Types = None, full: Full = F
 
 def print_backlinks(call: Call, target: str, types: Sequence[str], *, is_full: bool, fresh: bool) -> None:
     """Print which records mention a target. Raises NotInMemory when there is no such target."""
+    from oracle.app.records import graph, succession
+    from oracle.app.records.naming import find
+
     with call.oracle("backlinks") as oracle:
-        name = oracle.find(target, fresh=fresh)
-        rows = oracle.backlinks(name, types=types)
-        chains = oracle.chains(source for source, *_ in rows)
+        name = find(oracle, target, fresh=fresh)
+        rows = graph.backlinks(oracle, name, types=types)
+        chains = succession.chains(oracle, [source for source, *_ in rows])
     marks = [_STATUSES.get(how, "superseded") for *_, how in rows]
     edges = [
         {

@@ -15,7 +15,7 @@ from oracle.wording import say, say_each, say_many
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
     Found = tuple[object, Table, str]
     """What a check found: its JSON, its table and a note."""
@@ -59,19 +59,25 @@ def check(
             call.note(note)
 
 
-def _orphans(call: Call, oracle: Oracle, project: str, fresh: bool) -> Found:
+def _orphans(call: Call, oracle: Context, project: str, fresh: bool) -> Found:
     """Find records without links to or from others, newest first."""
-    records = with_chains(oracle, oracle.orphans(project, fresh=fresh)[::-1])
+    from oracle.app.records.listing import list_orphans
+
+    records = with_chains(oracle, list_orphans(oracle, project, fresh=fresh)[::-1])
     note = "" if records else say("no record stands alone")
     return [record_json(*item) for item in records], records_table(records), note
 
 
-def _unresolved(call: Call, oracle: Oracle, project: str, fresh: bool) -> Found:
+def _unresolved(call: Call, oracle: Context, project: str, fresh: bool) -> Found:
     """Find links to records that do not exist."""
-    rows = oracle.unresolved(project, fresh=fresh)
+    from oracle.app.records import naming
+    from oracle.app.records.graph import unresolved
+    from oracle.app.records.listing import list_records
+
+    rows = unresolved(oracle, project, fresh=fresh)
     if not rows and project:
-        oracle.records({"project": project}, limit=1)  # raises when there is no such project
-    titled = oracle.titled(ref for _, _, _, ref, _, _ in rows)
+        list_records(oracle, {"project": project}, limit=1)  # raises when there is no such project
+    titled = naming.titled(oracle, [ref for _, _, _, ref, _, _ in rows])
     names = ("from", "path", "type", "ref", "line", "to", "titled")
     found = [dict(zip(names, (*row, titled.get(row[3]) or None), strict=True)) for row in rows]
     cells = [(slug, str(line), kind, ref, to, titled.get(ref, "")) for slug, _, kind, ref, line, to in rows]
@@ -80,9 +86,11 @@ def _unresolved(call: Call, oracle: Oracle, project: str, fresh: bool) -> Found:
     return found, Table(headings, cells, stacked=(0, 4, 3, 5), names=(0, 4, 5)), note
 
 
-def _stale(call: Call, oracle: Oracle, project: str, fresh: bool) -> Found:
+def _stale(call: Call, oracle: Context, project: str, fresh: bool) -> Found:
     """Find records that name what their repository no longer has."""
-    found = oracle.stale(project, fresh=fresh)
+    from oracle.app.codebase.stale_names import stale
+
+    found = stale(oracle, project, fresh=fresh)
     if missing := [name for name, path in found.repositories if not path]:
         call.warn(
             say(
@@ -106,9 +114,11 @@ def _stale(call: Call, oracle: Oracle, project: str, fresh: bool) -> Found:
     return found.as_json(), Table(headings, rows, stacked=(3, 0, 5), names=(0,)), note
 
 
-def _review(call: Call, oracle: Oracle, project: str, fresh: bool) -> Found:
+def _review(call: Call, oracle: Context, project: str, fresh: bool) -> Found:
     """Find records between which people should decide."""
-    found = oracle.review(project, fresh=fresh)
+    from oracle.app.records.review import review
+
+    found = review(oracle, project, fresh=fresh)
     rows = [
         (
             *(item.sort.value, item.record.slug, item.other.slug),
@@ -121,7 +131,7 @@ def _review(call: Call, oracle: Oracle, project: str, fresh: bool) -> Found:
     return [item.as_json() for item in found], Table(headings, rows, stacked=(1, 2, 4), names=(1, 2)), note
 
 
-CHECKS: dict[str, Callable[[Call, Oracle, str, bool], Found]] = {
+CHECKS: dict[str, Callable[[Call, Context, str, bool], Found]] = {
     "orphans": _orphans,
     "unresolved": _unresolved,
     "stale": _stale,

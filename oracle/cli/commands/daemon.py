@@ -14,7 +14,7 @@ from oracle.cli.session import Call
 from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
-    from oracle.store.root.layout import Root
+    from oracle.app.context import Root
 
 Hold = Annotated[bool, option("--hold", "Keep questions open that nobody answers.")]
 
@@ -124,9 +124,9 @@ def metrics(call: Call) -> None:
 
 
 def _root(call: Call) -> Root:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
 
-    root = Oracle.open(call.memory_dir).root
+    root = Context.open(call.memory_dir).root
     root.require()
     return root
 

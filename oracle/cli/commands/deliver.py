@@ -34,6 +34,7 @@ def deliver(
 ) -> None:
     """Deliver an answer, exactly once."""
     from oracle.app.delivery.deliver import Delivery
+    from oracle.app.delivery.deliver import deliver as deliver_
 
     delivery = Delivery(
         project,
@@ -48,7 +49,7 @@ def deliver(
         secrets=secrets,
     )
     with call.oracle() as oracle:
-        done = oracle.deliver(delivery)
+        done = deliver_(oracle, delivery)
     _print_delivered(call, done)
 
 

@@ -45,15 +45,19 @@ def graph(
     fresh: Fresh = False,
 ) -> None:
     """Walk the graph from a record or an entity."""
+    from oracle.app.records import succession
+    from oracle.app.records.graph import graph as graph_
+    from oracle.app.records.naming import find
+
     wanted = check_types(types)
     call.as_json = call.as_json or form == "json"
     if form not in ("json", *FORMS):
         raise UsageError(say("Unknown format {form!r}.", form=form), hint=say("Choose text, json, mermaid or dot."))
     with call.oracle("edges") as oracle:
-        name = oracle.find(target, fresh=fresh)
+        name = find(oracle, target, fresh=fresh)
         direction = direction or ("in" if name.startswith("entity:") else "out")  # nothing leads out of an entity
-        walk = oracle.graph(name, depth=depth, direction=direction, types=wanted)
-        chains, marks = oracle.chains(walk.nodes), oracle.marks(walk.nodes)
+        walk = graph_(oracle, name, depth=depth, direction=direction, types=wanted)
+        chains, marks = succession.chains(oracle, walk.nodes), succession.marks(oracle, walk.nodes)
     if call.as_json:
         call.print_json({**as_json(walk, chains, marks), **call.standing})
     elif form == "text" and is_terminal(sys.stdout):

@@ -26,9 +26,12 @@ def list_handoffs(
     state: Annotated[str, option("--state STATE", "Only those in this state.", completion.states)] = "",
 ) -> None:
     """List handoffs, the one that changed last at the end."""
+    from oracle.app.delivery import handoffs, resume
+
     with call.oracle() as oracle:
         oracle.root.require()
-        found = oracle.handoffs(project, state)
+        resume.before(oracle)
+        found = handoffs.list_all(oracle, project=project, state=state)
     if not found.items:
         call.note(say("there are no handoffs"))
     for sentence in found.problems:
@@ -45,8 +48,11 @@ def list_handoffs(
 @app.add("show", example="oracle handoffs show Q-17")
 def show(call: Call, task_id: TaskId, *, project: Project = "") -> None:
     """Tell the story of one task: its files, answer and events."""
+    from oracle.app.delivery import handoffs, resume
+
     with call.oracle() as oracle:
-        story = oracle.handoff(task_id, project)
+        resume.before(oracle)
+        story = handoffs.tell(oracle, task_id, project=project)
     call.answer(story.as_json(), _tell(story))
 
 

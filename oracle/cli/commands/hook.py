@@ -26,8 +26,8 @@ def install(
     call: Call, *, workspace: Workspace = ".", settings_path: SettingsPath = "", dry_run: DryRun = False
 ) -> None:
     """Install the Stop hook."""
+    from oracle.app.context import name_root
     from oracle.hook import settings
-    from oracle.store.root.layout import name_root
 
     command = settings.hook_command(settings.default_script(), root=name_root(call.memory_dir))
     change = settings.plan_install(settings.settings_file(workspace, settings_path), command)

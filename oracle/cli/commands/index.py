@@ -18,8 +18,10 @@ app = group("Look after the index: status, reconcile, embed.", example="oracle i
 @app.add("status", example="oracle index status --fresh")
 def status(call: Call, *, fresh: Fresh = False) -> None:
     """Count what the Root holds, and say how fresh the index is."""
+    from oracle.app.overview.status import status as status_
+
     with call.oracle() as oracle:
-        counts: dict[str, Any] = oracle.status(fresh=fresh)
+        counts: dict[str, Any] = status_(oracle, fresh=fresh)
     if call.as_json:
         call.print_json(counts)
         return
@@ -65,6 +67,9 @@ def reconcile(
     accept_removals: Annotated[bool, option("--accept-removals", "Accept that most records are gone.")] = False,
 ) -> None:
     """Make the index and its projections agree with the files."""
+    from oracle.app import root
+    from oracle.app.records.publish import publish_all
+
     if check:
         if full or rebuild or publish or accept_removals:
             raise UsageError(
@@ -73,10 +78,10 @@ def reconcile(
         _check(call)
         return
     with call.oracle() as oracle:
-        report = oracle.reconcile(
-            full=full, rebuild=rebuild, accept_removals=accept_removals, progress=call.waiting.report
+        report = root.reconcile(
+            oracle, full=full, rebuild=rebuild, accept_removals=accept_removals, progress=call.waiting.report
         )
-        published = oracle.publish() if publish else []
+        published = publish_all(oracle) if publish else []
     counts = {"taken": report.taken, "dropped": report.dropped, "printed": report.printed}
     done = say("{taken} taken, {dropped} dropped, {printed} projections looked at", **counts)
     done = say("{done}; the index was rebuilt", done=done) if report.rebuilt else done
@@ -85,8 +90,10 @@ def reconcile(
 
 
 def _check(call: Call) -> None:
+    from oracle.app import root
+
     with call.oracle() as oracle:
-        differences = oracle.check()
+        differences = root.check(oracle)
     document = {"differences": [{"what": what, "path": path} for what, path in differences]}
     call.answer(document, Table(say_each("what", "path"), differences))
     if differences:
@@ -104,8 +111,10 @@ def embed(
     ] = None,
 ) -> None:
     """Make the vectors that a search by meaning needs."""
+    from oracle.app.search import embedding
+
     with call.oracle() as oracle:
-        done = oracle.embed(project, seconds=seconds, progress=call.waiting.report)
+        done = embedding.embed(oracle, project, seconds=seconds, progress=call.waiting.report)
     rows = [
         (
             *(one.model, str(one.made), say("{whole} of {records}", whole=one.whole, records=done.records)),

@@ -12,8 +12,10 @@ app = single()
 @app.add(example="oracle init --memory-dir ~/.agents/memory")
 def init(call: Call) -> None:
     """Create the Root if it does not exist."""
+    from oracle.app import root
+
     with call.oracle() as oracle:
-        is_new = oracle.init()
+        is_new = root.init(oracle)
         path = oracle.root.path
     told = say("Created the Root {path}", path=path) if is_new else say("The Root exists already: {path}", path=path)
     call.answer({"root": path, "made": is_new}, told)

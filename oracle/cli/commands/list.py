@@ -38,6 +38,8 @@ def list_records(
     fresh: Fresh = False,
 ) -> None:
     """List records, newest first."""
+    from oracle.app.records import listing
+
     if entities:
         if filters or limit or timeline:
             raise UsageError(
@@ -48,7 +50,7 @@ def list_records(
     if namespace or top:
         raise UsageError(say("--namespace and --top belong to --entities."), hint=say("Add --entities."))
     with call.oracle("records") as oracle:
-        found = oracle.records(filters, limit=limit, newest_first=True, fresh=fresh)
+        found = listing.list_records(oracle, filters, limit=limit, newest_first=True, fresh=fresh)
         if not found:
             raise _none(filters, oracle.root.path, known_words(oracle, filters))
         records = with_chains(oracle, found[::-1] if timeline else found)
@@ -80,6 +82,7 @@ def _none(filters: Filters, root: str, known: str) -> NotInMemory:
 
 
 def _list_entities(call: Call, namespace: str, top: int, *, fresh: bool) -> None:
+    from oracle.app.records import graph
     from oracle.domain.names.slugs import NAMESPACES
 
     if namespace and namespace not in NAMESPACES:
@@ -88,7 +91,7 @@ def _list_entities(call: Call, namespace: str, top: int, *, fresh: bool) -> None
             hint=say("Choose one of {choices}.", choices=NAMESPACES),
         )
     with call.oracle("entities") as oracle:
-        rows = oracle.entities(namespace, top=top, fresh=fresh)
+        rows = graph.entities(oracle, namespace, top=top, fresh=fresh)
         if not rows:
             absent = say("not_in_memory_db: no record mentions any entity.")
             if namespace:

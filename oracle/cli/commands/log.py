@@ -29,11 +29,13 @@ def log(
     limit: Annotated[int, option("--limit N", "The last N events; 0 is all.", min=0)] = 20,
 ) -> None:
     """Print what happened, the newest last."""
+    from oracle.app.journal import events
+
     if follow:
         _follow(call, project, task, limit)
     with call.oracle() as oracle:
         oracle.root.require()
-        found = oracle.events(project, task, limit)
+        found = events(oracle, project=project, task=task, limit=limit)
 
     if not found:
         call.note(say("no event matches"))
@@ -45,11 +47,12 @@ def log(
 
 def _follow(call: Call, project: str, task: str, limit: int) -> None:
     """Print events as they come; no spinner, since waiting is what was asked for."""
-    from oracle.api import Oracle
+    from oracle.app import journal
+    from oracle.app.context import Context
 
-    with Oracle.open(call.memory_dir, warn=call.warn) as oracle:
+    with Context.open(call.memory_dir, warn=call.warn) as oracle:
         oracle.root.require()
-        for event in oracle.follow(project, task, limit):
+        for event in journal.follow(oracle, project=project, task=task, limit=limit):
             write_out(_line(event, call))
 
 

@@ -34,11 +34,11 @@ def mcp(
     if not http and port is not None:
         raise UsageError(say("--port belongs to --http."), hint=say("Add --http, or leave --port out."))
     streams = None if http else take_streams()
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.mcp import serving
     from oracle.mcp.binding import Binding
 
-    oracle = Oracle.open(call.memory_dir)
+    oracle = Context.open(call.memory_dir)
     binding = Binding(oracle.root.path, seat, project)
     binding.check()
     for sentence in binding.warnings(oracle):

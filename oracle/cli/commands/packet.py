@@ -29,6 +29,8 @@ def packet(
     question: Annotated[Texts, option("--question T", "What is still open; repeatable.")] = None,
 ) -> None:
     """Choose the few memories that a role needs next."""
+    from oracle.app.memories.packets import route
+    from oracle.app.records import succession
     from oracle.domain.records.packets import Request
 
     request = Request(
@@ -42,8 +44,8 @@ def packet(
         questions=tuple(question or ()),
     )
     with call.oracle() as oracle:
-        routed = oracle.packet(request)
-        standing = oracle.standing() if call.as_json else {}
+        routed = route(oracle, request)
+        standing = succession.standing(oracle) if call.as_json else {}
     rows = [(name, item.text, item.id) for name, items in routed.packet.sections.items() for item in items]
     if not rows:
         call.note(say("nothing is remembered that helps here"))

@@ -22,8 +22,10 @@ def list_projects(
     call: Call, *, everything: Annotated[bool, option("--all", "Also archived projects.")] = False
 ) -> None:
     """List the projects that are registered or have a profile."""
+    from oracle.app.scans.projects import list_all
+
     with call.oracle() as oracle:
-        found = oracle.projects(with_archived=everything)
+        found = list_all(oracle, with_archived=everything)
     rows = [(item.name, item.status, joined(", ", item.seats), item.place) for item in found]
     table = Table(say_each("project", "status", "seats", "repository"), rows, stacked=(2, 3))
     call.answer({"projects": [item.as_json() for item in found]}, table)
@@ -34,8 +36,10 @@ def list_projects(
 @app.add("show", example="oracle project show shop")
 def show(call: Call, name: Name) -> None:
     """Print what is known of a project: its entry and its profile."""
+    from oracle.app.scans.projects import find
+
     with call.oracle() as oracle:
-        found = oracle.project(name)
+        found = find(oracle, name)
     rows = [(key, _told(item)) for key, item in found.as_json().items()]
     call.answer(found.as_json(), Table(say_each("what", "value"), rows))
 
@@ -54,6 +58,8 @@ def add(
     session: Annotated[str, option("--tmux NAME", "The tmux session of that seat.")] = "",
 ) -> None:
     """Register a project, or change its entry."""
+    from oracle.app.scans import projects
+
     stated = {
         "repo_path": str(Path(repo).expanduser().absolute()) if repo else "",
         "primary_seat": seat,
@@ -62,15 +68,17 @@ def add(
         "tmux_name": session,
     }
     with call.oracle() as oracle:
-        found = oracle.add_project(name, stated)
+        found = projects.add(oracle, name, stated)
     call.answer(found.as_json(), Table(say_each("project", "outcome"), [(found.name, found.outcome)]))
 
 
 @app.add("archive", example="oracle project archive shop")
 def archive(call: Call, name: Name) -> None:
     """Say that a project is over; its records stay."""
+    from oracle.app.scans import projects
+
     with call.oracle() as oracle:
-        found = oracle.archive_project(name)
+        found = projects.archive(oracle, name)
     call.answer(found.as_json(), Table(say_each("project", "outcome"), [(found.name, found.outcome)]))
 
 
@@ -83,10 +91,12 @@ def init(
     repo: Annotated[str, option("--repo DIR", "The project's repository.")] = "",
 ) -> None:
     """Write a project's profile: its seats and places."""
+    from oracle.app.delivery.team import init_profile
+
     names = [seat.strip() for seat in seats.split(",") if seat.strip()]
     repository = Path(repo).absolute()
     with call.oracle() as oracle:
-        path = oracle.init_profile(name, names, repo_root=str(repository) if repo else "")
+        path = init_profile(oracle, name, names, repo_root=str(repository) if repo else "")
     if repo and not repository.is_dir():
         call.warn(say("the repository {path} is no folder yet; the profile names it", path=repository))
     call.answer({"profile": path, "seats": names}, path)

@@ -12,8 +12,10 @@ app = single()
 @app.add(example="oracle resume")
 def resume(call: Call) -> None:
     """Finish interrupted deliveries and send pending wake-ups."""
+    from oracle.app.delivery.resume import resume as resume_
+
     with call.oracle() as oracle:
-        found = oracle.resume()
+        found = resume_(oracle)
     call.answer(found.as_json(), found.done)
     for line in () if call.as_json else found.left:
         call.warn(line)

@@ -22,6 +22,8 @@ def retire(
     dry_run: DryRun = False,
 ) -> None:
     """Retire a record; its file is not changed."""
+    from oracle.app.records import write
+
     with call.oracle() as oracle:
-        written = oracle.retire(slug, reason, seat=seat, secrets=secrets, dry_run=dry_run)
+        written = write.retire(oracle, slug, reason, seat=seat, secrets=secrets, dry_run=dry_run)
     print_written(call, written)

@@ -20,7 +20,7 @@ from oracle.wording import say
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.records.views import Hit
 
 
@@ -56,6 +56,7 @@ def search(
 ) -> None:
     """Find passages by words, best first, retired ones last."""
     from oracle.app.search.search import require_words
+    from oracle.app.search.search import search as search_
 
     words = " ".join(text or [])
     if stdin:
@@ -69,7 +70,7 @@ def search(
         return
     require_words(words)
     with call.oracle("records") as oracle:
-        hits = oracle.search(words, filters, limit=limit, fresh=fresh, strict=strict, lexical=lexical)
+        hits = search_(oracle, words, filters, limit=limit, fresh=fresh, strict=strict, lexical=lexical)
         if not hits:
             hint = known_words(oracle, filters) or _way_out(oracle, words, filters)
             raise NotInMemory(say("not_in_memory_db: nothing is found for {words!r}.", words=_cut(words)), hint=hint)
@@ -82,15 +83,17 @@ def search(
         write_out("\n".join(_hit_text(hit, explain, root.join(hit.record.path)) for hit in hits))
 
 
-def _way_out(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:
+def _way_out(oracle: Context, words: str, filters: Mapping[str, str]) -> str:
     """Return where words stand that no text holds, else what else to try."""
-    if not oracle.records({}, limit=1):
+    from oracle.app.records.listing import list_records
+
+    if not list_records(oracle, {}, limit=1):
         return say("The Root {path} holds no records: is it the one that you mean?", path=oracle.root.path)
     found = _in_names(oracle, words, filters) or _in_facts(oracle, words, filters)
     return found or say("Try fewer words, or fewer filters.")
 
 
-def _in_names(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:
+def _in_names(oracle: Context, words: str, filters: Mapping[str, str]) -> str:
     """Return which records have the words in the name of their file alone, "" when none has."""
     from oracle.app.records.naming import find_with_words
 
@@ -98,7 +101,7 @@ def _in_names(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:
     return say("It stands in the names of {names}.", names=named) if named else ""
 
 
-def _in_facts(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:
+def _in_facts(oracle: Context, words: str, filters: Mapping[str, str]) -> str:
     """Return how to see the facts in which the words stand, "" when they stand in none or records alone are asked for."""
     from oracle.app.search.federated import keys_of_facts
 
@@ -108,8 +111,10 @@ def _in_facts(oracle: Oracle, words: str, filters: Mapping[str, str]) -> str:
     )
 
 
-def _answer_lines(oracle: Oracle, filters: Mapping[str, str], *, explain: bool, **how: Unpack[_How]) -> None:
+def _answer_lines(oracle: Context, filters: Mapping[str, str], *, explain: bool, **how: Unpack[_How]) -> None:
     """Answer each line of standard input by one line, one that can't be answered by its error. Ends with 2 when none can be."""
+    from oracle.app.search.search import search as search_
+
     asked_any = answered = False
     for number, raw in enumerate(sys.stdin.buffer, start=1):
         if not raw.strip():
@@ -120,7 +125,7 @@ def _answer_lines(oracle: Oracle, filters: Mapping[str, str], *, explain: bool, 
             asked = _read_line(raw, number)
             if "id" in asked:
                 answer["id"] = asked["id"]
-            hits = oracle.search(_query(asked, number), {**filters, **_project(asked, number)}, **how)
+            hits = search_(oracle, _query(asked, number), {**filters, **_project(asked, number)}, **how)
             answer["hits"] = [{**hit.as_answer(), **_signals(hit, explain)} for hit in hits]
             if not hits:
                 answer["status"] = NotInMemory.code

@@ -18,7 +18,7 @@ from oracle.wording import say, say_each
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.app.records.views import Shown
 
 app = single()
@@ -40,6 +40,8 @@ def show(
     fresh: Fresh = False,
 ) -> None:
     """Print a record, an entity or a fact, read from disk now."""
+    from oracle.app.records.show import show as show_
+
     if types and not links:
         raise UsageError(say("--type belongs to --links."), hint=say("Add --links."))
     if links:
@@ -51,7 +53,7 @@ def show(
     with call.oracle() as oracle:
         target, span = _place(oracle, name, lines)
         is_record = bool(target) and not target.startswith("entity:")
-        shown = oracle.show(target, first_line=span[0], last_line=span[1], fresh=fresh) if is_record else None
+        shown = show_(oracle, target, first_line=span[0], last_line=span[1], fresh=fresh) if is_record else None
     if shown is not None:
         _print_record(call, shown)
     elif target:
@@ -60,15 +62,18 @@ def show(
         _print_fact(call, name, project, reveal=reveal)
 
 
-def _place(oracle: Oracle, text: str, lines: str | None) -> tuple[str, tuple[int, int]]:
+def _place(oracle: Context, text: str, lines: str | None) -> tuple[str, tuple[int, int]]:
     """Return the target that is meant, "" for a fact, and its lines, which may stand behind the name as in NAME:12-20."""
+    from oracle.app.overview.inventory import is_fact
+    from oracle.app.records.naming import find
+
     name, place = split_place(text)
     is_path = bool(place) and name.endswith((".md", ".json"))
     if not is_path:
         try:
-            return oracle.find(text), parse_lines(lines)
+            return find(oracle, text), parse_lines(lines)
         except NotInMemory:
-            if oracle.is_fact(text):
+            if is_fact(oracle, text):
                 return "", (1, 0)
             if not place or name.startswith("entity"):
                 raise
@@ -77,7 +82,7 @@ def _place(oracle: Oracle, text: str, lines: str | None) -> tuple[str, tuple[int
             say("The lines are given twice, as {place} and as {lines}.", place=place, lines=lines),
             hint=say("Write `oracle show {name} --lines {lines}`.", name=name, lines=lines),
         )
-    return oracle.find(name), parse_lines(place)
+    return find(oracle, name), parse_lines(place)
 
 
 def _print_record(call: Call, shown: Shown) -> None:
@@ -97,8 +102,11 @@ def _print_record(call: Call, shown: Shown) -> None:
 
 
 def _print_fact(call: Call, key: str, project: str, *, reveal: bool) -> None:
+    from oracle.app.overview.inventory import find_fact
+    from oracle.app.scans import machine
+
     with call.oracle() as oracle:
-        fact = oracle.reveal(key, project) if reveal else oracle.fact(key, project)
+        fact = machine.reveal(oracle, key, project) if reveal else find_fact(oracle, key, project)
     if fact.legacy:
         call.warn(say("{path} is of the old flat layout; machine/ wins once it has the file.", path=fact.path))
     if call.as_json:
@@ -109,10 +117,13 @@ def _print_fact(call: Call, key: str, project: str, *, reveal: bool) -> None:
 
 
 def _print_links(call: Call, text: str, types: Sequence[str], *, is_full: bool, fresh: bool) -> None:
+    from oracle.app.records import graph, succession
+    from oracle.app.records.show import show as show_
+
     with call.oracle("links") as oracle:
-        name = oracle.show(text, last_line=1, fresh=fresh).record.slug
-        rows = oracle.links(name, types=types)
-        chains = oracle.chains(target for _, target, *_ in rows)
+        name = show_(oracle, text, last_line=1, fresh=fresh).record.slug
+        rows = graph.links(oracle, name, types=types)
+        chains = succession.chains(oracle, [target for _, target, *_ in rows])
     edges = [
         {
             "from": name,

@@ -30,8 +30,8 @@ def install(
     dry_run: DryRun = False,
 ) -> None:
     """Write the skill of a seat into a workspace."""
+    from oracle.app.context import name_root
     from oracle.hook import skills
-    from oracle.store.root.layout import name_root
 
     change = skills.plan_install(workspace, tool=tool, seat=seat, root=name_root(call.memory_dir))
     _apply(call, [change], dry_run=dry_run)

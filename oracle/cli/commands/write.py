@@ -49,6 +49,7 @@ def write(
     dry_run: DryRun = False,
 ) -> None:
     """Write a record and print its path."""
+    from oracle.app.records.write import write as write_
     from oracle.domain.records.drafts import Draft
     from oracle.domain.records.evidence_args import parse_evidence
 
@@ -73,7 +74,7 @@ def write(
         derived_from=tuple(derived_from or ()),
     )
     with call.oracle() as oracle:
-        written = oracle.write(draft, secrets=secrets, dry_run=dry_run)
+        written = write_(oracle, draft, secrets=secrets, dry_run=dry_run)
     print_written(call, written)
 
 

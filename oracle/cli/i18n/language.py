@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from glob import glob
 
+from oracle.app.settings import LANGUAGES, SETTINGS, no_language
 from oracle.cli.i18n.translate import CHINESE, ENGLISH
 from oracle.errors import OracleError, UsageError
-from oracle.store.root.preferences import LANGUAGES, SETTINGS, no_language
 from oracle.wording import Sentence, say
 
 AUTO = LANGUAGES[0]
@@ -72,8 +72,7 @@ def _complain(asked: str) -> None:
 
 def _configured(words: Sequence[str]) -> str:
     """Return what the Root of this call is set to; a Root that is none is somebody else's to complain of."""
-    from oracle.store.root.layout import Root, choose_root
-    from oracle.store.root.preferences import load_language
+    from oracle.app.settings import Root, choose_root, load_language
 
     try:
         return load_language(Root(choose_root(_memory_dir(words))))

@@ -21,9 +21,11 @@ def compact(
     fact: Annotated[list[str] | None, option("--fact TEXT", "A fact that must be on disk; repeatable.")] = None,
 ) -> None:
     """Check whether the conversation may be compacted."""
+    from oracle.app.teamwork.compaction_check import check
+
     with call.oracle() as oracle:
         oracle.root.require()
-        found = oracle.check_compaction(project, since=since, facts=fact or ())
+        found = check(oracle, project, since=since, facts=fact or ())
     call.answer(found.as_json(), (*found.missing, found.line))
     if found.missing:
         raise typer.Exit(1)

@@ -33,9 +33,11 @@ def send(
     no_notify: NoNotify = False,
 ) -> None:
     """Hand a decision to people."""
+    from oracle.app.decisions import handover
+
     raw = _read(payload_file)
     with call.oracle() as oracle:
-        sent = oracle.send_decision(raw, session=session, project=project, notifies=not no_notify)
+        sent = handover.send(oracle, raw, session=session, project=project, notifies=not no_notify)
     ends = {"task": sent.name.task_id, "seat": sent.name.target}
     told = say("sent {task} to {seat}", **ends) if sent.is_new else say("already sent {task} to {seat}", **ends)
     call.answer(sent.as_json(), told)
@@ -55,8 +57,10 @@ def resolve(
     reason: Annotated[str, option("--reason TEXT", "Why.")] = "",
 ) -> None:
     """Record what was decided."""
+    from oracle.app.decisions import handover
+
     with call.oracle() as oracle:
-        done = oracle.resolve_decision(project, decision_id, choice=choose, by=by, reason=reason)
+        done = handover.resolve(oracle, project, decision_id, choice=choose, by=by, reason=reason)
     if not done.choice:
         call.answer(done.as_json(), say("{decision} waits: its default is to wait", decision=done.decision_id))
         return

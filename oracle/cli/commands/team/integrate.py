@@ -23,8 +23,12 @@ def integrate(
     no_notify: NoNotify = False,
 ) -> None:
     """Recover a commit that passed outside the main line."""
+    from oracle.app.teamwork import integration
+
     with call.oracle() as oracle:
-        done = oracle.integrate(project, task_id, lane=lane, commit=commit, reason=reason, notifies=not no_notify)
+        done = integration.integrate(
+            oracle, project, task_id, lane=lane, commit=commit, reason=reason, notifies=not no_notify
+        )
     call.answer(done.as_json(), done.record)
     if done.repair:
         call.note(say("dispatched {repair}", repair=done.repair))

@@ -14,7 +14,7 @@ from oracle.errors import UsageError
 from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
-    from oracle.api import Oracle
+    from oracle.app.context import Context
     from oracle.domain.safety.privacy import PrivacyFinding
 
 app = single()
@@ -40,7 +40,7 @@ def privacy(
     call.note(say("nothing was found"))
 
 
-def _look(oracle: Oracle, text: str | None, file: str) -> tuple[PrivacyFinding, ...]:
+def _look(oracle: Context, text: str | None, file: str) -> tuple[PrivacyFinding, ...]:
     from oracle.app.guard import privacy
 
     if text is not None:

@@ -22,10 +22,10 @@ def workspace(
     project: Project = "",
 ) -> None:
     """Name workspaces that are older than the repository."""
-    from oracle.app.teamwork.workspaces import STALE
+    from oracle.app.teamwork.workspaces import STALE, check
 
     with call.oracle() as oracle:
-        found = oracle.check_workspaces(workspace=folder, project=project, repo=repo)
+        found = check(oracle, workspace=folder, project=project, repo=repo)
     told = [say("{stale} {page}", stale=STALE, page=item.page) for item in found]
     call.answer({"stale": [item.as_json() for item in found]}, told)
     if found:

@@ -1,0 +1,8 @@
+"""The settings of a Root that a program needs before it opens one. Cheap to import."""
+
+from __future__ import annotations
+
+from oracle.store.root.layout import Root, choose_root
+from oracle.store.root.preferences import LANGUAGES, SETTINGS, load_language, no_language
+
+__all__ = ["LANGUAGES", "SETTINGS", "Root", "choose_root", "load_language", "no_language"]

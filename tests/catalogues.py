@@ -12,13 +12,14 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import polib
 
 from oracle.cli.application import command
-from oracle.cli.i18n.help import help_texts
+from oracle.cli.groups import walk
 from oracle.cli.i18n.translate import HELP
-from oracle.wording import LIST
+from oracle.wording import LIST, Sentence
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 SOURCES = CHECKOUT / "oracle"
@@ -91,6 +92,13 @@ def renew() -> tuple[list[str], list[str]]:
         new.append(entry)
     PATH.write_text(f"{new}\n", encoding="utf-8")
     return [entry.msgid for entry in new.untranslated_entries()], [english for _, english in old]
+
+
+def help_texts(root: Any) -> Iterator[str]:
+    """Yield the help texts that are translated: `oracle.cli.help.translate_command` looks them up."""
+    for one_command in (root, *(one for _, one in walk(root, hidden=True))):
+        yield from (text for text in (one_command.help, one_command.epilog) if text and not isinstance(text, Sentence))
+        yield from filter(None, (getattr(parameter, "help", None) for parameter in one_command.params))
 
 
 if __name__ == "__main__":

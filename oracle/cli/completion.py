@@ -13,6 +13,10 @@ import typer
 Offer = Callable[[typer.Context, str], list[str]]
 
 
+CHECK_NAMES = ("orphans", "unresolved", "stale", "review")
+"""What `oracle check` looks for."""
+
+
 def words(*choices: str) -> Offer:
     """Return the offer of a fixed set of words."""
 
@@ -115,9 +119,7 @@ def own_kinds(_: typer.Context, incomplete: str) -> list[str]:
 
 def checks(_: typer.Context, incomplete: str) -> list[str]:
     """Offer what `oracle check` looks for."""
-    from oracle.cli.commands.check import CHECKS
-
-    return _beginning(CHECKS, incomplete)
+    return _beginning(CHECK_NAMES, incomplete)
 
 
 def shown(context: typer.Context, incomplete: str) -> list[str]:

@@ -57,7 +57,7 @@ class Group(TyperGroup):
             command = typer.main.get_command(import_module(f"{self.package}.{cmd_name}").app)
             command.name = cmd_name
             if not is_english():
-                from oracle.cli.i18n.help import translate_command
+                from oracle.cli.help import translate_command
 
                 translate_command(command)
             self.commands[cmd_name] = command

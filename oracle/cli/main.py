@@ -72,8 +72,8 @@ def _run(call: Call, words: list[str]) -> int:
 
 def _agree_on_language(words: list[str]) -> list[str]:
     """Choose the language of this call and return the words that do not speak of it."""
-    from oracle.cli.i18n.language import choose_language, take_language
     from oracle.cli.i18n.translate import ENGLISH, set_language
+    from oracle.cli.language import choose_language, take_language
 
     set_language(ENGLISH)
     words, asked = take_language(words)
@@ -85,7 +85,7 @@ def _translate(command: object) -> None:
     from oracle.cli.i18n.translate import is_english
 
     if not is_english():
-        from oracle.cli.i18n.help import translate_command
+        from oracle.cli.help import translate_command
 
         translate_command(command)
 

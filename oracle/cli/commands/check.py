@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
+from oracle.cli.completion import CHECK_NAMES
 from oracle.cli.listing import record_json, records_table, with_chains
 from oracle.cli.options import Fresh, Full, Project, option, single
 from oracle.cli.output import Table, emphasise, print_table, visible, write_out
@@ -131,9 +132,6 @@ def _review(call: Call, oracle: Context, project: str, fresh: bool) -> Found:
     return [item.as_json() for item in found], Table(headings, rows, stacked=(1, 2, 4), names=(1, 2)), note
 
 
-CHECKS: dict[str, Callable[[Call, Context, str, bool], Found]] = {
-    "orphans": _orphans,
-    "unresolved": _unresolved,
-    "stale": _stale,
-    "review": _review,
-}
+CHECKS: dict[str, Callable[[Call, Context, str, bool], Found]] = dict(
+    zip(CHECK_NAMES, (_orphans, _unresolved, _stale, _review), strict=True)
+)

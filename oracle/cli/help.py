@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import typer
 
-from oracle.cli.groups import walk
 from oracle.cli.i18n.parser import NOTES, find_sentence
 from oracle.cli.i18n.translate import translate, translate_help
 from oracle.cli.output import cells, wrap
@@ -44,13 +43,6 @@ def translate_command(command: Any) -> None:
         parameter.help = translate_help(getattr(parameter, "help", None) or "")
     for below in getattr(command, "commands", {}).values():
         translate_command(below)
-
-
-def help_texts(root: Any) -> Iterator[str]:
-    """Yield what `translate_command` looks up."""
-    for command in (root, *(one for _, one in walk(root, hidden=True))):
-        yield from (text for text in (command.help, command.epilog) if text and not isinstance(text, Sentence))
-        yield from filter(None, (getattr(parameter, "help", None) for parameter in command.params))
 
 
 class _Formatter(typer.Context.formatter_class):  # type: ignore[valid-type,misc]

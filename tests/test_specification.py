@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hook.test_skills import COMMANDS, FLAG, PROGRAMS
+from oracle.cli.commands.compat import PROGRAMS
+from tests.test_command_words import fault
 from tests.test_docs import rows
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -31,10 +32,9 @@ def test_what_keeps_a_clause_is_there(clause: str, place: str):
 
 
 def is_known(span: str) -> bool:
-    program, *words = span.split()
+    program, _, words = span.partition(" ")
     if program == "oracle":
-        flags = {name for parameter in COMMANDS[words[0]].params for name in parameter.opts}
-        return set(FLAG.findall(span)) <= flags
+        return not fault(words, is_code=True)
     return program in PROGRAMS or span in PROSE or span == "--force-commit"
 
 

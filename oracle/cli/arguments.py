@@ -31,16 +31,17 @@ def read_body(body: str | None, body_file: str | None, dash: str | None) -> str:
             hint=say("Choose one of --body, --body-file and - (standard input)."),
         )
     if STANDARD_INPUT in places:
-        return _decode(_given(STANDARD_INPUT), say("standard input"))
+        return _decode(read_input(STANDARD_INPUT, "--body-file"), say("standard input"))
     if body_file is not None:
-        return _decode(_given(body_file), body_file)
+        return _decode(read_input(body_file, "--body-file"), body_file)
     return body or ""
 
 
-def _given(name: str) -> bytes:
+def read_input(name: str, option: str) -> bytes:
+    """Return the bytes of the file that an option names, or of standard input for `-`. Raises UsageError."""
     from oracle.store.disk import input_file
 
-    return input_file.read(name, "--body-file")
+    return input_file.read(name, option)
 
 
 def _decode(raw: bytes, source: str) -> str:

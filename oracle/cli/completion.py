@@ -48,6 +48,14 @@ members = _of_index("member")
 handoffs = _of_index("handoff")
 decisions = _of_index("decision")
 peers = _of_index("peer")
+states = _of_index("state")
+scanners = _of_index("scanner")
+roles = _of_index("role")
+step_statuses = _of_index("step status")
+statuses = _of_index("status")
+types = _of_index("edge type")
+namespaces = _of_index("namespace")
+own_kinds = _of_index("own kind")
 
 
 def listed(offer: Offer) -> Offer:
@@ -59,62 +67,6 @@ def listed(offer: Offer) -> Offer:
         return [f"{before}{comma}{word}" for word in offer(context, last) if word not in given]
 
     return offer_last
-
-
-def states(_: typer.Context, incomplete: str) -> list[str]:
-    """Offer the states of a handoff."""
-    from oracle.app.delivery.handoffs import STATES
-
-    return _beginning(STATES, incomplete)
-
-
-def scanners(_: typer.Context, incomplete: str) -> list[str]:
-    """Offer the scanners of a machine."""
-    from oracle.app.scans.machine import SCANNERS
-
-    return _beginning(SCANNERS, incomplete)
-
-
-def roles(_: typer.Context, incomplete: str) -> list[str]:
-    """Offer the roles of seats."""
-    from oracle.domain.names.seats import ROLES
-
-    return _beginning(ROLES, incomplete)
-
-
-def step_statuses(_: typer.Context, incomplete: str) -> list[str]:
-    """Offer the statuses of a step."""
-    from oracle.domain.delivery.workflows import STATUSES
-
-    return _beginning(STATUSES, incomplete)
-
-
-def statuses(context: typer.Context, incomplete: str) -> list[str]:
-    """Offer every status that Memory writes, and those that records bear."""
-    from oracle.domain.records.drafts import STATUSES
-
-    return list(dict.fromkeys((*_beginning(STATUSES, incomplete), *_ask(context, "status", incomplete))))
-
-
-def types(_: typer.Context, incomplete: str) -> list[str]:
-    """Offer the edge types."""
-    from oracle.domain.links.links import EDGE_TYPES
-
-    return _beginning(EDGE_TYPES, incomplete)
-
-
-def namespaces(_: typer.Context, incomplete: str) -> list[str]:
-    """Offer the namespaces of entities."""
-    from oracle.domain.names.slugs import NAMESPACES
-
-    return _beginning(NAMESPACES, incomplete)
-
-
-def own_kinds(_: typer.Context, incomplete: str) -> list[str]:
-    """Offer the kinds that Memory writes."""
-    from oracle.domain.names.seats import ORPHAN_KINDS
-
-    return _beginning(ORPHAN_KINDS, incomplete)
 
 
 def checks(_: typer.Context, incomplete: str) -> list[str]:
@@ -136,8 +88,8 @@ def _ask(context: typer.Context, what: str, incomplete: str) -> list[str]:
         from oracle.app.context import Context
         from oracle.app.overview import completion
 
-        with Context.open(_memory_dir(context)) as oracle:
-            found = completion.offer(oracle, what, incomplete, project=context.params.get("project") or "")
+        with Context.open(_memory_dir(context)) as root:
+            found = completion.offer(root, what, incomplete, project=context.params.get("project") or "")
             return [word for word in found if word.isprintable()]
     except Exception:  # noqa: BLE001 -- in the middle of a line that is being typed there is nobody to tell
         return []

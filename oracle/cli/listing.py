@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.cli.output import Table, visible
-from oracle.errors import UsageError
 from oracle.wording import joined, say, say_each
 
 if TYPE_CHECKING:
@@ -35,11 +34,11 @@ def replaced_by(chain: Sequence[str]) -> str:
     return say("by {nearest}, … {between} more, then {last}", nearest=nearest, between=between, last=chain[-1])
 
 
-def with_chains(oracle: Context, records: Sequence[Summary]) -> list[tuple[Summary, tuple[str, ...]]]:
+def with_chains(context: Context, records: Sequence[Summary]) -> list[tuple[Summary, tuple[str, ...]]]:
     """Return each record with the chain of those that stand in its place."""
     from oracle.app.records import succession
 
-    chains = succession.chains(oracle, [record.slug for record in records if record.retired_by])
+    chains = succession.chains(context, (record.slug for record in records if record.retired_by))
     return [(record, chains.get(record.slug, ())) for record in records]
 
 
@@ -81,27 +80,15 @@ def seat_of(record: Summary) -> str:
     return visible(record.seat_shown) or "-"
 
 
-def known_words(oracle: Context, filters: Mapping[str, str]) -> str:
+def known_words(context: Context, filters: Mapping[str, str]) -> str:
     """Return which kinds or statuses there are, when one was asked for that no record has."""
     from oracle.app.overview import completion
 
     for name in ("kind", "status"):
         asked = filters.get(name, "").strip().lower()
-        known = completion.names(oracle, name) if asked else []
+        known = completion.names(context, name) if asked else []
         if known and asked not in (word.lower() for word in known):
             if name == "kind":
                 return say("Kinds there are: {known}.", known=known)
             return say("Statuses there are: {known}.", known=known)
     return ""
-
-
-def check_types(types: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the edge types that were asked for. Raises UsageError for an unknown one."""
-    from oracle.domain.links.links import EDGE_TYPES
-
-    for name in types or ():
-        if name not in EDGE_TYPES:
-            raise UsageError(
-                say("Unknown edge type {name!r}.", name=name), hint=say("Choose of {choices}.", choices=EDGE_TYPES)
-            )
-    return tuple(types or ())

@@ -139,12 +139,12 @@ def _log(call: Call, error: Exception) -> Unforeseen:
     import contextlib
     import traceback
 
+    from oracle.app import root
     from oracle.app.context import Context
-    from oracle.app.root import note_crash
 
     path = ""
     with contextlib.suppress(Exception):
-        path = note_crash(Context.open(call.memory_dir), "".join(traceback.format_exception(error)))
+        path = root.note_crash(Context.open(call.memory_dir), "".join(traceback.format_exception(error)))
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     hint = say("Details are in {path}.", path=path)
     if not path:

@@ -29,20 +29,27 @@ class Call:
     standing: Mapping[str, object] = field(default_factory=dict)
 
     @contextmanager
-    def oracle(self, listing: str = "") -> Iterator[Context]:
+    def context(self, listing: str = "") -> Iterator[Context]:
         """Open the Root for a block. With JSON a `listing` gets its standing, and an empty listing beside its error."""
         from oracle.app.context import Context
-        from oracle.app.records import succession
 
-        with self.waiting, Context.open(self.memory_dir, warn=self.warn) as oracle:
+        with self.waiting, Context.open(self.memory_dir, warn=self.warn) as context:
             try:
-                yield oracle
-                if listing and self.as_json:
-                    self.standing = succession.standing(oracle)
+                yield context
+                if listing:
+                    self.standing = self.standing_of(context)
             except NotFound:
                 if listing and self.as_json:
-                    self.beside_error = {listing: [], **succession.standing(oracle)}
+                    self.beside_error = {listing: [], **self.standing_of(context)}
                 raise
+
+    def standing_of(self, context: Context) -> dict[str, object]:
+        """Return `problems` and `freshness` of what was read last, for JSON alone."""
+        if not self.as_json:
+            return {}
+        from oracle.app.records import succession
+
+        return succession.standing(context)
 
     def answer(self, document: object, text: Table | Iterable[str] = ()) -> None:
         """Print the answer: one JSON document when JSON was asked for, else a table, a line or several lines."""

@@ -8,8 +8,11 @@ from contextlib import suppress
 
 from oracle.app.context import Context
 from oracle.app.decisions.overdue import DECISION
-from oracle.domain.delivery import receipts
-from oracle.domain.names.slugs import ENTITY
+from oracle.app.delivery.handoffs import STATES
+from oracle.domain.delivery import receipts, workflows
+from oracle.domain.names.seats import ORPHAN_KINDS, ROLES
+from oracle.domain.names.slugs import ENTITY, NAMESPACES
+from oracle.domain.records import drafts
 from oracle.errors import OracleError
 from oracle.index.read.names import distinct, entities_beginning, slugs_beginning
 from oracle.store.root import facts, profile, projects
@@ -37,6 +40,9 @@ def offer(context: Context, what: str, beginning: str, *, project: str = "") -> 
     task that was handed over, in `project` or in any), decision (one that was put to people), peer. Nothing is written
     or brought up to date.
     """
+    if what in _WORDS:
+        own = [word for word in _WORDS[what]() if word.startswith(beginning)]
+        return own if what != "status" else list(dict.fromkeys((*own, *_of_records(context, what, beginning))))
     if what == "fact":
         return _chosen(_facts(context.root, beginning, project), beginning)
     if what in _TEAM:
@@ -131,4 +137,31 @@ _TEAM: Mapping[str, Callable[[Context, str], Iterable[str]]] = {
     "handoff": _handoffs,
     "decision": _decisions,
     "peer": _peers,
+}
+
+
+# What the program knows by itself -------------------------------------------------------------------------------------
+
+
+def _scanners() -> Iterable[str]:
+    from oracle.scan.machine import SCANNERS
+
+    return SCANNERS
+
+
+def _edge_types() -> Iterable[str]:
+    from oracle.domain.links.links import EDGE_TYPES
+
+    return EDGE_TYPES
+
+
+_WORDS: Mapping[str, Callable[[], Iterable[str]]] = {
+    "state": lambda: STATES,
+    "scanner": _scanners,
+    "role": lambda: ROLES,
+    "step status": lambda: workflows.STATUSES,
+    "status": lambda: drafts.STATUSES,
+    "edge type": _edge_types,
+    "namespace": lambda: NAMESPACES,
+    "own kind": lambda: ORPHAN_KINDS,
 }

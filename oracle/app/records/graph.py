@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from oracle.app.records.targets import resolve
 from oracle.domain.links.graph import DIRECTIONS, walk
+from oracle.domain.names.slugs import NAMESPACES
 from oracle.errors import UsageError
 from oracle.index.read import query
 from oracle.wording import say
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 def backlinks(context: Context, target: str, *, types: Sequence[str] = (), fresh: bool = False) -> list[BacklinkRow]:
     """Return the edges into a target: (source slug, type, snippet, line, mtime ns, path, retired by, how)."""
+    check_types(types)
     name = resolve(context, target)
     return context.index.find(lambda connection: query.backlinks(connection, name, types), fresh=fresh)
 
@@ -36,6 +38,7 @@ def links(
     context: Context, slug: str, *, types: Sequence[str] = (), fresh: bool = False
 ) -> list[tuple[str, str, str, int, int]]:
     """Return the edges out of a record: (type, target, snippet, line, 1 when the target exists)."""
+    check_types(types)
     name = resolve(context, slug)
     return context.index.find(lambda connection: query.links(connection, name, types), fresh=fresh)
 
@@ -48,7 +51,12 @@ def unresolved(
 
 
 def entities(context: Context, namespace: str = "", *, top: int = 20, fresh: bool = False) -> list[tuple[str, int]]:
-    """Return (entity, number of records that mention it), most mentioned first."""
+    """Return (entity, number of records that mention it), most mentioned first. Raises UsageError for an unknown namespace."""
+    if namespace and namespace not in NAMESPACES:
+        raise UsageError(
+            say("Unknown namespace {namespace!r}.", namespace=namespace),
+            hint=say("Choose one of {choices}.", choices=NAMESPACES),
+        )
     return context.index.find(lambda connection: query.entities(connection, namespace, top), fresh=fresh)
 
 
@@ -62,6 +70,7 @@ def graph(
     fresh: bool = False,
 ) -> Walk:
     """Walk the graph from a target; `direction` is out, in or both. Raises UsageError."""
+    check_types(types)
     start = resolve(context, target)
     if direction not in DIRECTIONS:
         raise UsageError(
@@ -78,3 +87,16 @@ def graph(
         )
 
     return context.index.read(explore, fresh=fresh)
+
+
+def check_types(types: Sequence[str]) -> None:
+    """Raise UsageError for an unknown type of edge."""
+    if not types:
+        return
+    from oracle.domain.links.links import EDGE_TYPES
+
+    for name in types:
+        if name not in EDGE_TYPES:
+            raise UsageError(
+                say("Unknown edge type {name!r}.", name=name), hint=say("Choose of {choices}.", choices=EDGE_TYPES)
+            )

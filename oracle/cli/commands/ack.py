@@ -33,10 +33,11 @@ def acknowledge(
     target: Annotated[str, option("--to SEAT", "The seat that has read it.", completion.members)],
 ) -> None:
     """Acknowledge what a seat completed."""
-    from oracle.app.delivery.acknowledge import acknowledge as acknowledge_
+    from oracle.app.delivery import acknowledge, resume
 
-    with call.oracle() as oracle:
-        done = acknowledge_(oracle, project, task_id, source=source, target=target)
+    with call.context() as context:
+        resume.before(context)
+        done = acknowledge.acknowledge(context, project, task_id, source=source, target=target)
     document = {"task_id": task_id, "line": done.line, "receipt_path": done.receipt_path, "is_new": done.is_new}
     call.answer(document, done.line)
     if not done.is_new:
@@ -57,8 +58,8 @@ def check(
     """Look for the four signs that a dispatch was acknowledged."""
     from oracle.app.delivery import ack_signs
 
-    with call.oracle() as oracle:
-        found = ack_signs.check(oracle, project, task_id, target=target, remote=remote, branch=branch, fetch=fetch)
+    with call.context() as context:
+        found = ack_signs.check(context, project, task_id, target=target, remote=remote, branch=branch, fetch=fetch)
     print_signs(call, found, task_id)
 
 

@@ -15,7 +15,7 @@ from oracle.wording import Sentence, joined, say, say_many
 if TYPE_CHECKING:
     from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply, Synthesis
     from oracle.app.codebase.stale_names import Checked
-    from oracle.app.context import Context, Root
+    from oracle.app.context import Context
 
 app = single()
 
@@ -37,8 +37,6 @@ def ask(
     secrets: Secrets = "refuse",
 ) -> None:
     """Answer from disk at once, or ask a seat."""
-    from oracle.app.delivery.dispatch import dispatch
-
     text = read_body(None, None, "-") if question == "-" else question
     if now:
         if source or task_id or reply_to or target != "memory":
@@ -52,6 +50,7 @@ def ask(
         raise UsageError(
             say("--seat and --no-synthesis belong to --now."), hint=say("The seat that is asked is --target.")
         )
+    from oracle.app.delivery import dispatch, resume
     from oracle.app.delivery.order import QUERY, Order
 
     order = Order(
@@ -61,8 +60,9 @@ def ask(
         notifies=not no_notify,
         secrets=secrets,
     )
-    with call.oracle() as oracle:
-        made = dispatch(oracle, order)
+    with call.context() as context:
+        resume.before(context, notifies=order.notifies)
+        made = dispatch.dispatch(context, order)
     call.answer(made.as_json(), made.name.task_id)
     call.note(say("receipt: {receipt_path}", receipt_path=made.receipt_path))
     note_wake_up(call, made.wake_up)
@@ -80,15 +80,13 @@ def _require_ends(project: str, source: str) -> None:
 
 def _answer_now(call: Call, question: str, *, project: str, seat: str, in_prose: bool) -> None:
     """Answer from disk and print it. Raises NotInMemory or NotInFederation where there is no answer; JSON holds the reply."""
-    from oracle.app.answers.answer import answer
-    from oracle.app.answers.synthesis import synthesise
-    from oracle.app.records import succession
+    from oracle.app.answers import answer, synthesis
 
-    with call.oracle() as oracle:
-        reply = answer(oracle, question, project=project, seat=seat)
-        reply = synthesise(oracle, reply) if in_prose else reply
-        absence = _absence(oracle, project, seat) if reply.status == NotInFederation.code else ""
-        standing, root = succession.standing(oracle) if call.as_json else {}, oracle.root
+    with call.context() as context:
+        reply = answer.answer(context, question, project=project, seat=seat)
+        reply = synthesis.synthesise(context, reply) if in_prose else reply
+        absence = _absence(context, project, seat) if reply.status == NotInFederation.code else ""
+        standing = call.standing_of(context)
     document = {**reply.as_json(), **standing}
     if reply.status != "answered":
         call.beside_error = document
@@ -96,7 +94,7 @@ def _answer_now(call: Call, question: str, *, project: str, seat: str, in_prose:
     if call.as_json:
         call.print_json(document)
         return
-    write_out("\n".join(_paragraphs(reply, root)))
+    write_out("\n".join(_paragraphs(reply, context)))
     for item in reply.replaced:
         call.note(_not_quoted(item))
 
@@ -109,12 +107,12 @@ def _not_quoted(item: Replaced) -> Sentence:
     return say("not quoted: {slug} is {status} by {by}", slug=slug, status=status, by=by)
 
 
-def _absence(oracle: Context, project: str, seat: str) -> str:
+def _absence(context: Context, project: str, seat: str) -> str:
     """Return what a person may do who named a project or a seat that has no folder, "" when both have one by now."""
     from oracle.app.records import listing
 
     try:
-        listing.require_present(oracle, listing.check_filters({"project": project, "seat": seat}))
+        listing.require_present(context, listing.check_filters({"project": project, "seat": seat}))
     except NotInFederation as error:
         return error.hint
     return ""
@@ -134,12 +132,16 @@ def _near(item: Near) -> str:
     return f"{item.record.path}:{item.lines[0]}-{item.lines[1]} ({item.record.title})"
 
 
-def _paragraphs(reply: Reply, root: Root) -> list[str]:
+def _paragraphs(reply: Reply, context: Context) -> list[str]:
     prose = []
     if reply.synthesis is not None and reply.synthesis.text:
         head = emphasise(visible(_made_by(reply.synthesis)))
         prose = [f"{head}\n{indented(reply.synthesis.text)}\n"]
-    return [*prose, *map(_fact, reply.facts), *(_claim(item, root.join(item.quote.path)) for item in reply.claims)]
+    return [
+        *prose,
+        *map(_fact, reply.facts),
+        *(_claim(item, context.root.join(item.quote.path)) for item in reply.claims),
+    ]
 
 
 def _made_by(synthesis: Synthesis) -> Sentence:

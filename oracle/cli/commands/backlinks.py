@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.cli.listing import chain_json, check_types, replaced_by
+from oracle.cli.listing import chain_json, replaced_by
 from oracle.cli.options import Fresh, Full, Target, Types, single
 from oracle.cli.output import Table
 from oracle.cli.session import Call
@@ -21,18 +21,17 @@ app = single()
 @app.add(example="oracle backlinks HARBOR-5 --type related-task")
 def backlinks(call: Call, target: Target, *, types: Types = None, full: Full = False, fresh: Fresh = False) -> None:
     """List which records mention a record or an entity."""
-    print_backlinks(call, target, check_types(types), is_full=full, fresh=fresh)
+    print_backlinks(call, target, types or (), is_full=full, fresh=fresh)
 
 
 def print_backlinks(call: Call, target: str, types: Sequence[str], *, is_full: bool, fresh: bool) -> None:
     """Print which records mention a target. Raises NotInMemory when there is no such target."""
-    from oracle.app.records import graph, succession
-    from oracle.app.records.naming import find
+    from oracle.app.records import graph, naming, succession
 
-    with call.oracle("backlinks") as oracle:
-        name = find(oracle, target, fresh=fresh)
-        rows = graph.backlinks(oracle, name, types=types)
-        chains = succession.chains(oracle, [source for source, *_ in rows])
+    with call.context("backlinks") as context:
+        name = naming.find(context, target, fresh=fresh)
+        rows = graph.backlinks(context, name, types=types)
+        chains = succession.chains(context, (source for source, *_ in rows))
     marks = [_STATUSES.get(how, "superseded") for *_, how in rows]
     edges = [
         {

@@ -46,9 +46,9 @@ def check(
                 say("Unknown check {name!r}.", name=name), hint=say("Choose of {choices}.", choices=list(CHECKS))
             )
     found: dict[str, Found] = {}
-    with call.oracle(names[0] if len(names) == 1 else "checks") as oracle:
+    with call.context(names[0] if len(names) == 1 else "checks") as context:
         for name in dict.fromkeys(names):
-            found[name] = CHECKS[name](call, oracle, project, fresh)
+            found[name] = CHECKS[name](call, context, project, fresh)
     if call.as_json:
         call.print_json({**{name: document for name, (document, *_) in found.items()}, **call.standing})
         return
@@ -60,25 +60,23 @@ def check(
             call.note(note)
 
 
-def _orphans(call: Call, oracle: Context, project: str, fresh: bool) -> Found:
+def _orphans(call: Call, context: Context, project: str, fresh: bool) -> Found:
     """Find records without links to or from others, newest first."""
-    from oracle.app.records.listing import list_orphans
+    from oracle.app.records import listing
 
-    records = with_chains(oracle, list_orphans(oracle, project, fresh=fresh)[::-1])
+    records = with_chains(context, listing.list_orphans(context, project, fresh=fresh)[::-1])
     note = "" if records else say("no record stands alone")
     return [record_json(*item) for item in records], records_table(records), note
 
 
-def _unresolved(call: Call, oracle: Context, project: str, fresh: bool) -> Found:
+def _unresolved(call: Call, context: Context, project: str, fresh: bool) -> Found:
     """Find links to records that do not exist."""
-    from oracle.app.records import naming
-    from oracle.app.records.graph import unresolved
-    from oracle.app.records.listing import list_records
+    from oracle.app.records import graph, listing, naming
 
-    rows = unresolved(oracle, project, fresh=fresh)
+    rows = graph.unresolved(context, project, fresh=fresh)
     if not rows and project:
-        list_records(oracle, {"project": project}, limit=1)  # raises when there is no such project
-    titled = naming.titled(oracle, [ref for _, _, _, ref, _, _ in rows])
+        listing.list_records(context, {"project": project}, limit=1)  # raises when there is no such project
+    titled = naming.titled(context, (ref for _, _, _, ref, _, _ in rows))
     names = ("from", "path", "type", "ref", "line", "to", "titled")
     found = [dict(zip(names, (*row, titled.get(row[3]) or None), strict=True)) for row in rows]
     cells = [(slug, str(line), kind, ref, to, titled.get(ref, "")) for slug, _, kind, ref, line, to in rows]
@@ -87,11 +85,11 @@ def _unresolved(call: Call, oracle: Context, project: str, fresh: bool) -> Found
     return found, Table(headings, cells, stacked=(0, 4, 3, 5), names=(0, 4, 5)), note
 
 
-def _stale(call: Call, oracle: Context, project: str, fresh: bool) -> Found:
+def _stale(call: Call, context: Context, project: str, fresh: bool) -> Found:
     """Find records that name what their repository no longer has."""
-    from oracle.app.codebase.stale_names import stale
+    from oracle.app.codebase import stale_names
 
-    found = stale(oracle, project, fresh=fresh)
+    found = stale_names.stale(context, project, fresh=fresh)
     if missing := [name for name, path in found.repositories if not path]:
         call.warn(
             say(
@@ -115,11 +113,11 @@ def _stale(call: Call, oracle: Context, project: str, fresh: bool) -> Found:
     return found.as_json(), Table(headings, rows, stacked=(3, 0, 5), names=(0,)), note
 
 
-def _review(call: Call, oracle: Context, project: str, fresh: bool) -> Found:
+def _review(call: Call, context: Context, project: str, fresh: bool) -> Found:
     """Find records between which people should decide."""
-    from oracle.app.records.review import review
+    from oracle.app.records import review
 
-    found = review(oracle, project, fresh=fresh)
+    found = review.review(context, project, fresh=fresh)
     rows = [
         (
             *(item.sort.value, item.record.slug, item.other.slug),

@@ -19,6 +19,6 @@ def get(call: Call, key: Annotated[str, argument("KEY", "The setting, as in root
     """Print a setting, or the Root and what chose it."""
     if key != "root":
         raise NotFound(say("Unknown setting {key!r}.", key=key), hint=say("There are {known}.", known=["root"]))
-    with call.oracle() as oracle:
-        path = oracle.root.path
+    with call.context() as context:
+        path = context.root.path
     call.answer({"root": path, "exists": os.path.isdir(path)}, path)  # noqa: PTH112 -- pathlib is not worth its import

@@ -14,7 +14,7 @@ from oracle.cli.session import Call
 from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
-    from oracle.app.context import Root
+    from oracle.app.context import Context
 
 Hold = Annotated[bool, option("--hold", "Keep questions open that nobody answers.")]
 
@@ -27,7 +27,7 @@ def start(call: Call, *, hold: Hold = False) -> None:
     from oracle.daemon import control
 
     with call.waiting:
-        pid = control.start(_root(call), hold=hold)
+        pid = control.start(_opened(call).root, hold=hold)
     call.answer({"pid": pid}, say("serving as process {pid}", pid=pid))
 
 
@@ -37,7 +37,7 @@ def stop(call: Call) -> None:
     from oracle.daemon import control
 
     with call.waiting:
-        pid = control.stop(_root(call))
+        pid = control.stop(_opened(call).root)
     told = say("stopped process {pid}", pid=pid) if pid else say("no daemon was running")
     call.answer({"stopped": bool(pid), "pid": pid or None}, told)
 
@@ -47,7 +47,7 @@ def status(call: Call) -> None:
     """Tell how the daemon is; exit 1 when none runs."""
     from oracle.daemon import control
 
-    found = control.status(_root(call))
+    found = control.status(_opened(call).root)
     call.answer(found, Table(say_each("what", "value"), _told(found)) if found["running"] else say("not running"))
     if not found["running"]:
         raise typer.Exit(1)
@@ -58,7 +58,7 @@ def logs(call: Call, *, lines: Annotated[int, option("--lines N", "The last N li
     """Print the last lines of the daemon's log."""
     from oracle.daemon import control
 
-    found = control.logs(_root(call), lines)
+    found = control.logs(_opened(call).root, lines)
     told = ["  ".join(str(entry.get(key, "")) for key in ("ts", "level", "message")) for entry in found]
     call.answer({"lines": found}, told)
 
@@ -74,7 +74,7 @@ def run(
     from oracle.daemon.__main__ import echo
     from oracle.daemon.serve import Daemon
 
-    daemon = Daemon(_root(call), hold=hold)
+    daemon = Daemon(_opened(call).root, hold=hold)
     daemon.log.addHandler(echo(logging.WARNING if once else logging.INFO))
     if not once:
         daemon.run()
@@ -98,7 +98,7 @@ def install(
     """Write a systemd unit or a launchd plist for the daemon."""
     from oracle.daemon import service
 
-    made = service.unit(_root(call), hold=hold, manager=manager or service.own_manager(), environ=os.environ)
+    made = service.unit(_opened(call).root, hold=hold, manager=manager or service.own_manager(), environ=os.environ)
     changed = False if dry_run else service.install(made)
     if call.as_json:
         call.print_json({"path": made.path, "changed": changed, "unit": made.text, "enable": made.enable})
@@ -116,19 +116,19 @@ def metrics(call: Call) -> None:
     from oracle.daemon import control
     from oracle.daemon.metrics import render
 
-    found = control.status(_root(call))
+    found = control.status(_opened(call).root)
     if call.as_json:
         call.print_json(found)
     else:
         write_out(render(found))
 
 
-def _root(call: Call) -> Root:
+def _opened(call: Call) -> Context:
     from oracle.app.context import Context
 
-    root = Context.open(call.memory_dir).root
-    root.require()
-    return root
+    context = Context.open(call.memory_dir)
+    context.root.require()
+    return context
 
 
 def _counted(numbers: dict[str, object], key: str) -> dict[str, object]:

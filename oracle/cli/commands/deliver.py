@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
+from oracle.cli.arguments import read_input
 from oracle.cli.options import NoNotify, OfProject, Secrets, WriterSeat, option, single
 from oracle.cli.session import Call, note_wake_up
 from oracle.errors import UsageError
@@ -33,10 +34,9 @@ def deliver(
     seat: WriterSeat = "memory",
 ) -> None:
     """Deliver an answer, exactly once."""
-    from oracle.app.delivery.deliver import Delivery
-    from oracle.app.delivery.deliver import deliver as deliver_
+    from oracle.app.delivery import deliver, resume
 
-    delivery = Delivery(
+    delivery = deliver.Delivery(
         project,
         task_id,
         target,
@@ -48,8 +48,9 @@ def deliver(
         notifies=not no_notify,
         secrets=secrets,
     )
-    with call.oracle() as oracle:
-        done = deliver_(oracle, delivery)
+    with call.context() as context:
+        resume.before(context, notifies=delivery.notifies)
+        done = deliver.deliver(context, delivery)
     _print_delivered(call, done)
 
 
@@ -59,9 +60,8 @@ def _response(inline: str | None, file: str | None) -> dict[str, object]:
             say("One response is needed."), hint=say("Give --response-inline or --response-file, not both.")
         )
     from oracle.domain.records.responses import parse_response
-    from oracle.store.disk import input_file
 
-    content = parse_response(input_file.read(file, "--response-file") if file is not None else str(inline))
+    content = parse_response(read_input(file, "--response-file") if file is not None else str(inline))
     if not isinstance(content, dict):
         raise UsageError(
             say("The response is not a JSON object."), hint=say('Give an object, as in {{"answer": "…"}}.')

@@ -27,12 +27,11 @@ def doctor(
     brief: Annotated[bool, option("--brief", "Print only what is wrong, and the last line.")] = False,
 ) -> None:
     """Check the Root; exit 1 when something is wrong."""
-    from oracle.app.doctor import examine
-    from oracle.app.doctor import repair as repair_
+    from oracle.app import doctor
 
-    with call.oracle() as oracle:
-        repaired = repair_(oracle) if repair else []
-        checks = examine(oracle)
+    with call.context() as context:
+        repaired = doctor.repair(context) if repair else []
+        checks = doctor.examine(context)
     wrong = [check for check in checks if not check.ok]
     if call.as_json:
         call.print_json({"ok": not wrong, "checks": [check.as_json() for check in checks], "repaired": repaired})

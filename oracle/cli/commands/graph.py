@@ -9,7 +9,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from oracle.cli.listing import chain_json, check_types, replaced_by
+from oracle.cli.listing import chain_json, replaced_by
 from oracle.cli.options import Fresh, Full, Target, Types, option, single
 from oracle.cli.output import is_terminal, shorten, visible, wrap, write_out
 from oracle.cli.session import Call
@@ -45,19 +45,16 @@ def graph(
     fresh: Fresh = False,
 ) -> None:
     """Walk the graph from a record or an entity."""
-    from oracle.app.records import succession
-    from oracle.app.records.graph import graph as graph_
-    from oracle.app.records.naming import find
+    from oracle.app.records import graph, naming, succession
 
-    wanted = check_types(types)
     call.as_json = call.as_json or form == "json"
     if form not in ("json", *FORMS):
         raise UsageError(say("Unknown format {form!r}.", form=form), hint=say("Choose text, json, mermaid or dot."))
-    with call.oracle("edges") as oracle:
-        name = find(oracle, target, fresh=fresh)
+    with call.context("edges") as context:
+        name = naming.find(context, target, fresh=fresh)
         direction = direction or ("in" if name.startswith("entity:") else "out")  # nothing leads out of an entity
-        walk = graph_(oracle, name, depth=depth, direction=direction, types=wanted)
-        chains, marks = succession.chains(oracle, walk.nodes), succession.marks(oracle, walk.nodes)
+        walk = graph.graph(context, name, depth=depth, direction=direction, types=types or ())
+        chains, marks = succession.chains(context, walk.nodes), succession.marks(context, walk.nodes)
     if call.as_json:
         call.print_json({**as_json(walk, chains, marks), **call.standing})
     elif form == "text" and is_terminal(sys.stdout):

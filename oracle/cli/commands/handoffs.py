@@ -28,10 +28,10 @@ def list_handoffs(
     """List handoffs, the one that changed last at the end."""
     from oracle.app.delivery import handoffs, resume
 
-    with call.oracle() as oracle:
-        oracle.root.require()
-        resume.before(oracle)
-        found = handoffs.list_all(oracle, project=project, state=state)
+    with call.context() as context:
+        context.root.require()
+        resume.before(context)
+        found = handoffs.list_all(context, project=project, state=state)
     if not found.items:
         call.note(say("there are no handoffs"))
     for sentence in found.problems:
@@ -50,9 +50,9 @@ def show(call: Call, task_id: TaskId, *, project: Project = "") -> None:
     """Tell the story of one task: its files, answer and events."""
     from oracle.app.delivery import handoffs, resume
 
-    with call.oracle() as oracle:
-        resume.before(oracle)
-        story = handoffs.tell(oracle, task_id, project=project)
+    with call.context() as context:
+        resume.before(context)
+        story = handoffs.tell(context, task_id, project=project)
     call.answer(story.as_json(), _tell(story))
 
 

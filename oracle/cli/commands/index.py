@@ -18,10 +18,10 @@ app = group("Look after the index: status, reconcile, embed.", example="oracle i
 @app.add("status", example="oracle index status --fresh")
 def status(call: Call, *, fresh: Fresh = False) -> None:
     """Count what the Root holds, and say how fresh the index is."""
-    from oracle.app.overview.status import status as status_
+    from oracle.app.overview import status
 
-    with call.oracle() as oracle:
-        counts: dict[str, Any] = status_(oracle, fresh=fresh)
+    with call.context() as context:
+        counts: dict[str, Any] = status.status(context, fresh=fresh)
     if call.as_json:
         call.print_json(counts)
         return
@@ -77,11 +77,11 @@ def reconcile(
             )
         _check(call)
         return
-    with call.oracle() as oracle:
+    with call.context() as context:
         report = root.reconcile(
-            oracle, full=full, rebuild=rebuild, accept_removals=accept_removals, progress=call.waiting.report
+            context, full=full, rebuild=rebuild, accept_removals=accept_removals, progress=call.waiting.report
         )
-        published = publish_all(oracle) if publish else []
+        published = publish_all(context) if publish else []
     counts = {"taken": report.taken, "dropped": report.dropped, "printed": report.printed}
     done = say("{taken} taken, {dropped} dropped, {printed} projections looked at", **counts)
     done = say("{done}; the index was rebuilt", done=done) if report.rebuilt else done
@@ -92,8 +92,8 @@ def reconcile(
 def _check(call: Call) -> None:
     from oracle.app import root
 
-    with call.oracle() as oracle:
-        differences = root.check(oracle)
+    with call.context() as context:
+        differences = root.check(context)
     document = {"differences": [{"what": what, "path": path} for what, path in differences]}
     call.answer(document, Table(say_each("what", "path"), differences))
     if differences:
@@ -113,8 +113,8 @@ def embed(
     """Make the vectors that a search by meaning needs."""
     from oracle.app.search import embedding
 
-    with call.oracle() as oracle:
-        done = embedding.embed(oracle, project, seconds=seconds, progress=call.waiting.report)
+    with call.context() as context:
+        done = embedding.embed(context, project, seconds=seconds, progress=call.waiting.report)
     rows = [
         (
             *(one.model, str(one.made), say("{whole} of {records}", whole=one.whole, records=done.records)),

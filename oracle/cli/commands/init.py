@@ -14,8 +14,8 @@ def init(call: Call) -> None:
     """Create the Root if it does not exist."""
     from oracle.app import root
 
-    with call.oracle() as oracle:
-        is_new = root.init(oracle)
-        path = oracle.root.path
+    with call.context() as context:
+        is_new = root.init(context)
+        path = context.root.path
     told = say("Created the Root {path}", path=path) if is_new else say("The Root exists already: {path}", path=path)
     call.answer({"root": path, "made": is_new}, told)

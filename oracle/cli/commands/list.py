@@ -49,11 +49,11 @@ def list_records(
         return
     if namespace or top:
         raise UsageError(say("--namespace and --top belong to --entities."), hint=say("Add --entities."))
-    with call.oracle("records") as oracle:
-        found = listing.list_records(oracle, filters, limit=limit, newest_first=True, fresh=fresh)
+    with call.context("records") as context:
+        found = listing.list_records(context, filters, limit=limit, newest_first=True, fresh=fresh)
         if not found:
-            raise _none(filters, oracle.root.path, known_words(oracle, filters))
-        records = with_chains(oracle, found[::-1] if timeline else found)
+            raise _none(filters, context.root.path, known_words(context, filters))
+        records = with_chains(context, found[::-1] if timeline else found)
     document = {"records": [record_json(*item) for item in records], **call.standing}
     if not timeline:
         call.answer(document, records_table(records, is_full=full))
@@ -83,15 +83,9 @@ def _none(filters: Filters, root: str, known: str) -> NotInMemory:
 
 def _list_entities(call: Call, namespace: str, top: int, *, fresh: bool) -> None:
     from oracle.app.records import graph
-    from oracle.domain.names.slugs import NAMESPACES
 
-    if namespace and namespace not in NAMESPACES:
-        raise UsageError(
-            say("Unknown namespace {namespace!r}.", namespace=namespace),
-            hint=say("Choose one of {choices}.", choices=NAMESPACES),
-        )
-    with call.oracle("entities") as oracle:
-        rows = graph.entities(oracle, namespace, top=top, fresh=fresh)
+    with call.context("entities") as context:
+        rows = graph.entities(context, namespace, top=top, fresh=fresh)
         if not rows:
             absent = say("not_in_memory_db: no record mentions any entity.")
             if namespace:

@@ -29,13 +29,13 @@ def log(
     limit: Annotated[int, option("--limit N", "The last N events; 0 is all.", min=0)] = 20,
 ) -> None:
     """Print what happened, the newest last."""
-    from oracle.app.journal import events
+    from oracle.app import journal
 
     if follow:
         _follow(call, project, task, limit)
-    with call.oracle() as oracle:
-        oracle.root.require()
-        found = events(oracle, project=project, task=task, limit=limit)
+    with call.context() as context:
+        context.root.require()
+        found = journal.events(context, project=project, task=task, limit=limit)
 
     if not found:
         call.note(say("no event matches"))
@@ -50,9 +50,9 @@ def _follow(call: Call, project: str, task: str, limit: int) -> None:
     from oracle.app import journal
     from oracle.app.context import Context
 
-    with Context.open(call.memory_dir, warn=call.warn) as oracle:
-        oracle.root.require()
-        for event in journal.follow(oracle, project=project, task=task, limit=limit):
+    with Context.open(call.memory_dir, warn=call.warn) as context:
+        context.root.require()
+        for event in journal.follow(context, project=project, task=task, limit=limit):
             write_out(_line(event, call))
 
 

@@ -29,31 +29,29 @@ def mcp(
     project: Annotated[str, option("--project P", "The only project to write in.", completion.projects)] = "",
 ) -> None:
     """Serve these operations to an agent as MCP tools."""
-    from oracle.process import take_streams
+    from oracle.mcp import wire
 
     if not http and port is not None:
         raise UsageError(say("--port belongs to --http."), hint=say("Add --http, or leave --port out."))
-    streams = None if http else take_streams()
+    streams = None if http else wire.take()
     from oracle.app.context import Context
     from oracle.mcp import serving
     from oracle.mcp.binding import Binding
 
-    oracle = Context.open(call.memory_dir)
-    binding = Binding(oracle.root.path, seat, project)
+    context = Context.open(call.memory_dir)
+    binding = Binding(context.root.path, seat, project)
     binding.check()
-    for sentence in binding.warnings(oracle):
+    for sentence in binding.doubts(context):
         call.warn(sentence)
     if streams is not None:
         serving.serve_stdio(binding, streams)
         return
-    from oracle.store.daemon import mcp_token
-
-    token, stop = mcp_token.find_or_make(oracle.root), serving.StopSignal()
+    (token, kept), ending = serving.find_token(context), serving.Ending()
     with serving.listen(PORT if port is None else port) as door:
-        url, kept = serving.address(door), mcp_token.path_of(oracle.root)
+        url = serving.address(door)
         if call.as_json:
             call.print_json({"url": url, "token_file": kept})
         else:
             print_line(url)
             call.note(say("the bearer token is in {kept}", kept=kept))
-        serving.serve_http(binding, door, token, stop=stop)
+        serving.serve_http(binding, door, token, ending=ending)

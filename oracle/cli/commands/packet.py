@@ -29,8 +29,7 @@ def packet(
     question: Annotated[Texts, option("--question T", "What is still open; repeatable.")] = None,
 ) -> None:
     """Choose the few memories that a role needs next."""
-    from oracle.app.memories.packets import route
-    from oracle.app.records import succession
+    from oracle.app.memories import packets
     from oracle.domain.records.packets import Request
 
     request = Request(
@@ -43,9 +42,9 @@ def packet(
         failures=tuple(failure or ()),
         questions=tuple(question or ()),
     )
-    with call.oracle() as oracle:
-        routed = route(oracle, request)
-        standing = succession.standing(oracle) if call.as_json else {}
+    with call.context() as context:
+        routed = packets.route(context, request)
+        standing = call.standing_of(context)
     rows = [(name, item.text, item.id) for name, items in routed.packet.sections.items() for item in items]
     if not rows:
         call.note(say("nothing is remembered that helps here"))

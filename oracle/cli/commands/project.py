@@ -22,10 +22,10 @@ def list_projects(
     call: Call, *, everything: Annotated[bool, option("--all", "Also archived projects.")] = False
 ) -> None:
     """List the projects that are registered or have a profile."""
-    from oracle.app.scans.projects import list_all
+    from oracle.app.scans import projects
 
-    with call.oracle() as oracle:
-        found = list_all(oracle, with_archived=everything)
+    with call.context() as context:
+        found = projects.list_all(context, with_archived=everything)
     rows = [(item.name, item.status, joined(", ", item.seats), item.place) for item in found]
     table = Table(say_each("project", "status", "seats", "repository"), rows, stacked=(2, 3))
     call.answer({"projects": [item.as_json() for item in found]}, table)
@@ -36,10 +36,10 @@ def list_projects(
 @app.add("show", example="oracle project show shop")
 def show(call: Call, name: Name) -> None:
     """Print what is known of a project: its entry and its profile."""
-    from oracle.app.scans.projects import find
+    from oracle.app.scans import projects
 
-    with call.oracle() as oracle:
-        found = find(oracle, name)
+    with call.context() as context:
+        found = projects.find(context, name)
     rows = [(key, _told(item)) for key, item in found.as_json().items()]
     call.answer(found.as_json(), Table(say_each("what", "value"), rows))
 
@@ -67,8 +67,8 @@ def add(
         "template_name": template,
         "tmux_name": session,
     }
-    with call.oracle() as oracle:
-        found = projects.add(oracle, name, stated)
+    with call.context() as context:
+        found = projects.add(context, name, stated)
     call.answer(found.as_json(), Table(say_each("project", "outcome"), [(found.name, found.outcome)]))
 
 
@@ -77,8 +77,8 @@ def archive(call: Call, name: Name) -> None:
     """Say that a project is over; its records stay."""
     from oracle.app.scans import projects
 
-    with call.oracle() as oracle:
-        found = projects.archive(oracle, name)
+    with call.context() as context:
+        found = projects.archive(context, name)
     call.answer(found.as_json(), Table(say_each("project", "outcome"), [(found.name, found.outcome)]))
 
 
@@ -91,12 +91,12 @@ def init(
     repo: Annotated[str, option("--repo DIR", "The project's repository.")] = "",
 ) -> None:
     """Write a project's profile: its seats and places."""
-    from oracle.app.delivery.team import init_profile
+    from oracle.app.delivery import team
 
     names = [seat.strip() for seat in seats.split(",") if seat.strip()]
     repository = Path(repo).absolute()
-    with call.oracle() as oracle:
-        path = init_profile(oracle, name, names, repo_root=str(repository) if repo else "")
+    with call.context() as context:
+        path = team.init_profile(context, name, names, repo_root=str(repository) if repo else "")
     if repo and not repository.is_dir():
         call.warn(say("the repository {path} is no folder yet; the profile names it", path=repository))
     call.answer({"profile": path, "seats": names}, path)

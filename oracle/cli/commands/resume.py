@@ -12,10 +12,10 @@ app = single()
 @app.add(example="oracle resume")
 def resume(call: Call) -> None:
     """Finish interrupted deliveries and send pending wake-ups."""
-    from oracle.app.delivery.resume import resume as resume_
+    from oracle.app.delivery import resume
 
-    with call.oracle() as oracle:
-        found = resume_(oracle)
+    with call.context() as context:
+        found = resume.resume(context)
     call.answer(found.as_json(), found.done)
     for line in () if call.as_json else found.left:
         call.warn(line)

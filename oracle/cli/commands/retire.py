@@ -24,6 +24,6 @@ def retire(
     """Retire a record; its file is not changed."""
     from oracle.app.records import write
 
-    with call.oracle() as oracle:
-        written = write.retire(oracle, slug, reason, seat=seat, secrets=secrets, dry_run=dry_run)
+    with call.context() as context:
+        written = write.retire(context, slug, reason, seat=seat, secrets=secrets, dry_run=dry_run)
     print_written(call, written)

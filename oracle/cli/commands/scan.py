@@ -27,11 +27,11 @@ def machine(
     with_values: Annotated[bool, option("--with-secret-values", "Keep the values of credentials in the Root.")] = False,
 ) -> None:
     """Scan this machine; exit 1 when a scanner failed."""
-    from oracle.app.scans.machine import scan
+    from oracle.app.scans import machine
 
     names = [name.strip() for name in only.split(",") if name.strip()]
-    with call.oracle() as oracle:
-        done = scan(oracle, names, network=network, with_values=with_values)
+    with call.context() as context:
+        done = machine.scan(context, names, network=network, with_values=with_values)
     rows = [(item.name, item.path, item.error) for item in done]
     table = Table(say_each("scanner", "file", "failed"), rows, stacked=(1,))
     call.answer({"scanners": {item.name: item.as_json() for item in done}}, table)
@@ -53,8 +53,8 @@ def project(
     from oracle.app.scans.project import scan_project
 
     path = str(Path(repo).expanduser().absolute()) if repo else ""
-    with call.oracle() as oracle:
-        found = scan_project(oracle, project, path, depth=depth, commit=commit, force=force)
+    with call.context() as context:
+        found = scan_project(context, project, path, depth=depth, commit=commit, force=force)
     kinds = {
         kind: {"path": found.paths[kind], "outcome": found.outcomes.get(kind, ""), "record": record}
         for kind, record in found.records.items()

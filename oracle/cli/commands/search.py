@@ -55,8 +55,8 @@ def search(
     fresh: Fresh = False,
 ) -> None:
     """Find passages by words, best first, retired ones last."""
+    from oracle.app.search import search
     from oracle.app.search.search import require_words
-    from oracle.app.search.search import search as search_
 
     words = " ".join(text or [])
     if stdin:
@@ -65,16 +65,16 @@ def search(
                 say("Words are given beside --stdin."), hint=say("Give them as lines of standard input, or alone.")
             )
         call.as_json = True
-        with call.oracle() as oracle:
-            _answer_lines(oracle, filters, explain=explain, limit=limit, strict=strict, lexical=lexical, fresh=fresh)
+        with call.context() as context:
+            _answer_lines(context, filters, explain=explain, limit=limit, strict=strict, lexical=lexical, fresh=fresh)
         return
     require_words(words)
-    with call.oracle("records") as oracle:
-        hits = search_(oracle, words, filters, limit=limit, fresh=fresh, strict=strict, lexical=lexical)
+    with call.context("records") as context:
+        hits = search.search(context, words, filters, limit=limit, fresh=fresh, strict=strict, lexical=lexical)
         if not hits:
-            hint = known_words(oracle, filters) or _way_out(oracle, words, filters)
+            hint = known_words(context, filters) or _way_out(context, words, filters)
             raise NotInMemory(say("not_in_memory_db: nothing is found for {words!r}.", words=_cut(words)), hint=hint)
-        root = oracle.root
+        root = context.root
     if hits[0].instead_of:
         call.warn(say("{instead_of} would come first, but no longer holds.", instead_of=hits[0].instead_of))
     if call.as_json:
@@ -83,37 +83,37 @@ def search(
         write_out("\n".join(_hit_text(hit, explain, root.join(hit.record.path)) for hit in hits))
 
 
-def _way_out(oracle: Context, words: str, filters: Mapping[str, str]) -> str:
+def _way_out(context: Context, words: str, filters: Mapping[str, str]) -> str:
     """Return where words stand that no text holds, else what else to try."""
-    from oracle.app.records.listing import list_records
+    from oracle.app.records import listing
 
-    if not list_records(oracle, {}, limit=1):
-        return say("The Root {path} holds no records: is it the one that you mean?", path=oracle.root.path)
-    found = _in_names(oracle, words, filters) or _in_facts(oracle, words, filters)
+    if not listing.list_records(context, {}, limit=1):
+        return say("The Root {path} holds no records: is it the one that you mean?", path=context.root.path)
+    found = _in_names(context, words, filters) or _in_facts(context, words, filters)
     return found or say("Try fewer words, or fewer filters.")
 
 
-def _in_names(oracle: Context, words: str, filters: Mapping[str, str]) -> str:
+def _in_names(context: Context, words: str, filters: Mapping[str, str]) -> str:
     """Return which records have the words in the name of their file alone, "" when none has."""
     from oracle.app.records.naming import find_with_words
 
-    named = find_with_words(oracle, words, filters)
+    named = find_with_words(context, words, filters)
     return say("It stands in the names of {names}.", names=named) if named else ""
 
 
-def _in_facts(oracle: Context, words: str, filters: Mapping[str, str]) -> str:
+def _in_facts(context: Context, words: str, filters: Mapping[str, str]) -> str:
     """Return how to see the facts in which the words stand, "" when they stand in none or records alone are asked for."""
     from oracle.app.search.federated import keys_of_facts
 
-    keys = [] if filters else keys_of_facts(oracle, words.strip())
+    keys = [] if filters else keys_of_facts(context, words.strip())
     return (
         say("It stands in facts: {commands}.", commands=[f"`oracle show {quote(key)}`" for key in keys]) if keys else ""
     )
 
 
-def _answer_lines(oracle: Context, filters: Mapping[str, str], *, explain: bool, **how: Unpack[_How]) -> None:
+def _answer_lines(context: Context, filters: Mapping[str, str], *, explain: bool, **how: Unpack[_How]) -> None:
     """Answer each line of standard input by one line, one that can't be answered by its error. Ends with 2 when none can be."""
-    from oracle.app.search.search import search as search_
+    from oracle.app.search import search
 
     asked_any = answered = False
     for number, raw in enumerate(sys.stdin.buffer, start=1):
@@ -125,7 +125,7 @@ def _answer_lines(oracle: Context, filters: Mapping[str, str], *, explain: bool,
             asked = _read_line(raw, number)
             if "id" in asked:
                 answer["id"] = asked["id"]
-            hits = search_(oracle, _query(asked, number), {**filters, **_project(asked, number)}, **how)
+            hits = search.search(context, _query(asked, number), {**filters, **_project(asked, number)}, **how)
             answer["hits"] = [{**hit.as_answer(), **_signals(hit, explain)} for hit in hits]
             if not hits:
                 answer["status"] = NotInMemory.code

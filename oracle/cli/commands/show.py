@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from oracle.cli import completion
 from oracle.cli.arguments import parse_lines, split_place
 from oracle.cli.commands.backlinks import print_backlinks
-from oracle.cli.listing import chain_json, check_types, replaced_by
+from oracle.cli.listing import chain_json, replaced_by
 from oracle.cli.options import Fresh, Full, Types, argument, option, single
 from oracle.cli.output import Table, visible_lines, write_out
 from oracle.cli.session import Call
@@ -40,20 +40,20 @@ def show(
     fresh: Fresh = False,
 ) -> None:
     """Print a record, an entity or a fact, read from disk now."""
-    from oracle.app.records.show import show as show_
+    from oracle.app.records import show
 
     if types and not links:
         raise UsageError(say("--type belongs to --links."), hint=say("Add --links."))
     if links:
-        _print_links(call, name, check_types(types), is_full=full, fresh=fresh)
+        _print_links(call, name, types or (), is_full=full, fresh=fresh)
         return
     if project or reveal:
         _print_fact(call, name, project, reveal=reveal)
         return
-    with call.oracle() as oracle:
-        target, span = _place(oracle, name, lines)
+    with call.context() as context:
+        target, span = _place(context, name, lines)
         is_record = bool(target) and not target.startswith("entity:")
-        shown = show_(oracle, target, first_line=span[0], last_line=span[1], fresh=fresh) if is_record else None
+        shown = show.show(context, target, first_line=span[0], last_line=span[1], fresh=fresh) if is_record else None
     if shown is not None:
         _print_record(call, shown)
     elif target:
@@ -62,18 +62,18 @@ def show(
         _print_fact(call, name, project, reveal=reveal)
 
 
-def _place(oracle: Context, text: str, lines: str | None) -> tuple[str, tuple[int, int]]:
+def _place(context: Context, text: str, lines: str | None) -> tuple[str, tuple[int, int]]:
     """Return the target that is meant, "" for a fact, and its lines, which may stand behind the name as in NAME:12-20."""
-    from oracle.app.overview.inventory import is_fact
-    from oracle.app.records.naming import find
+    from oracle.app.overview import inventory
+    from oracle.app.records import naming
 
     name, place = split_place(text)
     is_path = bool(place) and name.endswith((".md", ".json"))
     if not is_path:
         try:
-            return find(oracle, text), parse_lines(lines)
+            return naming.find(context, text), parse_lines(lines)
         except NotInMemory:
-            if is_fact(oracle, text):
+            if inventory.is_fact(context, text):
                 return "", (1, 0)
             if not place or name.startswith("entity"):
                 raise
@@ -82,7 +82,7 @@ def _place(oracle: Context, text: str, lines: str | None) -> tuple[str, tuple[in
             say("The lines are given twice, as {place} and as {lines}.", place=place, lines=lines),
             hint=say("Write `oracle show {name} --lines {lines}`.", name=name, lines=lines),
         )
-    return find(oracle, name), parse_lines(place)
+    return naming.find(context, name), parse_lines(place)
 
 
 def _print_record(call: Call, shown: Shown) -> None:
@@ -102,11 +102,11 @@ def _print_record(call: Call, shown: Shown) -> None:
 
 
 def _print_fact(call: Call, key: str, project: str, *, reveal: bool) -> None:
-    from oracle.app.overview.inventory import find_fact
+    from oracle.app.overview import inventory
     from oracle.app.scans import machine
 
-    with call.oracle() as oracle:
-        fact = machine.reveal(oracle, key, project) if reveal else find_fact(oracle, key, project)
+    with call.context() as context:
+        fact = machine.reveal(context, key, project) if reveal else inventory.find_fact(context, key, project)
     if fact.legacy:
         call.warn(say("{path} is of the old flat layout; machine/ wins once it has the file.", path=fact.path))
     if call.as_json:
@@ -117,13 +117,12 @@ def _print_fact(call: Call, key: str, project: str, *, reveal: bool) -> None:
 
 
 def _print_links(call: Call, text: str, types: Sequence[str], *, is_full: bool, fresh: bool) -> None:
-    from oracle.app.records import graph, succession
-    from oracle.app.records.show import show as show_
+    from oracle.app.records import graph, show, succession
 
-    with call.oracle("links") as oracle:
-        name = show_(oracle, text, last_line=1, fresh=fresh).record.slug
-        rows = graph.links(oracle, name, types=types)
-        chains = succession.chains(oracle, [target for _, target, *_ in rows])
+    with call.context("links") as context:
+        name = show.show(context, text, last_line=1, fresh=fresh).record.slug
+        rows = graph.links(context, name, types=types)
+        chains = succession.chains(context, (target for _, target, *_ in rows))
     edges = [
         {
             "from": name,

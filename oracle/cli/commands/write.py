@@ -49,7 +49,7 @@ def write(
     dry_run: DryRun = False,
 ) -> None:
     """Write a record and print its path."""
-    from oracle.app.records.write import write as write_
+    from oracle.app.records import write
     from oracle.domain.records.drafts import Draft
     from oracle.domain.records.evidence_args import parse_evidence
 
@@ -73,8 +73,8 @@ def write(
         extends=tuple(extends or ()),
         derived_from=tuple(derived_from or ()),
     )
-    with call.oracle() as oracle:
-        written = write_(oracle, draft, secrets=secrets, dry_run=dry_run)
+    with call.context() as context:
+        written = write.write(context, draft, secrets=secrets, dry_run=dry_run)
     print_written(call, written)
 
 

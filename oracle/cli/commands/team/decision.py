@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from oracle.cli import completion
+from oracle.cli.arguments import read_input
 from oracle.cli.options import NoNotify, OfProject, Project, argument, group, option
 from oracle.cli.session import Call, note_wake_up
 from oracle.wording import say
@@ -36,8 +37,8 @@ def send(
     from oracle.app.decisions import handover
 
     raw = _read(payload_file)
-    with call.oracle() as oracle:
-        sent = handover.send(oracle, raw, session=session, project=project, notifies=not no_notify)
+    with call.context() as context:
+        sent = handover.send(context, raw, session=session, project=project, notifies=not no_notify)
     ends = {"task": sent.name.task_id, "seat": sent.name.target}
     told = say("sent {task} to {seat}", **ends) if sent.is_new else say("already sent {task} to {seat}", **ends)
     call.answer(sent.as_json(), told)
@@ -59,8 +60,8 @@ def resolve(
     """Record what was decided."""
     from oracle.app.decisions import handover
 
-    with call.oracle() as oracle:
-        done = handover.resolve(oracle, project, decision_id, choice=choose, by=by, reason=reason)
+    with call.context() as context:
+        done = handover.resolve(context, project, decision_id, choice=choose, by=by, reason=reason)
     if not done.choice:
         call.answer(done.as_json(), say("{decision} waits: its default is to wait", decision=done.decision_id))
         return
@@ -70,6 +71,4 @@ def resolve(
 
 
 def _read(path: str) -> bytes:
-    from oracle.store.disk import input_file
-
-    return input_file.read(path, "--payload-file")
+    return read_input(path, "--payload-file")

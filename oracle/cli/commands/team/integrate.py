@@ -25,9 +25,9 @@ def integrate(
     """Recover a commit that passed outside the main line."""
     from oracle.app.teamwork import integration
 
-    with call.oracle() as oracle:
+    with call.context() as context:
         done = integration.integrate(
-            oracle, project, task_id, lane=lane, commit=commit, reason=reason, notifies=not no_notify
+            context, project, task_id, lane=lane, commit=commit, reason=reason, notifies=not no_notify
         )
     call.answer(done.as_json(), done.record)
     if done.repair:

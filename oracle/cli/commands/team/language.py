@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from oracle.cli.arguments import read_input
 from oracle.cli.options import argument, option, single
 from oracle.cli.session import Call
 from oracle.errors import NotFound, UsageError
@@ -48,6 +49,4 @@ def _typed(path: str) -> tuple[str, ...]:
 def _given(messages: list[str]) -> list[str]:
     if messages != ["-"]:
         return messages
-    from oracle.store.disk import input_file
-
-    return input_file.read("-", "--transcript").decode("utf-8", "replace").splitlines()
+    return read_input("-", "--transcript").decode("utf-8", "replace").splitlines()

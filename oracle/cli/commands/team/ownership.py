@@ -28,10 +28,10 @@ def ownership(
     seat: Annotated[str, option("--seat SEAT", "Who changed it.", completion.members, envvar="ORACLE_SEAT")] = "memory",
 ) -> None:
     """Check whether a seat may commit its changes; exit 5 if not."""
-    from oracle.app.codebase.ownership import check
+    from oracle.app.codebase import ownership
 
-    with call.oracle() as oracle:
-        found = check(oracle, repo, seat=seat, staged=staged)
+    with call.context() as context:
+        found = ownership.check(context, repo, seat=seat, staged=staged)
     wrong = [item for item in found if not item.is_allowed]
     headings = say_each("verdict", "path", "line", "what", "text")
     document = {"seat": seat, "ok": not wrong, "files": [item.as_json() for item in found]}

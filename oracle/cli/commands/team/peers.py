@@ -16,10 +16,10 @@ app = group("List what peers delivered, or record it.", example="oracle team pee
 @app.add("list", example="oracle team peers list --project shop")
 def list_deliveries(call: Call, *, project: OfProject) -> None:
     """List what peers delivered, and the records of it."""
-    from oracle.app.teamwork.peers import list_peers
+    from oracle.app.teamwork import peers
 
-    with call.oracle() as oracle:
-        found = list_peers(oracle, project)
+    with call.context() as context:
+        found = peers.list_peers(context, project)
     rows = [
         (item.delivery.peer, item.delivery.task_id, item.delivery.said("verdict"), item.record, item.delivery.folder)
         for item in found
@@ -40,8 +40,8 @@ def record(
     summary: Annotated[str, option("--summary TEXT", "What follows from it, in your own words.")] = "",
 ) -> None:
     """Write a finding that cites a peer's delivery."""
-    from oracle.app.teamwork.peers import synthesise
+    from oracle.app.teamwork import peers
 
-    with call.oracle() as oracle:
-        path = synthesise(oracle, project, peer, task_id=task_id, summary=summary)
+    with call.context() as context:
+        path = peers.synthesise(context, project, peer, task_id=task_id, summary=summary)
     call.answer({"record": path}, path)

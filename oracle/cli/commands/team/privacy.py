@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from oracle.cli.arguments import read_input
 from oracle.cli.options import option, single
 from oracle.cli.output import Table
 from oracle.cli.session import Call
@@ -31,8 +32,8 @@ def privacy(
     """Say what must not leave this machine; exit 1 if anything."""
     if [text is not None, bool(file), staged].count(True) != 1:
         raise UsageError(say("Nothing to check, or too much."), hint=say("Give one of --text, --file and --staged."))
-    with call.oracle() as oracle:
-        found = _look(oracle, text, file)
+    with call.context() as context:
+        found = _look(context, text, file)
     table = Table(say_each("rule", "sort", "place"), [(item.rule, item.sort, item.where) for item in found])
     call.answer({"clean": not found, "findings": [item.as_json() for item in found]}, table)
     if found:
@@ -40,13 +41,11 @@ def privacy(
     call.note(say("nothing was found"))
 
 
-def _look(oracle: Context, text: str | None, file: str) -> tuple[PrivacyFinding, ...]:
+def _look(context: Context, text: str | None, file: str) -> tuple[PrivacyFinding, ...]:
     from oracle.app.guard import privacy
 
     if text is not None:
-        from oracle.store.disk import input_file
-
         return privacy.check_text(
-            oracle, input_file.read("-", "--file").decode("utf-8", "replace") if text == "-" else text
+            context, read_input("-", "--file").decode("utf-8", "replace") if text == "-" else text
         )
-    return privacy.check_file(oracle, file) if file else privacy.check_staged(oracle, str(Path.cwd()))
+    return privacy.check_file(context, file) if file else privacy.check_staged(context, str(Path.cwd()))

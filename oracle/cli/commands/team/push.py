@@ -34,12 +34,12 @@ def send(
 ) -> None:
     """Tell the people of a project by Feishu."""
     from oracle.app.teamwork import push
-    from oracle.app.teamwork.push import Message, prepare
+    from oracle.app.teamwork.push import Message
 
     body = read_body(None, None, "-") if text == "-" else text
     message = Message(body, project, seat=seat, session=session, task_id=task_id, verdict=verdict)
-    with call.oracle() as oracle:
-        made = prepare(oracle, message) if dry_run else push.send(oracle, message)
+    with call.context() as context:
+        made = push.prepare(context, message) if dry_run else push.send(context, message)
     if call.as_json:
         call.print_json({"sent": not dry_run, "cut": made.is_cut, "text": made.text()})
     elif dry_run:
@@ -53,10 +53,11 @@ def send(
 @app.add("mentions", example="oracle team push mentions --project shop")
 def mentions(call: Call, *, project: Project = "") -> None:
     """Check whether the robot must be mentioned; exit 1 if not everywhere."""
-    from oracle.app.teamwork.mentions import ABSENT, OFF, check
+    from oracle.app.teamwork import mentions
+    from oracle.app.teamwork.mentions import ABSENT, OFF
 
-    with call.oracle() as oracle:
-        found = check(oracle, project)
+    with call.context() as context:
+        found = mentions.check(context, project)
     wrong = [item for item in found if item.state in (ABSENT, OFF)]
     rows = [(str(item.layer), item.state, item.place, item.detail) for item in found]
     document = {"ok": not wrong, "layers": [item.as_json() for item in found]}

@@ -22,10 +22,10 @@ def start(
     no_notify: NoNotify = False,
 ) -> None:
     """Begin a rehearsal: a workflow with a step for each seat."""
-    from oracle.app.teamwork.rehearsal import rehearse
+    from oracle.app.teamwork import rehearsal
 
-    with call.oracle() as oracle:
-        begun = rehearse(oracle, project, task_id=task_id, notifies=not no_notify)
+    with call.context() as context:
+        begun = rehearsal.rehearse(context, project, task_id=task_id, notifies=not no_notify)
     call.answer(begun.as_json(), begun.task_id)
     call.note(say("brief: {brief}", brief=begun.brief))
 
@@ -40,8 +40,8 @@ def verify(
     """Look whether every seat reported; exit 1 when one did not."""
     from oracle.app.teamwork import rehearsal
 
-    with call.oracle() as oracle:
-        name, found = rehearsal.verify(oracle, project, task_id=task_id)
+    with call.context() as context:
+        name, found = rehearsal.verify(context, project, task_id=task_id)
     if any(sign.held is False for sign in found):
         call.warn(say("the chain does not hold: dispatch no real task until it does"))
     print_signs(call, found, name)

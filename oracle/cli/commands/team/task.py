@@ -24,10 +24,10 @@ def create(
     ] = "brief-driven",
 ) -> None:
     """Create a task's workflow.md and STATUS.md."""
-    from oracle.app.teamwork.workflow import create_task
+    from oracle.app.teamwork import workflow
 
-    with call.oracle() as oracle:
-        folder, is_new = create_task(oracle, project, task_id, template=template)
+    with call.context() as context:
+        folder, is_new = workflow.create_task(context, project, task_id, template=template)
     call.answer({"task_id": task_id, "folder": folder, "made": is_new}, folder)
     if is_new:
         path = f"{folder}/workflow.md"
@@ -46,8 +46,8 @@ def list_pending(
     """List the steps that a role may begin now."""
     from oracle.app.teamwork import workflow
 
-    with call.oracle() as oracle:
-        found = workflow.list_pending(oracle, project, role)
+    with call.context() as context:
+        found = workflow.list_pending(context, project, role)
     document = {"steps": [{"task_id": task_id, "step": step} for task_id, step in found]}
     call.answer(document, Table(say_each("task", "step"), found))
     if not found:
@@ -64,10 +64,10 @@ def update_status(
     project: OfProject,
 ) -> None:
     """Change the status of a step, and wake whom it names."""
-    from oracle.app.teamwork.workflow import update_step
+    from oracle.app.teamwork import workflow
 
-    with call.oracle() as oracle:
-        done = update_step(oracle, project, task_id, step, status=status)
+    with call.context() as context:
+        done = workflow.update_step(context, project, task_id, step, status=status)
     if call.as_json:
         call.print_json(done.as_json())
         return
@@ -84,10 +84,10 @@ def auto_supersede(
     age_days: Annotated[float, option("--age-days N", "Older than N days.", min=0)] = 3.0,
 ) -> None:
     """Supersede old open tasks that nobody delivered."""
-    from oracle.app.teamwork.workflow import supersede_old
+    from oracle.app.teamwork import workflow
 
-    with call.oracle() as oracle:
-        found = supersede_old(oracle, project, days=age_days)
+    with call.context() as context:
+        found = workflow.supersede_old(context, project, days=age_days)
     document = {"superseded": [{"seat": seat, "task_id": task_id} for seat, task_id in found]}
     call.answer(document, Table(say_each("seat", "task"), found))
     call.note(say("{count} superseded", count=len(found)))

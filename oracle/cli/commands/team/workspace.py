@@ -22,10 +22,11 @@ def workspace(
     project: Project = "",
 ) -> None:
     """Name workspaces that are older than the repository."""
-    from oracle.app.teamwork.workspaces import STALE, check
+    from oracle.app.teamwork import workspaces
+    from oracle.app.teamwork.workspaces import STALE
 
-    with call.oracle() as oracle:
-        found = check(oracle, workspace=folder, project=project, repo=repo)
+    with call.context() as context:
+        found = workspaces.check(context, workspace=folder, project=project, repo=repo)
     told = [say("{stale} {page}", stale=STALE, page=item.page) for item in found]
     call.answer({"stale": [item.as_json() for item in found]}, told)
     if found:

@@ -10,7 +10,7 @@ from oracle.domain import timestamps
 from oracle.domain.values import value
 from oracle.errors import OracleError, RootUnusable
 from oracle.store.disk import files
-from oracle.store.root.layout import RECORD_TREES, name_root
+from oracle.store.root.layout import RECORD_TREES
 from oracle.wording import say
 
 TYPE_CHECKING = False
@@ -25,7 +25,6 @@ __all__ = [
     "check",
     "init",
     "links_out",
-    "name_root",
     "note_crash",
     "note_hook",
     "read_index_state",

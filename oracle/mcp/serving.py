@@ -19,11 +19,19 @@ if TYPE_CHECKING:
     import uvicorn
     from mcp.server.lowlevel import Server
 
+    from oracle.app.context import Context
     from oracle.mcp.tool_runner import ToolRunner
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
 _LAST_PORT = 65535
+
+
+def find_token(context: Context) -> tuple[str, str]:
+    """Return the bearer token of a Root, created if there is none, and the file that holds it."""
+    from oracle.store.daemon import mcp_token
+
+    return mcp_token.find_or_make(context.root), mcp_token.path_of(context.root)
 
 
 def serve_stdio(binding: Binding, streams: Streams) -> None:

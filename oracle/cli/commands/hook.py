@@ -26,7 +26,7 @@ def install(
     call: Call, *, workspace: Workspace = ".", settings_path: SettingsPath = "", dry_run: DryRun = False
 ) -> None:
     """Install the Stop hook."""
-    from oracle.app.root import name_root
+    from oracle.app.context import name_root
     from oracle.hook import settings
 
     command = settings.hook_command(settings.default_script(), root=name_root(call.memory_dir))

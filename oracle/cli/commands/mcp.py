@@ -29,11 +29,11 @@ def mcp(
     project: Annotated[str, option("--project P", "The only project to write in.", completion.projects)] = "",
 ) -> None:
     """Serve these operations to an agent as MCP tools."""
-    from oracle.mcp import wire
+    from oracle.process import take_streams
 
     if not http and port is not None:
         raise UsageError(say("--port belongs to --http."), hint=say("Add --http, or leave --port out."))
-    streams = None if http else wire.take()
+    streams = None if http else take_streams()
     from oracle.app.context import Context
     from oracle.mcp import serving
     from oracle.mcp.binding import Binding
@@ -41,12 +41,12 @@ def mcp(
     context = Context.open(call.memory_dir)
     binding = Binding(context.root.path, seat, project)
     binding.check()
-    for sentence in binding.doubts(context):
+    for sentence in binding.warnings(context):
         call.warn(sentence)
     if streams is not None:
         serving.serve_stdio(binding, streams)
         return
-    (token, kept), ending = serving.find_token(context), serving.Ending()
+    (token, kept), stop = serving.find_token(context), serving.StopSignal()
     with serving.listen(PORT if port is None else port) as door:
         url = serving.address(door)
         if call.as_json:
@@ -54,4 +54,4 @@ def mcp(
         else:
             print_line(url)
             call.note(say("the bearer token is in {kept}", kept=kept))
-        serving.serve_http(binding, door, token, ending=ending)
+        serving.serve_http(binding, door, token, stop=stop)

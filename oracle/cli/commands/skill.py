@@ -30,7 +30,7 @@ def install(
     dry_run: DryRun = False,
 ) -> None:
     """Write the skill of a seat into a workspace."""
-    from oracle.app.root import name_root
+    from oracle.app.context import name_root
     from oracle.hook import skills
 
     change = skills.plan_install(workspace, tool=tool, seat=seat, root=name_root(call.memory_dir))

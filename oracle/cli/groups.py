@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
@@ -60,6 +61,12 @@ class Group(TyperGroup):
                 from oracle.cli.help import translate_command
 
                 translate_command(command)
+            if (
+                "_ORACLE_COMPLETE" in os.environ
+            ):  # a shell offers --lang anywhere: it is taken out before words are parsed
+                lang = [one for one in ctx.find_root().command.params if one.name == "lang"]
+                for one in (command, *getattr(command, "commands", {}).values()):
+                    one.params.extend(lang)
             self.commands[cmd_name] = command
         return self.commands.get(cmd_name)
 

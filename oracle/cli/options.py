@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any, TypeVar
@@ -143,8 +142,6 @@ def _with_call(function: Callable[..., None]) -> Callable[..., None]:
         else:
             parameters.append(_parameter(one.name, one.annotation, one.default))
     parameters += [_parameter("memory_dir", MemoryDir, None), _parameter("as_json", Json, False)]
-    if "_ORACLE_COMPLETE" in os.environ:  # it is taken out of the words before they are parsed, and may stand anywhere
-        parameters.append(_parameter("lang", Lang, ""))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {}
     return run

@@ -1,1 +1,1 @@
-"""Doors for hooks of agents: what happens at the end of a turn, and the installer of its settings."""
+"""The Stop hook of an agent, and the installers of hooks and skills."""

@@ -1,7 +1,4 @@
-"""JSON that belongs to somebody else: read strictly, printed with its own indentation, line ends and spelling of numbers.
-
-Hook room; pure text in, pure text out.
-"""
+"""Change a JSON text of another program: keep its indentation, line ends and spelling of numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from typing import TypedDict
 from oracle.wording import say
 
 
-class _Manner(TypedDict):
+class _Layout(TypedDict):
     indent: int | str | None
     separators: tuple[str, str] | None
 
@@ -23,12 +20,12 @@ _MARK = os.urandom(16).hex()
 
 
 class _Number(float):
-    """A number of the file, which is printed as it is spelled there, however large or exact."""
+    """A number that is printed as the file spells it, however large or exact."""
 
     _text: str
 
     def __new__(cls, text: str) -> _Number:
-        """Keep the spelling beside the value."""
+        """Keep the spelling with the value."""
         number = super().__new__(cls, text)
         number._text = text
         return number
@@ -39,42 +36,42 @@ class _Number(float):
 
 
 def parse(text: str) -> object:
-    """Read a JSON text. Raises ValueError for what is none, or can't be kept, RecursionError for what is too deep."""
+    """Read a JSON text. Raises ValueError for invalid JSON or a repeated key, RecursionError for deep nesting."""
     return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse, parse_float=_Number, parse_int=_Number)
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Build a table; a key that stands twice can't be kept twice."""
+    """Build an object. A repeated key is refused: it could not be kept."""
     table = dict(pairs)
     if len(table) < len(pairs):
-        raise ValueError(say("a key stands in one table twice"))
+        raise ValueError(say("an object repeats a key"))
     return table
 
 
 def _refuse(word: str) -> object:
-    raise ValueError(say("{word} is no JSON", word=word))
+    raise ValueError(say("{word} is not JSON", word=word))
 
 
 def render(content: Mapping[str, object], before: str) -> str:
-    """Print `content` in the manner of the text `before`, "" for a new file. Raises ValueError when that can't be done.
+    """Print `content` in the layout of the text `before`, "" for a new file. Raises ValueError when that is impossible.
 
-    What is printed is read again: a reader must find in it what was meant.
+    The result is parsed again, so that a reader finds the same content.
     """
     try:
-        manner = _manner(before)
-        text = json.dumps(_mark_numbers(content), ensure_ascii=False, allow_nan=False, **manner)
+        layout = _layout(before)
+        text = json.dumps(_mark_numbers(content), ensure_ascii=False, allow_nan=False, **layout)
         text = re.sub(f'"{_MARK}([^"]*)"', r"\1", text)
         is_same = parse(text) == content
     except RecursionError:
         is_same = False
     if not is_same:
-        raise ValueError(say("it would read otherwise"))
+        raise ValueError(say("it would be read differently"))
     text += "" if before and not before.endswith("\n") else "\n"
     return text.replace("\n", "\r\n") if "\r\n" in before else text
 
 
 def _mark_numbers(value: object) -> object:
-    """Return the content with each number of the file as a marked text: JSON's printer spells numbers its own way."""
+    """Return the content with each number as a marked text, because `json` would spell numbers in its own way."""
     if isinstance(value, dict):
         return {key: _mark_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -82,8 +79,8 @@ def _mark_numbers(value: object) -> object:
     return f"{_MARK}{value}" if isinstance(value, _Number) else value
 
 
-def _manner(text: str) -> _Manner:
-    """Return how a text is laid out: on one line, with blanks behind its signs or without, or by an indentation."""
+def _layout(text: str) -> _Layout:
+    """Return the layout of a text: one line, with or without blanks after separators, or an indentation."""
     if '"' in text and "\n" not in text.strip():
         tight = not re.search(r"[:,] ", re.sub(r'"(?:[^"\\]|\\.)*"', '""', text))
         return {"indent": None, "separators": (",", ":") if tight else (", ", ": ")}

@@ -1,7 +1,7 @@
-"""What the host sends at the end of a turn, and what its transcript can add. Hook room; reads the transcript's tail only.
+"""Read what the host sends at the end of a turn, and the end of its transcript.
 
-Nothing in a transcript triggers an action: it supplies the last message when an older host leaves it out, and the context of
-user turns. Its format is the host's own and changes, so that every line and every field may be missing or of another kind.
+A transcript triggers nothing: it supplies the last message when an older host omits it, and the user turns as context.
+Its format belongs to the host and changes: every line and field may be missing or of another type.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.wording import say
 
-MOST_BYTES = 4 << 20
+MAX_BYTES = 4 << 20
 TAIL_BYTES = 256 << 10
 _LONG_TAIL_BYTES = 8 << 20
 _NOT_TYPED = ("isSidechain", "isMeta", "isCompactSummary")
 
 
 class InvalidPayload(UsageError):
-    """What came on stdin is no payload of a hook."""
+    """The text on stdin is not the payload of a hook."""
 
     code = "invalid_payload"
 
 
 @value
 class Payload:
-    """The fields that count; all may be empty. `message` is None when the host sent none."""
+    """The fields that are used; all may be empty. `message` is None when the host sent no message."""
 
     event: str = ""
     session_id: str = ""
@@ -38,20 +38,22 @@ class Payload:
 
 
 def parse_payload(raw: bytes) -> Payload:
-    """Return what stdin holds. Raises InvalidPayload for what is no JSON object, and for more than 4 MiB."""
-    if len(raw) > MOST_BYTES:
+    """Return the payload on stdin. Raises InvalidPayload for anything but a JSON object of at most 4 MiB."""
+    if len(raw) > MAX_BYTES:
         raise InvalidPayload(
-            say("The payload has more than {most} bytes.", most=MOST_BYTES),
+            say("The payload has more than {most} bytes.", most=MAX_BYTES),
             hint=say("Shorten the last message."),
         )
     try:
-        content = json.loads(raw.decode("utf-8-sig", "replace"), parse_int=str)  # as long as they like
+        content = json.loads(raw.decode("utf-8-sig", "replace"), parse_int=str)  # integers of any length
     except (ValueError, RecursionError) as error:
         raise InvalidPayload(
-            say("The payload is no JSON: {error}.", error=error), hint=say("A hook gets its payload from the host.")
+            say("The payload is not JSON: {error}.", error=error), hint=say("A hook gets its payload from the host.")
         ) from error
     if not isinstance(content, dict):
-        raise InvalidPayload(say("The payload is no JSON object."), hint=say("A hook gets its payload from the host."))
+        raise InvalidPayload(
+            say("The payload is not a JSON object."), hint=say("A hook gets its payload from the host.")
+        )
     message = content.get("last_assistant_message")
     return Payload(
         event=_text(content, "hook_event_name"),
@@ -69,16 +71,16 @@ def _text(content: Mapping[str, object], key: str) -> str:
 
 @value
 class Transcript:
-    """What the end of a transcript says: the last message of the main chain, and the texts of user turns, oldest first."""
+    """The end of a transcript: the last message of the main chain, and the texts of user turns, oldest first."""
 
     last_message: str = ""
     user_turns: tuple[str, ...] = ()
 
 
 def read_transcript(path: str) -> Transcript:
-    """Return what the last 256 KiB of a transcript hold; one that is missing or odd holds nothing.
+    """Return the content of the last 256 KiB of a transcript; empty if it is missing or invalid.
 
-    Lines end at a line feed only: other separators may stand inside of strings. The first line may be cut and is left out then.
+    Only a line feed ends a line: other separators may be inside of strings. A first line that is cut is left out.
     """
     lines = list(_read_tail(os.path.expanduser(path))) if path else []
     messages = [line for line in lines if line.get("isSidechain") is not True]
@@ -88,9 +90,9 @@ def read_transcript(path: str) -> Transcript:
 
 
 def read_operator(path: str) -> tuple[str, ...]:
-    """Return what a person typed, as far as the last 8 MiB of a transcript hold it, oldest first.
+    """Return what a person typed in the last 8 MiB of a transcript, oldest first.
 
-    What the client put there in a person's name is left out: its own notes, summaries, skills and anything in tags.
+    Texts that the client adds in a person's name are left out: notes, summaries, skills and anything in tags.
     """
     lines = _read_tail(os.path.expanduser(path), _LONG_TAIL_BYTES)
     return tuple(text for line in lines if (text := _typed(line)))
@@ -129,7 +131,7 @@ def _read_tail(path: str, most: int = TAIL_BYTES) -> Iterator[Mapping[str, objec
 
 
 def _join(line: Mapping[str, object], kind: str) -> str:
-    """Return a message's own text: a string, or its blocks of one kind; results of tools are none."""
+    """Return the text of a message: a string, or its blocks of one kind. Results of tools are left out."""
     message = line.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):

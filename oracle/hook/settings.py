@@ -1,12 +1,11 @@
-"""Our Stop hook in a host's settings file: put it in, take it out, tell how it stands. Hook room; writes that one file.
+"""Install and remove the Stop hook in the settings file of a host, and report its state.
 
-Everything else in the file is kept as it is: other keys, other hooks, their order, the indentation. What is ours is known by
-the script that a command runs, whatever interpreter and spelling an older version used.
+Everything else in the file is kept: other keys, other hooks, their order, the indentation. A hook of this program is
+recognised by the script that it runs, whatever interpreter and spelling an older version used.
 """
 
 from __future__ import annotations
 
-import difflib
 import os
 import shlex
 import sys
@@ -15,82 +14,37 @@ from dataclasses import dataclass
 
 from oracle.errors import NotFound, UsageError
 from oracle.hook import exact_json
+from oracle.hook.changes import FileChange
 from oracle.store.disk import steps
 from oracle.wording import Sentence, say
 
 OWN_PATHS = ("/scripts/hooks/stop_hook.py", "/_data/hooks/stop_hook.py")
 OWN_NAME = "memory-stop-hook.sh"
-"""How the paths of our scripts end; the last is a name of its own, which earlier installers wrote, blanks unquoted."""
+"""Endings of the paths of the hook scripts, and a name that earlier installers wrote with unquoted blanks."""
 
 EVENT = "Stop"
 TIMEOUT = 10
-_MOST_KEPT = 100
-"""Backups beside a settings file; the last gives way."""
 
 
 class InvalidSettings(UsageError):
-    """The settings file is no JSON object, so that nothing in it could be kept."""
+    """The settings file is not a JSON object, so that its content could not be kept."""
 
     code = "invalid_settings"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What a settings file holds and what it should hold; nothing is written yet."""
-
-    path: str
-    before: str | None
-    after: str
-
-    @property
-    def is_needed(self) -> bool:
-        """Tell whether the two differ."""
-        return (self.before or "") != self.after
-
-    def diff(self) -> str:
-        """Return the change as a unified diff, "" when nothing changes."""
-        old = [] if self.before is None else self.before.splitlines(keepends=True)
-        name = "/dev/null" if self.before is None else self.path
-        lines = difflib.unified_diff(old, self.after.splitlines(keepends=True), name, self.path)
-        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-
-    def apply(self) -> str:
-        """Write it, atomically and with the file's own mode; return the path of the backup, "" for a new file.
-
-        A backup that is there stays, so that the oldest is what stood there before us. A link is followed, so that settings
-        kept elsewhere stay there. Raises DiskFailure.
-        """
-        path = os.path.realpath(self.path)
-        backup = ""
-        if self.before is not None:
-            raw = self.before.encode("utf-8", "backslashreplace")
-            backup = _backup_of(path, raw)
-            steps.replace(backup, raw)
-            os.chmod(backup, os.stat(path).st_mode & 0o777)
-        steps.replace(path, self.after.encode("utf-8", "backslashreplace"))
-        return backup
-
-
-def _backup_of(path: str, raw: bytes) -> str:
-    """Return where a file as it was is kept: in a backup that says the same, else beside those that are there."""
-    places = [f"{path}.bak", *(f"{path}.bak{number}" for number in range(2, _MOST_KEPT))]
-    free = (one for one in places if not os.path.lexists(one) or (os.path.isfile(one) and steps.read(one) == raw))
-    return next(free, places[-1])
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """How the hook stands in one file: the commands that are ours, and what keeps them from running."""
+class HookStatus:
+    """The state of the hook in one file: its commands, and what keeps them from running."""
 
     path: str
     commands: tuple[str, ...]
     notes: tuple[str, ...]
     is_disabled: bool = False
-    """Whether the file turns every hook off."""
+    """Whether the file turns all hooks off."""
 
     @property
     def is_installed(self) -> bool:
-        """Tell whether the host will run it, as far as this file says."""
+        """Whether the host will run it, as far as this file says."""
         return bool(self.commands) and not self.notes
 
 
@@ -102,7 +56,7 @@ def settings_file(workspace: str, given: str = "") -> str:
 
 
 def workspace_folder(workspace: str) -> str:
-    """Return the absolute path of a workspace. Raises NotFound where there is no folder."""
+    """Return the absolute path of a workspace. Raises NotFound when it is not a folder."""
     folder = os.path.abspath(os.path.expanduser(workspace))
     if not os.path.isdir(folder):
         raise NotFound(
@@ -113,65 +67,65 @@ def workspace_folder(workspace: str) -> str:
 
 
 def default_script() -> str:
-    """Return the path of the Stop hook that belongs to this very program: a checkout's, or the installed one."""
+    """Return the path of the Stop hook of this program: that of the checkout, or the installed one."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     places = (f"{os.path.dirname(package)}/scripts/hooks/stop_hook.py", f"{package}/_data/hooks/stop_hook.py")
     return next((path for path in places if os.path.isfile(path)), places[0])
 
 
 def hook_command(script: str, *, root: str = "") -> str:
-    """Return the command line that runs a hook script, for a Root that it would not find itself. Raises UsageError for no script.
+    """Return the command line that runs a hook script, with its Root if the script would not find it.
 
-    One quoted line and no `args`: hosts before 2.1.139 know nothing else, and the newer ones take it too, so that a file shared
-    by several hosts works in all. The shell that it costs ends at once, replaced by the interpreter.
+    It is one quoted line without `args`, which hosts of all versions accept: versions before 2.1.139 know no `args`.
+    The shell that runs it is replaced by the interpreter at once. Raises UsageError for a missing script.
     """
     path = os.path.abspath(os.path.expanduser(script))
     if not os.path.isfile(path):
         raise UsageError(say("hook script not found: {path}", path=path), hint=say("Name it with --hook-script."))
-    told = f"ORACLE_ROOT={shlex.quote(root)} " if root else ""
+    variable = f"ORACLE_ROOT={shlex.quote(root)} " if root else ""
     if path.endswith(".py"):
-        return f"{told}exec {shlex.join([sys.executable, '-I', '-S', path])}"
-    return f"{told}bash {shlex.quote(path)}"
+        return f"{variable}exec {shlex.join([sys.executable, '-I', '-S', path])}"
+    return f"{variable}bash {shlex.quote(path)}"
 
 
 # Change ---------------------------------------------------------------------------------------------------------------
 
 
-def plan_install(path: str, command: str) -> Change:
+def plan_install(path: str, command: str) -> FileChange:
     """Return the change that makes a settings file run `command` at the end of each turn. Raises InvalidSettings.
 
-    The place of a hook of ours that is there already is kept, a second one is taken out.
+    An installed hook is replaced where it is; further ones are removed.
     """
     before, content = _read(path)
     hooks = _table(content, "hooks", path)
     groups = _list(hooks, EVENT, path)
     wanted = {"type": "command", "command": command, "timeout": TIMEOUT}
-    kept = _replace_ours(groups, wanted, script=shlex.split(command)[-1])
+    kept = _replace_own(groups, wanted, script=shlex.split(command)[-1])
     if kept is None:
         kept = [*groups, {"matcher": "", "hooks": [wanted]}]
     new = {**content, "hooks": {**hooks, EVENT: kept}}
-    return Change(path, before, before if before is not None and new == content else _render(new, before, path))
+    return FileChange(path, before, before if before is not None and new == content else _render(new, before, path))
 
 
-def plan_uninstall(path: str) -> Change:
-    """Return the change that takes every hook of ours out of a settings file, and nothing else. Raises InvalidSettings."""
+def plan_uninstall(path: str) -> FileChange:
+    """Return the change that removes the hook from a settings file, and nothing else. Raises InvalidSettings."""
     before, content = _read(path)
     hooks = _table(content, "hooks", path)
     new: dict[str, object] = {}
     for event, groups in hooks.items():
-        kept = _without_ours(groups) if isinstance(groups, list) else groups
+        kept = _without_own(groups) if isinstance(groups, list) else groups
         if kept or not groups or not isinstance(groups, list):
             new[event] = kept
     whole = {**content, "hooks": new}
     if hooks and not new:
         del whole["hooks"]
     if before is None or "hooks" not in content or whole == content:
-        return Change(path, before, before or "")
-    return Change(path, before, _render(whole, before, path))
+        return FileChange(path, before, before)
+    return FileChange(path, before, _render(whole, before, path))
 
 
-def _replace_ours(groups: list[object], wanted: Mapping[str, object], *, script: str) -> list[object] | None:
-    """Return the groups with the first hook of ours replaced and others of ours left out, or None when none is ours."""
+def _replace_own(groups: list[object], wanted: Mapping[str, object], *, script: str) -> list[object] | None:
+    """Return the groups with the first own hook replaced and further ones left out, None when there is no own hook."""
     found = False
     new: list[object] = []
     for group in groups:
@@ -180,7 +134,7 @@ def _replace_ours(groups: list[object], wanted: Mapping[str, object], *, script:
             continue
         entries: list[object] = []
         for entry in group["hooks"]:
-            if not is_ours(entry, script):
+            if not is_own(entry, script):
                 entries.append(entry)
             elif not found:
                 found = True
@@ -191,18 +145,18 @@ def _replace_ours(groups: list[object], wanted: Mapping[str, object], *, script:
 
 
 def _renew(entry: object, wanted: Mapping[str, object]) -> dict[str, object]:
-    """Return an entry of ours as it should be; keys that a person added (a status message) stay."""
+    """Return an own entry as it should be. Keys that a person added, such as a status message, stay."""
     kept = (
         {key: value for key, value in entry.items() if key not in ("args", "async")} if isinstance(entry, dict) else {}
     )
     return {**kept, **wanted}
 
 
-def _without_ours(groups: list[object]) -> list[object]:
+def _without_own(groups: list[object]) -> list[object]:
     new: list[object] = []
     for group in groups:
         if isinstance(group, dict) and isinstance(group.get("hooks"), list):
-            entries = [entry for entry in group["hooks"] if not is_ours(entry)]
+            entries = [entry for entry in group["hooks"] if not is_own(entry)]
             if not entries and group["hooks"]:
                 continue
             new.append({**group, "hooks": entries})
@@ -211,8 +165,8 @@ def _without_ours(groups: list[object]) -> list[object]:
     return new
 
 
-def is_ours(entry: object, script: str = "") -> bool:
-    """Tell whether a hook runs one of our scripts, or the one named, whatever interpreter stands before it."""
+def is_own(entry: object, script: str = "") -> bool:
+    """Return whether a hook runs a script of this program, or the one named, with any interpreter."""
     if not isinstance(entry, dict):
         return False
     words = list(_words(entry))
@@ -242,17 +196,17 @@ def _read(path: str) -> tuple[str | None, dict[str, object]]:
         content = exact_json.parse(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
         raise InvalidSettings(
-            say("{path} is no valid JSON ({error}); it was left as it is.", path=path, error=error),
-            hint=say("Take comments and trailing commas out of it, then try again."),
+            say("{path} is not valid JSON ({error}); it was not changed.", path=path, error=error),
+            hint=say("Remove comments and trailing commas, then try again."),
         ) from error
     if not isinstance(content, dict):
-        raise _misshapen(path, say("is no JSON object"))
+        raise _misshapen(path, say("is not a JSON object"))
     return raw.decode("utf-8"), content
 
 
 def _misshapen(path: str, what: Sentence) -> InvalidSettings:
     return InvalidSettings(
-        say("{path} {what}; it was left as it is.", path=path, what=what),
+        say("{path} {what}; it was not changed.", path=path, what=what),
         hint=say("Correct it as the host's documentation says."),
     )
 
@@ -260,14 +214,14 @@ def _misshapen(path: str, what: Sentence) -> InvalidSettings:
 def _table(content: Mapping[str, object], key: str, path: str) -> dict[str, object]:
     value = content.get(key, {})
     if not isinstance(value, dict):
-        raise _misshapen(path, say("has no table in {key}", key=key))
+        raise _misshapen(path, say("has no object at {key}", key=key))
     return value
 
 
 def _list(content: Mapping[str, object], key: str, path: str) -> list[object]:
     value = content.get(key, [])
     if not isinstance(value, list):
-        raise _misshapen(path, say("has no list in hooks.{key}", key=key))
+        raise _misshapen(path, say("has no list at hooks.{key}", key=key))
     return value
 
 
@@ -275,44 +229,44 @@ def _render(content: Mapping[str, object], before: str | None, path: str) -> str
     try:
         return exact_json.render(content, before or "")
     except ValueError as error:
-        raise _misshapen(path, say("holds what can't be written again as it is")) from error
+        raise _misshapen(path, say("has content that can't be rewritten unchanged")) from error
 
 
 # Status ---------------------------------------------------------------------------------------------------------------
 
 
-def read_status(path: str) -> Status:
-    """Return how the hook stands in a settings file. Raises InvalidSettings."""
+def read_status(path: str) -> HookStatus:
+    """Return the state of the hook in a settings file. Raises InvalidSettings."""
     _, content = _read(path)
     hooks = content.get("hooks")
     groups = hooks.get(EVENT) if isinstance(hooks, dict) else None
-    ours = [
+    own = [
         entry
         for group in (groups if isinstance(groups, list) else [])
         if isinstance(group, dict) and isinstance(group.get("hooks"), list)
         for entry in group["hooks"]
-        if is_ours(entry)
+        if is_own(entry)
     ]
-    notes = [note for entry in ours for note in _notes(entry)]
-    if len(ours) > 1:
-        notes.append(say("It stands there more than once, so that every turn runs it more than once."))
+    notes = [note for entry in own for note in _notes(entry)]
+    if len(own) > 1:
+        notes.append(say("It is installed more than once, so every turn runs it more than once."))
     is_disabled = content.get("disableAllHooks") is True
     if is_disabled:
-        notes.append(say("disableAllHooks is set in this file, so that the host runs no hook at all."))
-    return Status(path, tuple(_printed(entry) for entry in ours), tuple(notes), is_disabled)
+        notes.append(say("disableAllHooks is set in this file, so the host runs no hooks."))
+    return HookStatus(path, tuple(_printed(entry) for entry in own), tuple(notes), is_disabled)
 
 
 def _notes(entry: Mapping[str, object]) -> Iterable[str]:
     words = [word for word in _words(entry) if word.startswith("/")]
     for word in words:
         if not os.path.exists(word):
-            yield say("{path} is not there: install the hook again.", path=word)
+            yield say("{path} is missing: install the hook again.", path=word)
     if not words:
-        yield say("Its command names no absolute path, so that it runs only from one folder.")
+        yield say("Its command has no absolute path, so it runs only from one folder.")
     timeout = entry.get("timeout")
     if isinstance(timeout, int | float) and timeout < TIMEOUT:
         yield say(
-            "Its timeout of {seconds} s is short: a delivery may be cut off (it is finished later).", seconds=timeout
+            "Its timeout of {seconds} s is short: a delivery may be interrupted and finished later.", seconds=timeout
         )
 
 

@@ -1,7 +1,7 @@
-"""The Stop hook after its first test: read the message, deliver what it asks for, wake the reader, clear its own context.
+"""The Stop hook after its first check: read the message, deliver the answer, wake the reader, clear the own context.
 
 Nothing is printed on stdout. A failure is one line on stderr, `deliver_skipped: <code>`, with details in `_state/hook.log`.
-One of the two places with a broad `except`: a hook never stops its host.
+All exceptions are caught here: a hook never stops its host.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 WAKE_TIME = 2.0
-"""Seconds after its start until which the hook waits for a pane; a later wake-up is left to the next command."""
+"""Seconds from its start in which the hook waits for a pane; after that the next command sends the wake-up."""
 
 CLEAR_TIME = 2.0
 MEMORY = "memory"
 
 
 class Skipped(OracleError):
-    """Nothing is delivered; `code` says why."""
+    """Nothing is delivered; `code` is the reason."""
 
     exit_code = 0
 
@@ -42,17 +42,17 @@ class Skipped(OracleError):
 
 
 def serve(raw: bytes) -> None:
-    """Do what a payload asks for, with the environment of the process."""
-    handle(raw, Surroundings(dict(os.environ), time.monotonic()))
+    """Handle a payload in the environment of the process."""
+    handle(raw, HookRun(dict(os.environ), time.monotonic()))
 
 
 @value
-class Surroundings:
-    """What a run takes from outside."""
+class HookRun:
+    """Environment and start of one run of the hook."""
 
     environ: Mapping[str, str]
     started: float
-    """When the run began, by the monotonic clock."""
+    """The start of the run, by the monotonic clock."""
 
     @property
     def seat(self) -> str:
@@ -60,18 +60,18 @@ class Surroundings:
         return check_name(self.environ.get("ORACLE_SEAT") or MEMORY, "seat")
 
 
-def handle(raw: bytes, around: Surroundings) -> None:
-    """Do what a payload asks for; raises nothing."""
-    context = Context.open(environ=around.environ)
+def handle(raw: bytes, run: HookRun) -> None:
+    """Handle a payload. Raises nothing."""
+    context = Context.open(environ=run.environ)
     try:
-        _handle(raw, around, context)
+        _handle(raw, run, context)
     except OracleError as error:
         _report(context, "deliver_skipped", error.code, error.sentence)
-    except Exception as error:  # noqa: BLE001 - fail open: whatever it is, the host goes on
+    except Exception as error:  # noqa: BLE001 - the host must go on
         _report(context, "deliver_skipped", "unexpected", f"{type(error).__name__}: {error}")
 
 
-def _handle(raw: bytes, around: Surroundings, context: Context) -> None:
+def _handle(raw: bytes, run: HookRun, context: Context) -> None:
     payload = parse_payload(raw)
     if payload.event not in ("", "Stop"):
         return
@@ -82,24 +82,24 @@ def _handle(raw: bytes, around: Surroundings, context: Context) -> None:
     if isinstance(asked.deliver, Fault):
         raise Skipped(asked.deliver.code, asked.deliver.sentence)
     if asked.deliver is not None:
-        _deliver(asked.deliver, message, payload, around, context)
+        _deliver(asked.deliver, message, payload, run, context)
     if asked.clear:
-        _clear(around.environ, context)
+        _clear(run.environ, context)
 
 
 # Deliver --------------------------------------------------------------------------------------------------------------
 
 
-def _deliver(marker: Marker, message: str, payload: Payload, around: Surroundings, context: Context) -> None:
-    """Deliver the message to the seat that the marker and the open dispatches name. Raises Skipped and what `deliver` raises."""
+def _deliver(marker: Marker, message: str, payload: Payload, run: HookRun, context: Context) -> None:
+    """Deliver the message to the seat of the marker and the open dispatches. Raises Skipped and the errors of `deliver`."""
     text = markers.strip(message)
-    if not _says_something(text):  # what is left of a marker in brackets or in quotes is no answer
+    if not _says_something(text):  # the brackets or quotes around a marker are not an answer
         text = marker.summary
     if not _says_something(text):
-        raise Skipped("empty_answer", say("The last message holds a marker and nothing to deliver."))
-    if marker.seat == around.seat:
+        raise Skipped("empty_answer", say("The last message has a marker but no answer."))
+    if marker.seat == run.seat:
         raise Skipped("own_seat", say("The seat {seat} can't deliver to itself.", seat=marker.seat))
-    where = _address(marker, payload, around, context)
+    where = _address(marker, payload, run, context)
     from oracle.app.delivery.deliver import Delivery, deliver
     from oracle.app.root import note_hook
 
@@ -108,13 +108,13 @@ def _deliver(marker: Marker, message: str, payload: Payload, around: Surrounding
         where.task_id,
         where.seat,
         {"answer": text},
-        source=around.seat,
+        source=run.seat,
         summary=marker.summary or "Auto-delivered by the Stop hook of the seat.",
         verdict=marker.verdict,
         commit=marker.commit,
         title=marker.title,
         sweep=marker.sweep,
-        wake_until=around.started + WAKE_TIME,
+        wake_until=run.started + WAKE_TIME,
     )
     done = deliver(context, delivery)
     what = "delivered" if done.is_new else "already_delivered"
@@ -122,18 +122,18 @@ def _deliver(marker: Marker, message: str, payload: Payload, around: Surrounding
 
 
 def _says_something(text: str) -> bool:
-    """Tell whether a text holds a letter or a digit, of any script."""
+    """Return whether a text has a letter or a digit of any script."""
     return any(map(str.isalnum, text))
 
 
-def _address(marker: Marker, payload: Payload, around: Surroundings, context: Context) -> Address:
+def _address(marker: Marker, payload: Payload, run: HookRun, context: Context) -> Address:
     from oracle.app.delivery.answerable import find_dispatches
 
     spoken = addressing.Context()
     if not (marker.task_id and marker.project):
         spoken = addressing.read_context(read_transcript(payload.transcript_path).user_turns)
     tasks = {marker.task_id, spoken.task_id}
-    found = find_dispatches(context, around.seat, project=marker.project, tasks=tasks, environ=around.environ)
+    found = find_dispatches(context, run.seat, project=marker.project, tasks=tasks, environ=run.environ)
     where = addressing.address(marker, found.dispatches, context=spoken, rosters=found.rosters)
     if isinstance(where, Fault):
         raise Skipped(where.code, joined(" ", [where.sentence, *found.problems]))
@@ -148,11 +148,13 @@ def _clear(environ: Mapping[str, str], context: Context) -> None:
     from oracle.app.delivery.panes import Woken, own_socket, type_into_own_pane
 
     if environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0" or environ.get("CLAUDE_CODE_ENTRYPOINT", "")[:3] == "sdk":
-        _report(context, "clear_skipped", "headless", "The agent has no input box; the pane it inherited is another's.")
+        _report(
+            context, "clear_skipped", "headless", "The agent has no input box; its pane belongs to another program."
+        )
         return
     pane, socket = environ.get("TMUX_PANE", ""), own_socket(environ)
     if not (socket and pane[:1] == "%" and pane[1:].isdecimal()):
-        _report(context, "clear_skipped", "no_pane", "The agent runs in no pane of tmux.")
+        _report(context, "clear_skipped", "no_pane", "The agent does not run in a tmux pane.")
         return
     outcome = type_into_own_pane(socket, pane, "/clear", patience=CLEAR_TIME)
     if not isinstance(outcome, Woken):

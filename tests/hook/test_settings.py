@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from oracle.cli.main import run
 from oracle.errors import NotFound, UsageError
 from oracle.hook import settings
+from oracle.hook.changes import FileChange
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 FRONT = CHECKOUT / "scripts" / "install_memory_hook.py"
@@ -36,7 +37,7 @@ def write(path: Path, content: Any) -> Path:
     return path
 
 
-def install(path: Path, script: str) -> settings.Change:
+def install(path: Path, script: str) -> FileChange:
     change = settings.plan_install(str(path), settings.hook_command(script))
     if change.is_needed:
         change.apply()
@@ -379,7 +380,7 @@ def test_status_names_what_keeps_the_hook_from_running(tmp_path: Path, script: s
     write(path, content)
     Path(script).unlink()
     notes = " ".join(settings.read_status(str(path)).notes)
-    for word in ("disableAllHooks", "more than once", "timeout of 1 s", "is not there"):
+    for word in ("disableAllHooks", "more than once", "timeout of 1 s", "is missing"):
         assert word in notes
     assert settings.read_status(str(path)).is_disabled
 
@@ -431,7 +432,7 @@ def test_front_leaves_broken_settings_alone(tmp_path: Path):
     path = write(tmp_path / "s.json", '{"a": 1, // why\n}')
     done = front("--workspace", str(tmp_path), "--settings-path", str(path))
     assert done.returncode == 2
-    assert "is no valid JSON" in done.stderr
+    assert "is not valid JSON" in done.stderr
     assert path.read_text() == '{"a": 1, // why\n}'
 
 

@@ -18,6 +18,7 @@ from oracle.cli.main import run
 from oracle.domain.names.seats import ROLES
 from oracle.errors import Conflict, NotFound, UsageError
 from oracle.hook import skills
+from oracle.hook.changes import FileChange
 from oracle.store.markdown.markdown import parse
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -146,7 +147,7 @@ def workspace(tmp_path: Path) -> Path:
     return folder
 
 
-def install(workspace: Path, tool: str, seat: str = "memory") -> skills.Change:
+def install(workspace: Path, tool: str, seat: str = "memory") -> FileChange:
     change = skills.plan_install(str(workspace), tool=tool, seat=seat)
     if change.is_needed:
         change.apply()
@@ -236,7 +237,7 @@ def test_change_by_hand_is_kept_beside(workspace: Path, tool: str, place: str):
     page = workspace / place
     edited = page.read_text().replace("Never guess", "Guess")
     page.write_text(edited)
-    assert skills.plan_install(str(workspace), tool=tool, seat="memory").is_edited
+    assert skills.plan_install(str(workspace), tool=tool, seat="memory").keeps_backup
     install(workspace, tool)
     assert page.with_name(f"{page.name}.bak").read_text() == edited
     assert "## Never guess" in page.read_text()

@@ -1,4 +1,4 @@
-"""The dispatches that a marker may answer, and the rosters of the projects. Reads names first, then few files."""
+"""Find the dispatches that a marker may answer, and the rosters of the projects."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 @value
-class Found:
-    """What the disk says: dispatches to this seat, seats of each project, and sentences on what could not be read."""
+class FoundDispatches:
+    """Dispatches to a seat, the seats of each project, and sentences on what could not be read."""
 
     dispatches: list[Waiting]
     rosters: dict[str, Collection[str]]
@@ -30,12 +30,12 @@ class Found:
 
 def find_dispatches(
     context: Context, seat: str, *, project: str, tasks: Collection[str], environ: Mapping[str, str]
-) -> Found:
+) -> FoundDispatches:
     """Return the dispatches to `seat` in one project, or in all for an empty one.
 
     Consumed ones only of the given tasks. A project that can't be read is left out and named.
     """
-    found = Found([], {}, [])
+    found = FoundDispatches([], {}, [])
     for name in [project] if project else profile.projects(context.root):
         try:
             loaded = profile.load(context.root, name, environ)

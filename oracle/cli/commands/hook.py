@@ -13,6 +13,7 @@ from oracle.wording import Sentence, say
 
 if TYPE_CHECKING:
     from oracle.hook import settings
+    from oracle.hook.changes import FileChange
 
 Workspace = Annotated[str, option("--workspace DIR", "The folder that the agent starts in.")]
 SettingsPath = Annotated[str, option("--settings-path FILE", "Instead of DIR/.claude/settings.json.")]
@@ -65,7 +66,7 @@ def status(call: Call, *, workspace: Workspace = ".", settings_path: SettingsPat
         raise typer.Exit(1)
 
 
-def _apply(call: Call, change: settings.Change, *, dry_run: bool) -> None:
+def _apply(call: Call, change: FileChange, *, dry_run: bool) -> None:
     from oracle.hook import settings
 
     backup = change.apply() if change.is_needed and not dry_run else ""
@@ -96,7 +97,7 @@ def _apply(call: Call, change: settings.Change, *, dry_run: bool) -> None:
         call.note(line)
 
 
-def _standing(found: settings.Status) -> Sentence:
+def _standing(found: settings.HookStatus) -> Sentence:
     if not found.commands:
         return say("not installed")
     if found.is_disabled:

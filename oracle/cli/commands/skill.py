@@ -11,7 +11,7 @@ from oracle.cli.session import Call
 from oracle.wording import Sentence, say
 
 if TYPE_CHECKING:
-    from oracle.hook.skills import Change
+    from oracle.hook.changes import FileChange
 
 Workspace = Annotated[str, option("--workspace DIR", "The folder that the agent starts in.")]
 Tool = Annotated[str, option("--tool claude|codex|gemini", "What reads it.")]
@@ -52,7 +52,7 @@ def uninstall(
     _apply(call, skills.plan_uninstall(workspace, tool=tool, seat=seat), dry_run=dry_run)
 
 
-def _apply(call: Call, changes: list[Change], *, dry_run: bool) -> None:
+def _apply(call: Call, changes: list[FileChange], *, dry_run: bool) -> None:
     kept = [change.apply() if change.is_needed and not dry_run else "" for change in changes]
     if call.as_json:
         rows = [
@@ -77,7 +77,7 @@ def _apply(call: Call, changes: list[Change], *, dry_run: bool) -> None:
         call.note(say("there is no skill to remove"))
 
 
-def _outcome(change: Change) -> Sentence:
+def _outcome(change: FileChange) -> Sentence:
     if not change.is_needed:
         return say("unchanged: {path}", path=change.path)
     if change.after is None:

@@ -1,0 +1,83 @@
+"""A change of one file that belongs to a user: show it as a diff, or apply it and keep a backup."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+from dataclasses import dataclass
+
+from oracle.errors import DiskFailure
+from oracle.store.disk import steps
+from oracle.wording import say
+
+_MAX_BACKUPS = 100
+"""Backups next to a file; the last one is replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """The text of a file and the text that it should have, None for no file. Nothing is written yet."""
+
+    path: str
+    before: str | None
+    after: str | None
+    keeps_backup: bool = True
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the two texts differ."""
+        return self.before != self.after
+
+    def diff(self) -> str:
+        """Return the change as a unified diff, "" when nothing changes."""
+        if not self.is_needed:
+            return ""
+        name = "/dev/null" if self.before is None else self.path
+        old, new = ((text or "").splitlines(keepends=True) for text in (self.before, self.after))
+        lines = difflib.unified_diff(old, new, name, self.path)
+        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+    def apply(self) -> str:
+        """Write or remove the file in one step, keeping its mode. Return the path of the backup, "" for none.
+
+        Existing backups stay, so that the oldest holds the file as it was at first. A link is followed, so that a file
+        that is kept elsewhere stays there. Raises DiskFailure.
+        """
+        path = os.path.realpath(self.path)
+        backup = ""
+        if self.keeps_backup and self.before is not None:
+            raw = _encode(self.before)
+            backup = _backup_of(path, raw)
+            steps.replace(backup, raw)
+            os.chmod(backup, os.stat(path).st_mode & 0o777)
+        if self.after is None:
+            _remove(path)
+        else:
+            steps.replace(path, _encode(self.after))
+        return backup
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _backup_of(path: str, raw: bytes) -> str:
+    """Return the path of a backup: of one with the same content, else the first free one."""
+    places = [f"{path}.bak", *(f"{path}.bak{number}" for number in range(2, _MAX_BACKUPS))]
+    free = (one for one in places if not os.path.lexists(one) or (os.path.isfile(one) and steps.read(one) == raw))
+    return next(free, places[-1])
+
+
+def _remove(path: str) -> None:
+    """Remove a file, and the folder of a skill that is empty then."""
+    try:
+        os.unlink(path)
+    except OSError as error:
+        raise DiskFailure(
+            say("{path} can't be removed: {strerror}.", path=path, strerror=error.strerror),
+            hint=say("Check its owner and mode."),
+        ) from error
+    if os.path.basename(path) == "SKILL.md":
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.dirname(path))

@@ -135,7 +135,7 @@ def choose(demo: Demo) -> Targets | None:
     records = demo.ask("list").get("records", [])
     if not records:
         return None
-    tasks = demo.ask("entities", "--namespace", "taskid", "--top", "20").get("entities", [])
+    tasks = demo.ask("list", "--entities", "--namespace", "taskid", "--top", "20").get("entities", [])
     entities = [str(task["entity"]) for task in tasks if _may_be_written(str(task["entity"]))]
     record = _most_linked(demo.root) or str(records[0]["slug"])
     superseded = [entry["slug"] for entry in records if entry["status"] == "superseded" and entry.get("chain")]

@@ -35,7 +35,7 @@ def is_known(span: str) -> bool:
     program, _, words = span.partition(" ")
     if program == "oracle":
         return not fault(words, is_code=True)
-    return program in PROGRAMS or span in PROSE or span == "--force-commit"
+    return program in PROGRAMS or span in PROSE or span in {"--commit", "--force-commit"}
 
 
 def test_the_page_covers_the_whole_of_it():

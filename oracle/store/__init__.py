@@ -1,1 +1,1 @@
-"""The disk: one concern a module; what is truth is fsynced, what is derived is replaced."""
+"""Everything on disk, one concern a module. Source files are synced to disk; derived files are only replaced."""

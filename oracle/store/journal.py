@@ -1,4 +1,7 @@
-"""`events.log`: one JSON line an event, appended with a single write. Never rewritten, never a source of truth for records."""
+"""`events.log`: one JSON line per event, appended with a single write.
+
+The journal is never rewritten or read as a source of records.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,16 @@ from oracle.store.disk import files
 from oracle.store.root.layout import Root
 
 LONGEST = 16 << 20
-"""Bytes of a line that are read at once: what is longer is no event."""
+"""The largest line in bytes. A longer one is skipped."""
 
 
 def append(root: Root, event: str, ts: str, details: Mapping[str, object]) -> None:
-    """Append one event; keys are sorted after `ts` and `event`. Raises DiskFailure."""
+    """Append one event. `ts` and `event` come first, then the sorted keys of `details`. Raises DiskFailure."""
     append_all(root, [(event, ts, details)])
 
 
 def append_all(root: Root, events: Iterable[tuple[str, str, Mapping[str, object]]]) -> None:
-    """Append events (name, timestamp, details), each on a line of its own, in one write."""
+    """Append several events (name, timestamp, details), one line each, in one write."""
     lines = [_line(event, ts, details) for event, ts, details in events]
     if lines:
         files.append_line(root.events, b"\n".join(lines))
@@ -31,7 +34,7 @@ def _line(event: str, ts: str, details: Mapping[str, object]) -> bytes:
 
 
 def read(root: Root) -> Iterator[dict[str, object]]:
-    """Yield the events in the order of the file; lines that are no JSON object are passed over."""
+    """Yield the events in the order of the file. Lines that are not JSON objects are skipped."""
     if not os.path.isfile(root.events):
         return
     with open(root.events, "rb") as stream:

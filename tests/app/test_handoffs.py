@@ -229,7 +229,9 @@ def test_a_pipe_among_the_receipts_is_named_and_never_waited_for(squad: Squad, s
     pipe = squad.folder / f"F-4__planner__memory.json{suffix}"
     os.mkfifo(pipe)
     problems = squad.oracle.handoffs("", "").problems
-    assert ([f"{pipe} can't be read: it is no plain file."] if suffix in ("", ".consumed") else []) == list(problems)
+    assert ([f"{pipe} can't be read: it is not a regular file."] if suffix in ("", ".consumed") else []) == list(
+        problems
+    )
     assert squad.states()["Q-2"] == "open"
     told = [text for one in squad.oracle.handoff("F-4", "").chapters for text in one.receipt.problems]
     assert bool(told) is (suffix != ".claim")

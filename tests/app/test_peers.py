@@ -131,7 +131,7 @@ def test_bad_folders_hide_no_other(squad: Squad, tmp_path: Path):
     assert [peer for peer, *_ in listed(squad)] == ["a", "b", "link", "ok"]
     assert ("link", "", "") in listed(squad)
     for words in (
-        "is no JSON object",
+        "is not a JSON object",
         "holds no DELIVERY.md",
         "can't be used as a name",
         "leads out of peer-deliveries",

@@ -337,7 +337,7 @@ def test_what_a_tool_refuses_names_nothing_that_a_client_can_not_give(
     ("hint", "told"),
     [
         ("See `oracle index status`.", "See `list_records`."),
-        ("See what there is with `oracle handoffs show Q-1`.", "See what there is with `handoffs`."),
+        ("See `oracle handoffs show Q-1`.", "See `handoffs`."),
         ("Run `oracle doctor`; no record was lost.", "no record was lost."),
         ("Mount the disk; if it is gone, run `oracle index reconcile --accept-removals`.", "Mount the disk."),
         ("Make it with `oracle init`.", ""),

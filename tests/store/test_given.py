@@ -44,9 +44,9 @@ def make(kind: str, folder: Path) -> str:
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
-        ("a folder", "it is no plain file"),
-        ("a pipe", "it is no plain file"),
-        ("a device", "it is no plain file"),
+        ("a folder", "it is not a regular file"),
+        ("a pipe", "it is not a regular file"),
+        ("a device", "it is not a regular file"),
         ("a sparse file", "it is larger than 16 MiB"),
         ("a descriptor without an end", "it is larger than 16 MiB"),
         ("nothing", "No such file or directory"),

@@ -83,7 +83,7 @@ def test_what_is_no_plain_file_is_refused_and_never_waited_for(tmp_path: Path) -
     with socket.socket(socket.AF_UNIX) as server, contextlib.chdir(tmp_path):
         server.bind("socket")
         for name in ("pipe", "folder", "link", "device", "socket"):
-            with pytest.raises(steps.NotPlain, match=f"{name} can't be read: it is no plain file"):
+            with pytest.raises(steps.NotPlain, match=f"{name} can't be read: it is not a regular file"):
                 steps.read(f"{tmp_path}/{name}")
     with (tmp_path / "sparse").open("wb") as stream:
         stream.truncate(10 << 30)

@@ -1,6 +1,6 @@
-"""The log of the daemon: one JSON line an event, rotated. Store room.
+"""The log of the daemon: one JSON line per event, with rotation.
 
-A line that can't be written now is kept in memory and written as soon as one can be: a full disk must not hide why.
+A line that cannot be written is kept in memory until it can: a full disk must not hide its cause.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from oracle.store.root.layout import Root
 
 MOST_BYTES = 1 << 20
 MOST_FILES = 3
-"""Rotated files beside the one that is written."""
+"""Rotated files that are kept."""
 
 _BACKLOG = 200
 
 
 class JsonLines(RotatingFileHandler):
-    """A handler that opens the file for each line, so that a Root may vanish and come back under it."""
+    """A handler that opens the file for each line, since the Root may vanish and return."""
 
     def __init__(self, root: Root) -> None:
         super().__init__(root.daemon_log, maxBytes=MOST_BYTES, backupCount=MOST_FILES, encoding="utf-8", delay=True)
         self._backlog: deque[bytes] = deque(maxlen=_BACKLOG)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line and those that could not be written before."""
+        """Write a line, and the lines that could not be written before."""
         self._backlog.append(line_of(record))
         try:
             while self._backlog:
@@ -53,7 +53,7 @@ class JsonLines(RotatingFileHandler):
 
 
 def line_of(record: logging.LogRecord) -> bytes:
-    """Return a record as JSON: `ts`, `level`, `event`, `message`, and what else it was given as `fields`; no credential in it."""
+    """Return a log record as JSON: `ts`, `level`, `event`, `message` and its `fields`, with credentials removed."""
     entry: dict[str, object] = {
         "ts": timestamps.from_mtime(int(record.created * 1e9)),
         "level": record.levelname.lower(),
@@ -68,7 +68,7 @@ def line_of(record: logging.LogRecord) -> bytes:
 
 
 def read(root: Root) -> Iterator[dict[str, object]]:
-    """Yield the events of the log, the oldest first, across its rotated files; lines that are none are passed over."""
+    """Yield the events of the log, oldest first, across its rotated files. Invalid lines are skipped."""
     for number in range(MOST_FILES, -1, -1):
         path = f"{root.daemon_log}.{number}" if number else root.daemon_log
         try:

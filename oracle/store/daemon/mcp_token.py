@@ -1,4 +1,4 @@
-"""The token of the MCP server: `_state/mcp.token`, 0600, made once; who can read it may call the tools. Ephemeral; store room."""
+"""The token of the MCP server: `_state/mcp.token`, mode 0600, created once. Anyone who can read it may call the tools."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _SHORTEST, _LONGEST = 32, 4096
 
 
 def path_of(root: Root) -> str:
-    """Return where the token is kept."""
+    """Return the path of the token."""
     return f"{root.state}/mcp.token"
 
 
 def find_or_make(root: Root) -> str:
-    """Return the token, made now unless there is one. Raises RootUnusable, DiskFailure.
+    """Return the token. Creates it if there is none. Raises RootUnusable, DiskFailure.
 
-    One that others could read, or that is too short to be one of ours, is replaced.
+    A token that others can read, or one that is too short, is replaced.
     """
     lock.ensure_state(root)
     for _ in range(3):
@@ -39,17 +39,17 @@ def find_or_make(root: Root) -> str:
             continue
         return made
     raise DiskFailure(
-        say("{path_of} could not be made.", path_of=path_of(root)), hint=say("Remove it and start again.")
+        say("{path_of} could not be created.", path_of=path_of(root)), hint=say("Remove it and start again.")
     )
 
 
 def _read(path: str) -> str:
-    """Return the token that stands there; "" when there is none, or one that is not to be trusted, which is removed."""
+    """Return the token in the file, "" if there is none. A token that cannot be trusted is removed."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
         return ""
-    except OSError:  # a link, or not ours to read
+    except OSError:  # a link, or a file of another user
         files.remove(path)
         return ""
     try:

@@ -1,6 +1,6 @@
-"""The one daemon of a Root: its lock, and the file in which it says how it is. Store room.
+"""The daemon of a Root: its lock and its status file.
 
-Whether a daemon runs is told by the lock alone; what the file says is as old as its time.
+Only the lock shows whether a daemon runs. The status file is as old as its timestamp.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 PROBE = "alive"
-"""The name of the file that is moved for the watcher."""
+"""The name of the file that is moved to test the watcher."""
 
 SILENT_AFTER = 60.0
-"""Seconds without a word after which a daemon that runs is called silent."""
+"""Seconds without a status after which a running daemon is called silent."""
 
 PATIENCE = 2.0
-"""Seconds to wait for the lock: a child of a daemon that was killed may hold it a moment longer."""
+"""Seconds to wait for the lock: the child of a killed daemon may hold it a moment longer."""
 
 
 class Instance(steps.FileLock):
-    """A context manager that is the daemon of a Root while it is held. Raises AlreadyRunning, RootUnusable, DiskFailure."""
+    """The daemon's lock, as a context manager. Raises AlreadyRunning, RootUnusable, DiskFailure."""
 
     def __init__(self, root: Root) -> None:
         super().__init__(root.daemon_lock.removesuffix(".lock"), PATIENCE)
@@ -51,36 +51,36 @@ class Instance(steps.FileLock):
         return self
 
     def renew(self) -> None:
-        """Take the lock that others look at now, in place of the one that is held. Raises AlreadyRunning, DiskFailure."""
+        """Take the lock of a recreated `_state` in place of the held one. Raises AlreadyRunning, DiskFailure."""
         self.__exit__(None, None, None)
         self.__enter__()
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._handle >= 0:  # none is held where renewing it failed
+        if self._handle >= 0:  # no lock is held if renewing it failed
             super().__exit__(kind, value, trace)
 
     @property
     def is_current(self) -> bool:
-        """Tell whether the lock that is held is the one that others look at: `_state` may have been deleted."""
+        """Return whether the held lock is still the file that others check: `_state` may have been deleted."""
         return self._handle >= 0 and files.is_named(self._path, self._handle)
 
 
 def already_running(root: Root) -> AlreadyRunning:
-    """Return the failure that another daemon serves the Root."""
+    """Return the error that another daemon serves the Root."""
     return AlreadyRunning(
         say(
-            "A daemon serves {path} already (process {holder}).",
+            "A daemon already serves {path} (process {holder}).",
             path=root.path,
             holder=holder(root) or say("unknown"),
         ),
-        hint=say("See `oracle daemon status`; end it with `oracle daemon stop`."),
+        hint=say("See `oracle daemon status`, or stop it with `oracle daemon stop`."),
     )
 
 
 def is_running(root: Root) -> bool:
-    """Tell whether a daemon serves the Root now."""
+    """Return whether a daemon serves the Root now."""
     try:
         return is_held(root.daemon_lock)
     except OSError:
@@ -88,9 +88,9 @@ def is_running(root: Root) -> bool:
 
 
 def serves(root: Root, now: float) -> bool:
-    """Tell whether a daemon serves the Root and has said so lately; `now` in seconds since 1970.
+    """Return whether a daemon serves the Root and wrote its status lately. `now` is in seconds since 1970.
 
-    One that only began counts; one that was silent for long may hang, and does nothing.
+    A daemon that has just started counts. One that was silent for long may hang.
     """
     if not is_running(root):
         return False
@@ -100,7 +100,7 @@ def serves(root: Root, now: float) -> bool:
 
 
 def holder(root: Root) -> int:
-    """Return the process that holds the lock, as it wrote when it took it; 0 when nobody ever did."""
+    """Return the process id that the holder of the lock wrote, 0 if there was none."""
     try:
         with open(root.daemon_lock, "rb") as stream:
             return int(stream.read(64) or b"0")
@@ -109,13 +109,15 @@ def holder(root: Root) -> int:
 
 
 def write_status(root: Root, content: Mapping[str, object]) -> None:
-    """Write what the daemon says of itself. Raises DiskFailure."""
+    """Write the daemon's status. Raises DiskFailure."""
     data = json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
-    files.replace(root.daemon_status, data, scratch=root.state)  # the common scratch folder is the write lock holder's
+    files.replace(
+        root.daemon_status, data, scratch=root.state
+    )  # the common scratch folder belongs to the holder of the write lock
 
 
 def read_status(root: Root) -> dict[str, object]:
-    """Return what the daemon last said of itself; {} when there is nothing."""
+    """Return the last status of the daemon, {} if there is none."""
     try:
         with open(root.daemon_status, "rb") as stream:
             content = json.loads(stream.read())
@@ -125,6 +127,6 @@ def read_status(root: Root) -> dict[str, object]:
 
 
 def move_probe(root: Root, number: int) -> None:
-    """Change the file by which the daemon sees that its watcher sees. Raises DiskFailure."""
+    """Change the file that tests the watcher. Raises DiskFailure."""
     files.make_folder(root.probe)
     files.replace(f"{root.probe}/{PROBE}", str(number).encode("ascii"), scratch=root.state)

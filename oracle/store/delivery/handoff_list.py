@@ -1,7 +1,6 @@
-"""Read a handoff folder: every handoff with its state, and the story of one task. Store room; writes nothing.
+"""Read a handoff folder: every handoff with its state, and the story of one task.
 
-Other tools write here too, so nothing is taken for granted: a file that can't be read becomes a problem beside the handoff that
-its name tells of.
+Other tools write here too. A file that cannot be read becomes a problem of the handoff in its name.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from oracle.wording import say
 
 @value
 class Around:
-    """What lies outside of the handoff folder: the task ids with a response, those with a conflict, the wake-ups pending.
+    """Facts from outside the handoff folder: task ids with a response, task ids with a conflict, pending wake-ups.
 
-    A pending wake-up is (task id, seat to wake). Responses and conflicts belong to handoffs that a memory seat answers.
-    `is_older` tells of a task whether its response was there before a moment; without it none was.
+    A pending wake-up is (task id, seat). Responses and conflicts belong to handoffs that a memory seat answers.
+    `is_older` says whether the response of a task existed before a moment.
     """
 
     responses: Collection[str] = ()
@@ -39,7 +38,7 @@ class Around:
 
 @value
 class Listing:
-    """Every handoff of a folder, the one that changed last at the end, and sentences on files that tell of none."""
+    """The handoffs of a folder, the last changed one at the end, and a sentence for each file that is not a receipt."""
 
     handoffs: tuple[Handoff, ...]
     problems: tuple[str, ...] = ()
@@ -47,7 +46,7 @@ class Listing:
 
 @value
 class Chapter:
-    """One file of a task's story: its path, when it changed (seconds since 1970), and what it says."""
+    """One file of a task's story: its path, when it changed (seconds since 1970), and its content."""
 
     path: str
     changed_at: float
@@ -56,7 +55,7 @@ class Chapter:
 
 
 class _Files:
-    """The files of one name by suffix, and what the one that counts says."""
+    """The files of one receipt name by suffix, and the receipt that counts."""
 
     __slots__ = ("consumed", "name", "receipt", "times")
 
@@ -68,7 +67,7 @@ class _Files:
 
 
 def list_handoffs(folder: str, *, now: datetime, around: Around | None = None) -> Listing:
-    """Return the handoffs of a folder; a folder that does not exist has none. Raises DiskFailure when it can't be listed."""
+    """Return the handoffs of a folder. A missing folder has none. Raises DiskFailure if it cannot be listed."""
     problems: list[str] = []
     found = _read_folder(folder, problems)
     for item in found.values():
@@ -95,7 +94,7 @@ def list_handoffs(folder: str, *, now: datetime, around: Around | None = None) -
 
 
 def tell_story(folder: str, task_id: str) -> tuple[Chapter, ...]:
-    """Return every file of just this task id, the oldest first; leases are left out. Raises DiskFailure."""
+    """Return every file of one task id, oldest first, without leases. Raises DiskFailure."""
     chapters = []
     for name, suffix, entry in _scan(folder, []):
         if name.task_id != task_id or suffix == CLAIM:
@@ -134,7 +133,7 @@ def _scan(folder: str, problems: list[str]) -> Iterator[tuple[ReceiptName, str, 
             yield parsed[0], parsed[1], entry
         elif ".json" in entry.name and not entry.name.startswith("."):
             problems.append(
-                say("{path} is no receipt: its name is not <task>__<source>__<target>.json.", path=entry.path)
+                say("{path} is not a receipt: its name is not <task>__<source>__<target>.json.", path=entry.path)
             )
 
 
@@ -160,7 +159,7 @@ def _kind(item: _Files) -> Kind:
 
 
 def _settle_kind(item: _Files, found: dict[ReceiptName, _Files]) -> None:
-    """Give a receipt that can't be read the kind that its neighbours suggest, and a consumed one its place."""
+    """Set the kind of an unreadable receipt from its neighbours, and file a consumed one under its kind."""
     if _kind(item) is Kind.UNKNOWN and (receipt := item.receipt or item.consumed) is not None:
         asked = found.get(ReceiptName(item.name.task_id, item.name.target, item.name.source))
         kind = Kind.COMPLETION if asked is not None and _kind(asked) is Kind.DISPATCH else Kind.DISPATCH
@@ -174,7 +173,7 @@ def _settle_kind(item: _Files, found: dict[ReceiptName, _Files]) -> None:
 
 
 def _take_completion(dispatch: _Files, completions: dict[tuple[str, str], list[_Files]]) -> _Files | None:
-    """Take the completion that answers a dispatch out of those left: to the seat that wants the answer, or that asked."""
+    """Remove and return the completion that answers a dispatch: to the seat that wants the answer, or that asked."""
     left = completions.get((dispatch.name.task_id, dispatch.name.target), [])
     wanted = dispatch.receipt.reply_to if dispatch.receipt else dispatch.name.source
     for seat in (wanted, dispatch.name.source):
@@ -186,9 +185,9 @@ def _take_completion(dispatch: _Files, completions: dict[tuple[str, str], list[_
 
 
 def _is_of_others(dispatch: _Files, answered: Collection[tuple[str, str]], around: Around) -> bool:
-    """Tell whether the response of a dispatch that has no completion was written for another reader, or another question.
+    """Return whether the response to a dispatch without completion belongs to another reader or another question.
 
-    Its answerer completed the task for somebody already, or the response was there before the dispatch.
+    That is so if the answerer has completed the task for another seat, or if the response is older than the dispatch.
     """
     task_id = dispatch.name.task_id
     if dispatch.receipt is None or task_id not in around.responses:
@@ -200,7 +199,7 @@ def _is_of_others(dispatch: _Files, answered: Collection[tuple[str, str]], aroun
 
 
 def _is_older(completion: _Files, dispatch: _Files) -> bool:
-    """Tell whether a completion was delivered before the dispatch was made: it answers an earlier round."""
+    """Return whether a completion is older than the dispatch, so that it answers an earlier round."""
     if completion.receipt is None or dispatch.receipt is None:
         return False
     delivered = timestamps.parse(completion.receipt.text("delivered_at"))
@@ -209,7 +208,7 @@ def _is_older(completion: _Files, dispatch: _Files) -> bool:
         return False
     return delivered < (
         assigned if delivered.microsecond else assigned.replace(microsecond=0)
-    )  # in whole seconds, mostly
+    )  # mostly in whole seconds
 
 
 def _join(dispatch: _Files | None, completion: _Files | None, *, folder: str, now: datetime, around: Around) -> Handoff:
@@ -262,14 +261,14 @@ def _dispatch_pieces(dispatch: _Files, folder: str, now: datetime, memory_seats:
 
 
 def _claim_piece(name: ReceiptName, lease: Lease | None, now: datetime, memory_seats: Collection[str]) -> Piece:
-    """Return what a claim says: a memory seat that holds its own question was handed it with a packet."""
+    """Return the meaning of a claim. A memory seat that holds its own question was given it with a packet."""
     if lease is None or lease.until <= now:
         return Piece.CLAIM_EXPIRED
     return Piece.WITH_SEAT if lease.holder == name.target and name.target in memory_seats else Piece.CLAIM
 
 
 def _read_lease(folder: str, name: ReceiptName) -> Lease | None:
-    """Return a lease; one that can't be read is as good as over."""
+    """Return a lease. One that cannot be read counts as expired."""
     try:
         return read_claim(folder, name)
     except DiskFailure:

@@ -1,9 +1,8 @@
-"""Receipts on disk: publish, complete, consume, acknowledge. Store room; the only writer of receipts.
+"""Receipts on disk: publish, complete, consume, acknowledge. The only module that writes receipts.
 
-Every transition is one creation or one rename, so it happened or it did not, and may be repeated: it looks at what is there
-and does the rest. What looks at one name and changes another holds the folder's own lock for that moment; the Root's write lock
-is never needed. Answering needs none at all: of any number of processes one creates the completion. Who works on a dispatch
-meanwhile is the business of `leases`.
+Every transition is one creation or one rename. It can be repeated: it checks what exists and does the rest. A step that
+reads one name and changes another holds the lock of the folder. The write lock of the Root is never needed. Answering
+needs no lock: of any number of processes one creates the completion. `leases` records who works on a dispatch.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _HASH_DIGITS = 12
 
 
 class Outcome(StrEnum):
-    """What a step found: it did its work, or another had done the same before."""
+    """The result of a step: done now, or done before."""
 
     CREATED = "created"
     ALREADY = "already"
@@ -38,7 +37,7 @@ def path_of(folder: str, name: ReceiptName, suffix: str = "") -> str:
 
 
 class Failing:
-    """Turn a refusal of the disk into the failure of a handoff (exit code 3)."""
+    """Convert disk errors into HandoffFailed (exit code 3)."""
 
     def __init__(self, what: Sentence) -> None:
         self._what = what
@@ -56,20 +55,20 @@ class Failing:
 
 
 def read(folder: str, name: ReceiptName, suffix: str = "") -> Receipt | None:
-    """Return a receipt, whatever state its bytes are in, or None when there is none. Raises DiskFailure."""
+    """Return a receipt, readable or not, or None if it does not exist. Raises DiskFailure."""
     raw = steps.read(path_of(folder, name, suffix))
     return None if raw is None else receipts.read_receipt(name, raw)
 
 
 def find(folder: str, name: ReceiptName) -> Receipt | None:
-    """Return a receipt, or the `.consumed` beside it when that alone is left, or None. Raises DiskFailure."""
+    """Return a receipt, or its `.consumed` file if only that is left, or None. Raises DiskFailure."""
     return read(folder, name) or read(folder, name, CONSUMED)
 
 
 def names_of(folder: str, task_id: str) -> list[tuple[ReceiptName, str]]:
-    """Return (name, suffix) of the receipts of just this task id, consumed ones too, by the alphabet.
+    """Return (name, suffix) of the receipts of one task id, consumed ones too, sorted by name.
 
-    A folder that can't be listed holds none.
+    A folder that cannot be listed has none.
     """
     try:
         names = sorted(os.listdir(folder))
@@ -80,9 +79,9 @@ def names_of(folder: str, task_id: str) -> list[tuple[ReceiptName, str]]:
 
 
 def receipts_of(folder: str, task_id: str) -> Iterator[tuple[Receipt, str]]:
-    """Yield (receipt, suffix) of what `names_of` names; what is no plain file is passed over. Raises DiskFailure.
+    """Yield (receipt, suffix) for `names_of`. Anything but a regular file is skipped. Raises DiskFailure.
 
-    One that is consumed after it was listed is read under its new name.
+    A receipt that is consumed meanwhile is read under its new name.
     """
     names = names_of(folder, task_id)
     for name, listed in names:
@@ -92,14 +91,14 @@ def receipts_of(folder: str, task_id: str) -> Iterator[tuple[Receipt, str]]:
             if receipt is None and not suffix and (name, CONSUMED) not in names:
                 suffix = CONSUMED
                 receipt = read(folder, name, suffix)
-        except steps.NotPlain:  # asks nothing; listings name it
+        except steps.NotPlain:  # asks nothing; listings report it
             continue
         if receipt is not None:
             yield receipt, suffix
 
 
 def has_completion(folder: str, task_id: str) -> bool:
-    """Tell whether a completion receipt of just this task id tells of a response, acknowledged or not."""
+    """Return whether a completion receipt of this task id names a response, acknowledged or not."""
     for name, suffix in names_of(folder, task_id):
         try:
             found = read(folder, name, suffix)
@@ -114,9 +113,9 @@ def has_completion(folder: str, task_id: str) -> bool:
 
 
 def publish(folder: str, receipt: Receipt) -> Outcome:
-    """Create a dispatch receipt; ALREADY when the same dispatch is open.
+    """Create a dispatch receipt. Returns ALREADY if the same dispatch is open.
 
-    Raises TaskAlreadyQueued when another dispatch has its name or it was consumed before, HandoffFailed.
+    Raises TaskAlreadyQueued if another dispatch has its name or it was consumed before, HandoffFailed.
     """
     with Failing(say("The dispatch of {task}", task=receipt.name.task_id)), folder_lock(folder):
         if read(folder, receipt.name, CONSUMED) is not None:
@@ -127,11 +126,11 @@ def publish(folder: str, receipt: Receipt) -> Outcome:
         if found is not None and receipts.say_the_same(found, receipt):
             return Outcome.ALREADY
         since = found.since if found else ""
-        raise _already_queued(receipt.name, say("is on disk @ {since}", since=since or say("a time unknown")))
+        raise _already_queued(receipt.name, say("exists since {since}", since=since or say("an unknown time")))
 
 
 def withdraw(folder: str, name: ReceiptName) -> None:
-    """Take back a dispatch that this process published and could not go on with. Raises HandoffFailed."""
+    """Remove a dispatch that this process published and could not complete. Raises HandoffFailed."""
     with Failing(say("Withdrawing {name}", name=name.file_name)), folder_lock(folder):
         steps.remove(path_of(folder, name))
 
@@ -144,14 +143,14 @@ def _already_queued(name: ReceiptName, what: Sentence) -> TaskAlreadyQueued:
             file_name=name.file_name,
             what=what,
         ),
-        hint=say("Choose another task id, or look at it with `oracle handoffs show {task_id}`.", task_id=name.task_id),
+        hint=say("Choose another task id, or see `oracle handoffs show {task_id}`.", task_id=name.task_id),
     )
 
 
 def complete(folder: str, receipt: Receipt) -> Outcome:
-    """Create a completion receipt; ALREADY when the same answer is there, acknowledged or not.
+    """Create a completion receipt. Returns ALREADY if the same answer exists, acknowledged or not.
 
-    A file that was half written under this name is kept aside. Raises Conflict for another answer, HandoffFailed.
+    An incomplete file with this name is kept aside. Raises Conflict for another answer, HandoffFailed.
     """
     with Failing(say("The completion of {task}", task=receipt.name.task_id)):
         found = find(folder, receipt.name)
@@ -165,7 +164,7 @@ def complete(folder: str, receipt: Receipt) -> Outcome:
             return Outcome.ALREADY
         raise Conflict(
             say(
-                "{file_name} holds another {kind} already; it was left as it is.",
+                "{file_name} already holds another {kind}; it was not changed.",
                 file_name=receipt.name.file_name,
                 kind=found.kind or say("receipt"),
             ),
@@ -174,7 +173,7 @@ def complete(folder: str, receipt: Receipt) -> Outcome:
 
 
 def supersede(folder: str, receipt: Receipt) -> Outcome:
-    """Put a completion receipt in the place of another, which is kept as `.superseded-<hash>`; an ACK of the old one ends."""
+    """Replace a completion receipt. The old one is kept as `.superseded-<hash>` and its ACK ends."""
     path = path_of(folder, receipt.name)
     with Failing(say("The completion of {task}", task=receipt.name.task_id)), folder_lock(folder):
         found = read(folder, receipt.name)
@@ -199,7 +198,7 @@ def _keep_aside(folder: str, name: ReceiptName, suffix: str) -> None:
 
 
 def consume(folder: str, name: ReceiptName) -> bool:
-    """Turn the receipt of just this name into its `.consumed`, and end its claim; tell whether there was one to turn.
+    """Turn a receipt into its `.consumed` file and end its claim. Returns whether there was one.
 
     Raises HandoffFailed.
     """
@@ -209,16 +208,16 @@ def consume(folder: str, name: ReceiptName) -> bool:
         if found is not None:
             before = read(folder, name, CONSUMED)
             if before is not None and not receipts.say_the_same(found, before):
-                _keep_aside(folder, name, CONSUMED)  # an older round: some tools dispatch a task id again
+                _keep_aside(folder, name, CONSUMED)  # an earlier round: some tools dispatch a task id again
             steps.rename(path, path + CONSUMED)
         steps.remove(path + CLAIM)
     return found is not None
 
 
 def acknowledge(folder: str, name: ReceiptName, changes: Mapping[str, object]) -> Outcome:
-    """Note in a completion receipt that its reader has it (`consumed_at`, `consumed_ack`, …) and put `.consumed` beside it.
+    """Record in a completion receipt that its reader has it (`consumed_at`, `consumed_ack`, …) and add the `.consumed` file.
 
-    The first ACK stays. Raises NotFound without a completion receipt, HandoffFailed.
+    The first ACK is kept. Raises NotFound without a completion receipt, HandoffFailed.
     """
     with Failing(say("The ACK of {task}", task=name.task_id)), folder_lock(folder):
         if read(folder, name, CONSUMED) is not None:
@@ -234,15 +233,15 @@ def acknowledge(folder: str, name: ReceiptName, changes: Mapping[str, object]) -
 
 
 def no_completion(name: ReceiptName) -> NotFound:
-    """Return the failure that there is nothing to acknowledge."""
+    """Return the error that there is nothing to acknowledge."""
     return NotFound(
         say("There is no completion receipt {file_name} to acknowledge.", file_name=name.file_name),
-        hint=say("See what there is with `oracle handoffs show {task_id}`.", task_id=name.task_id),
+        hint=say("See `oracle handoffs show {task_id}`.", task_id=name.task_id),
     )
 
 
 def amend(folder: str, name: ReceiptName, changes: Mapping[str, object]) -> bool:
-    """Add later facts (`notified_at`, …) to a receipt, also to one that was consumed since; tell whether there is one.
+    """Add later facts (`notified_at`, …) to a receipt, even if it was consumed. Returns whether it exists.
 
     Raises HandoffFailed.
     """
@@ -261,7 +260,7 @@ def _rewrite(folder: str, receipt: Receipt, suffix: str = "") -> None:
     if isinstance(version, int) and version > receipts.SCHEMA_VERSION:
         raise NewerVersion(
             say(
-                "{file_name} was written by a newer program (version {version}) and is left as it is.",
+                "{file_name} was written by a newer program (version {version}) and was not changed.",
                 file_name=receipt.name.file_name,
                 version=version,
             ),
@@ -271,5 +270,5 @@ def _rewrite(folder: str, receipt: Receipt, suffix: str = "") -> None:
 
 
 def folder_lock(folder: str) -> steps.FileLock:
-    """Return the lock of a folder, for what looks at one name and changes another."""
+    """Return the lock of a folder, for steps that read one name and change another."""
     return steps.FileLock(f"{folder}/.receipts")

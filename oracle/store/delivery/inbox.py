@@ -37,7 +37,7 @@ MAX_TRIES = 5
 FIRST_DELAY = 2.0
 LONGEST_DELAY = 600.0
 LEASE = 60.0
-"""Seconds after which an entry that somebody took is free again: they are dead."""
+"""Seconds after which a taken entry is free again: the process that took it is dead."""
 
 _LONGEST_ERROR = 500
 """Characters of an error that are kept."""
@@ -91,12 +91,12 @@ class Inbox:
     problems: tuple[str, ...] = ()
 
     def due(self, now: float) -> tuple[Entry, ...]:
-        """Return the waiting entries whose time has come, the earliest first."""
+        """Return the waiting entries that are due, earliest first."""
         return tuple(entry for entry in self.waiting if entry.due_at <= now)
 
 
 def add(root: Root, entry: Entry) -> bool:
-    """Put an entry in; tell whether it is new. One about the same that waits, is taken or was given up is left alone.
+    """Add an entry. Returns whether it is new: an entry of the same subject is not changed.
 
     Raises DiskFailure.
     """
@@ -110,7 +110,7 @@ def take(root: Root, entry: Entry, now: float) -> bool:
     """Take a waiting entry to work on it; only one of several callers gets True."""
     path = _path(root, entry)
     try:
-        os.utime(path, (now, now))  # the lease begins before the name changes, so that it never looks over
+        os.utime(path, (now, now))  # the lease starts before the rename, so that it never looks expired
         os.rename(path, path + ".taken")
     except FileNotFoundError:
         return False
@@ -126,9 +126,9 @@ def finish(root: Root, entry: Entry) -> None:
 def defer(
     root: Root, entry: Entry, *, now: float, error: str, most: int = MAX_TRIES, chance: Chance | None = None
 ) -> Entry:
-    """Put a taken entry back for later, or give it up after `most` tries; return it as it is now.
+    """Put a taken entry back for later, or give it up after `most` tries. Returns the changed entry.
 
-    It waits 2 s, 4 s, 8 s … up to ten minutes, each time between half and all of that. Raises DiskFailure.
+    It waits 2 s, 4 s, 8 s … up to ten minutes, shortened at random by up to half. Raises DiskFailure.
     """
     import random
 
@@ -145,7 +145,7 @@ def defer(
 
 
 def revive(root: Root, entry: Entry, now: float) -> None:
-    """Let a poisoned entry wait again, due now, as if it had never been tried."""
+    """Make an entry that was given up wait again, due now, with no tries."""
     path = _path(root, entry)
     steps.replace(path, _render(replace(entry, tries=0, due_at=now, last_error="")))
     steps.remove(f"{path}.poison")
@@ -159,7 +159,7 @@ def find(root: Root, entry: Entry) -> Entry | None:
 
 
 def read(root: Root, now: float, kind: Kind | None = None) -> Inbox:
-    """Return what the inbox holds, of one kind when one is named; entries whose taker was silent for LEASE seconds wait again."""
+    """Return the content of the inbox, of one kind if given. Entries taken more than LEASE seconds ago wait again."""
     groups: dict[str, list[Entry]] = {"": [], ".taken": [], ".poison": []}
     problems: list[str] = []
     for name, suffix in _names(root):
@@ -176,7 +176,7 @@ def read(root: Root, now: float, kind: Kind | None = None) -> Inbox:
 
 
 def set_aside(root: Root) -> tuple[tuple[str, Entry], ...]:
-    """Return (path, entry) of everything that was given up; changes nothing."""
+    """Return (path, entry) of every entry that was given up. Changes nothing."""
     paths = [f"{root.inbox}/{name}" for name, suffix in _names(root) if suffix == ".poison"]
     return tuple((path, entry) for path in paths for entry in [_read(path, [])] if entry is not None)
 
@@ -213,7 +213,7 @@ def until_done(root: Root, entry: Entry | None) -> Iterator[None]:
 
 
 def is_worked_on(entry: Entry, now: float) -> bool:
-    """Tell whether another thread of a living process works on an intent."""
+    """Return whether another thread of a living process works on an intent."""
     owner = entry.fields.get("owner")
     return isinstance(owner, dict) and now - entry.due_at < LONGEST_WORK and owner != _myself() and _is_alive(owner)
 
@@ -268,14 +268,14 @@ def _is_over(path: str, now: float) -> bool:
 
 
 def _give_back(root: Root, path: str, now: float) -> str:
-    """Rename a taken entry to its waiting name; return that, or "" when it has nothing more to tell."""
+    """Rename a taken entry to its waiting name and return that, or "" if its work is over."""
     free = path.removesuffix(".taken")
     with steps.FileLock(f"{root.inbox}/.inbox"):
         if not _is_over(path, now):
             return ""
         try:
             if os.path.exists(free):
-                os.unlink(path)  # put back for later by a taker that died before its last step
+                os.unlink(path)  # its taker put it back and died before its last step
                 return ""
             os.rename(path, free)
         except FileNotFoundError:
@@ -328,6 +328,6 @@ def _read(path: str, problems: list[str]) -> Entry | None:
     except (ValueError, TypeError, KeyError, RecursionError):
         entry = None
     if entry is None or not os.path.basename(path).startswith(entry.file_name):
-        problems.append(say("{path} is no entry of the inbox; remove it when nothing waits for it.", path=path))
+        problems.append(say("{path} is not an inbox entry; remove it if nothing waits for it.", path=path))
         return None
     return entry

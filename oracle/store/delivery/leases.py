@@ -1,6 +1,6 @@
-"""Who works on a dispatch: a `.claim` beside it, which ends by itself. Store room.
+"""The lease on a dispatch: a `.claim` file beside it, which expires.
 
-A claim keeps two of a kind from doing the same work; it decides nothing, since whoever creates the completion has answered.
+It keeps two workers from doing the same work. It decides nothing: the one that creates the completion has answered.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from oracle.store.disk import steps
 from oracle.wording import say
 
 LEASE = timedelta(minutes=10)
-"""How long a claim holds when its holder does not renew it."""
+"""How long a claim holds without renewal."""
 
 
 @value
 class Lease:
-    """A dispatch that somebody works on, until a moment in UTC."""
+    """A dispatch that is being worked on, until a moment in UTC."""
 
     name: ReceiptName
     holder: str
@@ -30,15 +30,15 @@ class Lease:
 
 @value
 class Held(Lease):
-    """The lease is another's."""
+    """The lease belongs to another holder."""
 
 
 def claim(
     folder: str, name: ReceiptName, *, holder: str, now: datetime, lease: timedelta = LEASE
 ) -> Lease | Held | None:
-    """Take a dispatch to work on until `now + lease`; the holder may renew, others get Held until it is over.
+    """Claim a dispatch until `now + lease`. The holder may renew; others get Held until it expires.
 
-    None means that the dispatch is not there, or not any more. Raises HandoffFailed.
+    None means that the dispatch does not exist (any more). Raises HandoffFailed.
     """
     path = path_of(folder, name)
     mine = Lease(name, holder, now + lease)
@@ -65,7 +65,7 @@ def _take_over(folder: str, mine: Lease, now: datetime) -> Held | None:
 
 
 def pass_on(folder: str, lease: Lease, *, holder: str, until: datetime, now: datetime) -> bool:
-    """Give a claim to another holder, if it is still this one's; tell whether it was. Raises HandoffFailed."""
+    """Pass a claim to another holder, if it is still this one's. Returns whether it was. Raises HandoffFailed."""
     with Failing(say("Passing on {name}", name=lease.name.file_name)), folder_lock(folder):
         found = read_claim(folder, lease.name)
         if found is None or found.holder != lease.holder:
@@ -75,7 +75,7 @@ def pass_on(folder: str, lease: Lease, *, holder: str, until: datetime, now: dat
 
 
 def release(folder: str, lease: Lease) -> None:
-    """Give a claim back, if it is still this holder's. Raises HandoffFailed."""
+    """Release a claim, if it is still this holder's. Raises HandoffFailed."""
     with Failing(say("Releasing {name}", name=lease.name.file_name)), folder_lock(folder):
         found = read_claim(folder, lease.name)
         if found is not None and found.holder == lease.holder:
@@ -83,13 +83,13 @@ def release(folder: str, lease: Lease) -> None:
 
 
 def read_claim(folder: str, name: ReceiptName) -> Lease | None:
-    """Return the lease on a dispatch, or None when there is none or it can't be read (which is as good as over)."""
+    """Return the lease on a dispatch, or None if there is none or it cannot be read, which counts as expired."""
     raw = steps.read(path_of(folder, name, CLAIM))
     return None if raw is None else parse_claim(name, raw)
 
 
 def parse_claim(name: ReceiptName, raw: bytes) -> Lease | None:
-    """Read the bytes of a claim."""
+    """Parse the bytes of a claim."""
     try:
         content = json.loads(raw)
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""Packets that were made, kept for inspection: `_state/packets/<id>.json`, the newest MOST_KEPT. Ephemeral; store room.
+"""Packets kept for inspection: `_state/packets/<id>.json`, the newest MOST_KEPT. They may be deleted at any time.
 
-Beside them `<task id>.md`: what the memory seat is given for a question that the disk does not answer.
+Beside them, `<task id>.md` is the packet that the memory seat gets for a question the files cannot answer.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _NAME = re.compile(r"packet-[0-9a-f]{16}\.json")
 
 
 def keep(root: Root, packet_id: str, content: Mapping[str, object]) -> str:
-    """Keep a packet under its id and let the oldest beyond MOST_KEPT go; return its path. Raises DiskFailure."""
+    """Keep a packet under its id and remove the oldest beyond MOST_KEPT. Returns its path. Raises DiskFailure."""
     path = f"{root.packets}/{packet_id}.json"
     data = json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
     files.make_folder(root.packets)
-    files.replace(path, data, scratch=root.packets)  # beside its name: the common scratch folder is the lock holder's
+    files.replace(path, data, scratch=root.packets)  # the common scratch folder belongs to the holder of the write lock
     kept = [name for _, name in _by_age(root) if _NAME.fullmatch(name)]
     for name in kept[MOST_KEPT:]:
         files.remove(f"{root.packets}/{name}")
@@ -32,7 +32,7 @@ def keep(root: Root, packet_id: str, content: Mapping[str, object]) -> str:
 
 
 def read(root: Root, limit: int) -> list[dict[str, object]]:
-    """Return up to `limit` of the packets that are kept, the newest first; a file that is none is passed over."""
+    """Return up to `limit` packets, newest first. Invalid files are skipped."""
     found: list[dict[str, object]] = []
     for _, name in _by_age(root):
         if len(found) == limit:
@@ -44,7 +44,7 @@ def read(root: Root, limit: int) -> list[dict[str, object]]:
 
 
 def question_path(root: Root, project: str, task_id: str) -> str:
-    """Return the path of the packet of a question; where another project's stands, the name begins with the project's."""
+    """Return the path of a question's packet. If another project has that name, the project is put in front."""
     path = f"{root.packets}/{check_name(task_id, 'task id')}.md"
     first = _first_line(path)
     if first is None or first == question_mark(project, task_id):
@@ -53,12 +53,12 @@ def question_path(root: Root, project: str, task_id: str) -> str:
 
 
 def question_mark(project: str, task_id: str) -> str:
-    """Return the first line of the packet of a question, which says whose it is."""
+    """Return the first line of a question's packet, which identifies it."""
     return f"# Packet for {task_id} of {project}"
 
 
 def asked_at(path: str) -> float | None:
-    """Return when the packet of a question was written, in seconds since 1970; None when it is not there."""
+    """Return when the packet of a question was written, in seconds since 1970; None if it does not exist."""
     try:
         return os.stat(path).st_mtime
     except OSError:
@@ -81,14 +81,14 @@ def _first_line(path: str) -> str | None:
 
 
 def forget_questions(root: Root, waiting: Collection[str]) -> None:
-    """Remove the packets of questions beyond the newest MOST_KEPT but for those that wait, named by path."""
+    """Remove the packets of questions beyond the newest MOST_KEPT, except for the open questions in `waiting` (paths)."""
     questions = [f"{root.packets}/{name}" for _, name in _by_age(root) if name.endswith(".md")]
     for path in [path for path in questions if path not in waiting][MOST_KEPT:]:
         files.remove(path)
 
 
 def _by_age(root: Root) -> list[tuple[int, str]]:
-    """Return (mtime ns, name) of what lies in the folder, the newest first."""
+    """Return (mtime ns, name) of the files in the folder, newest first."""
     try:
         entries = list(os.scandir(root.packets))
     except OSError:

@@ -1,7 +1,8 @@
-"""What peers delivered: `tasks/<p>/peer-deliveries/`, in both of its layouts. Store room; read only.
+"""Deliveries of peers: `tasks/<p>/peer-deliveries/`, in both layouts. Read only.
 
-`<peer>/{DELIVERY.md,receipt.json}` is one delivery of a peer; `<peer>/tasks/<task>/` holds one a task, beside `meta.json` and
-`heartbeat.json`. Nothing outside of the folder is read, whatever a link says.
+`<peer>/{DELIVERY.md,receipt.json}` is one delivery of a peer. `<peer>/tasks/<task>/` holds one per task, beside
+`meta.json` and
+`heartbeat.json`. Nothing outside the folder is read, whatever a link points to.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _MOST_BYTES = 1 << 20
 
 @value
 class PeerDelivery:
-    """One delivery: its text is kept here to be looked at, never to be written anywhere."""
+    """One delivery. Its text is here for reading only and is never written anywhere."""
 
     peer: str
     task_id: str
@@ -40,14 +41,14 @@ class PeerDelivery:
     problems: tuple[str, ...] = ()
 
     def said(self, key: str) -> str:
-        """Return a field of the receipt, else of the head of DELIVERY.md, one word long at most 80 characters."""
+        """Return a field of the receipt, or of the head of DELIVERY.md: one word of at most 80 characters."""
         found = self.receipt.get(key)
         text = str(found) if isinstance(found, str | int) and not isinstance(found, bool) else self.fields.get(key, "")
         return " ".join(text.split())[:80]
 
 
 def read_all(tasks_root: str) -> tuple[list[PeerDelivery], list[str]]:
-    """Return (every delivery, sorted by peer and task; a sentence for each folder that is none)."""
+    """Return (all deliveries, sorted by peer and task; a sentence for each folder that is not one)."""
     top = f"{tasks_root}/{FOLDER}"
     found: list[PeerDelivery] = []
     problems: list[str] = []
@@ -61,7 +62,7 @@ def read_all(tasks_root: str) -> tuple[list[PeerDelivery], list[str]]:
 
 
 def _names(folder: str, problems: list[str]) -> list[str]:
-    """Return the folders below a folder whose names may be a peer's or a task's; links are passed over."""
+    """Return the folders whose names are valid for a peer or a task. Links are skipped."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
@@ -121,6 +122,6 @@ def _json(folder: str, raw: bytes | None, problems: list[str]) -> Mapping[str, o
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
-        problems.append(say("{path} is no JSON object", path=f"{folder}/receipt.json"))
+        problems.append(say("{path} is not a JSON object", path=f"{folder}/receipt.json"))
         return {}
     return content

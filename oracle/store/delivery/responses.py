@@ -1,7 +1,7 @@
-"""Responses: `responses/<task_id>.json`, created once. Store room; the only writer of that folder.
+"""Responses: `responses/<task_id>.json`, created once. The only module that writes that folder.
 
-The same answer again changes nothing; another one is kept aside as `<task_id>.conflict-<hash>.json`, and whoever replaces an
-answer keeps the old one as `<task_id>.superseded-<hash>.json`. No answer is ever lost.
+Storing the same answer again changes nothing. A different one is kept aside as `<task_id>.conflict-<hash>.json`.
+Replacing an answer keeps the old one as `<task_id>.superseded-<hash>.json`. No answer is ever lost.
 """
 
 from __future__ import annotations
@@ -27,54 +27,54 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 LATER_KEYS = frozenset(("delivered_at", "all_verified", "claim_results", "schema_version", "query_id", "project"))
-"""Keys that tell of the moment of a delivery or repeat the file's name: responses that differ in these are one answer."""
+"""Keys about the delivery, or that repeat the file's name. Responses that differ only in these are the same answer."""
 
 _ASIDE = re.compile(r"(?P<task>.+)\.(?P<kind>conflict|superseded)-(?P<digest>[0-9a-f]{12})\.json")
 _HASH_DIGITS = 12
 _FILE_TIME = 2.0
-"""Seconds by which a file may seem older than it is: some file systems count in twos."""
+"""Seconds by which a file may seem older than it is: some file systems count in steps of two seconds."""
 
 
 @value
 class Stored:
-    """A response on disk: its absolute path, the fingerprint of the answer, and whether this call put it there."""
+    """A stored response: its absolute path, the fingerprint of the answer, and whether this call stored it."""
 
     path: str
     digest: str
     outcome: Outcome
     settled: int = 0
-    """How many other answers that were kept aside are decided against by this call."""
+    """How many other answers this call decided against."""
 
 
 @value
 class Answers:
-    """The task ids that have a response, and for those with conflicts the digests of the answers kept aside."""
+    """The task ids with a response; for those with conflicts, the digests of the answers kept aside."""
 
     answered: frozenset[str] = frozenset()
     conflicts: Mapping[str, tuple[str, ...]] = NOTHING
 
 
 def path_of(root: Root, task_id: str) -> str:
-    """Return the path of a task's response. Raises InvalidName, also for an id that reads like an answer kept aside."""
+    """Return the path of a task's response. Raises InvalidName, also for an id that looks like an answer kept aside."""
     name = check_name(task_id, "task id")
     if _ASIDE.fullmatch(f"{name}.json"):
         raise InvalidName(
-            say("task id {task_id!r} can't be used: it reads like an answer that was kept aside.", task_id=task_id),
+            say("task id {task_id!r} can't be used: it looks like an answer that was kept aside.", task_id=task_id),
             hint=say("Choose an id without '.conflict-' or '.superseded-'."),
         )
     return f"{root.responses}/{name}.json"
 
 
 def digest_of(response: Mapping[str, object]) -> str:
-    """Return the fingerprint of an answer, which does not depend on when it was delivered."""
+    """Return the fingerprint of an answer. It does not depend on the time of delivery."""
     return fingerprint(response, leaving_out=LATER_KEYS)[:_HASH_DIGITS]
 
 
 def put(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
-    """Store the answer to a task, once; ALREADY when the same answer is there.
+    """Store the answer to a task, once. Returns ALREADY if the same answer is stored.
 
-    Raises Conflict when another is there (this one is then kept aside, unless the first is another project's), DiskFailure.
-    Twenty at once end like one after another.
+    Raises Conflict if there is a different answer, and keeps this one aside, unless the first belongs to another
+    project. Raises DiskFailure. Concurrent calls end like one call after another.
     """
     path, digest = path_of(root, task_id), digest_of(response)
     if steps.create_once(path, _render(task_id, response)):
@@ -86,17 +86,17 @@ def put(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
     if found is not None and os.path.lexists(_aside(path, "superseded", digest)):
         raise Conflict(
             say(
-                "The task {task_id} has another answer; this one was superseded already, and nothing was changed.",
+                "The task {task_id} has another answer. This one was superseded before, so nothing was changed.",
                 task_id=task_id,
             ),
-            hint=say("Deliver with --supersede to let it stand again."),
+            hint=say("Deliver with --supersede to restore it."),
         )
     aside = _aside(path, "conflict", digest)
     steps.create_once(aside, _render(task_id, response))
     what = say("another answer") if found is not None else say("a response that can't be read")
     raise Conflict(
         say(
-            "The task {task_id} has {what} already; the new one was kept aside as {name}.",
+            "The task {task_id} already has {what}; the new one was kept aside as {name}.",
             task_id=task_id,
             what=what,
             name=os.path.basename(aside),
@@ -106,11 +106,11 @@ def put(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
 
 
 def supersede(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
-    """Put an answer in the place of the one that stands, which is kept; an equal answer kept aside is settled by it.
+    """Replace the stored answer and keep the old one. An equal answer that was kept aside is removed.
 
-    When it stands already, every conflict is settled in its favour: the others become `.superseded-…`.
+    If the answer is stored already, every conflict is decided in its favour: the others become `.superseded-…`.
 
-    Raises Conflict when it is of another project, NewerVersion when a newer program wrote the one that stands, DiskFailure.
+    Raises Conflict if it belongs to another project, NewerVersion if a newer program wrote the stored one, DiskFailure.
     """
     path, digest = path_of(root, task_id), digest_of(response)
     with steps.FileLock(_lock_of(root)):
@@ -137,7 +137,10 @@ def _settle_all(root: Root, task_id: str) -> int:
 
 
 def read(root: Root, task_id: str) -> dict[str, object] | None:
-    """Return the response to a task with every key it has, or None. Raises InvalidRecord for a file that is no JSON object."""
+    """Return the response to a task with all its keys, or None.
+
+    Raises InvalidRecord for a file that is not a JSON object.
+    """
     path = path_of(root, task_id)
     raw = steps.read(path)
     if raw is None:
@@ -145,23 +148,23 @@ def read(root: Root, task_id: str) -> dict[str, object] | None:
     content = _parse(raw)
     if content is None:
         raise InvalidRecord(
-            say("{path} is no JSON object, perhaps half written.", path=path),
+            say("{path} is not a JSON object; it may be incomplete.", path=path),
             hint=say("Deliver again with --supersede; the file is kept."),
         )
     return content
 
 
 def project_of(root: Root, task_id: str) -> str | None:
-    """Return the project that a task's response belongs to, "" when it does not say, None when there is no response."""
+    """Return the project of a task's response, "" if it names none, None if there is no response."""
     path = path_of(root, task_id)
     raw = steps.read(path)
     return None if raw is None else _project(_parse(raw))
 
 
 def is_older(root: Root, task_id: str, moment: datetime) -> bool:
-    """Tell whether a task's response was there before a moment: by what it says, else by its file, in whole seconds.
+    """Return whether a task's response existed before a moment, by its own time or that of its file, in whole seconds.
 
-    Without a response, or where neither tells, it was not.
+    Without a response, or without a time, it did not.
     """
     path = path_of(root, task_id)
     said = (_read_bytes(path) or {}).get("delivered_at")
@@ -173,7 +176,7 @@ def is_older(root: Root, task_id: str, moment: datetime) -> bool:
 
 
 def belongs_to(task_id: str, project: str) -> Conflict:
-    """Return the refusal of a task id that another project has used up: answers of all projects share one folder."""
+    """Return the error for a task id that another project has used: the answers of all projects share one folder."""
     return Conflict(
         say(
             "The task id {task_id} belongs to project {project}; nothing was changed.", task_id=task_id, project=project
@@ -194,7 +197,7 @@ def _refuse_other(task_id: str, found: Mapping[str, object] | None, response: Ma
 
 
 def list_answers(root: Root) -> Answers:
-    """Return which tasks have a response or a conflict, by the names of the files alone."""
+    """Return the tasks with a response or a conflict, judging by file names only."""
     try:
         names = os.listdir(root.responses)
     except OSError:
@@ -213,7 +216,7 @@ def list_answers(root: Root) -> Answers:
 
 
 def conflicts_of(root: Root, task_id: str) -> list[str]:
-    """Return the paths of the other answers to a task that were kept aside, the newest last. Raises InvalidName."""
+    """Return the paths of the conflicting answers to a task, the newest last. Raises InvalidName."""
     path = path_of(root, task_id)
     found = (_aside(path, "conflict", digest) for digest in list_answers(root).conflicts.get(task_id, ()))
     return sorted(found, key=lambda one: (_changed_at(one), one))
@@ -257,7 +260,7 @@ def _refuse_newer(task_id: str, raw: bytes) -> None:
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise NewerVersion(
             say(
-                "The response to {task_id} was written by a newer program (version {version}) and is left as it is.",
+                "The response to {task_id} was written by a newer program (version {version}) and was not changed.",
                 task_id=task_id,
                 version=version,
             ),
@@ -266,6 +269,6 @@ def _refuse_newer(task_id: str, raw: bytes) -> None:
 
 
 def _render(task_id: str, response: Mapping[str, object]) -> bytes:
-    """Print a response: `query_id` is the task, keys in the order they came, two blanks of indentation."""
+    """Print a response: `query_id` is the task, keys keep their order, two spaces of indentation."""
     whole = {"schema_version": SCHEMA_VERSION, **response, "query_id": task_id}
     return json.dumps(whole, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace") + b"\n"

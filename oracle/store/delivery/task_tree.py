@@ -1,7 +1,7 @@
-"""The task tree on disk: queues, the task table, the dispatch log and deliveries of a project. Store room.
+"""The task tree on disk: queues, the task table, the dispatch log and deliveries of a project.
 
-One lock a file (`<file>.lock`), held for one read and one atomic replace; other tools may write these files too, so bytes that
-are no UTF-8 are carried through as they are. What the files look like is known to `domain.task_files` alone.
+Each file has a lock (`<file>.lock`), held for one read and one atomic replace. Other tools write these files too, so
+bytes that are not UTF-8 are kept. `domain.delivery.task_files` knows their format.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from oracle.wording import say
 
 @value
 class TaskTree:
-    """The places of one project's task tree, absolute: `tasks_root` holds a folder a seat."""
+    """The absolute paths of a project's task tree. `tasks_root` holds one folder per seat."""
 
     tasks_root: str
     tasks_doc: str
@@ -42,12 +42,12 @@ class TaskTree:
 
 
 def already_queued(found: Task, path: str) -> TaskAlreadyQueued:
-    """Return the failure that a task stands in the queue at `path` already."""
+    """Return the error that a task is already in the queue at `path`."""
     return TaskAlreadyQueued(
         say(
             "TASK_ALREADY_QUEUED {task_id} @ {since}: it is {state} in {path}.",
             task_id=found.task_id,
-            since=found.fields.get("dispatched_at") or say("a time unknown"),
+            since=found.fields.get("dispatched_at") or say("an unknown time"),
             state=found.state,
             path=path,
         ),
@@ -56,7 +56,7 @@ def already_queued(found: Task, path: str) -> TaskAlreadyQueued:
 
 
 def queue_task(tree: TaskTree, seat: str, task: Task) -> str:
-    """Put a task at the end of a seat's queue and return the path. Raises TaskAlreadyQueued, LockTimeout, DiskFailure."""
+    """Append a task to a seat's queue and return the path. Raises TaskAlreadyQueued, LockTimeout, DiskFailure."""
     checked = _checked(task)
     path = tree.todo_file(seat)
 
@@ -71,25 +71,25 @@ def queue_task(tree: TaskTree, seat: str, task: Task) -> str:
 
 
 def complete_task(tree: TaskTree, seat: str, task_id: str, *, day: str, note: str = "done") -> bool:
-    """Complete the open entry of just this task and promote the next; tell whether there was one."""
+    """Complete the open entry of a task and promote the next one. Returns whether there was one."""
     name = check_name(task_id, "task id")
     return _change_existing(tree.todo_file(seat), lambda text: task_queue.complete_task(text, name, day=day, note=note))
 
 
 def supersede_task(tree: TaskTree, seat: str, task_id: str) -> bool:
-    """Supersede the open entry of just this task and promote the next; tell whether there was one."""
+    """Supersede the open entry of a task and promote the next one. Returns whether there was one."""
     name = check_name(task_id, "task id")
     return _change_existing(tree.todo_file(seat), lambda text: task_queue.supersede_task(text, name))
 
 
 def drop_task(tree: TaskTree, seat: str, task_id: str) -> bool:
-    """Take the open entries of just this task out of a queue; tell whether there was one."""
+    """Remove the open entries of a task from a queue. Returns whether there was one."""
     name = check_name(task_id, "task id")
     return _change_existing(tree.todo_file(seat), lambda text: task_queue.drop_task(text, name))
 
 
 def acknowledge_task(tree: TaskTree, seat: str, task_id: str, *, source: str, moment: datetime) -> str:
-    """Write the ACK line of a task into its reader's queue, once; return the line that stands there."""
+    """Write the ACK line of a task into its reader's queue, once. Returns the line in the queue."""
     name, source = check_name(task_id, "task id"), check_name(source, "seat")
     path = tree.todo_file(seat)
     stamp = stamp_of(moment)
@@ -98,12 +98,12 @@ def acknowledge_task(tree: TaskTree, seat: str, task_id: str, *, source: str, mo
 
 
 def find_acknowledgement(tree: TaskTree, seat: str, task_id: str, *, source: str) -> str:
-    """Return the ACK line of just this task from just this seat, or ""."""
+    """Return the ACK line of a task from one seat, or ""."""
     return task_queue.find_acknowledgement(_read(tree.todo_file(seat)), task_id, source)
 
 
 def read_queue(tree: TaskTree, seat: str) -> tuple[Task, ...]:
-    """Return the entries of a seat's queue; one that does not exist is empty."""
+    """Return the entries of a seat's queue. A missing queue is empty."""
     return task_queue.tasks_of(_read(tree.todo_file(seat)))
 
 
@@ -116,7 +116,10 @@ def _checked(task: Task) -> Task:
 
 
 def upsert_row(tree: TaskTree, task_id: str, cells: Mapping[str, str]) -> bool:
-    """Set columns (Title, Owner, Status, Notes) of just this task's row, making it when needed; tell whether that changed it."""
+    """Set columns (Title, Owner, Status, Notes) of a task's row.
+
+    Creates the row if needed. Returns whether anything changed.
+    """
     name = check_name(task_id, "task id")
     return _change(tree.tasks_doc, lambda text: task_files.upsert_row(text, name, cells))
 
@@ -127,9 +130,9 @@ def read_rows(tree: TaskTree) -> tuple[dict[str, str], ...]:
 
 
 def append_log(tree: TaskTree, line: str, *, task_id: str, moment: datetime) -> bool:
-    """Add `- <local time>: <line>` to the dispatch log; tell whether its header had to be put back.
+    """Append `- <local time>: <line>` to the dispatch log. Returns whether its header had to be restored.
 
-    `moment` carries the local offset. Healing leaves an audit file under the handoff folder's `audit/`.
+    `moment` has the local offset. Restoring the header writes a file under the handoff folder's `audit/`.
     """
     name = check_name(task_id, "task id")
     healed: list[bool] = []
@@ -146,14 +149,14 @@ def append_log(tree: TaskTree, line: str, *, task_id: str, moment: datetime) -> 
 
 
 def log_once(tree: TaskTree, line: str, *, task_id: str, moment: datetime) -> None:
-    """Add a line to the dispatch log at local time, unless its last line says the same: a repeated step leaves one line."""
+    """Append a line to the dispatch log at local time, unless its last line is the same, as after a repeated step."""
     last = read_log(tree)[-1:]
     if not (last and last[0].partition(": ")[2] == line):
         append_log(tree, line, task_id=task_id, moment=moment.astimezone())
 
 
 def read_log(tree: TaskTree) -> tuple[str, ...]:
-    """Return the lines of the dispatch log, the oldest first."""
+    """Return the lines of the dispatch log, oldest first."""
     return task_files.log_of(_read(tree.status_doc))
 
 
@@ -181,7 +184,7 @@ def write_delivery(
     summary: str,
     paragraphs: Mapping[str, str] | None = None,
 ) -> str:
-    """Write a seat's DELIVERY.md over the one before and return its path."""
+    """Replace a seat's DELIVERY.md and return its path."""
     path = tree.delivery_file(seat)
     text = task_files.render_delivery(fields, title=title, summary=summary, paragraphs=paragraphs or {})
     _change(path, lambda _: text)
@@ -189,17 +192,17 @@ def write_delivery(
 
 
 def read_delivery(tree: TaskTree, seat: str) -> dict[str, str]:
-    """Return the fields at the head of a seat's DELIVERY.md; {} when there is none."""
+    """Return the fields at the head of a seat's DELIVERY.md, {} if there is none."""
     return task_files.delivery_fields(_read(tree.delivery_file(seat)))
 
 
 def stamp_of(moment: datetime) -> str:
-    """Print a moment as receipts and queues do: UTC, seconds, `+00:00`."""
+    """Print a moment in the form of receipts and queues: UTC, seconds, `+00:00`."""
     return moment.astimezone(UTC).replace(microsecond=0).isoformat()
 
 
 def seats_with_files(tree: TaskTree) -> Sequence[str]:
-    """Return the seats that have a queue or a delivery on disk, sorted."""
+    """Return the seats with a queue or a delivery on disk, sorted."""
     try:
         entries = sorted(entry.name for entry in os.scandir(tree.tasks_root) if entry.is_dir())
     except OSError:
@@ -214,12 +217,12 @@ def _read(path: str) -> str:
 
 
 def _change_existing(path: str, change: Callable[[str], str]) -> bool:
-    """Rewrite a file as `_change` does, without making one, its folder or its lock where there is none."""
+    """Rewrite a file like `_change`, but create neither the file, its folder nor its lock."""
     return os.path.exists(path) and _change(path, change)
 
 
 def _change(path: str, change: Callable[[str], str]) -> bool:
-    """Rewrite a file under its lock, unless nothing changes; tell whether it did."""
+    """Rewrite a file under its lock, unless nothing changes. Returns whether it did."""
     with steps.FileLock(path):
         before = _read(path)
         after = change(before)

@@ -1,4 +1,4 @@
-"""A task's folder in the task tree: its workflow.md and STATUS.md. Store room; one lock a file, one atomic replace a change."""
+"""The folder of a task in the task tree: workflow.md and STATUS.md. Each file has a lock and is replaced atomically."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def folder_of(tasks_root: str, task_id: str) -> str:
-    """Return the folder of a task, of a checked name. Raises InvalidName."""
+    """Return the folder of a task. Raises InvalidName."""
     return f"{tasks_root}/{check_name(task_id, 'task id')}"
 
 
@@ -28,7 +28,10 @@ def workflow_file(tasks_root: str, task_id: str) -> str:
 
 
 def create(tasks_root: str, task_id: str, workflow: str) -> bool:
-    """Make workflow.md and STATUS.md where they are absent, and put the log's header back; tell whether the workflow is new."""
+    """Create workflow.md and STATUS.md if they do not exist, and restore the log's header.
+
+    Returns whether the workflow is new.
+    """
     folder = folder_of(tasks_root, task_id)
     is_new = steps.create_once(f"{folder}/workflow.md", _encode(workflow))
     if not steps.create_once(f"{folder}/STATUS.md", _encode(rules.render_status(task_id))):
@@ -37,32 +40,32 @@ def create(tasks_root: str, task_id: str, workflow: str) -> bool:
 
 
 def write_brief(tasks_root: str, task_id: str, text: str) -> str:
-    """Write a task's brief.md unless it is there; return its path."""
+    """Write a task's brief.md if it does not exist. Returns its path."""
     path = f"{folder_of(tasks_root, task_id)}/brief.md"
     steps.create_once(path, _encode(text))
     return path
 
 
 def read(tasks_root: str, task_id: str) -> str:
-    """Return a task's workflow. Raises NotFound with the command that makes one."""
+    """Return a task's workflow. Raises NotFound with the command that creates one."""
     path = workflow_file(tasks_root, task_id)
     raw = steps.read(path)
     if raw is None:
         raise NotFound(
-            say("{path} is not there.", path=path),
-            hint=say("Make it with `oracle team task create {task_id} --project PROJECT`.", task_id=task_id),
+            say("{path} does not exist.", path=path),
+            hint=say("Create it with `oracle team task create {task_id} --project PROJECT`.", task_id=task_id),
         )
     return raw.decode("utf-8", "surrogateescape")
 
 
 def change(tasks_root: str, task_id: str, alter: Callable[[str], str]) -> None:
-    """Rewrite a task's workflow under its lock. Raises NotFound, and what `alter` raises with nothing written."""
+    """Rewrite a task's workflow under its lock. Raises NotFound, and what `alter` raises; then nothing was written."""
     read(tasks_root, task_id)
     _change(workflow_file(tasks_root, task_id), alter)
 
 
 def note(tasks_root: str, task_id: str, line: str, *, moment: datetime) -> None:
-    """Bring a task's STATUS.md up to its workflow and put a line into its log once; `moment` carries the local offset."""
+    """Update a task's STATUS.md from its workflow and append a line to its log, once. `moment` has the local offset."""
     entry = f"{moment.replace(microsecond=0).isoformat()}: {line}"
 
     def alter(text: str) -> str:

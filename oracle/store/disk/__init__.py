@@ -1,1 +1,1 @@
-"""Files, durable steps and programs: nothing of the layout of a Root."""
+"""Files, durable steps and programs, independent of the layout of a Root."""

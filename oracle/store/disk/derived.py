@@ -1,6 +1,6 @@
-"""Derived files by the thousand, or large ones printed often: put in their place without what the plain way costs.
+"""Write derived files that are many, or large and often printed, faster than `files` does.
 
-None is fsynced: what a crash takes is printed again from the index.
+None of them is synced: after a crash they are printed again from the index.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _HERE = -100
 
 
 def swap(path: str, *data: bytes | memoryview, scratch: str) -> None:
-    """Do what `files.replace` does for a large derived file that is printed often, without what a rename over a file costs.
+    """Replace a large derived file as `files.replace` does, but avoid the cost of a rename over a file.
 
-    ext4 begins to write a file out when it is renamed over another, and the next fsync waits for that. Two names exchanged
-    (Linux, renameat2) are as atomic; where that is not to be had the file is renamed. `data` may come in pieces.
+    ext4 starts to write out a file that is renamed over another, and the next fsync waits for that. On Linux the two
+    names are exchanged with renameat2 instead, which is as atomic. `data` may come in pieces.
     """
     try:
         new = files.write_scratch(scratch, *data)
@@ -39,7 +39,7 @@ def swap(path: str, *data: bytes | memoryview, scratch: str) -> None:
 
 
 def _exchange(new: str, path: str) -> bool:
-    """Exchange two names, so that the old file stands where the new one was; False where the system can't."""
+    """Exchange two file names. Returns False where the system cannot."""
     call = _renameat2()
     if call is None:
         return False
@@ -49,16 +49,16 @@ def _exchange(new: str, path: str) -> bool:
 
 @cache
 def _renameat2() -> Callable[..., int] | None:
-    """Return the call of the system that exchanges two names, None where there is none."""
+    """Return the system call that exchanges two names, None if there is none."""
     import ctypes
 
     return getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
 
 
 def create_folder(path: str, contents: Iterable[tuple[str, bytes]], *, scratch: str) -> int:
-    """Fill a new folder aside with (name, bytes) and give it its name when it is whole; return how many files it holds.
+    """Fill a new folder with (name, bytes) under a temporary name, then rename it. Returns the number of files.
 
-    For derived files. When a folder of that name appeared meanwhile, the files are put into it one by one.
+    This is for derived files. If the folder appears meanwhile, the files are put into it one by one.
     """
     aside = files.scratch_name(scratch, os.path.basename(path))
     names: list[str] = []

@@ -1,7 +1,7 @@
 """Files: create exclusively, replace atomically, append a line.
 
-Truth is fsynced, with its folder; derived files are not. Everything passes through a scratch folder on the way to its
-name, so that a reader sees a whole file or none.
+Source files and their folders are synced to disk; derived files are not. Every file is written in a scratch folder
+first, so that a reader sees a whole file or none.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EXDEV, errno.EMLINK, errno.ENOSYS)
-"""What link(2) says where hard links are not to be had: some network and FUSE file systems, another device."""
+"""Errors of link(2) where hard links are not supported: some network and FUSE file systems, another device."""
 
 _counter = itertools.count()
 
 
 def make_folder(path: str) -> None:
-    """Make a folder and its parents, 0700 each; those that exist are left as they are."""
+    """Create a folder and its parents with mode 0700. Existing ones are not changed."""
     missing: list[str] = []
     while path and not os.path.isdir(path):
         missing.append(path)
@@ -42,7 +42,7 @@ def make_folder(path: str) -> None:
 
 
 def make_folder_for_good(path: str) -> None:
-    """Make a folder and its parents, 0700, and force the names of the new ones to disk."""
+    """Create a folder and its parents with mode 0700 and sync the new names to disk."""
     made: list[str] = []
     parent = path
     while not os.path.isdir(parent):
@@ -55,27 +55,30 @@ def make_folder_for_good(path: str) -> None:
 
 
 def disk_failure(path: str, error: OSError) -> OracleError:
-    """Turn an OSError into the sentence a person needs; the exit code is 70."""
+    """Return an OSError as an error with a sentence and a hint; its exit code is 70."""
     reasons = {
         errno.ENOSPC: (
             say("the disk is full"),
-            say("Free some space and run the command again; nothing was half written."),
+            say("Free some space and run the command again; no file was half written."),
         ),
         errno.EDQUOT: (
             say("the disk quota is used up"),
-            say("Free some space and run the command again; nothing was half written."),
+            say("Free some space and run the command again; no file was half written."),
         ),
         errno.EROFS: (
             say("the file system is read-only"),
             say("Remount it writable, or choose another Root with --memory-dir."),
         ),
         errno.ENOENT: (
-            say("nothing can be made there"),
-            say("Choose another Root with --memory-dir; `oracle doctor` says what is wrong with this one."),
+            say("nothing can be created there"),
+            say("Choose another Root with --memory-dir; `oracle doctor` checks this one."),
         ),
         errno.EACCES: (say("permission is denied"), say("Check the owner and mode of the folder (`oracle doctor`).")),
         errno.EPERM: (say("permission is denied"), say("Check the owner and mode of the folder (`oracle doctor`).")),
-        errno.ELOOP: (say("it is a symbolic link"), say("Replace the link by a file; nothing is written through one.")),
+        errno.ELOOP: (
+            say("it is a symbolic link"),
+            say("Replace the link by a file: the program does not write through links."),
+        ),
         errno.ENAMETOOLONG: (say("the name is too long"), say("Choose a shorter project name or title.")),
     }
     reason, hint = reasons.get(
@@ -85,24 +88,26 @@ def disk_failure(path: str, error: OSError) -> OracleError:
 
 
 def write_scratch(scratch: str, *data: bytes | memoryview, name: str = "") -> str:
-    """Write `data` to a new file in `scratch` and return its path; not fsynced, 0600."""
+    """Write `data` to a new file in `scratch` with mode 0600 and return its path. It is not synced."""
     while True:
         path = scratch_name(scratch, name or "new")
         try:
             return write_new(path, *data)
         except FileNotFoundError:
             make_folder(scratch)
-        except FileExistsError:  # left by a process of the same number that was killed
+        except FileExistsError:  # left by a killed process with the same process id
             continue
 
 
 def scratch_name(scratch: str, stem: str) -> str:
-    """Return a path in a scratch folder that no other process that runs will take."""
+    """Return a path in a scratch folder that no other running process uses."""
     return f"{scratch}/{stem}.{os.getpid()}.{next(_counter)}"
 
 
 def write_new(path: str, *data: bytes | memoryview) -> str:
-    """Write `data` to a file that is not there yet, 0600, and return its path; what can't be written whole is removed.
+    """Write `data` to a new file with mode 0600 and return its path.
+
+    A file that cannot be written completely is removed.
 
     Raises FileExistsError and other OSErrors.
     """
@@ -125,7 +130,7 @@ def _write_all(handle: int, data: bytes | memoryview) -> None:
 
 
 def sync_file(path: str) -> None:
-    """Force a file's bytes to disk."""
+    """Sync the content of a file to disk."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
@@ -134,7 +139,7 @@ def sync_file(path: str) -> None:
 
 
 def sync_folder(path: str) -> None:
-    """Force a folder's names to disk; a file system that can't is not an error."""
+    """Sync the names in a folder to disk. A file system that does not support it is no error."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
@@ -146,7 +151,7 @@ def sync_folder(path: str) -> None:
 
 
 def is_named(path: str, handle: int) -> bool:
-    """Tell whether a path still names the file that a handle is open on: it may have been deleted and made anew."""
+    """Return whether a path still names the file that a handle is open on: it may have been replaced."""
     try:
         named = os.stat(path)
     except FileNotFoundError:
@@ -156,10 +161,10 @@ def is_named(path: str, handle: int) -> bool:
 
 
 def publish(scratch_file: str, path: str) -> None:
-    """Give a finished, fsynced scratch file its name, exclusively. Raises RecordExists; the caller holds the lock.
+    """Give a finished, synced scratch file its name, exclusively. Raises RecordExists. The caller holds the lock.
 
-    Where there are no hard links the bytes are written to a hidden neighbour and renamed after a look, which the write lock
-    makes safe among our own processes.
+    Without hard links, the bytes are written to a hidden file beside it, which is renamed after a check. The write lock
+    makes that safe.
     """
     try:
         os.link(scratch_file, path, follow_symlinks=False)
@@ -185,13 +190,13 @@ def _publish_by_rename(scratch_file: str, path: str) -> None:
 
 def _taken(path: str) -> RecordExists:
     return RecordExists(
-        say("{path} is on disk already.", path=path),
+        say("{path} already exists.", path=path),
         hint=say("Choose another title; records are never overwritten."),
     )
 
 
 def create(path: str, data: bytes, *, scratch: str) -> None:
-    """Create `path` with `data`, never over an existing file; on return it is on disk for good.
+    """Create `path` with `data`, never over an existing file. On return it is synced to disk.
 
     Raises RecordExists, DiskFailure. The caller holds the write lock.
     """
@@ -210,7 +215,7 @@ def create(path: str, data: bytes, *, scratch: str) -> None:
 
 
 def replace(path: str, data: bytes, *, scratch: str) -> None:
-    """Put `data` at `path` in one step: a reader sees the old bytes or the new ones. Not fsynced: for derived files."""
+    """Replace `path` atomically: a reader sees the old bytes or the new ones. Not synced: for derived files."""
     try:
         new = write_scratch(scratch, data)
         try:
@@ -223,7 +228,7 @@ def replace(path: str, data: bytes, *, scratch: str) -> None:
 
 
 def rename_over(new: str, path: str) -> None:
-    """Give a scratch file a name, in the place of what has it; the folder is made where it is missing. Raises OSError."""
+    """Rename a scratch file over a name. Creates the folder if needed. Raises OSError."""
     try:
         os.rename(new, path)
     except FileNotFoundError:
@@ -232,14 +237,14 @@ def rename_over(new: str, path: str) -> None:
 
 
 def discard(*paths: str) -> None:
-    """Remove scratch files, as far as they are there and can be."""
+    """Remove scratch files if they exist. Errors are ignored."""
     for path in paths:
         with suppress(OSError):
             os.unlink(path)
 
 
 def remove(path: str) -> None:
-    """Remove a derived file; one that is gone already is fine."""
+    """Remove a derived file. A missing one is no error."""
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -251,8 +256,8 @@ def remove(path: str) -> None:
 def append_line(path: str, line: bytes) -> None:
     """Append one line with a single `O_APPEND` write, so that lines of several processes never mix.
 
-    What a dead writer left of a line stays one of its own; that it is dead is known by its lock. What is no plain file is
-    refused.
+    A line that a dead writer left unfinished is ended first; its lock shows that it is dead. Only regular files are
+    accepted.
     """
     from fcntl import LOCK_EX, flock
 
@@ -274,7 +279,7 @@ def append_line(path: str, line: bytes) -> None:
 
 
 def empty_folder(path: str) -> int:
-    """Remove what a scratch folder holds and return how many names there were."""
+    """Remove everything in a scratch folder and return the number of names."""
     try:
         entries = list(os.scandir(path))
     except FileNotFoundError:
@@ -293,13 +298,13 @@ def empty_folder(path: str) -> int:
 
 _THREADS = 8
 _TOGETHER = 8
-"""Files that one thread syncs in a row: handing each to a thread of its own costs more than the wait that it saves."""
+"""Files that one thread syncs in a row. A thread for each would cost more than it saves."""
 
 
 class Syncer:
-    """Write scratch files and sync them in parallel. After the block all of them are on disk.
+    """Write scratch files and sync them in parallel. After the `with` block all of them are on disk.
 
-    If one of them fails, all are removed: on a full disk they would be in the way.
+    If one of them fails, all are removed, which matters on a full disk.
     """
 
     def __init__(self, count: int) -> None:
@@ -332,7 +337,7 @@ class Syncer:
             discard(*self._written)
 
     def write(self, scratch: str, data: bytes) -> str:
-        """Write a scratch file, begin to sync it, and return its path."""
+        """Write a scratch file, start to sync it, and return its path."""
         path = write_scratch(scratch, data)
         self._written.append(path)
         if self._pool is None:

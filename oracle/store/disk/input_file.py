@@ -1,6 +1,6 @@
-"""Read what a caller names or pipes in: a plain file, what comes through a pipe, standard input. Bounded. Store room; read only.
+"""Read what a caller names or pipes in: a regular file, a pipe, standard input. The size is limited.
 
-The one door for every file that an option names, so that no device, folder or endless file is read by any.
+Every option that takes a file uses this, so that none of them reads a device, a folder or an endless file.
 """
 
 from __future__ import annotations
@@ -18,29 +18,32 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 MOST_BYTES = 16 << 20
-"""What is longer is no text that anybody gives on purpose."""
+"""The largest input in bytes."""
 
 _PIPED = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
-"""What a shell puts in the place of a file for `<(command)` and the like: open already, so that reading it waits for nobody new."""
+"""The paths that a shell passes for `<(command)`.
+
+They are open already, so reading them does not wait for a new writer.
+"""
 
 
 def read(name: str, option: str) -> bytes:
-    """Return the bytes of a file, or of standard input for `-`; the option is named where they can't be had. Raises UsageError."""
+    """Return the bytes of a file, or of standard input for `-`. Errors name the option. Raises UsageError."""
     if name == STANDARD_INPUT:
         if sys.stdin is None:
-            raise UsageError(say("Standard input is closed."), hint=say("Name a file with {option}.", option=option))
+            raise UsageError(say("Standard input is closed."), hint=say("Pass a file with {option}.", option=option))
         return _bounded(sys.stdin.buffer, say("standard input"), option)
     try:
         with open(_open(os.path.expanduser(name)), "rb") as stream:
             return _bounded(stream, name, option)
     except _NotPlain as error:
-        raise _unreadable(name, say("it is no plain file"), option) from error
+        raise _unreadable(name, say("it is not a regular file"), option) from error
     except (OSError, ValueError) as error:
         raise _unreadable(name, getattr(error, "strerror", None) or str(error), option) from error
 
 
 class _NotPlain(Exception):
-    """A folder, a device, a pipe that nobody may ever write to."""
+    """A folder, a device, or a pipe without a writer."""
 
 
 def _open(path: str) -> int:
@@ -54,7 +57,7 @@ def _open(path: str) -> int:
 
 
 def _bounded(stream: BinaryIO, name: str, option: str) -> bytes:
-    raw = stream.read(MOST_BYTES + 1) or b""  # None where nothing is there and nothing is waited for, as in /proc/kmsg
+    raw = stream.read(MOST_BYTES + 1) or b""  # None if there is no data, as in /proc/kmsg
     if len(raw) > MOST_BYTES:
         raise _unreadable(name, say("it is larger than 16 MiB"), option)
     return raw

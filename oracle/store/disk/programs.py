@@ -1,6 +1,6 @@
-"""Run a program of others: without a shell, in a session of its own, for a bounded time. Store room.
+"""Run another program: without a shell, in its own session, for a limited time.
 
-When its time is over the whole session ends, so that a child that it left behind holds nobody up by an open pipe.
+When the time is over, the whole session is ended, so that a leftover child cannot keep the pipes open.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _LAST_WORDS = 1.0
-"""Seconds that a program's pipes are waited for once its session was ended."""
+"""Seconds to wait for the pipes of a program after its session was ended."""
 
 
 class OutOfPatience(Exception):
-    """The program was not done in its time; what it had done by then is not known."""
+    """The program did not finish in time. What it did until then is unknown."""
 
 
 @value
 class Ran:
-    """How a program ended, and what it said."""
+    """The exit code and the output of a program."""
 
     code: int
     output: bytes
@@ -49,7 +49,7 @@ def run(words: Sequence[str], *, environ: Mapping[str, str], patience: float, gi
             _end(process.pid)
             try:
                 process.communicate(timeout=_LAST_WORDS)
-            except subprocess.TimeoutExpired:  # a child of it went into a session of its own
+            except subprocess.TimeoutExpired:  # a child has moved to its own session
                 for stream in (process.stdout, process.stderr):
                     if stream is not None:
                         stream.close()

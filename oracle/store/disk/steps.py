@@ -1,7 +1,7 @@
-"""Steps on disk that need no write lock: create a file once, replace one durably, take a lock that belongs to one file.
+"""Steps on disk that need no write lock: create a file once, replace one durably, lock a single file.
 
-Store room, for truth that several processes write side by side outside the Root's lock: receipts, responses, the inbox, the
-task tree. Every file reaches its name whole and forced to disk; what a dead process leaves behind is a hidden `.new-…` file.
+They serve files that several processes write at the same time: receipts, responses, the inbox, the task tree. A file
+gets its name only when it is complete and synced. A process that dies leaves at most a hidden `.new-…` file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LOCK_TIMEOUT = 30.0
 """Seconds to wait for the lock of one file."""
 
 MOST_BYTES = 64 << 20
-"""Bytes of a file that are read, and so at most written: nobody keeps that much in a receipt, a response or a list of tasks."""
+"""The largest file in bytes that is read or written."""
 
 _CHUNK = 1 << 16
 _HIDDEN = ".new-"
@@ -34,9 +34,9 @@ _POLL, _SLOWEST_POLL = 0.002, 0.05
 
 
 def create_once(path: str, data: bytes) -> bool:
-    """Create `path` with `data` unless it exists; tell whether this call did. On return the file is on disk for good.
+    """Create `path` with `data` unless it exists. Returns whether this call created it. On return it is synced to disk.
 
-    Of any number of processes just one gets True. Raises DiskFailure.
+    Of any number of processes exactly one gets True. Raises DiskFailure.
     """
     folder = os.path.dirname(path)
     try:
@@ -52,7 +52,7 @@ def create_once(path: str, data: bytes) -> bool:
 
 
 def replace(path: str, data: bytes) -> None:
-    """Put `data` at `path` in one step, for good; a reader sees the old bytes or the new ones. The mode is kept."""
+    """Replace `path` atomically and sync it; a reader sees the old bytes or the new ones. The mode is kept."""
     folder = os.path.dirname(path)
     try:
         new = _write_hidden(folder, data)
@@ -68,7 +68,7 @@ def replace(path: str, data: bytes) -> None:
 
 
 def link_once(source: str, path: str) -> bool:
-    """Give a file a second name unless that name is taken; tell whether this call did. Raises FileNotFoundError."""
+    """Give a file a second name unless that name is taken. Returns whether this call did. Raises FileNotFoundError."""
     try:
         created = _give_name(source, path)
         files.sync_folder(os.path.dirname(path))
@@ -80,7 +80,7 @@ def link_once(source: str, path: str) -> bool:
 
 
 def rename(path: str, new: str) -> None:
-    """Give a file another name in its folder, for good; a file of that name is replaced. Raises DiskFailure."""
+    """Rename a file within its folder and sync that. A file with the new name is replaced. Raises DiskFailure."""
     try:
         os.rename(path, new)
         files.sync_folder(os.path.dirname(new))
@@ -89,7 +89,7 @@ def rename(path: str, new: str) -> None:
 
 
 def remove(path: str) -> None:
-    """Remove a file for good; one that is gone already is fine."""
+    """Remove a file and sync that. A missing one is no error."""
     try:
         os.unlink(path)
         files.sync_folder(os.path.dirname(path))
@@ -100,33 +100,35 @@ def remove(path: str) -> None:
 
 
 class NotPlain(DiskFailure):
-    """A pipe, a socket, a device, a folder or a file without an end stands where a plain file belongs."""
+    """A pipe, a socket, a device, a folder or an endless file is in the place of a regular file."""
 
     def __init__(self, path: str, reason: Sentence | None = None) -> None:
         super().__init__(
-            say("{path} can't be read: {reason}.", path=path, reason=reason or say("it is no plain file")),
-            hint=say("Look at it, then remove it or rename it."),
+            say("{path} can't be read: {reason}.", path=path, reason=reason or say("it is not a regular file")),
+            hint=say("Check it, then remove or rename it."),
         )
 
 
 def read(path: str) -> bytes | None:
-    """Return a file's bytes, or None when it is not there. Never waits: what is no plain file is refused unread.
+    """Return the bytes of a file, or None if it does not exist.
 
-    A link to a plain file is followed. Raises NotPlain, DiskFailure for one that can't be read.
+    Never waits: anything but a regular file is refused unread.
+
+    A link to a regular file is followed. Raises NotPlain, and DiskFailure for a file that cannot be read.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        if error.errno == errno.ENXIO:  # what a socket and a device without a driver answer
+        if error.errno == errno.ENXIO:  # the answer of a socket, and of a device without a driver
             raise NotPlain(path) from error
         raise _unreadable(path, error) from error
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise NotPlain(path)
         chunks = [os.read(handle, _CHUNK)]
-        while len(chunks[-1]) == _CHUNK:  # a plain file gives less only at its end
+        while len(chunks[-1]) == _CHUNK:  # a regular file returns less only at its end
             if len(chunks) * _CHUNK >= MOST_BYTES:
                 raise NotPlain(path, say("it is larger than 64 MiB"))
             chunks.append(os.read(handle, _CHUNK))
@@ -170,7 +172,7 @@ def _give_name(source: str, path: str) -> bool:
 
 
 def _give_name_by_rename(source: str, path: str) -> bool:
-    """Do without hard links: copy, look and rename, while the lock of this one name keeps the others out."""
+    """Replace hard links: copy, check and rename, under a lock for this name."""
     with FileLock(path):
         if os.path.lexists(path):
             return False
@@ -189,7 +191,10 @@ def _keep_mode(path: str, new: str) -> None:
 
 
 class FileLock:
-    """Hold the lock of one file: flock on `<file>.lock`, which stays. Not re-entrant. Raises LockTimeout, DiskFailure."""
+    """The lock of one file: flock on `<file>.lock`, which is never removed.
+
+    Not re-entrant. Raises LockTimeout, DiskFailure.
+    """
 
     def __init__(self, path: str, timeout: float = LOCK_TIMEOUT) -> None:
         self._path = f"{path}.lock"
@@ -207,7 +212,7 @@ class FileLock:
                         path=self._path,
                         timeout=self._timeout,
                     ),
-                    hint=say("Try again in a moment; if the holder hangs, end that process."),
+                    hint=say("Try again in a moment. If the holder hangs, end that process."),
                 )
             time.sleep(pause)
             pause = min(pause * 1.5, _SLOWEST_POLL)
@@ -224,7 +229,7 @@ class FileLock:
             handle = self._open()
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if files.is_named(self._path, handle):  # else it was deleted between open and flock
+                if files.is_named(self._path, handle):  # otherwise it was deleted between open and flock
                     self._handle = handle
                     return True
             except BlockingIOError:

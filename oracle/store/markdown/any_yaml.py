@@ -1,6 +1,6 @@
-"""Read frontmatter that leaves the plain subset: as YAML when it is valid, else what can be recovered of it.
+"""Read frontmatter outside the plain subset: as YAML if it is valid, otherwise what can be recovered.
 
-It touches no disk, never raises and says what was wrong.
+This module touches no disk, never raises and reports what is wrong.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_TRIES = 200  # pieces of broken frontmatter that are given to YAML one by one; the rest is taken as text
+MAX_TRIES = 200  # pieces of broken frontmatter that are parsed as YAML; the rest becomes text
 
 _KEY_LINE = r"""("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s#:\-&*!|>%@`"'\[\]{},?][^:\n]{0,199}):(?:[ \t]+([^\n]*))?\Z"""
 _CONFLICT = r"(?:<{7}|={7}|>{7}|\|{7})(?: |\Z)"
@@ -27,9 +27,9 @@ _CONTINUES = r"[ \t#\]}]|-(?:[ \t]|\Z)"
 
 
 def starts_with_field(block: str) -> bool:
-    """Tell frontmatter from a horizontal rule: its first line that says anything is a field or a conflict marker.
+    """Return whether a block is frontmatter and not text after a horizontal rule: its first line is a field or a conflict marker.
 
-    A `#` line directly under the opening is a YAML comment; after a blank line it is a heading under a rule.
+    A `#` line directly below the opening is a YAML comment; after a blank line it is a heading.
     """
     blank = False
     for line in _lines(block):
@@ -52,7 +52,7 @@ def _lines(block: str) -> Iterator[str]:
 
 
 def read(block: str, *, first_line: int) -> Block:
-    """Read the text between the delimiter lines, whatever it holds: by YAML, else line by line. Never raises."""
+    """Read the text between the delimiter lines: as YAML, otherwise line by line. Never raises."""
     if len(block) > MAX_FRONTMATTER:
         found = _recover(block[:MAX_FRONTMATTER], first_line=first_line)
         found.body_at = None
@@ -77,10 +77,10 @@ def read(block: str, *, first_line: int) -> Block:
 
 
 def _recover(block: str, *, first_line: int) -> Block:
-    """Read broken frontmatter piece by piece, a piece being a line at the margin and what is indented under it.
+    """Read broken frontmatter piece by piece. A piece is a line at the margin with the indented lines below it.
 
-    A piece that is valid on its own is read as such; of the others `key: value` is taken as plain text. A paragraph
-    after a blank line is the body of a file whose frontmatter was never closed.
+    A valid piece is read as YAML; of the others, `key: value` becomes plain text. A paragraph after a blank line is the
+    body of a file whose frontmatter was never closed.
     """
     found = Block()
     lines = block.split("\n")
@@ -98,7 +98,7 @@ def _recover(block: str, *, first_line: int) -> Block:
 
 
 def _find_prose(lines: list[str]) -> int | None:
-    """Return the index of the blank line before the first paragraph, None when there is none or nothing before it."""
+    """Return the index of the blank line before the first paragraph, None if there is none or nothing before it."""
     for index in range(1, len(lines)):
         line = lines[index]
         if lines[index - 1].strip() or not line.strip() or compiled(_CONTINUES).match(line):
@@ -121,9 +121,9 @@ def _split_pieces(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _read_piece(found: Block, piece: list[str], *, line: int, tries: int) -> int:
-    """Add what one piece says; return 1 when YAML had to be asked, which is allowed while tries are left."""
+    """Add the content of one piece. Returns 1 if it needed the YAML parser, which is allowed while tries are left."""
     if compiled(_CONFLICT).match(piece[0]):
-        found.report(line, say("A merge conflict marker stands here; of both sides the last one counts."))
+        found.report(line, say("There is a merge conflict marker here; the last of the two sides counts."))
         return 0
     text = "\n".join(piece) + "\n"
     plain = yaml_subset.read(text, first_line=line)
@@ -132,7 +132,7 @@ def _read_piece(found: Block, piece: list[str], *, line: int, tries: int) -> int
         return 0
     if tries > 0 and (_take_yaml(found, text, line) or ("\t" in text and _take_yaml(found, _untab(text), line))):
         if "\t" in text:
-            found.report(line, say("Tabs indent the lines under this one; they were read as blanks."))
+            found.report(line, say("Tabs indent the lines below; they were read as spaces."))
         return 1
     _take_text(found, piece, line=line)
     return 1
@@ -155,7 +155,7 @@ def _take_text(found: Block, piece: list[str], *, line: int) -> None:
     matched = compiled(_KEY_LINE).match(piece[0].strip())
     if matched is None:
         if "".join(piece).strip():
-            found.report(line, say("This line is neither a field nor part of one; it was left out."))
+            found.report(line, say("This line is not part of a field; it was left out."))
         return
     key, rest = matched.group(1), matched.group(2) or ""
     key = key[1:-1] if key[0] in "\"'" else key.rstrip()
@@ -163,6 +163,6 @@ def _take_text(found: Block, piece: list[str], *, line: int) -> None:
     value = parse_json(text) if text.startswith(('"', "[", "{")) else None
     found.take(Block({key: text if value is None else value}, {key: line}))
     if value is None:
-        found.report(line, say("The value of `{key}` is not valid YAML; it was taken as plain text.", key=key[:60]))
+        found.report(line, say("The value of `{key}` is not valid YAML; it was read as plain text.", key=key[:60]))
     elif "\ufffd" in as_text(value) and "\ufffd" not in text:
         found.report(line, say("An escape in `{key}` stands for half a character; it was replaced.", key=key[:60]))

@@ -1,7 +1,7 @@
-"""Turn the bytes of a Markdown file into a Document, and fields with a body into the text of a file.
+"""Parse the bytes of a Markdown file into a Document, and print fields and a body as a file.
 
-Nearly all frontmatter is of the plain subset; what reads the rest is loaded when such a file comes. It touches no disk.
-The reader takes whatever it is given and says what was wrong; the writer refuses what it can't read back.
+Nearly all frontmatter is in the plain subset; the module for the rest is loaded on demand. The reader accepts anything
+and reports what is wrong; the writer refuses what would not read back. This module touches no disk.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _LATE_OPENING = r"((?:[ \t]*+\n)*+)---[ \t]*+\n"
 
 
 def parse(raw: bytes) -> Document:
-    """Read one file, whatever its bytes: never raise, report what is wrong in `problems`, keep all text findable.
+    """Parse a file, whatever its bytes. Never raises; reports problems in `problems`; keeps all text searchable.
 
-    Without readable frontmatter the whole text is the body. Of a key that stands twice the last one counts, as in other
-    YAML readers. Frontmatter that is never closed gives no fields.
+    Without readable frontmatter the whole text is the body. If a key is repeated, the last one counts, as in other YAML
+    readers. Frontmatter without an end has no fields.
     """
     text, problems = _decode(raw)
     start = _find_start(text, problems)
@@ -40,7 +40,9 @@ def parse(raw: bytes) -> Document:
     if closing is None:
         if start and _starts_with_field(text[start : start + MAX_FRONTMATTER]):
             line = text.count("\n", 0, start)
-            problems.append(Problem(line, say("The frontmatter that opens here is never closed; it was read as text.")))
+            problems.append(
+                Problem(line, say("The frontmatter that starts here is never closed; it was read as text."))
+            )
         return Document({}, text, 1, {}, tuple(problems))
     block = text[start : closing.start()]
     found = _read_block(block, first_line=text.count("\n", 0, start) + 1)
@@ -72,14 +74,14 @@ def _decode(raw: bytes) -> tuple[str, list[Problem]]:
 
 
 def _find_start(text: str, problems: list[Problem]) -> int:
-    """Return where the text after the opening line begins, 0 when no frontmatter opens.
+    """Return where the text after the opening line starts, 0 if there is no frontmatter.
 
-    Blank lines before it are forgiven when fields and a closing line follow; so is a conflict marker, with a problem.
+    Blank lines before it are accepted if fields and a closing line follow. So is a conflict marker, as a problem.
     """
     if text.startswith("---\n"):
         return 4
     if text.startswith("<<<<<<<"):
-        problems.append(Problem(1, say("A merge conflict marker stands here; resolve the conflict.")))
+        problems.append(Problem(1, say("There is a merge conflict marker here; resolve the conflict.")))
         opening = compiled(_OPENING).match(text, text.find("\n") + 1)
         return opening.end() if opening else 0
     opening = compiled(_LATE_OPENING).match(text)
@@ -97,7 +99,7 @@ def _starts_with_field(block: str) -> bool:
 
 
 def _read_block(block: str, *, first_line: int) -> Block:
-    """Read the text between the delimiter lines: by the plain subset, else as any other frontmatter."""
+    """Read the text between the delimiter lines: as plain subset if possible."""
     if not block.strip():
         return Block()
     if block[0] in " \t\n" and not block.split("\n", 1)[0].strip() and not _starts_with_field(block):
@@ -133,11 +135,11 @@ def _bounded(problems: list[Problem]) -> list[Problem]:
 
 
 def render(fields: Mapping[str, Value], body: str) -> tuple[bytes, Document]:
-    """Return the bytes of a file that read back as exactly these fields, in this order, and the settled body, and as what.
+    """Return the bytes of a file that reads back as these fields, in this order, and this body; and the parsed document.
 
-    Raise InvalidRecord when it would not: half a surrogate pair, a NUL in the body, a value that is no text, a name too
-    long. Words that every YAML reader takes for text stand bare, every other scalar as a JSON string, which is valid
-    YAML and readable by programs that undo JSON quotes only.
+    Raises InvalidRecord if it would not read back: half a surrogate pair, a NUL in the body, a value that is not text,
+    a long name. Words that every YAML reader takes for text are written bare. Other scalars are JSON strings, which are
+    valid YAML and readable by programs that only undo JSON quotes.
     """
     head = yaml_subset.write(fields)
     settled = settle_body(body)
@@ -146,7 +148,7 @@ def render(fields: Mapping[str, Value], body: str) -> tuple[bytes, Document]:
 
 
 def settle_body(body: str) -> str:
-    r"""Return a body as files hold it: line ends as `\n`, no blank lines around it, one line end after it, or empty."""
+    r"""Return a body in the form of files: `\n` as line end, no blank lines around it, one line end after it, or empty."""
     text = body.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     return text + "\n" if text else ""
 

@@ -1,7 +1,7 @@
-"""An agent's MEMORY.md, which lies outside of the Root: move what was merged into archives beside it. Store room.
+"""An agent's MEMORY.md, which is outside the Root: move merged entries into archives beside it.
 
-It is changed only when a person asks for it by name. The archives are written first and hold an entry once, so that a process that
-dies on the way loses nothing and repeats nothing; then comes a copy of the index as it was, then the index in one step.
+It is only changed when a person names it. The archives are written first and hold each entry once, so that a process
+that dies loses and repeats nothing. Then the old index is copied, and the new one replaces it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @value
 class Archived:
-    """What was moved, or would be: `backup` and `archives` are "" and () in a rehearsal."""
+    """What was moved, or would be. In a rehearsal, `backup` and `archives` are empty."""
 
     path: str
     merged: tuple[Merged, ...]
@@ -33,9 +33,9 @@ class Archived:
 
 
 def find(given: str, environ: Mapping[str, str], *, home: str) -> str:
-    """Return the MEMORY.md that is meant: named, of the environment, of this folder, else the only one of Claude Code's.
+    """Return the MEMORY.md to use: the named one, that of the environment, that of this folder, or Claude Code's only one.
 
-    Raises UsageError for none and for several: which one is meant is never guessed.
+    Raises UsageError for none and for several.
     """
     named = given or environ.get("CLAWSEAT_MEMORY_MD", "")
     if named:
@@ -48,18 +48,18 @@ def find(given: str, environ: Mapping[str, str], *, home: str) -> str:
     found = [path for path in places if os.path.isfile(path)]
     if len(found) == 1:
         return found[0]
-    several = say("{count} files may be meant: {first}.", count=len(found), first=found[:5])
+    several = say("{count} files match: {first}.", count=len(found), first=found[:5])
     raise UsageError(several if found else say("There is no MEMORY.md here."), hint=say("Name it with --memory-path."))
 
 
 def rehearse(path: str, *, period: str) -> Archived:
-    """Return what would be moved. Raises UsageError for a file that is not there or no UTF-8."""
+    """Return what would be moved. Raises UsageError for a missing file, or one that is not UTF-8."""
     after, merged = compaction.archive_merged(_read(path), period=period)
     return Archived(path, merged, len(after.splitlines()))
 
 
 def archive(path: str, *, period: str, moment: datetime) -> Archived:
-    """Move what was merged. Raises UsageError, LockTimeout, DiskFailure."""
+    """Move merged entries. Raises UsageError, LockTimeout, DiskFailure."""
     with steps.FileLock(path):
         before = _read(path)
         after, merged = compaction.archive_merged(before, period=period)

@@ -1,4 +1,4 @@
-"""Records on disk: read any of them, create those of Memory. The only writer under `projects/`."""
+"""Records on disk: read any of them, create those of the memory seat. The only module that writes under `projects/`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from oracle.store.root.layout import Root
 from oracle.wording import say
 
 MAX_BYTES = 16 * 1024 * 1024
-"""Bytes of a record that are read; the rest of a larger one is left out and reported as a problem."""
+"""Bytes of a record that are read. A larger record is cut and reported as a problem."""
 
 _MAX_TRIES = 1_000
 _PROSE_KEYS = ("body", "detail", "reason", "summary")
@@ -28,7 +28,7 @@ _PROSE_KEYS = ("body", "detail", "reason", "summary")
 
 @value
 class CheckedDraft:
-    """A draft that passed every check, and the root-relative folder that its record goes into."""
+    """A draft that passed every check, and the root-relative folder of its record."""
 
     draft: Draft
     folder: str
@@ -36,7 +36,7 @@ class CheckedDraft:
 
 @value
 class Created:
-    """A record as it is written: its root-relative path, its bytes, and what they say."""
+    """A written record: its root-relative path, its bytes and its parsed content."""
 
     path: str
     raw: bytes
@@ -54,7 +54,7 @@ def read(path: str) -> bytes:
 
 
 def parse(path: str, raw: bytes) -> Document:
-    """Read the bytes of a record file, Markdown or JSON by its suffix; never raises, whatever the bytes are."""
+    """Parse a record file, Markdown or JSON by its suffix. Never raises."""
     kept = raw[:MAX_BYTES]
     document = parse_json(kept) if path.endswith(".json") else markdown.parse(kept)
     if len(raw) <= MAX_BYTES:
@@ -68,7 +68,7 @@ def parse(path: str, raw: bytes) -> Document:
 
 
 def parse_json(raw: bytes) -> Document:
-    """Read a JSON record of the old layouts as a document: scalars become text, prose fields and evidence the body."""
+    """Parse a JSON record of the old layouts: scalars become text; prose fields and evidence become the body."""
     text, problems = _decode(raw)
     content = documents.parse_json(text)
     if content is None:
@@ -115,7 +115,7 @@ def _value(stated: Value) -> Value:
 
 
 def _clean(text: str) -> str:
-    """Replace what can't be stored as UTF-8 text: NUL and lone surrogates."""
+    """Replace what UTF-8 text cannot store: NUL and lone surrogates."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
@@ -144,7 +144,7 @@ def check(root: Root, draft: Draft) -> CheckedDraft:
 
 
 def render(checked: CheckedDraft, moment: datetime, number: int = 1) -> Created:
-    """Return the record of a draft: its path, its bytes and what they say. `number` distinguishes namesakes.
+    """Return the record of a draft: path, bytes and content. `number` distinguishes records of the same name.
 
     The bytes are read back and compared. Raises InvalidRecord, also for a record that is too large to be read whole.
     """
@@ -154,16 +154,16 @@ def render(checked: CheckedDraft, moment: datetime, number: int = 1) -> Created:
     if len(raw) > MAX_BYTES:
         raise InvalidRecord(
             say("The record is larger than {size} MiB. Nothing was written.", size=MAX_BYTES // 1024 // 1024),
-            hint=say("Keep what is long in a file beside it, and name that."),
+            hint=say("Put the long part into a file beside it, and refer to that."),
         )
     return Created(f"{checked.folder}/{name}.md", raw, document)
 
 
 def create_all(root: Root, drafts: Sequence[CheckedDraft], moments: Sequence[datetime]) -> list[Created]:
-    """Create the files of drafts and return what was created for each; a name that is taken gets `-2`, `-3` … at its end.
+    """Create the files of drafts and return the records. If a name is taken, `-2`, `-3` … is appended.
 
-    On return every record is on disk. Several are synced in parallel, and each folder once. The caller holds the write lock
-    and has looked for secrets. Raises InvalidRecord, OwnershipError, DiskFailure.
+    On return every record is synced to disk, several in parallel, and each folder once. The caller holds the write lock
+    and has checked for secrets. Raises InvalidRecord, OwnershipError, DiskFailure.
     """
     folders = sorted({checked.folder for checked in drafts})
     for folder in folders:
@@ -176,7 +176,7 @@ def create_all(root: Root, drafts: Sequence[CheckedDraft], moments: Sequence[dat
                 prepared.append((new, syncer.write(root.scratch, new.raw)))
         try:
             for folder in folders:
-                files.make_folder_for_good(root.join(folder))  # all of them before the first record is visible
+                files.make_folder_for_good(root.join(folder))  # all folders before the first record becomes visible
             created = [
                 _publish(root, checked, moment, *new)
                 for checked, moment, new in zip(drafts, moments, prepared, strict=True)
@@ -212,11 +212,11 @@ def _publish(root: Root, checked: CheckedDraft, moment: datetime, wanted: Create
 
 
 def _require_inside(root: Root, folder: str) -> None:
-    """Refuse a folder that is a symbolic link: what we write stays inside, and stands where it is read again."""
+    """Refuse a folder that is a symbolic link: records must stay inside the Root and be found again."""
     while folder:
         if os.path.islink(root.join(folder)):
             raise OwnershipError(
-                say("{folder} is a symbolic link; nothing is written through it.", folder=folder),
-                hint=say("Replace it by a folder; `oracle doctor` names such links."),
+                say("{folder} is a symbolic link; the program does not write through links.", folder=folder),
+                hint=say("Replace it by a folder; `oracle doctor` lists such links."),
             )
         folder = os.path.dirname(folder)

@@ -1,6 +1,6 @@
-"""Read a stretch of frontmatter with the YAML library: valid YAML or nothing, text scalars only, depth and aliases bounded.
+"""Parse a piece of frontmatter with the YAML library: only valid YAML, text scalars, limited depth and aliases.
 
-This room is the one door of the YAML libraries, loaded only for frontmatter outside the plain subset. It touches no disk.
+The only module that imports the YAML libraries, loaded for frontmatter outside the plain subset. It touches no disk.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         line: int
 
     class _Event(Protocol):
-        """Name the attributes of PyYAML's events that are read here; which of them an event has depends on its class."""
+        """The attributes of PyYAML's events that are read here. Each class of event has some of them."""
 
         anchor: str
         value: str
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
         start_mark: _Mark
 
 
-MAX_EXPANDED = 100_000  # values after aliases are followed: a few lines of aliases can stand for billions
-LETTERS = 16  # as many count like one value more
+MAX_EXPANDED = 100_000  # values after aliases are expanded: a few lines of aliases can stand for billions
+LETTERS = 16  # each 16 characters of text count as one more value
 
 _ODD_BREAK = "[\x85\u2028\u2029]"
 
 
 class Unreadable(Exception):
-    """Say at which line of the file a stretch of frontmatter stops being one valid mapping."""
+    """The line of the file at which the text stops being one valid mapping."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(reason)
@@ -44,10 +44,10 @@ class Unreadable(Exception):
 
 
 def read(block: str, *, first_line: int) -> Block:
-    """Read one stretch of frontmatter with the YAML library; raise `Unreadable` when it isn't one valid mapping.
+    """Parse a piece of frontmatter. Raises `Unreadable` if it is not one valid mapping.
 
-    Line breaks that only YAML 1.1 knows (U+0085, U+2028, U+2029) are hidden from it: in a Markdown file they are
-    characters inside a line, and must not start a field.
+    Line breaks that only YAML 1.1 knows (U+0085, U+2028, U+2029) are hidden from the library: in Markdown they are
+    characters inside a line and must not start a field.
     """
     import yaml
     from frontmatter.default_handlers import YAMLHandler
@@ -70,7 +70,7 @@ def read(block: str, *, first_line: int) -> Block:
 
 
 def _hide_breaks(block: str) -> dict[str, str]:
-    """Choose a private-use character, absent from the text also as an escape, for each odd line break in it."""
+    """Choose an unused private-use character for each unusual line break in the text."""
     breaks = set(compiled(_ODD_BREAK).findall(block))
     if not breaks:
         return {}
@@ -80,15 +80,15 @@ def _hide_breaks(block: str) -> dict[str, str]:
 
 
 class _StrictLoader:
-    """Build values from YAML events: text scalars only, nothing constructed, depth and aliases bounded.
+    """Build values from YAML events: text scalars only, no constructors, limited depth and aliases.
 
-    Made for `yaml.load`, which asks a loader for `get_single_data` and `dispose`. The C parser is used if present.
+    It is made for `yaml.load`, which calls `get_single_data` and `dispose`. The C parser is used if there is one.
     """
 
     def __init__(self, stream: str, *, first_line: int, shown: dict[int, str]) -> None:
         import yaml
 
-        self._yaml: Any = yaml  # Any: the event classes are told apart by isinstance, their attributes by _Event
+        self._yaml: Any = yaml  # Any: isinstance distinguishes the event classes
         self._parser: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)(stream)
         self._first_line = first_line
         self._shown = shown
@@ -141,7 +141,7 @@ class _StrictLoader:
         return items
 
     def _mapping(self, depth: int) -> dict[str, Value]:
-        """Read a map; maps under the merge key `<<` give what it does not say itself, the first of them first."""
+        """Read a map. Maps under the merge key `<<` fill in missing keys, the first of them first."""
         fields: dict[str, Value] = {}
         merged: list[dict[str, Value]] = []
         while not isinstance(event := self._parser.get_event(), self._yaml.MappingEndEvent):
@@ -150,7 +150,7 @@ class _StrictLoader:
             self._count += len(key) // LETTERS
             line = self._line(event)
             if not isinstance(key, str):
-                raise Unreadable(line, say("A key is itself a list or a map, as an unfilled template leaves it."))
+                raise Unreadable(line, say("A key is itself a list or a map, as in a template that was not filled in."))
             if key in fields:
                 self._found.report_repeated(key, line)
             if depth == 0:
@@ -170,7 +170,7 @@ class _StrictLoader:
     def _alias(self, event: _Event) -> Value:
         value, size = self._anchors.get(event.anchor, ("", -1))
         if size < 0:
-            raise Unreadable(self._line(event), say("An alias points at nothing."))
+            raise Unreadable(self._line(event), say("An alias refers to an unknown anchor."))
         self._count += size
         if self._count > MAX_EXPANDED:
             raise Unreadable(self._line(event), say("Aliases stand for more than {most} values.", most=MAX_EXPANDED))

@@ -1,9 +1,9 @@
-"""Read and write the plain subset of YAML that nearly all frontmatter needs, without loading a YAML library.
+"""Read and write the plain subset of YAML that nearly all frontmatter uses, without a YAML library.
 
 The subset: `key: plain`, `key: "JSON string"`, `key: 'single quoted'`, `key: [flow, "list"]`, and block lists of such
-scalars or of flat maps of them. `read` gives exactly what `strict_yaml.read` gives for the same text,
-or None; a differential property test holds it to that. Whatever is doubtful (tabs, folded lines,
-anchors, tags, duplicate keys, control characters) is left to YAML. It touches no disk.
+scalars or of flat maps of them. `read` gives exactly what `strict_yaml.read` gives for the same text, or None; a
+differential property test checks that. Anything doubtful (tabs, folded lines, anchors, tags, duplicate keys, control
+characters) is left to YAML. This module touches no disk.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
     from oracle.domain.markdown.documents import Value
 
-MAX_FRONTMATTER = 1 << 18  # characters; what is longer is no frontmatter that a person or a program meant to write
-MAX_KEY = 200  # characters; YAML itself stops at 1,024
+MAX_FRONTMATTER = 1 << 18  # characters; a longer text is not frontmatter
+MAX_KEY = 200  # characters; YAML itself allows 1,024
 
 NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
-# Characters that YAML calls unprintable, or takes for a line break or a byte-order mark, never enter the subset: `read`
-# looks for them first, and no pattern has to name them again, since classes with wide ranges take milliseconds to compile.
+# `read` first looks for characters that YAML calls unprintable, or takes for a line break or a byte-order mark.
+# So no pattern has to exclude them: classes with wide ranges take milliseconds to compile.
 # The possessive quantifiers (`*+`, `++`) make every pattern linear on hostile text.
 _ODD = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _WIDE_ODD = r"[\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
@@ -55,9 +55,9 @@ _TO_ESCAPE = r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
 
 
 class Block:
-    """Collect what a stretch of frontmatter gives.
+    """The content of a piece of frontmatter.
 
-    `is_text`: it is no frontmatter after all; `body_at`: the offset in it where the body begins before any closing line.
+    `is_text`: it is not frontmatter; `body_at`: the offset at which the body starts before a closing line.
     """
 
     __slots__ = ("body_at", "fields", "is_text", "key_lines", "problems")
@@ -70,7 +70,7 @@ class Block:
         self.body_at: int | None = None
 
     def take(self, later: Block) -> None:
-        """Add what a later stretch gives; a key that is there already is a problem, and the later one counts."""
+        """Add the content of a later piece. A repeated key is a problem, and the later one counts."""
         for key, line in later.key_lines.items():
             if key in self.key_lines:
                 self.report_repeated(key, line)
@@ -83,14 +83,14 @@ class Block:
         self.problems.append(Problem(line, reason))
 
     def report_repeated(self, key: str, line: int) -> None:
-        """Add the problem of a key that was there before."""
-        self.report(line, say("The key `{key}` stands here again; the last one counts.", key=key[:60]))
+        """Add the problem of a repeated key."""
+        self.report(line, say("The key `{key}` is repeated here; the last one counts.", key=key[:60]))
 
 
 def read(block: str, *, first_line: int) -> Block | None:
-    r"""Return fields and the line of each key, or None when the text leaves the subset or is too long.
+    r"""Return the fields and the line of each key, or None if the text is outside the subset or too long.
 
-    `block` is what stands between the delimiter lines, each line ended by `\n`; `first_line` is its 1-based line of the
+    `block` is the text between the delimiter lines, each line ended by `\n`. `first_line` is its 1-based line in the
     file.
     """
     if len(block) > MAX_FRONTMATTER:
@@ -128,7 +128,7 @@ def _entry_value(found: re.Match[str]) -> Value:
 
 
 def _read_items(block: str, position: int) -> tuple[Value, int, int]:
-    """Return the block list at a position (none: empty text), its end and its lines; -1 lines: not in the subset."""
+    """Return the block list at a position (empty text if there is none), its end and its lines; -1 lines: outside the subset."""
     items: list[Value] = []
     pad, count = None, 0
     while found := compiled(_BLOCK_ITEM).match(block, position):
@@ -162,7 +162,10 @@ def _scalar(plain: str | None, double: str | None, single: str | None) -> str:
 
 
 def write(fields: Mapping[str, Value]) -> str:
-    """Return the lines of fields, in order; raise InvalidRecord for what no file can hold or what isn't text."""
+    """Return the lines of fields, in order.
+
+    Raises InvalidRecord for values that are not text or that no file can store.
+    """
     return "".join([_emit_key(key) + ":" + _emit(value, key=key, indent=2) + "\n" for key, value in fields.items()])
 
 
@@ -175,7 +178,7 @@ def _emit_key(key: object) -> str:
 
 
 def _emit(value: Value, *, key: str, indent: int, depth: int = 0) -> str:
-    """Return what follows the colon of a key (or the dash of an item), with a leading blank or line end."""
+    """Return the text after the colon of a key, or after the dash of an item, with its leading space or line end."""
     if isinstance(value, str):
         bare = _BARE_WORD.match(value) and value.lower() not in _TYPED_WORDS
         return " " + (value if bare else _quote(value, key=key))
@@ -198,13 +201,13 @@ def _emit(value: Value, *, key: str, indent: int, depth: int = 0) -> str:
 
 
 def _emit_item(value: Value, *, key: str, indent: int, depth: int) -> str:
-    """Return an item of a block list; a map begins on the line of its dash."""
+    """Return an item of a block list. A map starts on the line of its dash."""
     text = _emit(value, key=key, indent=indent, depth=depth)
     return " " + text.lstrip("\n ") if isinstance(value, dict) and value else text
 
 
 def _quote(text: object, *, key: str) -> str:
-    """Return a text as a JSON string that is also a YAML double-quoted scalar, on one line, letters kept readable."""
+    """Return a text as a JSON string that is also a YAML double-quoted scalar, on one line, with readable letters."""
     if not isinstance(text, str) or holds_surrogate(text):
         raise InvalidRecord(
             say(
@@ -214,6 +217,6 @@ def _quote(text: object, *, key: str) -> str:
             hint=say("Replace the character and try again."),
         )
     quoted = json.dumps(text, ensure_ascii=False)
-    if quoted.isprintable():  # what must be escaped counts as unprintable
+    if quoted.isprintable():  # characters that need an escape count as unprintable
         return quoted
     return compiled(_TO_ESCAPE).sub(lambda odd: f"\\u{ord(odd.group()):04x}", quoted)

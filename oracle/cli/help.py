@@ -1,4 +1,4 @@
-"""Help in another language than English: the texts of the command tree, and a formatter that counts cells, not characters."""
+"""Help in Chinese: the texts of the command tree, and a formatter that counts terminal cells instead of characters."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _PARSERS_WORDS = templates(
     "Install completion for the current shell.",
     "Show completion for the current shell, to copy it or customize the installation.",
 )
-"""What the parser itself puts into a help; here so that the catalogues know it."""
+"""What the parser adds to help texts."""
 
 _NOTES = re.compile(r"(?P<text>.*?)\s*(?:\[(?P<notes>(?:default|env var|required|x[<>=]|\d).*)\])?", re.DOTALL)
 
 
 def translate_command(command: Any) -> None:
-    """Put the texts of a command and of those below it into the chosen language, for `--help` alone."""
+    """Translate the help of a command and of the commands below it."""
     command.context_class = _Context
     command.help = translate_help(command.help)
     command.short_help = (command.help or "").partition("\n\n")[0].removesuffix("。")
@@ -46,16 +46,16 @@ def translate_command(command: Any) -> None:
 
 
 class _Formatter(typer.Context.formatter_class):  # type: ignore[valid-type,misc]
-    """The parser's formatter, whose own words are translated."""
+    """The parser's formatter, with its own words translated."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
-        """Write the line that says how a command is called."""
+        """Write the usage line."""
         for word in ("[OPTIONS]", "COMMAND [ARGS]..."):
             args = args.replace(word, translate_help(word))
         super().write_usage(prog, args, prefix or translate_help("Usage: "))
 
     def write_heading(self, heading: str) -> None:
-        """Write the heading of a part."""
+        """Write the heading of a section."""
         self.write(f"{'':>{self.current_indent}}{translate_help(heading)}：\n")
 
     def write_text(self, text: str) -> None:
@@ -65,7 +65,7 @@ class _Formatter(typer.Context.formatter_class):  # type: ignore[valid-type,misc
         self.write("\n\n".join("\n".join(f"{indent}{line}" for line in lines) for lines in paragraphs) + "\n")
 
     def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        """Write names, each with what it means beside it, or below it when the name is long."""
+        """Write names with their descriptions, beside the name or, for a long one, below it."""
         rows = list(rows)
         first_column = min(max(cells(name) for name, _ in rows), col_max) + col_spacing
         indent = " " * self.current_indent

@@ -1,4 +1,4 @@
-"""Which language an operator is spoken to in: `--lang`, else ORACLE_LANG, else `language` in config.toml, else English."""
+"""Choose the language of the output: `--lang`, else ORACLE_LANG, else `language` in config.toml, else English."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOCALE_VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
 
 
 def take_language(words: Sequence[str]) -> tuple[list[str], str | None]:
-    """Return the words without `--lang X`, wherever it stands before `--`, and the X of the last one, None without any."""
+    """Return the arguments without `--lang X` before `--`, and the last X, None without any."""
     kept: list[str] = []
     asked = None
     rest = iter(words)
@@ -36,12 +36,12 @@ def take_language(words: Sequence[str]) -> tuple[list[str], str | None]:
 
 
 def choose_language(asked: str | None, words: Sequence[str], environ: Mapping[str, str]) -> str:
-    """Return `zh` or `en`. Raises UsageError for an option or a variable that is none.
+    """Return `zh` or `en`. Raises UsageError for an unknown language in the option or the variable.
 
-    What a file says and is none is told on standard error and passed over: no call fails for the sake of it.
+    An unknown language in the file is only a warning: no command fails for its language.
     """
     if asked is not None:
-        return _stated(asked, say("There is no language {language!r}.", language=asked))
+        return _stated(asked, say("Unknown language {language!r}.", language=asked))
     if stated := environ.get(VARIABLE):
         return _stated(stated, say("{variable} is {language!r}.", variable=VARIABLE, language=stated))
     configured = _configured(words) or ENGLISH
@@ -62,7 +62,7 @@ def _spoken(language: str) -> str:
 
 
 def _complain(asked: str) -> None:
-    """Say once that the file names a language of which there is none; not to a shell that completes a line."""
+    """Warn about an unknown language in the file, except while a shell completes a line."""
     from oracle.cli.output import tell, visible
 
     if "_ORACLE_COMPLETE" not in os.environ:
@@ -71,7 +71,7 @@ def _complain(asked: str) -> None:
 
 
 def _configured(words: Sequence[str]) -> str:
-    """Return what the Root of this call is set to; a Root that is none is somebody else's to complain of."""
+    """Return the language that the Root sets. An unusable Root is reported elsewhere."""
     from oracle.app.settings import Root, choose_root, load_language
 
     try:
@@ -91,7 +91,7 @@ def _memory_dir(words: Sequence[str]) -> str | None:
 
 
 def _of_operator() -> str:
-    """Return the language of what the operator typed last in this folder, as far as Claude Code has kept it, else ""."""
+    """Return the language of what the operator typed last in this folder, according to Claude Code's transcripts, else ""."""
     from oracle.domain.language import decide
     from oracle.hook.payload import read_operator
 

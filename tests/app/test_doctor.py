@@ -187,7 +187,7 @@ def test_a_folder_that_is_no_root_is_not_examined_further(tmp_path: Path) -> Non
     with Oracle.open(str(tmp_path)) as oracle:
         wrong = [check for check in oracle.doctor() if not check.ok]
     assert [(check.name, check.severity) for check in wrong] == [("root", "error")]
-    assert wrong[0].detail == f"The Root {tmp_path} holds other things and no projects/."
+    assert wrong[0].detail == f"The Root {tmp_path} holds other files and no projects/."
     assert wrong[0].fix.startswith("oracle init")
 
 
@@ -731,14 +731,17 @@ def test_configuration_that_is_no_toml(oracle: Oracle, path: str) -> None:
 
 
 SETTINGS = {
-    "unknown key": ('langauge = "zh"', "langauge is no setting; there are language, synthesizer, daemon, push."),
-    "unknown language": ('language = "deutsch"', "There is no language deutsch; choose one of auto, zh, en."),
-    "language of another type": ('language = ["zh"]', "There is no language ['zh']; choose one of auto, zh, en."),
-    "language in a wide letter": ('language = "ｚｈ"', "There is no language ｚｈ"),
-    "command": ("synthesizer = 3", "The synthesizer in config.toml is no command."),
-    "key of the daemon": ("[daemon]\nhould = true", "daemon.hould = True is not understood."),
-    "value of the daemon": ("[daemon]\nseat_lease = 0", "daemon.seat_lease = 0 is not understood."),
-    "push": ("[push]\nenable = true", "[push] in config.toml is not understood."),
+    "unknown key": (
+        'langauge = "zh"',
+        "Unknown setting langauge; the settings are language, synthesizer, daemon, push.",
+    ),
+    "unknown language": ('language = "deutsch"', "Unknown language deutsch; choose one of auto, zh, en."),
+    "language of another type": ('language = ["zh"]', "Unknown language ['zh']; choose one of auto, zh, en."),
+    "language in a wide letter": ('language = "ｚｈ"', "Unknown language ｚｈ"),
+    "command": ("synthesizer = 3", "The synthesizer in config.toml is not a command."),
+    "key of the daemon": ("[daemon]\nhould = true", "daemon.hould = True is not valid."),
+    "value of the daemon": ("[daemon]\nseat_lease = 0", "daemon.seat_lease = 0 is not valid."),
+    "push": ("[push]\nenable = true", "[push] in config.toml is not valid."),
     "no TOML": ("language = ", "The configuration can't be read"),
     "no UTF-8": ("language = '\udcff'", "The configuration can't be read"),
 }

@@ -355,7 +355,7 @@ def test_a_configuration_that_names_another_language_is_told_so_once(oracle, roo
     (root / "config.toml").write_text(f"language = {stated}\n", encoding="utf-8")
     code, out, err = oracle("config", "get", "root", "--json")
     assert (code, json.loads(out)["root"]) == (0, str(root))
-    assert err == f"warning: config.toml: There is no language {told}; choose one of auto, zh, en.\n"
+    assert err == f"warning: config.toml: Unknown language {told}; choose one of auto, zh, en.\n"
     assert oracle("--lang", "zh", "config", "get", "root")[2] == ""
 
 
@@ -385,7 +385,7 @@ def test_auto_goes_by_what_the_operator_typed(oracle, tmp_path, monkeypatch, typ
 
 def test_a_language_that_there_is_not_is_a_mistake(oracle, monkeypatch):
     code, out, err = oracle("--lang", "fr", "config", "get", "root")
-    assert (code, out, err) == (2, "", "There is no language 'fr'.\nhint: Choose one of auto, zh, en.\n")
+    assert (code, out, err) == (2, "", "Unknown language 'fr'.\nhint: Choose one of auto, zh, en.\n")
     monkeypatch.setenv("ORACLE_LANG", "fr")
     assert oracle("config", "get", "root")[0] == 2
 

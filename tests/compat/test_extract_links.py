@@ -50,8 +50,8 @@ def test_a_deleted_record_loses_its_edges(team: Team):
     [
         ("projects/p", "error: not a file: "),
         ("projects/p/absent.md", "error: not a file: "),
-        ("machine/net.json", "error: machine/net.json is no record."),
-        ("projects/p/_index/files.json", "error: projects/p/_index/files.json is no record."),
+        ("machine/net.json", "error: machine/net.json is not a record."),
+        ("projects/p/_index/files.json", "error: projects/p/_index/files.json is not a record."),
         ("../outside.md", "error: file is not under memory root "),
         ("projects/p/link.md", "error: file is not under memory root "),
     ],

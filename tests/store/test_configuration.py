@@ -72,7 +72,7 @@ def test_bytes_folders_and_pipes_in_the_place_of_the_file(root: Path) -> None:
 @pytest.mark.parametrize("load", [load_synthesizer, load_daemon])
 def test_a_pipe_in_the_place_of_the_settings_is_not_waited_for(root: Path, load: Callable[[Root], object]) -> None:
     os.mkfifo(root / "config.toml")
-    with pytest.raises(UsageError, match="no plain file"):
+    with pytest.raises(UsageError, match="not a regular file"):
         load(Root(str(root)))
 
 

@@ -61,7 +61,7 @@ def test_a_key_without_the_name_of_a_file_is_named(top: Root, key: str) -> None:
 
 
 def test_a_key_that_is_null_is_said_to_be_there(top: Root) -> None:
-    with pytest.raises(NotInMemory, match=r"net\.null is there, and null"):
+    with pytest.raises(NotInMemory, match=r"net\.null is null"):
         facts.find(top, "net.null")
 
 

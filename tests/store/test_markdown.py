@@ -311,7 +311,7 @@ def test_the_subset_takes_what_seats_and_programs_write():
 def test_an_ordinary_record_needs_no_yaml_library():
     program = """
 import sys
-from oracle.store import markdown
+from oracle.store.markdown import markdown
 fields = {"title": "a: b", "kind": "finding", "tags": ["x"], "evidence": [{"trust": "high", "url": "https://x"}]}
 assert markdown.parse(markdown.render(fields, "body")[0]).fields == fields
 assert not {"yaml", "frontmatter"} & set(sys.modules)

@@ -51,7 +51,7 @@ def test_what_init_writes_is_read_back(place: Root, home: Path) -> None:
     assert found.role("builder-1") == "builder"
     assert (found.notes, found.is_multi_team) == ((), False)
     assert profile.projects(place) == ["demo"]
-    with pytest.raises(RecordExists, match="left as it is"):
+    with pytest.raises(RecordExists, match="was not changed"):
         new_profile.init(place, "demo", SEATS)
 
 
@@ -182,6 +182,6 @@ def test_any_repository_path_survives_the_round_trip(repo: str) -> None:
 
 
 def test_a_seat_that_is_named_twice_is_refused(place: Root) -> None:
-    with pytest.raises(UsageError, match="memory twice"):
+    with pytest.raises(UsageError, match="named twice: memory"):
         new_profile.init(place, "demo", ["memory", "planner", "memory"])
     assert profile.projects(place) == []

@@ -36,8 +36,8 @@ def check_owners(context: CheckContext) -> Iterator[Check]:
 
 def _foreign(head: Head, seat: str, claimed: str) -> Iterator[Check]:
     if claimed:
-        report = error if seat != MEMORY else warning  # memory's own may say which seat decided
-        yield report("owners", *_foreign_field(head, "seat", claimed, seat))
+        make = error if seat != MEMORY else warning  # memory's own may say which seat decided
+        yield make("owners", *_foreign_field(head, "seat", claimed, seat))
     parts = head.path.split("/")
     project = head.fields["project"]
     if parts[0] == "projects" and len(parts) > 2 and project not in ("", parts[1], "null", "~"):

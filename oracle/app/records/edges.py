@@ -10,6 +10,7 @@ from oracle.errors import UsageError
 from oracle.store.markdown import markdown
 from oracle.store.root import configuration
 from oracle.store.root.layout import RECORD_TREES, SKIPPED_FOLDERS
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,13 +36,13 @@ def require_record(path: str) -> None:
     if folders[0] in RECORD_TREES and path.endswith((".md", ".json")) and not set(folders) & set(SKIPPED_FOLDERS):
         return
     raise UsageError(
-        f"{path} is no record.",
-        hint=f"Records are .md and .json files under {', '.join(RECORD_TREES)}; only they have links.",
+        say("{path} is not a record.", path=path),
+        hint=say("Records are .md and .json files under {folders}; only they have links.", folders=RECORD_TREES),
     )
 
 
 def published_targets(context: Context, slug: str) -> set[str]:
-    """Return the targets that `_links/` states for a record; a line that is no JSON object is passed over."""
+    """Return the targets that `_links/` lists for a record. Invalid lines are skipped."""
     targets: set[str] = set()
     try:
         lines = Path(context.root.links_file(slug)).read_text(encoding="utf-8", errors="replace").split("\n")

@@ -1,1 +1,1 @@
-"""The language in which the command line prints: which one (`language`) and the Chinese of each sentence (`translate`, `zh.po`)."""
+"""The language of the command line: which one (`language`), the translation (`translate`, `zh.po`), the parser's texts (`parser`)."""

@@ -1,6 +1,6 @@
-"""Make sentences of the command-line parser's own English texts, so that they can be translated.
+"""Turn the parser's English texts into sentences, so that they can be translated.
 
-The parser composes its texts before anybody can see their parts. The patterns here take them apart again.
+The parser fills in its texts itself. The patterns here take them apart again.
 """
 
 from __future__ import annotations

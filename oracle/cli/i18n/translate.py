@@ -14,7 +14,7 @@ from oracle.wording import LIST, Joined, Sentence, render, templates
 ENGLISH, CHINESE = "en", "zh"
 CATALOGUES = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 -- pathlib is not loaded here
 HELP = "help"
-"""The context of help texts in a catalogue. They are no templates: braces in them mean nothing."""
+"""The context of help texts in a catalogue. Help texts are not templates: braces in them mean nothing."""
 
 SYSTEM_ERRORS = frozenset(
     templates(
@@ -48,7 +48,7 @@ def set_language(language: str) -> None:
 
 
 def is_english() -> bool:
-    """Check whether sentences are printed in English."""
+    """Return whether sentences are printed in English."""
     return _language == ENGLISH
 
 

@@ -126,7 +126,7 @@ def publish(folder: str, receipt: Receipt) -> Outcome:
         if found is not None and receipts.say_the_same(found, receipt):
             return Outcome.ALREADY
         since = found.since if found else ""
-        raise _already_queued(receipt.name, say("exists since {since}", since=since or say("an unknown time")))
+        raise _already_queued(receipt.name, say("already exists @ {since}", since=since or say("an unknown time")))
 
 
 def withdraw(folder: str, name: ReceiptName) -> None:

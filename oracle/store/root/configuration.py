@@ -1,4 +1,4 @@
-"""The TOML files of a Root: those that steer link extraction, and `config.toml` with what its owner switched on. Read only."""
+"""The TOML files of a Root: patterns for link extraction, and the owner's `config.toml`. Read only."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from oracle.store.root.preferences import LANGUAGES, SETTINGS, no_language
 from oracle.wording import Sentence, say
 
 _KEYS = ("language", "synthesizer", "daemon", "push")
-"""What `config.toml` may set."""
+"""The keys of `config.toml`."""
 
 _LONGEST = 31 * 86_400
-"""Seconds that a term may have."""
+"""The longest term in seconds."""
 
 _MOST_BYTES = 1 << 20
-"""Bytes that a file may have."""
+"""The largest file in bytes."""
 
 _SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -29,14 +29,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Report = Callable[[str, str], None]
-    """Called with the root-relative path and the reason when a file can't be used."""
+    """Called with the root-relative path and the reason if a file cannot be used."""
 
 
 def load_patterns(root: Root, project: str, *, report: Report) -> Patterns:
-    """Return the patterns of a project: the first file that sets a key wins, the project's before the Root's.
+    """Return the patterns of a project.
 
-    `task_prefixes = ["ARENA", "T"]` and `[component_patterns] suffixes = ["Engine"]` are read; a file or value that can't
-    be used is reported and passed over.
+    Of several files that set a key, the first counts; the project's come before the Root's.
+
+    `task_prefixes = ["ARENA", "T"]` and `[component_patterns] suffixes = ["Engine"]` are read. An invalid file or value
+    is reported and skipped.
     """
     prefixes: frozenset[str] | None = None
     suffixes: tuple[str, ...] | None = None
@@ -54,9 +56,9 @@ def load_patterns(root: Root, project: str, *, report: Report) -> Patterns:
 
 
 def load_synthesizer(root: Root) -> tuple[str, ...]:
-    """Return the command that `synthesizer` in `config.toml` names, () when there is none. Raises UsageError for one that is none.
+    """Return the command `synthesizer` of `config.toml`, () if there is none. Raises UsageError for an invalid one.
 
-    Only its owner may have written the file: one that others could write names no command.
+    If others than the owner can write the file, its command is not run.
     """
     faults: dict[str, str] = {}
     stated = _load(root, SETTINGS, faults.__setitem__).get("synthesizer")
@@ -68,14 +70,14 @@ def load_synthesizer(root: Root) -> tuple[str, ...]:
             (
                 say("{settings}: {fault}", settings=SETTINGS, fault=faults[SETTINGS])
                 if faults
-                else say("The synthesizer in {settings} is no command.", settings=SETTINGS)
+                else say("The synthesizer in {settings} is not a command.", settings=SETTINGS)
             ),
             hint=say('Write it as `synthesizer = ["claude", "-p"]`.'),
         )
     if not words[0].strip() or any("\0" in word for word in words):
         raise UsageError(
             say("The synthesizer in {settings} names no program.", settings=SETTINGS),
-            hint=say("Name one, or remove the line."),
+            hint=say("Name a program, or remove the line."),
         )
     if os.stat(root.join(SETTINGS)).st_mode & 0o022:
         raise UsageError(
@@ -86,15 +88,15 @@ def load_synthesizer(root: Root) -> tuple[str, ...]:
 
 
 def load_daemon(root: Root) -> dict[str, object]:
-    """Return what `[daemon]` in `config.toml` sets: `hold`, and `seat_bound` and `seat_lease` in seconds, as far as it is stated.
+    """Return the settings of `[daemon]` in `config.toml`: `hold`, and `seat_bound` and `seat_lease` in seconds.
 
-    Raises UsageError for a key or a value that is none.
+    Raises UsageError for an unknown key or an invalid value.
     """
     faults: dict[str, str] = {}
     stated = _load(root, SETTINGS, faults.__setitem__).get("daemon", {})
     if faults or not isinstance(stated, dict):
         raise UsageError(
-            say("{settings}: {fault}", settings=SETTINGS, fault=faults.get(SETTINGS, say("daemon is no table."))),
+            say("{settings}: {fault}", settings=SETTINGS, fault=faults.get(SETTINGS, say("daemon is not a table."))),
             hint=say("Correct it; see references/daemon.md."),
         )
     found: dict[str, object] = {}
@@ -103,22 +105,22 @@ def load_daemon(root: Root) -> dict[str, object]:
         if not (isinstance(item, bool) if key == "hold" else key in ("seat_bound", "seat_lease") and is_number):
             raise UsageError(
                 say(
-                    "{settings}: daemon.{key} = {item} is not understood.",
+                    "{settings}: daemon.{key} = {item} is not valid.",
                     settings=SETTINGS,
                     key=key,
                     item=_shown(item),
                 ),
-                hint=say("There are hold (true or false), seat_bound and seat_lease (seconds, up to a month)."),
+                hint=say("The keys are hold (true or false), seat_bound and seat_lease (seconds, up to a month)."),
             )
         found[key] = item if key == "hold" else float(item)
     return found
 
 
 def find_unknown(root: Root) -> list[Sentence]:
-    """Return what of `config.toml` has no meaning: keys that nothing reads, a language of which there is none.
+    """Return what is unknown in `config.toml`: keys that nothing reads, an unknown language.
 
-    What a table says is for its own reader to judge: `load_synthesizer`, `load_daemon`, `feishu.is_push_on`. Raises UsageError
-    for a file that can't be read.
+    The content of a table is checked by its own reader: `load_synthesizer`, `load_daemon`, `feishu.is_push_on`. Raises
+    UsageError for a file that cannot be read.
     """
     faults: dict[str, str] = {}
     stated = _load(root, SETTINGS, faults.__setitem__)
@@ -127,7 +129,9 @@ def find_unknown(root: Root) -> list[Sentence]:
             say("{settings}: {fault}", settings=SETTINGS, fault=faults[SETTINGS]), hint=say("Correct the file.")
         )
     found = [
-        say("{key} is no setting; there are {known}.", key=key[:100], known=_KEYS) for key in stated if key not in _KEYS
+        say("Unknown setting {key}; the settings are {known}.", key=key[:100], known=_KEYS)
+        for key in stated
+        if key not in _KEYS
     ]
     language = stated.get("language", LANGUAGES[0])
     if language not in LANGUAGES:
@@ -137,11 +141,11 @@ def find_unknown(root: Root) -> list[Sentence]:
 
 def _load(root: Root, path: str, report: Report) -> dict[str, object]:
     try:
-        if not stat.S_ISREG(os.stat(root.join(path)).st_mode):  # a pipe would be waited for
-            report(path, say("The configuration is no plain file."))
+        if not stat.S_ISREG(os.stat(root.join(path)).st_mode):  # reading a pipe would wait
+            report(path, say("The configuration is not a regular file."))
             return {}
         with open(root.join(path), "rb") as stream:
-            import tomllib  # few Roots have such a file
+            import tomllib  # few Roots have this file
 
             raw = stream.read(_MOST_BYTES + 1)
         if len(raw) > _MOST_BYTES:
@@ -156,7 +160,7 @@ def _load(root: Root, path: str, report: Report) -> dict[str, object]:
 
 
 def _shown(item: object) -> str:
-    """Return a value as a sentence may show it: of a long one the beginning, of a number too long to print nothing."""
+    """Return a value for a message: the start of a long one, nothing for a number that is too long to print."""
     try:
         return repr(item)[:100]
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Write the fact files of scanners: `machine/<name>.json` and `projects/<p>/<kind>.json`. Truth: atomic, for good, 0600."""
+"""Write the fact files of scanners: `machine/<name>.json` and `projects/<p>/<kind>.json`. Atomic, synced, mode 0600."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def project_path(root: Root, project: str, kind: str) -> str:
 
 
 def save(root: Root, path: str, content: Mapping[str, object]) -> None:
-    """Put a fact file in its place in one step, 0600; on return it is on disk for good. Raises RootUnusable, DiskFailure.
+    """Replace a fact file atomically with mode 0600 and sync it. Raises RootUnusable, DiskFailure.
 
     A folder that is a link out of the Root is refused.
     """

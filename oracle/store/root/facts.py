@@ -1,6 +1,6 @@
-"""Facts: JSON files of scanners, looked up by a dotted key. Read only; cheap to import, since `--key` is a hot read.
+"""Facts: JSON files of scanners, read by a dotted key. Cheap to import, because `--key` must be fast.
 
-`machine/<name>.json` wins over the old flat `<name>.json`; a project's facts are `projects/<p>/<name>.json`.
+`machine/<name>.json` comes before the old flat `<name>.json`. A project's facts are `projects/<p>/<name>.json`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MOST_BYTES = 64 << 20
-"""Bytes that a fact file may have."""
+"""The largest fact file in bytes."""
 
 MISSING = object()
-"""What `look_up` returns for a path that leads nowhere; null counts as nowhere."""
+"""The result of `look_up` for a path that does not exist."""
 
 
 HIDDEN = "[REDACTED:credential]"
-"""What a search shows in place of a value under a key that names a credential."""
+"""Shown in search results in place of the value of a credential."""
 
 _ABOUT_SECRETS = frozenset(
     (
@@ -44,11 +44,11 @@ _ABOUT_SECRETS = frozenset(
         ),
     )
 )
-"""Keys below a credential whose values say something about it."""
+"""Keys below a credential whose values only describe it."""
 
 
 class Fact:
-    """A value found on disk, with the root-relative file that holds it and whether that is the old flat layout."""
+    """A value, the root-relative file that holds it, and whether that is the old flat layout."""
 
     __slots__ = ("legacy", "path", "value")
 
@@ -61,7 +61,7 @@ class Fact:
 def find_file(root: Root, name: str, project: str = "") -> tuple[str, bool]:
     """Return (root-relative path, whether it is the old flat layout) of a fact file.
 
-    Raises NotInMemory when there is none, InvalidName for a name that can't be a file.
+    Raises NotInMemory if there is none, InvalidName for an invalid file name.
     """
     checked = check_name(name, "fact file")
     places = [(f"machine/{checked}.json", False), (f"{checked}.json", True)]
@@ -78,7 +78,8 @@ def find_file(root: Root, name: str, project: str = "") -> tuple[str, bool]:
                 checked=checked,
             ),
             hint=say(
-                "A scan writes it when it finds something: `oracle scan project --project {project} --depth deep --commit`.",
+                "A scan writes it when it finds something: `oracle scan project --project {project} --depth deep "
+                "--commit`.",
                 project=project,
             ),
         )
@@ -88,12 +89,12 @@ def find_file(root: Root, name: str, project: str = "") -> tuple[str, bool]:
             checked=checked,
             path=root.path,
         ),
-        hint=say("See what there is with `oracle index status`."),
+        hint=say("`oracle index status` lists the fact files."),
     )
 
 
 def load(root: Root, path: str) -> object:
-    """Return the JSON of a fact file. Raises InvalidRecord for a file that is none."""
+    """Return the JSON of a fact file. Raises InvalidRecord if it is invalid."""
     try:
         with open(root.join(path), "rb") as stream:
             raw = stream.read(_MOST_BYTES + 1)
@@ -117,14 +118,14 @@ def _unreadable(path: str, reason: str) -> InvalidRecord:
 
 
 def find(root: Root, key: str, project: str = "") -> Fact:
-    """Return the fact at a dotted key: the first part names the file, numbers index lists, keys may hold dots themselves.
+    """Return the fact at a dotted key. The first part names the file, numbers index lists, keys may contain dots.
 
-    Raises NotInMemory when no file holds the value, InvalidName for a key that begins with no name of a file.
+    Raises NotInMemory if no file has the value, InvalidName if the key does not start with a file name.
     """
     name, _, rest = key.strip().partition(".")
     if not name:
         raise InvalidName(
-            say("The key {key!r} begins with no name of a fact file.", key=key),
+            say("The key {key!r} does not start with the name of a fact file.", key=key),
             hint=say("Write FILE.KEY, as in network.endpoints.0."),
         )
     path, legacy = find_file(root, name, project)
@@ -132,26 +133,26 @@ def find(root: Root, key: str, project: str = "") -> Fact:
     value = look_up(content, rest.split(".")) if rest else content
     if value is None:
         raise NotInMemory(
-            say("not_in_memory_db: {key} is there, and null.", key=key),
-            hint=say("{path} holds the key without a value.", path=path),
+            say("not_in_memory_db: {key} is null.", key=key),
+            hint=say("{path} has the key without a value.", path=path),
         )
     if value is MISSING:
         raise NotInMemory(
             say("not_in_memory_db: not_found: {key}", key=key),
             hint=say(
-                "{path} holds no such key; see `oracle show {name}`.", path=path, name=_asked(name, path, project)
+                "{path} does not have this key; see `oracle show {name}`.", path=path, name=_asked(name, path, project)
             ),
         )
     return Fact(value, path, legacy=legacy)
 
 
 def _asked(name: str, path: str, project: str) -> str:
-    """Return how a command asks for a fact file, with its project where the project's is meant."""
+    """Return the name of a fact file for a command, with its project if that is meant."""
     return f"{name} --project {project}" if path.startswith("projects/") else name
 
 
 def look_up(content: object, parts: list[str]) -> object:
-    """Follow a path; the longest run of parts that is a key is taken first, so that keys with dots are found."""
+    """Follow a path. The longest run of parts that is a key is taken first, so that keys with dots are found."""
     if not parts:
         return content
     if isinstance(content, dict):
@@ -187,7 +188,7 @@ def fact_files(root: Root) -> Iterator[tuple[str, str]]:
 
 
 def project_files(root: Root, project: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (project, root-relative path) of the fact files of a project, else of every project, by the alphabet."""
+    """Yield (project, root-relative path) of the fact files of a project, or of every project, sorted."""
     try:
         projects = [check_name(project, "project")] if project else sorted(os.listdir(root.join("projects")))
     except OSError:
@@ -205,10 +206,10 @@ def project_files(root: Root, project: str = "") -> Iterator[tuple[str, str]]:
 
 
 def search(root: Root, term: str, only: list[str]) -> list[dict[str, str]]:
-    """Return the places where `term` stands in a key or value, whatever its case: {file, path, value, match}.
+    """Return the places where a key or value contains `term`, ignoring case: {file, path, value, match}.
 
-    Values are cut at 200 characters; those under keys that name a credential are
-    masked. `only` names the files (`credentials` or `machine/credentials`); empty means all.
+    Values are cut at 200 characters; those of credentials are masked. `only` names the files (`credentials` or
+    `machine/credentials`); empty means all.
     """
     folded = term.casefold()
     found: list[dict[str, str]] = []
@@ -240,7 +241,7 @@ def _matches(content: object, path: str, folded: str, label: str, *, is_secret: 
 
 
 def hides(key: str, *, is_secret: bool = False) -> bool:
-    """Tell whether the value of a key is hidden: it names a credential, or it stands below one and says no more about it."""
+    """Return whether the value of a key is hidden: the key names a credential, or is below one and not just a description."""
     from oracle.domain.safety.secrets import names_secret
 
     return names_secret(key) or (is_secret and key.casefold() not in _ABOUT_SECRETS)
@@ -251,7 +252,7 @@ def _shown(value: object, *, is_secret: bool) -> str:
 
 
 def veiled(value: object, *, is_secret: bool) -> object:
-    """Return a value with what is hidden replaced; true, false and null give nothing away."""
+    """Return a value with hidden parts replaced. true, false and null reveal nothing."""
     if isinstance(value, dict):
         return {key: veiled(item, is_secret=hides(str(key), is_secret=is_secret)) for key, item in value.items()}
     if isinstance(value, list):

@@ -1,6 +1,6 @@
-"""The Root and every path the product knows. No other module spells a folder or file name of the layout.
+"""The Root and every path in it. No other module contains a file or folder name of the layout.
 
-Reads the environment once to choose the Root; touches no file but through `os.path` look-ups.
+The environment is read once to choose the Root. Files are only looked up with `os.path`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 RECORD_TREES = ("projects", "shared", "learnings")
-"""First-level folders whose Markdown and JSON files are records."""
+"""The first-level folders whose Markdown and JSON files are records."""
 
 SANDBOX_MARKS = ("/.agents/runtime/identities/", "/.agent-runtime/identities/")
 LEGACY_PLURALS = {"decisions": "decision", "deliveries": "delivery", "issues": "issue", "findings": "finding"}
@@ -29,16 +29,16 @@ SKIPPED_FOLDERS = ("_index", "_links", "_backlinks", "_state")
 
 
 def choose_root(flag: str | None = None, environ: Mapping[str, str] | None = None) -> str:
-    """Return the absolute path of the Root by the one rule that every program follows.
+    """Return the absolute path of the Root. Every program follows this rule.
 
-    `--memory-dir` > `ORACLE_ROOT` > `CLAWSEAT_REAL_HOME` > `AGENT_HOME` > `HOME` unless it is a sandbox > the home of the
-    passwd entry; the homes with `/.agents/memory` added. Raises UsageError for an empty flag.
+    `--memory-dir` > `ORACLE_ROOT` > `CLAWSEAT_REAL_HOME` > `AGENT_HOME` > `HOME` unless it is a sandbox > the home
+    folder of the passwd entry; `/.agents/memory` is added to home folders. Raises UsageError for an empty flag.
     """
     env = os.environ if environ is None else environ
     if flag is not None:
         if not flag.strip():
             raise UsageError(
-                say("--memory-dir is empty."), hint=say("Give the folder of the Root, or leave the option out.")
+                say("--memory-dir is empty."), hint=say("Pass the folder of the Root, or leave the option out.")
             )
         return os.path.abspath(os.path.expanduser(flag))
     if env.get("ORACLE_ROOT"):
@@ -47,13 +47,13 @@ def choose_root(flag: str | None = None, environ: Mapping[str, str] | None = Non
 
 
 def name_root(flag: str | None = None) -> str:
-    """Return the chosen Root when a program must be told of it, "" for the one it finds itself. Raises as `choose_root`."""
+    """Return the chosen Root if another program must be given it, "" if that finds it itself. Raises UsageError."""
     chosen = choose_root(flag)
     return "" if chosen == os.path.join(choose_home(os.environ), ".agents", "memory") else chosen
 
 
 def choose_home(env: Mapping[str, str]) -> str:
-    """Return the home that the environment names: not a sandbox of an agent's, else that of the passwd entry."""
+    """Return the home folder of the environment, unless it is an agent's sandbox; then that of the passwd entry."""
     for name in ("CLAWSEAT_REAL_HOME", "AGENT_HOME"):
         if env.get(name):
             return os.path.abspath(os.path.expanduser(env[name]))
@@ -89,7 +89,7 @@ class Root:
         )
 
     def require(self) -> None:
-        """Raise RootUnusable unless the Root is a folder that is one: a wrong name must not litter somebody's folder."""
+        """Raise RootUnusable unless this is a Root, so that a wrong name does not litter another folder."""
         if os.path.isdir(f"{self.path}/projects"):
             return
         if os.path.isdir(self.path) and not os.access(self.path, os.R_OK | os.X_OK):
@@ -104,16 +104,16 @@ class Root:
         if not os.path.isdir(self.path):
             what = say("The Root {path} does not exist.", path=self.path)
         elif self._looks_foreign():
-            what = say("The Root {path} holds other things and no projects/.", path=self.path)
+            what = say("The Root {path} holds other files and no projects/.", path=self.path)
         else:
             return
         raise RootUnusable(
             what,
-            hint=say("Make it with `oracle init`, or name another with --memory-dir."),
+            hint=say("Create it with `oracle init`, or name another with --memory-dir."),
         )
 
     def _looks_foreign(self) -> bool:
-        """Tell whether a folder without `projects/` has visible names, none of the layout and not all of them flat facts."""
+        """Return whether a folder without `projects/` has other visible names than those of the layout or of flat facts."""
         try:
             names = [name for name in os.listdir(self.path) if not name.startswith(".")]
         except OSError:
@@ -124,7 +124,7 @@ class Root:
 
     @property
     def state(self) -> str:
-        """`_state/`: what may be deleted at any time."""
+        """`_state/`: files that may be deleted at any time."""
         return self.join("_state")
 
     @property
@@ -134,7 +134,7 @@ class Root:
 
     @property
     def vectors(self) -> str:
-        """`_state/vectors.db`: what the semantic extra made of the records' texts; outlives the index."""
+        """`_state/vectors.db`: the vectors of the semantic extra. They outlive the index."""
         return self.join("_state/vectors.db")
 
     @property
@@ -144,17 +144,17 @@ class Root:
 
     @property
     def scratch(self) -> str:
-        """`_state/tmp/`: files on their way to their name; whoever holds the lock may empty it."""
+        """`_state/tmp/`: files that are being written. The holder of the lock may empty it."""
         return self.join("_state/tmp")
 
     @property
     def log(self) -> str:
-        """`_state/oracle.log`: tracebacks of what nobody foresaw."""
+        """`_state/oracle.log`: tracebacks of unexpected errors."""
         return self.join("_state/oracle.log")
 
     @property
     def hook_log(self) -> str:
-        """`_state/hook.log`: what hooks did and why they did not."""
+        """`_state/hook.log`: what hooks did, and why they did not."""
         return self.join("_state/hook.log")
 
     @property
@@ -164,7 +164,7 @@ class Root:
 
     @property
     def catalogue(self) -> str:
-        """`index.json`: the published summary, shared with other writers."""
+        """`index.json`: the published summary, which other programs write too."""
         return self.join("index.json")
 
     @property
@@ -184,87 +184,87 @@ class Root:
 
     @property
     def agents(self) -> str:
-        """The agents folder: what holds the Root's siblings. Nothing outside of it is ever written.
+        """The agents folder, which holds the Root and its siblings. Nothing outside it is ever written.
 
-        `<home>/.agents` for a Root at `<home>/.agents/memory`; any other Root holds its siblings itself.
+        It is `<home>/.agents` for a Root at `<home>/.agents/memory`. Any other Root holds its siblings itself.
         """
         return os.path.dirname(self.path) if self.path.endswith("/.agents/memory") else self.path
 
     @property
     def home(self) -> str:
-        """The folder that `~` means in a profile: the home of the agents folder, or the Root that is a world of its own."""
+        """The folder that `~` means in a profile: the home of the agents folder, or a Root that holds its siblings itself."""
         return os.path.dirname(self.agents) or "/" if self.agents != self.path else self.path
 
     @property
     def tasks(self) -> str:
-        """`tasks/`: one folder a project, with the queues and receipts of its seats."""
+        """`tasks/`: one folder per project, with the queues and receipts of its seats."""
         return f"{self.agents}/tasks"
 
     @property
     def profiles(self) -> str:
-        """`profiles/`: one TOML file a project."""
+        """`profiles/`: one TOML file per project."""
         return f"{self.agents}/profiles"
 
     @property
     def sessions(self) -> str:
-        """`sessions/`: what other tools note of the seats that run; read only."""
+        """`sessions/`: notes of other tools about running seats; read only."""
         return f"{self.agents}/sessions"
 
     @property
     def responses(self) -> str:
-        """`responses/`: the answers, one file a task."""
+        """`responses/`: the answers, one file per task."""
         return self.join("responses")
 
     @property
     def inbox(self) -> str:
-        """`_state/inbox/`: hook intents and wake-ups that wait for their time."""
+        """`_state/inbox/`: intents, and wake-ups that wait for their time."""
         return self.join("_state/inbox")
 
     @property
     def daemon_lock(self) -> str:
-        """`_state/daemon.lock`: held by the one daemon of the Root."""
+        """`_state/daemon.lock`: held by the daemon."""
         return self.join("_state/daemon.lock")
 
     @property
     def daemon_status(self) -> str:
-        """`_state/daemon.json`: what the daemon last said of itself."""
+        """`_state/daemon.json`: the last status of the daemon."""
         return self.join("_state/daemon.json")
 
     @property
     def daemon_log(self) -> str:
-        """`_state/daemon.log`: what the daemon did, one JSON line each."""
+        """`_state/daemon.log`: the daemon's log, in JSON lines."""
         return self.join("_state/daemon.log")
 
     @property
     def probe(self) -> str:
-        """`_state/probe/`: where the daemon moves a file to see that its watcher sees."""
+        """`_state/probe/`: the daemon moves a file here to test its watcher."""
         return self.join("_state/probe")
 
     @property
     def packets(self) -> str:
-        """`_state/packets/`: the packets that agents were given, for inspection."""
+        """`_state/packets/`: packets that agents were given, for inspection."""
         return self.join("_state/packets")
 
     def profile_file(self, project: str) -> str:
-        """Return the path of a project's profile, of a checked name."""
+        """Return the path of a project's profile. The name must be checked."""
         return f"{self.profiles}/{check_name(project, 'project')}-profile-dynamic.toml"
 
     def task_tree(self, project: str) -> str:
-        """Return `tasks/<project>`, of a checked name; a profile may name another folder."""
+        """Return `tasks/<project>`. The name must be checked; a profile may set another folder."""
         return f"{self.tasks}/{check_name(project, 'project')}"
 
     def handoffs(self, project: str) -> str:
-        """Return the folder of a project's receipts; a profile may name another."""
+        """Return the folder of a project's receipts; a profile may set another."""
         return f"{self.task_tree(project)}/patrol/handoffs"
 
     # -- records and facts -----------------------------------------------------------------------------------------
 
     def project(self, project: str) -> str:
-        """Return `projects/<project>`, root-relative, of a checked name."""
+        """Return `projects/<project>`, root-relative. The name must be checked."""
         return f"projects/{check_name(project, 'project')}"
 
     def records_of(self, project: str, kind: str) -> str:
-        """Return the root-relative folder of one of Memory's kinds; records of no project are under `shared/`."""
+        """Return the root-relative folder for a kind of memory record. Records without a project are under `shared/`."""
         folder = "shared" if project == SHARED else self.project(project)
         return f"{folder}/{check_name(kind, 'kind')}"
 
@@ -273,19 +273,19 @@ class Root:
         return f"{self.project(project)}/_index"
 
     def pattern_files(self, project: str) -> tuple[str, ...]:
-        """Return the root-relative configuration files that steer link extraction in a project, strongest first."""
+        """Return the root-relative configuration files for link extraction in a project, strongest first."""
         shared = ("link-patterns.toml", "config/link-patterns.toml", "config/component-patterns.toml")
         if not project:
             return shared
         return (f"projects/{project}/link-patterns.toml", f"projects/{project}/component-patterns.toml", *shared)
 
     def contains(self, path: str) -> bool:
-        """Tell whether the real path of `path` lies under the real path of the Root."""
+        """Return whether the real path of `path` is under the real path of the Root."""
         base = os.path.realpath(self.path)
         real = os.path.realpath(path)
         return real == base or real.startswith(base.rstrip("/") + "/")
 
     def holds_record(self, path: str) -> bool:
-        """Tell whether the real path of `path` lies in one of the trees that hold records: a link may not lead elsewhere."""
+        """Return whether the real path of `path` is in one of the folders for records: a link may not lead elsewhere."""
         base = os.path.realpath(self.path).rstrip("/")
         return os.path.realpath(path).startswith(tuple(f"{base}/{tree}/" for tree in RECORD_TREES))

@@ -1,4 +1,4 @@
-"""The one write lock of a Root: flock on `_state/lock`, with a time-out and the holder's name for those who wait."""
+"""The write lock of a Root: flock on `_state/lock`, with a timeout and the name of its holder."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 DEFAULT_TIMEOUT = 30.0
-"""Seconds a writer waits for the lock before it gives up with exit code 75."""
+"""Seconds to wait for the lock before giving up with exit code 75."""
 
 _FIRST_PAUSE, _SHORTEST_PAUSE, _SHARE = 0.02, 0.001, 0.98
-"""Seconds between two tries: each pause is a little shorter than the one before, so that whoever waits longest is served first."""
+"""Seconds between two tries.
+
+Each pause is a little shorter than the one before, so that the longest waiter is served first.
+"""
 
 
 class WriteLock:
-    """A context manager that holds the write lock of one Root; not re-entrant."""
+    """The write lock of a Root, as a context manager. Not re-entrant."""
 
     def __init__(self, root: Root, timeout: float = DEFAULT_TIMEOUT) -> None:
         self._root = root
@@ -42,7 +45,7 @@ class WriteLock:
                     holder=describe_holder(self._root),
                     timeout=self._timeout,
                 ),
-                hint=say("Try again in a moment; if the holder hangs, end that process."),
+                hint=say("Try again in a moment. If the holder hangs, end that process."),
             )
         return self
 
@@ -52,9 +55,9 @@ class WriteLock:
         self.release()
 
     def acquire(self) -> bool:
-        """Take the lock, waiting up to the time-out (0: one try); tell whether it is held now.
+        """Take the lock, waiting up to the timeout (0: one try). Returns whether it is held now.
 
-        Raises RootUnusable where the file system knows no flock.
+        Raises RootUnusable if the file system does not support flock.
         """
         ensure_state(self._root)
         deadline = time.monotonic() + self._timeout
@@ -68,7 +71,7 @@ class WriteLock:
         return True
 
     def release(self) -> None:
-        """Give the lock back; closing the handle is what releases it."""
+        """Release the lock by closing its file."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
@@ -76,7 +79,7 @@ class WriteLock:
     def _try(self) -> bool:
         try:
             handle = os.open(self._root.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.FILE_MODE)
-        except FileNotFoundError:  # `_state` was deleted while we waited
+        except FileNotFoundError:  # `_state` was deleted meanwhile
             ensure_state(self._root)
             return False
         except OSError as error:
@@ -89,13 +92,13 @@ class WriteLock:
                 return False
             raise RootUnusable(
                 say(
-                    "The file system of {path} knows no flock ({strerror}).",
+                    "The file system of {path} does not support flock ({strerror}).",
                     path=self._root.path,
                     strerror=error.strerror,
                 ),
                 hint=say("Keep the Root on a local file system."),
             ) from error
-        if files.is_named(self._root.lock, handle):  # else `_state` was deleted between open and flock
+        if files.is_named(self._root.lock, handle):  # otherwise `_state` was deleted between open and flock
             self._handle = handle
             return True
         os.close(handle)
@@ -106,12 +109,12 @@ class WriteLock:
         note = json.dumps({"pid": os.getpid(), "command": command, "since": round(time.time(), 3)}).encode()
         try:
             os.pwrite(self._handle, note.ljust(128) + b"\n", 0)
-        except OSError:  # a full disk must not keep a reader's reconcile from ending cleanly
+        except OSError:  # a full disk must not make a read fail
             return
 
 
 def describe_holder(root: Root) -> Sentence:
-    """Return "process 12 (memory_write, for 3 s)" from what the last holder wrote, or "another process"."""
+    """Return "process 12 (memory_write, for 3 s)" from the holder's note, or "another process"."""
     try:
         with open(root.lock, "rb") as stream:
             note = json.loads(stream.read(4096) or b"null")
@@ -122,12 +125,14 @@ def describe_holder(root: Root) -> Sentence:
 
 
 def is_held(path: str) -> bool:
-    """Tell whether some process holds the lock on a file now, without waiting; two who look do not see each other.
+    """Return whether a process holds the lock on a file, without waiting.
 
-    Raises OSError for a file that is there and can't be opened.
+    Two callers of this do not disturb each other.
+
+    Raises OSError if the file exists and cannot be opened.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe would be waited for
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # opening a pipe would wait
     except FileNotFoundError:
         return False
     try:
@@ -140,14 +145,14 @@ def is_held(path: str) -> bool:
 
 
 def ensure_state(root: Root) -> None:
-    """Make `_state/` with its `.gitignore` (`*`) under an existing Root."""
+    """Create `_state/` with its `.gitignore` (`*`) under an existing Root."""
     if os.path.isdir(root.scratch) and os.path.exists(f"{root.state}/.gitignore"):
         return
     root.require()
     if os.path.islink(root.state) and not root.contains(root.state):
         raise RootUnusable(
-            say("{state} is a symbolic link that leaves the Root; nothing is written behind it.", state=root.state),
-            hint=say("Remove the link; `_state` is made anew."),
+            say("{state} is a symbolic link that leaves the Root; nothing is written there.", state=root.state),
+            hint=say("Remove the link; `_state` is created again."),
         )
     files.make_folder(root.scratch)
     if not os.path.exists(f"{root.state}/.gitignore"):

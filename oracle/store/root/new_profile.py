@@ -1,4 +1,4 @@
-"""The first profile of a project: a minimal one, which a person goes on with. Store room."""
+"""Write the first, minimal profile of a project, for a person to edit."""
 
 from __future__ import annotations
 
@@ -18,14 +18,12 @@ if TYPE_CHECKING:
 
 
 def init(root: Root, project: str, seats: Sequence[str], *, repo_root: str = "") -> str:
-    """Write a minimal profile and return its path. Raises RecordExists when there is one, InvalidName, UsageError."""
+    """Write a minimal profile and return its path. Raises RecordExists if there is one, InvalidName, UsageError."""
     name = check_name(project, "project")
     checked = [check_name(seat, "seat") for seat in seats]
     twice = sorted({seat for seat in checked if checked.count(seat) > 1})
     if twice:
-        raise UsageError(
-            say("The seats name {twice} twice.", twice=twice), hint=say("Give each seat a name of its own.")
-        )
+        raise UsageError(say("Seats named twice: {twice}.", twice=twice), hint=say("Give each seat its own name."))
     if not checked:
         raise UsageError(
             say("A profile needs at least one seat."), hint=say("Name them: --seats memory,planner,builder,reviewer.")
@@ -35,14 +33,14 @@ def init(root: Root, project: str, seats: Sequence[str], *, repo_root: str = "")
         path, render(root, name, checked, repo_root=repo_root).encode("utf-8", "backslashreplace")
     ):
         raise RecordExists(
-            say("The profile {path} is there already and was left as it is.", path=path),
+            say("The profile {path} already exists and was not changed.", path=path),
             hint=say("Edit it, or remove it first."),
         )
     return path
 
 
 def render(root: Root, project: str, seats: Sequence[str], *, repo_root: str = "") -> str:
-    """Return the text of a minimal profile that every reader of profiles accepts."""
+    """Return the text of a minimal profile with every required key."""
     agents = "~/.agents" if root.agents != root.path else root.agents
     tree = f"{agents}/tasks/{project}"
     values = {
@@ -67,5 +65,5 @@ def render(root: Root, project: str, seats: Sequence[str], *, repo_root: str = "
 
 
 def _quote(text: str) -> str:
-    """Print a TOML basic string; JSON's escapes are among TOML's."""
+    """Return a TOML basic string. JSON's escapes are valid in TOML."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

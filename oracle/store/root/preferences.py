@@ -1,4 +1,4 @@
-"""What the owner of a Root prefers, from its `config.toml`, for programs that have not loaded anything yet. Read only."""
+"""Read the owner's `config.toml` for programs that have not loaded anything yet."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from oracle.wording import Sentence, say
 
 SETTINGS = "config.toml"
 LANGUAGES = ("auto", "zh", "en")
-"""What `language` may say."""
+"""The values of `language`."""
 
 _MOST_BYTES = 1 << 20
-"""Bytes that the file may have."""
+"""The largest file in bytes."""
 
 
 def load_language(root: Root) -> str:
-    """Return what `language` says, "" when it says nothing or the file can't be read: no call fails for the sake of its language.
+    """Return the value of `language`, "" if it is not set or the file cannot be read: no command fails for its language.
 
-    What is no text is returned as it is printed.
+    A value of another type is returned as text.
     """
-    if not os.path.isfile(root.join(SETTINGS)):  # a pipe would be waited for
+    if not os.path.isfile(root.join(SETTINGS)):  # reading a pipe would wait
         return ""
     try:
         with open(root.join(SETTINGS), "rb") as stream:
@@ -29,7 +29,7 @@ def load_language(root: Root) -> str:
         return ""
     if len(raw) > _MOST_BYTES or b"language" not in raw:
         return ""
-    import tomllib  # few Roots have such a file
+    import tomllib  # few Roots have this file
 
     try:
         stated = tomllib.loads(raw.decode("utf-8-sig")).get("language", "")
@@ -39,5 +39,5 @@ def load_language(root: Root) -> str:
 
 
 def no_language(stated: str) -> Sentence:
-    """Return the sentence for what `language` says and is none."""
-    return say("There is no language {stated}; choose one of {choices}.", stated=stated[:100], choices=LANGUAGES)
+    """Return the sentence for an unknown language."""
+    return say("Unknown language {stated}; choose one of {choices}.", stated=stated[:100], choices=LANGUAGES)

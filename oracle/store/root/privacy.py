@@ -91,7 +91,7 @@ def require_usable(root: Root) -> None:
 
 
 def _is_there(root: Root, path: str) -> bool:
-    """Tell whether there are rules. Raises RulesUnusable if that can't be determined."""
+    """Return whether there are rules. Raises RulesUnusable if that can't be determined."""
     try:
         os.lstat(path)
     except FileNotFoundError:

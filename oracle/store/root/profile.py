@@ -1,6 +1,6 @@
-"""Profiles: the TOML file of a project that names its seats and where its task tree lies. Store room.
+"""Profiles: the TOML file of a project with its seats and the place of its task tree.
 
-A profile is data. Where it points outside of the home that holds the Root, the Root's own folders are used instead, and a
+A profile is data. If it names a path outside the home folder of the Root, the Root's own folders are used instead. A
 script that it names is never run.
 """
 
@@ -30,7 +30,7 @@ _VARIABLE = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*
 
 @value
 class Profile:
-    """A project's seats and places; every path is absolute. `notes` are sentences on what was not taken from the file."""
+    """A project's seats and folders; every path is absolute. `notes` are sentences about ignored values."""
 
     path: str
     project: str
@@ -54,11 +54,11 @@ class Profile:
     fields: Mapping[str, object] = NOTHING
 
     def role(self, seat: str) -> str:
-        """Return the role of a seat: what the profile says, else what its name says, else ""."""
+        """Return the role of a seat: from the profile, else from its name, else ""."""
         return self.roles.get(seat) or role_of(seat)
 
     def seats_of(self, *roles: str) -> tuple[str, ...]:
-        """Return the seats that have one of these roles, in the order of the profile."""
+        """Return the seats with one of these roles, in the order of the profile."""
         return tuple(seat for seat in self.seats if self.role(seat) in roles)
 
     @property
@@ -67,7 +67,7 @@ class Profile:
         return self.seats_of(*PLANNER_ROLES)
 
     def require_seat(self, seat: str) -> str:
-        """Return the seat's checked name. Raises UsageError for one that the project does not have."""
+        """Return the seat's checked name. Raises UsageError for an unknown seat."""
         name = check_name(seat, "seat")
         if name not in self.seats:
             raise UsageError(
@@ -83,14 +83,14 @@ class Profile:
 
 
 def load(root: Root, project: str, environ: Mapping[str, str]) -> Profile:
-    """Return the profile of a project. Raises NoProfile with the command that makes one, InvalidProfile, InvalidName."""
+    """Return the profile of a project. Raises NoProfile with the command that creates one, InvalidProfile, InvalidName."""
     name = check_name(project, "project")
     path = root.profile_file(name)
     if not os.path.exists(path):
         raise NoProfile(
             say("The project {name} has no profile at {path}.", name=name, path=path),
             hint=say(
-                "Make one with `oracle project init {name} --seats memory,planner,builder,reviewer`.",
+                "Create one with `oracle project init {name} --seats memory,planner,builder,reviewer`.",
                 name=name,
             ),
         )
@@ -98,14 +98,14 @@ def load(root: Root, project: str, environ: Mapping[str, str]) -> Profile:
 
 
 def load_file(root: Root, path: str, environ: Mapping[str, str]) -> Profile:
-    """Return the profile in a file. Raises NoProfile when there is none, InvalidProfile with each key that is missing."""
+    """Return the profile in a file. Raises NoProfile if there is none, InvalidProfile with the missing keys."""
     import tomllib
 
     raw = steps.read(path)
     if raw is None:
         raise NoProfile(
             say("There is no profile at {path}.", path=path),
-            hint=say("Name another with --profile, or make one with `oracle project init P --seats memory,planner`."),
+            hint=say("Name another with --profile, or create one with `oracle project init P --seats memory,planner`."),
         )
     try:
         table = tomllib.loads(raw.decode("utf-8-sig"))
@@ -119,7 +119,7 @@ def load_file(root: Root, path: str, environ: Mapping[str, str]) -> Profile:
 
 
 def projects(root: Root) -> list[str]:
-    """Return the projects that have a profile, sorted."""
+    """Return the projects with a profile, sorted."""
     suffix = "-profile-dynamic.toml"
     try:
         names = os.listdir(root.profiles)
@@ -136,7 +136,7 @@ def _require_keys(path: str, table: Mapping[str, object]) -> None:
         what += [say("has no text in {keys}", keys=wrong)] if wrong else []
         raise InvalidProfile(
             say("The profile {path} {what}.", path=path, what=joined(" and ", what)),
-            hint=say("Add the keys; `oracle project init P --seats …` shows a whole one."),
+            hint=say("Add the keys; `oracle project init P --seats …` writes a complete profile."),
         )
 
 
@@ -145,7 +145,7 @@ def _is_text(value: object) -> bool:
 
 
 class _Reader:
-    """One profile being read: expands its paths and collects notes."""
+    """Reads one profile: expands its paths and collects notes."""
 
     def __init__(self, root: Root, path: str, table: Mapping[str, object], environ: Mapping[str, str]) -> None:
         self._root, self._path, self._table, self._environ = root, path, table, environ
@@ -207,7 +207,7 @@ class _Reader:
             ) from error
 
     def _expand(self, key: str) -> str:
-        """Return an absolute path: `~/.agents` is the agents folder, `~` the home around it, `{NAME}` the environment's."""
+        """Return an absolute path: `~/.agents` is the agents folder, `~` its home folder, `{NAME}` an environment variable."""
         defaults = {"AGENTS_ROOT": self._root.agents, "CLAWSEAT_ROOT": f"{self._home}/.clawseat"}
 
         def fill(found: re.Match[str]) -> str:
@@ -224,7 +224,7 @@ class _Reader:
         return os.path.normpath(text if os.path.isabs(text) else os.path.join(self._home, text))
 
     def _place(self, key: str, default: str) -> str:
-        """Return a path that is written to: the profile's when it lies under the home of the Root, else the default."""
+        """Return a path for writing: the profile's if it is under the home folder of the Root, else the default."""
         path = self._expand(key)
         home = os.path.realpath(self._root.home).rstrip("/") + "/"
         if os.path.realpath(path).startswith(home) and "{" not in path and "$" not in path:
@@ -246,7 +246,7 @@ class _Reader:
             return []
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise InvalidProfile(
-                say("The profile {path} has no list of names in {key}.", path=self._path, key=key),
+                say("{key} in the profile {path} is not a list of names.", path=self._path, key=key),
                 hint=say('Write {key} = ["memory", "planner"].', key=key),
             )
         return [self._name("seat", item) for item in value if item]
@@ -265,7 +265,7 @@ class _Reader:
         return tuple(dict.fromkeys(seats))
 
     def _running(self, project: str, roster: Mapping[str, object]) -> list[str]:
-        """Return the seats that have a session on this machine."""
+        """Return the seats with a session on this machine."""
         given = roster.get("session_root")
         folder = f"{self._root.sessions}/{project}"
         if _is_text(given):
@@ -288,7 +288,7 @@ class _Reader:
         roles = self._table.get("seat_roles", {})
         if not isinstance(roles, dict) or not all(isinstance(role, str) for role in roles.values()):
             raise InvalidProfile(
-                say("The profile {path} has no table of roles in seat_roles.", path=self._path),
-                hint=say('Write planner = "planner" under it.'),
+                say("seat_roles in the profile {path} is not a table.", path=self._path),
+                hint=say('Write lines such as planner = "planner" under it.'),
             )
         return {str(seat): str(role) for seat, role in roles.items()}

@@ -1,4 +1,4 @@
-"""The registry of projects, `projects.json`: what other tools note of a project, above all where its repository lies. Read only."""
+"""The registry of projects, `projects.json`, which other tools write: above all, where each repository is. Read only."""
 
 from __future__ import annotations
 
@@ -11,31 +11,32 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MOST_BYTES = 4 << 20  # of a registry; a larger one is none
+_MOST_BYTES = 4 << 20  # the largest registry
 
 
 def entry(root: Root, project: str, environ: Mapping[str, str]) -> Mapping[str, object]:
-    """Return what the registry says of a project, nothing when it can't be read or does not name it.
+    """Return the registry's entry of a project, empty if there is none or the registry cannot be read.
 
-    It is `~/.clawseat/projects.json` in the home that holds the Root; `CLAWSEAT_REGISTRY_HOME` names another folder.
+    The registry is `~/.clawseat/projects.json` in the home folder of the Root; `CLAWSEAT_REGISTRY_HOME` sets another
+    folder.
     """
     return entries(_load(folder(root, environ))).get(project, {})
 
 
 def folder(root: Root, environ: Mapping[str, str]) -> str:
-    """Return the folder of the registry that belongs to a Root."""
+    """Return the folder of a Root's registry."""
     return environ.get("CLAWSEAT_REGISTRY_HOME") or f"{root.home}/.clawseat"
 
 
 def names(root: Root, environ: Mapping[str, str]) -> list[str]:
-    """Return the projects that the registry names, whatever their status, sorted; none when it can't be read."""
+    """Return the names of the registered projects, whatever their status, sorted; none if the registry cannot be read."""
     return sorted(entries(_load(folder(root, environ))))
 
 
 def entries(content: object) -> dict[str, dict[str, object]]:
-    """Return the entries of a registry by name, in any of its shapes: `{"projects": …}`, a list, or name to entry.
+    """Return the entries of a registry by name. It may be `{"projects": …}`, a list, or a map from name to entry.
 
-    A list may hold names alone; of two entries of one name the first that says more counts.
+    A list may contain bare names. Of two entries with one name, the first with more than a name counts.
     """
     projects = content.get("projects", content) if isinstance(content, dict) else content
     found: dict[str, dict[str, object]] = {}
@@ -51,10 +52,10 @@ def entries(content: object) -> dict[str, dict[str, object]]:
 
 
 def repository(root: Root, project: str, environ: Mapping[str, str]) -> str:
-    """Return the folder of a project's repository, "" when none is registered or it is not there.
+    """Return the folder of a project's repository, "" if none is registered or it does not exist.
 
-    The registry's `repo_path` counts before the profile's `repo_root`. A Root that is a world of its own has its registry
-    beside it; where that does not name the project, the registry of the person does.
+    The registry's `repo_path` comes before the profile's `repo_root`. A Root that holds its siblings itself has its
+    registry beside it. If that does not name the project, the person's registry counts.
     """
     from oracle.errors import OracleError
     from oracle.store.root import profile

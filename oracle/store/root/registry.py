@@ -1,6 +1,8 @@
-"""Change the registry of projects, `projects.json`: one lock, a backup, one step. What others keep in it survives.
+"""Change the registry of projects, `projects.json`: under a lock, with a backup, atomically.
 
-Store room. Whatever shape it had, it is written as version 2: `{"version": 2, "projects": [entry, …]}`, entries by name.
+Entries of other tools are kept.
+
+It is always written as version 2: `{"version": 2, "projects": [entry, …]}`, sorted by name.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ VERSION = 2
 
 
 def change(folder: str, name: str, make: Make) -> tuple[Entry, Entry]:
-    """Put what `make` returns in the place of a project's entry, {} when it has none; return the entry before and after.
+    """Replace a project's entry ({} if there is none) with the result of `make`. Returns the entry before and after.
 
-    Nothing is written when it stays as it is. Raises InvalidRecord for a registry that can't be read, NewerVersion,
+    Nothing is written if it stays the same. Raises InvalidRecord for a registry that cannot be read, NewerVersion,
     LockTimeout, DiskFailure.
     """
     path = f"{folder}/projects.json"
@@ -45,7 +47,7 @@ def change(folder: str, name: str, make: Make) -> tuple[Entry, Entry]:
 
 
 def require_readable(folder: str) -> None:
-    """Raise InvalidRecord or DiskFailure for a registry that is there and can't be read; that of a newer program can."""
+    """Raise InvalidRecord or DiskFailure if the registry exists and cannot be read. A newer version can be read."""
     path = f"{folder}/projects.json"
     _content(path, steps.read(path))
 
@@ -55,7 +57,7 @@ def _parse(path: str, raw: bytes | None) -> object:
     version = content.get("version") if isinstance(content, dict) else None
     if isinstance(version, int) and version > VERSION:
         raise NewerVersion(
-            say("{path} is of version {version}, which a newer program wrote.", path=path, version=version),
+            say("{path} has version {version}, which a newer program wrote.", path=path, version=version),
             hint=say("Upgrade this program."),
         )
     return content
@@ -70,14 +72,14 @@ def _content(path: str, raw: bytes | None) -> object:
         content = raw
     if not isinstance(content, dict | list):
         raise InvalidRecord(
-            say("{path} is no JSON of projects; it is left as it is.", path=path),
+            say("{path} is not a valid registry of projects; it was not changed.", path=path),
             hint=say("Correct it, or move it away."),
         )
     return content
 
 
 def _document(content: object, entries: Mapping[str, Entry]) -> dict[str, object]:
-    """Return the registry as version 2, with every key and every item beside its entries that stood there before."""
+    """Return the registry as version 2. Other keys and items are kept."""
     kept: dict[str, object] = {}
     others: list[object] = []
     if isinstance(content, dict):

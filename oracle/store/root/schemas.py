@@ -1,4 +1,4 @@
-"""The JSON Schemas of the formats, as they are shipped: beside the package in a checkout, inside it once installed. Read only."""
+"""The JSON Schemas of the file formats: beside the package in a checkout, inside it when installed. Read only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def load(name: str) -> dict[str, Any]:
-    """Return the schema `schemas/<name>.schema.json`. Raises DiskFailure when the installation lacks it."""
+    """Return the schema `schemas/<name>.schema.json`. Raises DiskFailure if the installation lacks it."""
     package = os.path.dirname(os.path.abspath(oracle.__file__))
     for folder in (f"{os.path.dirname(package)}/schemas", f"{package}/_data/schemas"):
         path = f"{folder}/{name}.schema.json"

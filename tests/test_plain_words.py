@@ -11,9 +11,8 @@ from tests import catalogues, plain_words
 
 ALLOWED = {
 <<<<<<< HEAD
-    "oracle": 4,
+    "oracle": 3,
 =======
-    "README.md": 5,
     "oracle": 3,
 >>>>>>> 50c6879 (store, i18n: plain words for settings, facts, profiles and languages)
     "oracle/app": 16,
@@ -29,32 +28,21 @@ ALLOWED = {
     "oracle/app/search": 1,
     "oracle/app/teamwork": 20,
 <<<<<<< HEAD
-    "oracle/cli": 66,
-    "oracle/cli/i18n/zh.po": 4,
-    "oracle/compat": 20,
-    "oracle/domain": 218,
-    "oracle/index": 62,
-    "oracle/mcp": 4,
-    "oracle/store": 97,
-    "references/cli.md": 55,
-    "references/privacy.md": 4,
-    "references/secrets.md": 7,
-=======
-    "oracle/cli": 36,
+    "oracle/cli": 34,
     "oracle/cli/i18n/zh.po": 2,
     "oracle/domain": 187,
-    "oracle/hook": 35,
     "oracle/index": 47,
     "oracle/mcp": 4,
-    "references/SKILL.md": 15,
     "references/cli.md": 50,
     "references/privacy.md": 1,
-    "references/skills/builder.md": 6,
-    "references/skills/patrol.md": 3,
-    "references/skills/planner.md": 6,
-    "references/skills/reviewer.md": 4,
-    "references/specification.md": 17,
-    "references/wake-up.md": 1,
+=======
+    "oracle/cli": 34,
+    "oracle/cli/i18n/zh.po": 2,
+    "oracle/domain": 187,
+    "oracle/index": 47,
+    "oracle/mcp": 4,
+    "references/cli.md": 50,
+    "references/privacy.md": 1,
 >>>>>>> 50c6879 (store, i18n: plain words for settings, facts, profiles and languages)
     "scripts": 7,
     "scripts/hooks": 1,

@@ -10,11 +10,7 @@ import pytest
 from tests import catalogues, plain_words
 
 ALLOWED = {
-<<<<<<< HEAD
     "oracle": 3,
-=======
-    "oracle": 3,
->>>>>>> 50c6879 (store, i18n: plain words for settings, facts, profiles and languages)
     "oracle/app": 16,
     "oracle/app/answers": 43,
     "oracle/app/claims": 6,
@@ -27,7 +23,6 @@ ALLOWED = {
     "oracle/app/records": 16,
     "oracle/app/search": 1,
     "oracle/app/teamwork": 20,
-<<<<<<< HEAD
     "oracle/cli": 34,
     "oracle/cli/i18n/zh.po": 2,
     "oracle/domain": 187,
@@ -35,15 +30,6 @@ ALLOWED = {
     "oracle/mcp": 4,
     "references/cli.md": 50,
     "references/privacy.md": 1,
-=======
-    "oracle/cli": 34,
-    "oracle/cli/i18n/zh.po": 2,
-    "oracle/domain": 187,
-    "oracle/index": 47,
-    "oracle/mcp": 4,
-    "references/cli.md": 50,
-    "references/privacy.md": 1,
->>>>>>> 50c6879 (store, i18n: plain words for settings, facts, profiles and languages)
     "scripts": 7,
     "scripts/hooks": 1,
 }

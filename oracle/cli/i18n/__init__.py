@@ -1,1 +1,1 @@
-"""The language of the command line: which one (`language`), the translation (`translate`, `zh.po`), the parser's texts (`parser`)."""
+"""The language of the command line: its choice (`language`), translation (`translate`, `zh.po`), the parser's texts (`parser`)."""

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import sys
+import textwrap
+import types
 from pathlib import Path
 
 import pytest
 
+from oracle.cli.application import command
+from oracle.cli.main import run
+from oracle.scan.machine import Machine
 from tests import architecture
 from tests.test_docs import rows
 
@@ -58,3 +66,38 @@ def test_a_circle_is_named():
 
 def test_arrows_that_follow_from_others_are_left_out():
     assert architecture.reduced({("a", "b"), ("b", "c"), ("a", "c")}) == {("a", "b"), ("b", "c")}
+
+
+# Examples -------------------------------------------------------------------------------------------------------------
+
+
+def example(mark: str) -> str:
+    """Return the Python example of CONTRIBUTING.md that holds a mark."""
+    text = (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    blocks = [
+        textwrap.dedent(block) for block in re.findall(r"^ *```python\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
+    ]
+    (found,) = [block for block in blocks if mark in block]
+    return found
+
+
+def test_example_of_a_command_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]):
+    module = types.ModuleType("oracle.cli.commands.count")
+    exec(example("app = single()"), module.__dict__)  # noqa: S102 - our own page
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    sections = command().sections
+    monkeypatch.setitem(sections, "Knowledge", sections["Knowledge"] + " count")
+    monkeypatch.setenv("ORACLE_ROOT", str(tmp_path / "memory"))
+    assert run(["init"]) == 0
+    assert run(["write", "decision", "--project", "shop", "--title", "T", "--body", "B"]) == 0
+    capfd.readouterr()
+    assert [run(["count"]), run(["count", "--project", "shop", "--json"])] == [0, 0]
+    plain, _, document = capfd.readouterr().out.partition("\n")
+    assert (plain, json.loads(document)["count"]) == ("1", 1)
+
+
+def test_example_of_a_scanner_works(tmp_path: Path):
+    names = {"Machine": Machine, "os": os, "Content": dict}
+    exec(example("def scan_editors"), names)  # noqa: S102 - our own page
+    (tmp_path / ".vim").mkdir()
+    assert names["scan_editors"](Machine(str(tmp_path), {}, "")) == {"editors": [".vim"]}

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from oracle import errors
-from oracle.app.guard.redaction import POLICIES
+from oracle.app.guard import POLICIES
 from oracle.domain.links import links
 from oracle.domain.markdown.documents import Document
 from oracle.domain.names import seats

@@ -82,7 +82,7 @@ EVIDENCE = st.lists(st.builds(Evidence, st.sampled_from(TRUSTS), WORDS.filter(st
 )
 def test_whatever_is_rendered_is_valid(draft: Draft):
     try:
-        new = records.render(records.check(Root("/nowhere"), draft), MOMENT)
+        new = records.render(records.check(Root("/nowhere"), draft, MOMENT), MOMENT)
     except InvalidRecord:
         return
     assert faults(fields_of(new.raw)) == []
@@ -101,7 +101,7 @@ def test_whatever_is_written_is_valid(kind: str, root: Path):
 
 def valid() -> dict:
     draft = Draft(kind="finding", project="arena", title="T", evidence=(Evidence("high", "a.py:1"),))
-    return fields_of(records.render(records.check(Root("/nowhere"), draft), MOMENT).raw)
+    return fields_of(records.render(records.check(Root("/nowhere"), draft, MOMENT), MOMENT).raw)
 
 
 SEAT = {

@@ -9,7 +9,7 @@ import argparse
 from datetime import UTC, datetime
 
 from oracle.app.context import Context
-from oracle.app.guard.redaction import POLICIES
+from oracle.app.guard import POLICIES
 from oracle.compat.door import careful, complain, emit, make_root, narrow_help, report, serve, warn, without_secrets
 from oracle.domain import timestamps
 from oracle.domain.records.drafts import CONFIDENCES, Draft, Evidence

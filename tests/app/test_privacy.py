@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
+from oracle.app import guard
 from oracle.app.delivery.notices import Notice, notify
-from oracle.app.guard import privacy
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.errors import NotFound, PrivacyBlocked, RulesUnusable, SecretFound, UsageError
 from tests.app.gitbox import GitBox
@@ -137,7 +137,7 @@ def test_what_the_next_commit_adds_is_looked_at_line_by_line(oracle: Oracle, tmp
     box.write("lotus.bin", "\0\n")
     box.git("add", "-A")
     box.write("old.md", "not staged: lotus\n")
-    found = privacy.check_staged(oracle, str(box.folder))
+    found = guard.check_staged(oracle, str(box.folder))
     assert sorted((one.rule, one.where) for one in found) == [
         ("github-token", "old.md:4:7"),
         ("mail", "sub/new 名.md:3:5"),
@@ -145,17 +145,17 @@ def test_what_the_next_commit_adds_is_looked_at_line_by_line(oracle: Oracle, tmp
         ("privacy.md:1", "sub/new 名.md:2:11"),
     ]
     with pytest.raises(UsageError):
-        privacy.check_staged(oracle, str(tmp_path))
+        guard.check_staged(oracle, str(tmp_path))
 
 
 def test_a_text_and_a_file_are_looked_at_alike(oracle: Oracle, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(f"x\n{TOKEN}\n")
-    assert [one.where for one in privacy.check_text(oracle, f"x\n{TOKEN}\n")] == ["text:2:1"]
-    assert [one.where for one in privacy.check_file(oracle, str(tmp_path / "a.md"))] == [f"{tmp_path}/a.md:2:1"]
+    assert [one.where for one in guard.check_text(oracle, f"x\n{TOKEN}\n")] == ["text:2:1"]
+    assert [one.where for one in guard.check_file(oracle, str(tmp_path / "a.md"))] == [f"{tmp_path}/a.md:2:1"]
     (tmp_path / "b.bin").write_bytes(b"\0")
     with pytest.raises(UsageError):
-        privacy.check_file(oracle, str(tmp_path / "b.bin"))
+        guard.check_file(oracle, str(tmp_path / "b.bin"))
     with pytest.raises(UsageError):
-        privacy.check_file(oracle, str(tmp_path))
+        guard.check_file(oracle, str(tmp_path))
     with pytest.raises(NotFound):
-        privacy.check_file(oracle, str(tmp_path / "none"))
+        guard.check_file(oracle, str(tmp_path / "none"))

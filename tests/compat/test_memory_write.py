@@ -291,7 +291,7 @@ def test_a_secret_is_redacted_or_allowed_on_request(team: Team):
 
 
 def test_the_policies_are_those_of_the_use_case():
-    from oracle.app.guard.redaction import POLICIES
+    from oracle.app.guard import POLICIES
 
     assert memory_write.POLICIES == POLICIES
 

@@ -89,7 +89,7 @@ def test_more_than_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def create_all(root: Path, drafts: list[Draft]) -> list[records.Created]:
     top = Root(str(root))
-    return records.create_all(top, [records.check(top, draft) for draft in drafts], [MOMENT] * len(drafts))
+    return records.create_all(top, [records.check(top, draft, MOMENT) for draft in drafts], [MOMENT] * len(drafts))
 
 
 def test_a_taken_name_gets_a_number(root: Path) -> None:
@@ -140,4 +140,4 @@ def test_a_record_that_could_not_be_read_whole_is_not_written(root: Path, monkey
 def test_where_a_seat_may_not_write(root: Path) -> None:
     for seat in ("builder", "nobody"):
         with pytest.raises(OwnershipError):
-            records.check(Root(str(root)), Draft("decision", "arena", "x", seat=seat))
+            records.check(Root(str(root)), Draft("decision", "arena", "x", seat=seat), MOMENT)

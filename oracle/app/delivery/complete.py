@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from oracle.app import guard
 from oracle.app.codebase import ancestry
 from oracle.app.delivery import deliver, dispatches
 from oracle.app.delivery.deliver import REWORK, Delivered, Work
 from oracle.app.delivery.team import Team, open_team
-from oracle.app.guard import redaction
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import Kind, Receipt, ReceiptName
 from oracle.domain.names.seats import FRONT
@@ -52,7 +52,7 @@ class Completion:
     needs_lineage: bool = False
     is_any_branch: bool = False
     fields: Mapping[str, object] = NOTHING
-    secrets: str = redaction.REFUSE
+    secrets: str = guard.REFUSE
     """What to do when it holds what looks like a secret."""
 
 
@@ -62,7 +62,9 @@ def complete(context: Context, given: Completion) -> Delivered:
     Raises CompletionRefused, SecretFound, PrivacyBlocked, UsageError, NoProfile, HandoffFailed. A wake-up that fails is a warning
     and stays in the inbox.
     """
-    cleaned, redacted = redaction.guard_handoff(context, {name: getattr(given, name) for name in _SAID}, given.secrets)
+    cleaned, redacted = guard.clean(
+        context, {name: getattr(given, name) for name in _SAID}, given.secrets, what=say("The handoff")
+    )
     given = replace(given, **cleaned) if redacted else given
     team = open_team(context, given.project, path=given.profile)
     dispatches.refuse_decision(team, given.task_id)

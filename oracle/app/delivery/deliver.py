@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import time
 
+from oracle.app import guard
 from oracle.app.claims import verify
 from oracle.app.delivery import dispatches, wakeups
 from oracle.app.delivery.team import OPERATOR, Team, open_team, require_memory, require_own_response
-from oracle.app.guard import redaction
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CONSUMED, Kind, Receipt, ReceiptName, new_receipt, receipt_name
 from oracle.domain.records.responses import require_answer
@@ -58,7 +58,7 @@ class Delivery:
     notifies: bool = True
     supersedes: bool = False
     is_strict: bool = False
-    secrets: str = redaction.REFUSE
+    secrets: str = guard.REFUSE
     """What to do when the answer holds what looks like a secret."""
     wake_until: float | None = None
     """Until when to wait for panes, by the monotonic clock. None waits as a command does; 0 leaves wake-ups in the inbox."""
@@ -137,7 +137,7 @@ def deliver(context: Context, delivery: Delivery) -> Delivered:
     fields = {
         name: getattr(delivery, name) for name in ("task_id", "response", "summary", "title", "verdict", "commit")
     }
-    cleaned, redacted = redaction.guard_handoff(context, fields, delivery.secrets)
+    cleaned, redacted = guard.clean(context, fields, delivery.secrets, what=say("The handoff"))
     delivery = replace(delivery, **cleaned) if redacted else delivery
     team, work, verified = prepare(context, delivery)
     dispatches.refuse_other_reader(team, work.receipt.name)

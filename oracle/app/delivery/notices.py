@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
+from oracle.app import guard
 from oracle.app.delivery import wakeups
 from oracle.app.delivery.team import open_team
-from oracle.app.guard import privacy
 from oracle.domain.delivery.task_files import one_line
 from oracle.domain.values import value
 from oracle.store.delivery import inbox
@@ -53,7 +53,7 @@ def notify(context: Context, notice: Notice) -> Notified:
     from oracle.wake.outcomes import check_text
 
     check_text(text)
-    privacy.require_clean(context, {say("its text"): text}, what=say("The notice"))
+    guard.require_clean(context, {say("its text"): text}, what=say("The notice"))
     moment = context.now()
     topic = f"{notice.kind} {moment.isoformat()}"
     entry = wakeups.enqueue(context, team, name, seat=name.target, text=text, topic=topic)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.app.guard import redaction
+from oracle.app import guard
 from oracle.domain.values import NOTHING, contents_of, fields_of, value
 from oracle.errors import UsageError
 from oracle.wording import say
@@ -40,7 +40,7 @@ class Order:
     """Whether a builder may get a task while another is open."""
     queue: Mapping[str, str] = NOTHING
     receipt: Mapping[str, object] = NOTHING
-    secrets: str = redaction.REFUSE
+    secrets: str = guard.REFUSE
     """What becomes of what looks like a secret in it."""
 
     @property

@@ -30,11 +30,11 @@ __all__ = [
 
 def check(context: Context, seat: str, text: str) -> None:
     """Raise UsageError for a text or a seat that must not be typed, PrivacyBlocked for a text that must not leave."""
-    from oracle.app.guard import privacy
+    from oracle.app import guard
 
     check_text(text)
     check_text(seat)
-    privacy.require_clean(context, {"the text": text}, what="The text")
+    guard.require_clean(context, {"the text": text}, what="The text")
 
 
 def find_project(context: Context) -> str:

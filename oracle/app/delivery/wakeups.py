@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from oracle.app.guard import privacy
+from oracle.app import guard
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptName
@@ -130,7 +130,7 @@ def _send(context: Context, entry: Entry, *, is_again: bool, patience: float | N
         inbox.finish(context.root, entry)
         return WakeUp()
     try:
-        privacy.require_clean(context, {say("its text"): text}, what=say("The wake-up"))
+        guard.require_clean(context, {say("its text"): text}, what=say("The wake-up"))
         waker = _waker(context)
         wake = waker.wake_again if is_again else waker.wake
         waited = patience_of_commands() if patience is None else patience

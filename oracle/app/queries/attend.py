@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 
+from oracle.app import guard
 from oracle.app.answers.answer import answer
 from oracle.app.delivery import deliver, wakeups
 from oracle.app.delivery.team import Team, open_team
-from oracle.app.guard import privacy, redaction
 from oracle.app.queries import packet
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
@@ -199,7 +199,7 @@ def _deliver(context: Context, asked: Asked, response: Mapping[str, object]) -> 
         response,
         source=asked.name.target,
         profile=asked.team.profile.path,
-        secrets=redaction.REDACT,  # it may quote a record that a seat wrote; nobody is there to decide
+        secrets=guard.REDACT,  # it may quote a record that a seat wrote; nobody is there to decide
         wake_until=0,  # the daemon sends what is in the inbox
     )
     deliver.deliver(context, made)
@@ -242,7 +242,7 @@ def _keep_packet(context: Context, asked: Asked, reply: Reply, path: str) -> flo
     since, now = packets.asked_at(path), context.now_seconds()
     if since is None or since > now + _SLACK:
         text = packet.render(context, asked.team.project, asked.dispatch, reply)
-        packets.keep_question(path, privacy.guard(context).clean(text)[0])  # it quotes what seats wrote themselves
+        packets.keep_question(path, guard.open_guard(context).clean(text)[0])  # it quotes what seats wrote themselves
         since = packets.asked_at(path)
     return now if since is None else since
 

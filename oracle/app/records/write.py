@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
+from oracle.app import guard
 from oracle.app.context import Context
-from oracle.app.guard import privacy, redaction
 from oracle.app.records import naming
 from oracle.app.records.targets import resolve
 from oracle.app.records.views import Written
@@ -20,7 +20,7 @@ from oracle.domain.names.slugs import SHARED, is_entity, project_of, slug_of
 from oracle.domain.records.drafts import Draft, retirement_of
 from oracle.domain.records.records import RELATIONS, RETIRING
 from oracle.domain.values import contents_of, replace, value
-from oracle.errors import NotInMemory, OracleError, PrivacyBlocked, SecretFound, UsageError
+from oracle.errors import NotInMemory, OracleError, UsageError
 from oracle.index.db import Corrupt, immediate, snapshot
 from oracle.index.scan import expect_folder, stat_of
 from oracle.index.write import projections
@@ -65,7 +65,6 @@ def write(context: Context, draft: Draft, *, secrets: str = "refuse", dry_run: b
 def write_all(context: Context, drafts: Sequence[Draft], *, secrets: str, dry_run: bool = False) -> list[Written]:
     """Write drafts under one lock and return their outcomes in order. All are checked before the first is written."""
     context.root.require()
-    redaction.require_policy(secrets)
     ready = [_make_ready(context, draft, secrets) for draft in drafts]
     new = {one.project: _remark_on_project(context, one.project) for one in drafts}
     ready = [replace(one, warnings=(*new.pop(one.checked.draft.project, ()), *one.warnings)) for one in ready]
@@ -130,33 +129,15 @@ def _retired_before(context: Context, found: Summary) -> Written:
 
 def _make_ready(context: Context, draft: Draft, policy: str) -> _Ready:
     """Guard and check a draft, and resolve the records that it names."""
-    fields, redacted = redaction.look_through(context, contents_of(draft), policy)
+    fields, redacted = guard.clean(context, contents_of(draft), policy, what=say("The record"))
     if redacted:
-        _refuse(redacted, policy)
         draft = replace(draft, **fields)
-    checked = records.check(context.root, draft)
+    checked = records.check(context.root, draft, context.now())
     relations, warnings = _resolve_relations(context, draft)
     if relations:
         checked = replace(checked, draft=replace(draft, **relations))
-    texts = {name: "\n".join(redaction.texts(item)) for name, item in fields.items() if item}
-    return _Ready(checked, redacted, (*warnings, *privacy.warnings(texts)))
-
-
-def _refuse(found: Sequence[str], policy: str) -> None:
-    """Raise SecretFound or PrivacyBlocked unless what was found is to be replaced. `allow` is for secrets alone."""
-    what = joined("; ", found)
-    if policy != redaction.REDACT and any(item.startswith(privacy.RULES) for item in found):
-        raise PrivacyBlocked(
-            say("The record holds what must not be written: {what}. Nothing was written.", what=what),
-            hint=say("Take it out, or write with --secrets redact (it is replaced); machine/privacy.md has the rules."),
-        )
-    if policy == redaction.REFUSE:
-        raise SecretFound(
-            say("The record holds what looks like a secret: {what}. Nothing was written.", what=what),
-            hint=say(
-                "Take it out, or write with --secrets redact (it is replaced) or --secrets allow (it is no secret)."
-            ),
-        )
+    texts = {name: "\n".join(guard.texts(item)) for name, item in fields.items() if item}
+    return _Ready(checked, redacted, (*warnings, *guard.warnings(texts)))
 
 
 def _remark_on_project(context: Context, project: str) -> tuple[str, ...]:

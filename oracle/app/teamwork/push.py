@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from oracle.app.guard import privacy
+from oracle.app import guard
 from oracle.domain.delivery import push
 from oracle.domain.values import value
 from oracle.errors import InvalidName, PrivacyBlocked, PushFailed, UsageError
@@ -60,7 +60,7 @@ def prepare(context: Context, message: Message) -> Push:
 
 def _require_clean(context: Context, texts: Mapping[str, str]) -> None:
     """Look at the text as it was given too: what was cut off in the middle is not known any more by what is left."""
-    found = [item for place, text in texts.items() for item in privacy.check_text(context, text, place)]
+    found = [item for place, text in texts.items() for item in guard.check_text(context, text, place)]
     if found:
         named = joined(
             "; ", dict.fromkeys(say("{rule} at {place}", rule=item.rule, place=item.where) for item in found)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
+from oracle.app import guard
 from oracle.app.delivery import wakeups
 from oracle.app.delivery.team import OPERATOR, Team, open_team
-from oracle.app.guard import redaction
 from oracle.app.records import new_project
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
@@ -81,7 +81,7 @@ def create_task(
 
     Raises UsageError for steps that can't be followed, InvalidName, SecretFound.
     """
-    redaction.guard_handoff(context, {"task_id": task_id, "template": template}, redaction.REFUSE)
+    guard.clean(context, {"task_id": task_id, "template": template}, guard.REFUSE, what=say("The handoff"))
     faults = rules.find_faults(steps)
     if faults:
         raise UsageError(

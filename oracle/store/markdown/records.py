@@ -132,14 +132,14 @@ def _strings(stated: object) -> list[str]:
 # Writing --------------------------------------------------------------------------------------------------------------
 
 
-def check(root: Root, draft: Draft) -> CheckedDraft:
-    """Check a draft against the rules of its kind, and its seat against the folder that the record goes into.
+def check(root: Root, draft: Draft, moment: datetime) -> CheckedDraft:
+    """Check a draft against the rules of its kind, and its seat against the path that the record would have now.
 
     Raises InvalidRecord, InvalidName, OwnershipError.
     """
     draft.check()
     folder = root.records_of(draft.project, draft.kind)
-    require_writer(draft.seat, f"{folder}/{name_of(draft.title)}.md")
+    require_writer(draft.seat, f"{folder}/{_name(draft, moment)}.md")
     return CheckedDraft(draft, folder)
 
 
@@ -149,7 +149,7 @@ def render(checked: CheckedDraft, moment: datetime, number: int = 1) -> Created:
     The bytes are read back and compared. Raises InvalidRecord, also for a record that is too large to be read whole.
     """
     draft = checked.draft
-    name = f"{timestamps.print_stamp(moment)}-{name_of(draft.title)}" + (f"-{number}" if number > 1 else "")
+    name = _name(draft, moment) + (f"-{number}" if number > 1 else "")
     raw, document = markdown.render(draft.fields(name, timestamps.print_moment(moment)), draft.body)
     if len(raw) > MAX_BYTES:
         raise InvalidRecord(
@@ -157,6 +157,10 @@ def render(checked: CheckedDraft, moment: datetime, number: int = 1) -> Created:
             hint=say("Put the long part into a file beside it, and refer to that."),
         )
     return Created(f"{checked.folder}/{name}.md", raw, document)
+
+
+def _name(draft: Draft, moment: datetime) -> str:
+    return f"{timestamps.print_stamp(moment)}-{name_of(draft.title)}"
 
 
 def create_all(root: Root, drafts: Sequence[CheckedDraft], moments: Sequence[datetime]) -> list[Created]:

@@ -42,10 +42,10 @@ def privacy(
 
 
 def _look(context: Context, text: str | None, file: str) -> tuple[PrivacyFinding, ...]:
-    from oracle.app.guard import privacy
+    from oracle.app import guard
 
     if text is not None:
-        return privacy.check_text(
+        return guard.check_text(
             context, read_input("-", "--file").decode("utf-8", "replace") if text == "-" else text
         )
-    return privacy.check_file(context, file) if file else privacy.check_staged(context, str(Path.cwd()))
+    return guard.check_file(context, file) if file else guard.check_staged(context, str(Path.cwd()))

@@ -1,9 +1,9 @@
-"""Search text: what is put into the full-text index and how a query is turned into a match expression.
+"""Search text: what is put into the full-text index, how a query becomes a match expression, and the words of a text.
 
 Width, case and form are folded (NFKC, `ß` as `ss`); runs of Chinese, Japanese, Korean and of scripts that write no blanks
 (Thai, Lao, Burmese, Khmer, without their marks) become overlapping pairs, each run ending in its last character alone, so
 that one character is found as a prefix and a word as a phrase of pairs. An emoji becomes a word with its number. Vowel points of
-Arabic and Hebrew, accents of Greek and the dots of `ё` are left out, as many do; so is what nobody sees: soft hyphens, joiners.
+Arabic and Hebrew, accents of Greek and the dots of `ё` are left out, and so are invisible characters: soft hyphens, joiners.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from oracle.domain.compiling import compiled
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
+    from collections.abc import Sequence
 
 _CJK = (
     "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -30,65 +31,18 @@ _UNSEEN = (  # soft hyphens, joiners and directions; vowel points of Hebrew and 
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
 )
 _ACCENTED = "\u0386-\u03ce\u0401\u0451\u1f00-\u1fff"  # Greek, and ё
+_COMBINING = "[\u0300-\u036f]"
+_NO_CYRILLIC = "[^\u0400-\u04ff]+"
+_WIDE = 0.2
+"""Share of Chinese, Japanese or Korean characters from which a text counts as written in one of these."""
 STOP_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "but",
-        "by",
-        "did",
-        "do",
-        "does",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "how",
-        "i",
-        "in",
-        "is",
-        "it",
-        "its",
-        "of",
-        "on",
-        "or",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "to",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "why",
-        "will",
-        "with",
-        "you",
-        "your",
-    ]
+    """a an and are as at be but by did do does for from had has have how i in is it its of on or that the their them
+    then there these they this to was we were what when where which who whom whose why will with you your""".split()
 )
 
 
 def fold(text: str) -> str:
-    """Return `text` as it goes into the index; ASCII text is returned as it is (the tokenizer folds its case)."""
+    """Return `text` as it goes into the index; ASCII text is unchanged, as the tokenizer folds its case."""
     if text.isascii():
         return text
     return compiled(RUN).sub(_pairs, compose(text))
@@ -111,11 +65,7 @@ def _unaccented(match: re.Match[str]) -> str:
 
 def _pairs(match: re.Match[str]) -> str:
     run = match[0]
-    return f" {' '.join(_split(run))} {run[-1]} "
-
-
-def _split(run: str) -> list[str]:
-    return [run[index : index + 2] for index in range(len(run) - 1)]
+    return f" {' '.join(pairs(run))} {run[-1]} "
 
 
 def match_expression(query: str) -> str:
@@ -137,7 +87,7 @@ def match_expression(query: str) -> str:
 def terms_of(query: str) -> list[str]:
     """Return the words of a query as they stand in folded, lower-case text: Latin words, and pairs of CJK characters."""
     words = words_of(compose(query).lower())
-    terms = [part for word in words for part in (_split(word) or [word] if is_run(word) else [word])]
+    terms = [part for word in words for part in (pairs(word) or [word] if is_run(word) else [word])]
     return [term for term in dict.fromkeys(terms) if term not in STOP_WORDS] or terms
 
 
@@ -151,7 +101,7 @@ def words_of(text: str) -> list[str]:
 
 
 def is_run(word: str) -> bool:
-    """Tell whether a word is a run of characters that are written without blanks."""
+    """Return whether a word is a run of characters that are written without blanks."""
     return not word.isascii() and compiled(RUN).match(word) is not None
 
 
@@ -171,9 +121,56 @@ def _expressions(part: list[str]) -> list[str]:
     if not is_run(part[0]):
         return [quote(" ".join(part))]
     run = part[0]
-    return [quote(pair) for pair in _split(run)] or [f"{quote(run)}*"]
+    return [quote(pair) for pair in pairs(run)] or [f"{quote(run)}*"]
 
 
 def quote(text: str) -> str:
     """Return text as a string of FTS5's language."""
     return '"' + text.replace('"', " ") + '"'
+
+
+# The words of a text, as the ranking of passages compares them: what the index makes of them, but for stems ------------
+
+
+def lower(text: str) -> str:
+    """Return text in lower case, without the marks of Latin and Greek letters; `й` and `ї` are letters of their own."""
+    if text.isascii():
+        return text.lower()
+    parts = compiled(_NO_CYRILLIC).sub(_decomposed, compose(text).lower())
+    return unicodedata.normalize("NFC", compiled(_COMBINING).sub("", parts))
+
+
+def _decomposed(found: re.Match[str]) -> str:
+    return unicodedata.normalize("NFD", found[0])
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words of a text in order; of a run without blanks its pairs of characters, then its characters."""
+    text = lower(text)
+    if text.isascii():
+        return compiled(WORD).findall(text)
+    found: list[str] = []
+    for at, piece in enumerate(compiled(RUN).split(text)):
+        found += [*pairs(piece), *piece] if at % 2 else compiled(WORD).findall(piece)
+    return found
+
+
+def pairs(run: str) -> list[str]:
+    """Return the overlapping pairs of characters of a run; none of a single character."""
+    return [run[at : at + 2] for at in range(len(run) - 1)]
+
+
+def count_row(words: Sequence[str], row: tuple[str, ...]) -> int:
+    """Return how often the words of `row` follow one another."""
+    return sum(tuple(words[at : at + len(row)]) == row for at in range(len(words)))
+
+
+def has_run(name: str) -> bool:
+    """Return whether a name is written without blanks, as in Chinese; digits and Latin letters may be in it."""
+    return not name.isascii() and len(name) > 1 and compiled(RUN).search(name) is not None
+
+
+def is_wide_text(text: str) -> bool:
+    """Return whether a text is written in Chinese, Japanese or Korean."""
+    letters = sum(char.isalpha() for char in text)
+    return sum("\u2e80" <= char <= "\U0003ffff" for char in text) > _WIDE * letters

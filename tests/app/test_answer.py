@@ -518,7 +518,7 @@ def test_what_changes_meanwhile_is_never_quoted_as_it_was(
             done.append(change)
             CHANGES[change](path)
 
-    search, check = answer.search_by_status, stale_names.Checker.check
+    search, check = answer.search_by_status, stale_names.Checker.check_answer
 
     def searching(*words: Any, **more: Any) -> Any:
         hits = search(*words, **more)
@@ -532,7 +532,7 @@ def test_what_changes_meanwhile_is_never_quoted_as_it_was(
     if moment == "searched":
         monkeypatch.setattr(answer, "search_by_status", searching)
     else:
-        monkeypatch.setattr(stale_names.Checker, "check", checking)
+        monkeypatch.setattr(stale_names.Checker, "check_answer", checking)
     reply = oracle.answer("How often are webhooks retried?")
     assert done
     assert RETRY not in reply.answer or change == "renamed"

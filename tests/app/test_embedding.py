@@ -22,7 +22,7 @@ from oracle.app.search import embedding
 from oracle.app.search import models as embedding_model
 from oracle.app.search.embedding import embed
 from oracle.app.search.ranking import semantic
-from oracle.app.search.ranking.scored import MEANING, Scored
+from oracle.app.search.ranking.scoring import MEANING, Scored
 from oracle.errors import DiskFailure, NotInFederation, UsageError
 
 numpy = pytest.importorskip("numpy", reason="the semantic extra is not installed: it needs numpy")

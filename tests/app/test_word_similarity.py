@@ -13,7 +13,7 @@ pytest.importorskip("numpy")
 import numpy
 
 ANGLES = {"buy": 0.0, "purchase": 30.0, "sell": 80.0, "kettle": 90.0, "采购": 0.0, "采买": 55.0, "kitchen": 200.0}
-RECORD = Summary.from_row(("projects/p/s/a", "projects/p/s/a.md", *[""] * 12))
+RECORD = Summary.from_row(("projects/p/s/a", "projects/p/s/a.md", *[""] * 13))
 
 
 class Model:

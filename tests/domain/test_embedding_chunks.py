@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.markdown.embedding_chunks import embedding_chunks, is_wide
+from oracle.domain.markdown.embedding_chunks import embedding_chunks
 from oracle.domain.markdown.passages import MAX_CHARACTERS, cut
+from oracle.index.fold import is_wide_text
 
 TEXT = "# Retries\n\nFive times.\n\nThen never.\n\n## Why\n\nThe peer is slow.\n"
 
@@ -50,6 +51,6 @@ def test_every_passage_but_headings_is_in_one_chunk(text):
 
 
 def test_a_text_is_wide_when_a_fifth_of_its_letters_is():
-    assert is_wide("为什么选择 PostgreSQL？")
-    assert not is_wide("The 数据库 is PostgreSQL, since the team knows how to run it in production")
-    assert not is_wide("")
+    assert is_wide_text("为什么选择 PostgreSQL？")
+    assert not is_wide_text("The 数据库 is PostgreSQL, since the team knows how to run it in production")
+    assert not is_wide_text("")

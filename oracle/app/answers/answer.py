@@ -7,10 +7,10 @@ does not know, with what was searched and what is nearest.
 
 from __future__ import annotations
 
-from oracle.app.answers import quotes, subjects
+from oracle.app.answers import quotes
 from oracle.app.answers import reply as replies
 from oracle.app.answers.facts import find_facts
-from oracle.app.answers.question import Question, read_question
+from oracle.app.answers.question import Question, find_passages, read_question
 from oracle.app.answers.quotes import Quote, Source
 from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply
 from oracle.app.codebase.stale_names import ANSWER_BUDGET, Checker
@@ -121,7 +121,7 @@ def _search(context: Context, asked: Question, filters: Mapping[str, str]) -> li
     """Return what holds, best first, then what no longer does: that may be what the question is about."""
     limits = {"": _HITS, **dict.fromkeys(_OVER, _FEW)}
     if asked.subject.held:
-        found = [*subjects.find(context, asked.subject, filters, limits)]
+        found = [*find_passages(context, asked.subject, filters, limits)]
     else:
         found = search_by_status(context, asked.text, filters, limits)
     hits = [hit for group in found for hit in group]
@@ -320,7 +320,7 @@ def _beside(context: Context, asked: Question, kept: list[_Candidate]) -> tuple[
 def _cite(context: Context, kept: Sequence[_Candidate], pairs: set[frozenset[str]]) -> tuple[Cited, ...]:
     checker = Checker(context, budget=ANSWER_BUDGET)
     slugs = {f"c{number}": item.source.record.slug for number, item in enumerate(kept)}
-    checked = {item.source.record.slug: checker.check(item.source.record, item.source.document) for item in kept}
+    checked = {item.source.record.slug: checker.check_answer(item.source.record, item.source.document) for item in kept}
     return tuple(
         Cited(
             handle,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import cache
 
 from oracle.app.answers.reply import CitedFact
-from oracle.domain import timestamps
+from oracle.domain import tables, timestamps
 from oracle.domain.values import value
 from oracle.errors import InvalidName, InvalidRecord, NotInMemory, OracleError
 from oracle.store.disk import steps
@@ -28,23 +29,10 @@ _MOST_PROJECTS = 20
 _ENOUGH = 0.6
 """Share of the question's own words that a key must hold when the question does not spell the key."""
 
-_ASKING = frozenset(
-    """a an and are as at be by can did do does find for from get give has have how i in is it its me my of on or our please say
-    set show tell that the there this to us value was we were what when where which who whose why will with you your""".split()
-)
 
-
-_GLOSSARY = dict(
-    pair.split("=")
-    for pair in """操作系统=os 数据库=database 版本=version 端口=port 主机=host 代理=proxy 依赖=dependency 分支=branch 测试=test
-    命令=command 语言=language 框架=framework 内存=memory 网络=network 路径=path 目录=directory 用户=user 地址=address
-    环境=env 构建=build 服务=service""".split()
-)
-"""Chinese words for what facts are about, the longest first."""
-_WIDE_ASKING = (
-    "项目|这个|那个|哪个|哪些|哪一个|什么|多少|几个|怎么|如何|当前|目前|现在|使用|我们|你们|请问|告诉我|在用|里面"
-    "|[用的是在了呢吗吧里上有跑装个几哪为和，。？！、：]"
-)
+@cache
+def _asking() -> frozenset[str]:
+    return frozenset(tables.load("questions")["fact"].split())
 
 
 @value
@@ -103,7 +91,7 @@ def _cite(context: Context, path: str, key: str, place: str, content: object, *,
 
 
 def _by_words(context: Context, question: str, project: str) -> tuple[CitedFact, ...]:
-    asked = frozenset(_words(_in_english(question))) - _ASKING
+    asked = frozenset(_words(_in_english(question))) - _asking()
     if not asked or any(not word.isascii() for word in asked):
         return ()
     scored = []
@@ -133,9 +121,11 @@ def _in_english(question: str) -> str:
     """Return a question with Chinese words of facts in English, without what a Chinese question is made with."""
     if question.isascii():
         return question
-    for wide, word in _GLOSSARY.items():
+    table = tables.load("questions")
+    for pair in table["zh_glossary"].split():
+        wide, _, word = pair.partition("=")
         question = question.replace(wide, f" {word} ")
-    return re.sub(_WIDE_ASKING, " ", question)
+    return re.sub(tables.expand(table["zh_fact"]), " ", question)
 
 
 def _words(text: str) -> list[str]:
@@ -143,7 +133,7 @@ def _words(text: str) -> list[str]:
 
 
 def _singular(word: str) -> str:
-    is_one = len(word) <= 3 or not word.endswith("s") or word.endswith(("ss", "us", "is")) or word in _ASKING
+    is_one = len(word) <= 3 or not word.endswith("s") or word.endswith(("ss", "us", "is")) or word in _asking()
     return word if is_one else word[:-1]
 
 
@@ -175,7 +165,7 @@ def _below(content: object, path: str, parts: list[str], *, is_secret: bool) -> 
         for index, item in enumerate(content):
             yield from _below(item, path, [*parts, str(index)], is_secret=is_secret)
     elif content is not None and len(parts) > 1:
-        named = (frozenset(_words(part)) - _ASKING for part in reversed(parts) if not part.isdecimal())
+        named = (frozenset(_words(part)) - _asking() for part in reversed(parts) if not part.isdecimal())
         own = next((words for words in named if words), frozenset())
         words = frozenset(_words(" ".join(parts)))
         place = "$" + "".join(f"[{part}]" if part.isdecimal() else f".{part}" for part in parts[1:])

@@ -158,6 +158,12 @@ class Checker:
             self._folders[project] = projects.repository(self._oracle.root, project, os.environ) if project else ""
         return self._folders[project]
 
+    def check_answer(self, record: Summary, document: Document) -> Checked:
+        """Look up what a record names; nothing where the project has no repository to look into."""
+        if self.folder_of(project_of(record.path)):
+            return self.check(record, document)
+        return Checked(record, (), timestamps.from_mtime(self._oracle.clock.now_ns()))
+
     def check(self, record: Summary, document: Document) -> Checked:
         """Look up what a record names."""
         project = project_of(record.path)

@@ -14,9 +14,10 @@ from oracle.app.records.listing import check_filters, require_present
 from oracle.app.records.views import Summary
 from oracle.app.search.models import SCRIPTS, Model, find_models, neutral, require_models
 from oracle.app.search.ranking.pages import read_page
-from oracle.domain.markdown.embedding_chunks import EmbeddingChunk, embedding_chunks, is_wide
+from oracle.domain.markdown.embedding_chunks import EmbeddingChunk, embedding_chunks
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import DiskFailure
+from oracle.index.fold import is_wide_text
 from oracle.index.read import query
 from oracle.index.vectors import Damaged, Made, Vectors, text_hash
 from oracle.store.disk.files import disk_failure
@@ -192,7 +193,9 @@ class _Run:
         rows = self._model.read(texts)
         self._bytes_a_second = sizes[len(names) - 1] / max(monotonic() - begun, 1e-3)
         made = zip(names, texts, rows.astype("<f2"), strict=True)
-        self._vectors.keep(self._model.name, (Made(name, is_wide(text), row.tobytes()) for name, text, row in made))
+        self._vectors.keep(
+            self._model.name, (Made(name, is_wide_text(text), row.tobytes()) for name, text, row in made)
+        )
         for name in names:
             del missing[name]
         self._made += len(names)

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _BETWEEN = " > "
-_WIDE = 0.2
-"""Share of Chinese, Japanese or Korean characters from which a text counts as written in one of these."""
 
 
 @value
@@ -52,9 +50,3 @@ def _chunk(title: str, passages: Sequence[Passage], run: Sequence[int]) -> Embed
     headings = [heading for heading in passages[run[0]].headings if heading.strip() != title.strip()]
     body = "\n".join(passages[number].text for number in run)
     return EmbeddingChunk(f"{_BETWEEN.join([title, *headings])}\n{body}", run[0], run[-1])
-
-
-def is_wide(text: str) -> bool:
-    """Return whether a text is written in Chinese, Japanese or Korean."""
-    letters = sum(char.isalpha() for char in text)
-    return sum("\u2e80" <= char <= "\U0003ffff" for char in text) > _WIDE * letters

@@ -10,9 +10,8 @@ from oracle.domain.links.links import reference_key
 from oracle.domain.relations import relations
 from oracle.domain.relations.patterns import NAMED, without_question_words
 from oracle.domain.values import value
-from oracle.index.fold import quote
+from oracle.index.fold import count_row, has_run, is_run, lower, quote, tokens
 from oracle.index.read import candidates
-from oracle.index.read.tokens import count_row, has_run, is_wide, lower, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def _pairs(question: SearchQuery) -> list[str]:
     if question.text.isascii():
         return []
     words = islice(dict.fromkeys(tokens(without_question_words(question.text))), 2 * _MOST_PAIRS)
-    return [quote(word) for word in words if len(word) == 2 and is_wide(word)][:_MOST_PAIRS]
+    return [quote(word) for word in words if len(word) == 2 and is_run(word)][:_MOST_PAIRS]
 
 
 def _is_part_of(one: Anchor, other: Anchor) -> bool:

@@ -16,9 +16,8 @@ from oracle.domain.names.slugs import entity
 from oracle.domain.relations import relations
 from oracle.domain.relations.patterns import PERSON, without_question_words, word_list
 from oracle.domain.values import value
-from oracle.index.fold import fold
+from oracle.index.fold import fold, lower, tokens
 from oracle.index.read import candidates
-from oracle.index.read.tokens import lower, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from oracle.app.records.show import lines_of
 from oracle.app.search.ranking.dates import days_in
 from oracle.domain.markdown import passages
 from oracle.domain.values import value
-from oracle.index.read.tokens import tokens
+from oracle.index.fold import tokens
 from oracle.store.markdown import records
 
 TYPE_CHECKING = False

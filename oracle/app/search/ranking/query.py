@@ -14,7 +14,7 @@ from oracle.domain.compiling import compiled
 from oracle.domain.relations.synonyms import synonyms
 from oracle.domain.values import value
 from oracle.index import fold
-from oracle.index.read.tokens import lower, pairs, tokens
+from oracle.index.fold import lower, pairs, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

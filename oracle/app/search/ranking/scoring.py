@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from oracle.app.search.ranking.scored import Scored
 from oracle.domain.values import value
-from oracle.index.read.tokens import count_row, is_wide, tokens
+from oracle.index.fold import count_row, is_run, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +25,8 @@ _BESIDE = ((-1, 0.4), (1, 0.18), (-2, 0.12), (2, 0.06))
 """Weights of the words of the passages beside: before and after, and the next ones."""
 _NAME = 0.4
 """Weight of a speaker's name: others use it too, and a signal lifts what its owner says."""
+MEANING = "meaning"
+"""The signal of the vectors."""
 SMALL = 50
 """Records of a Root in which the absence of a word says half of what it says in a large one."""
 
@@ -36,6 +37,35 @@ class Statistics:
 
     records: int
     frequencies: Mapping[str, tuple[int, int]]
+
+
+class Scored:
+    """Passage `at` of a page; `source` is the number of its record, `terms` those of the terms in its text or title.
+
+    `run` are the passages that make up its hit, where they are chosen already.
+    """
+
+    __slots__ = ("at", "page", "parts", "run", "score", "source", "terms")
+
+    def __init__(self, source: int, page: RecordPage, at: int, terms: frozenset[int] = frozenset()) -> None:
+        self.source = source
+        self.page = page
+        self.at = at
+        self.terms = terms
+        self.parts: dict[str, float] = {}
+        self.score = 0.0
+        self.run: range | None = None
+
+    def add(self, signal: str, points: float) -> None:
+        """Add what a signal gives or takes."""
+        if points:
+            self.parts[signal] = self.parts.get(signal, 0.0) + points
+            self.score += points
+
+
+def best_first(found: Sequence[Scored]) -> list[Scored]:
+    """Return passages by their scores, equal ones by record and place, so that the order is always the same."""
+    return sorted(found, key=lambda one: (-one.score, one.source, one.at))
 
 
 class Ranking:
@@ -52,7 +82,7 @@ class Ranking:
         self.question = question
         self.pages = pages
         self._records = statistics.records
-        keys = stem(word for term in question.terms for word in (*term.tokens, *term.also) if not is_wide(word))
+        keys = stem(word for term in question.terms for word in (*term.tokens, *term.also) if not is_run(word))
         self._keys = [tuple(keys.get(word) or word for word in term.tokens) for term in question.terms]
         self._also = [
             frozenset(keys[word] for word in term.also) - set(own)
@@ -69,7 +99,7 @@ class Ranking:
         self.whole = sum(self.weights)
         self._about = question.about
         self._known = {
-            number for number, own in enumerate(self._keys) if is_wide(own[0]) or self._frequencies[number][0]
+            number for number, own in enumerate(self._keys) if is_run(own[0]) or self._frequencies[number][0]
         }
         """The terms that occur in a record, or that the index does not count."""
         self.known = self.topic_coverage(sorted(self._known)) or 1.0
@@ -87,14 +117,14 @@ class Ranking:
         """Return the term that each word means. A stem begins as its words do, but for its last letter."""
         singles = {key: number for number, keys in enumerate(self._also) for key in keys}
         singles.update((key[0], number) for number, key in reversed(list(enumerate(self._keys))) if len(key) == 1)
-        beginnings = tuple(key[:-1] if len(key) > 2 else key for key in singles if not is_wide(key))
+        beginnings = tuple(key[:-1] if len(key) > 2 else key for key in singles if not is_run(key))
         words: set[str] = set()
         for page in self.pages:
             found = page.words()
             words.update(found & singles.keys())
             if beginnings:
                 words.update(word for word in found if word.startswith(beginnings))
-        wide = {word for word in words if is_wide(word)}
+        wide = {word for word in words if is_run(word)}
         stems = stem(words - wide) | {word: word for word in wide}
         return {word: singles[key] for word, key in stems.items() if key in singles}
 

@@ -17,9 +17,10 @@ import numpy
 from oracle.app.context import Context
 from oracle.app.search.models import Model, find_models
 from oracle.app.search.ranking.query import said_by
-from oracle.app.search.ranking.scored import MEANING, Scored, best_first
-from oracle.domain.markdown.embedding_chunks import EmbeddingChunk, embedding_chunks, is_wide
+from oracle.app.search.ranking.scoring import MEANING, Scored, best_first
+from oracle.domain.markdown.embedding_chunks import EmbeddingChunk, embedding_chunks
 from oracle.domain.values import value
+from oracle.index.fold import is_wide_text
 from oracle.index.vectors import Damaged, Everything, Vectors, text_hash
 from oracle.wording import say
 
@@ -162,7 +163,7 @@ class Reader:
 
     def question(self, text: str) -> EmbeddedQuestion:
         """Read a question."""
-        wide = is_wide(text)
+        wide = is_wide_text(text)
         vector = self.model.ask([text])[0] - self._neutral["wide" if wide else "latin"]
         vector = (vector / max(float(numpy.linalg.norm(vector)), 1e-6)).astype(numpy.float32)
         near = self._sample @ vector

@@ -10,7 +10,7 @@ from oracle.domain.compiling import compiled
 from oracle.domain.links.links import reference_key
 from oracle.domain.relations.patterns import NAMED
 from oracle.domain.values import value
-from oracle.index.read.tokens import has_run, lower, tokens
+from oracle.index.fold import has_run, lower, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

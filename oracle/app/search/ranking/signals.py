@@ -10,17 +10,16 @@ from math import log
 
 from oracle.app.search.ranking.dates import nearness
 from oracle.app.search.ranking.query import shapes_of
-from oracle.app.search.ranking.scored import best_first
+from oracle.app.search.ranking.scoring import best_first
 from oracle.domain.compiling import compiled
-from oracle.index.read.tokens import count_row, is_wide, lower
+from oracle.index.fold import count_row, is_run, lower
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from oracle.app.search.ranking.pages import RecordPage
-    from oracle.app.search.ranking.scored import Scored
-    from oracle.app.search.ranking.scoring import Ranking
+    from oracle.app.search.ranking.scoring import Ranking, Scored
 
 _RECORD, _RECORD_OF_TURN = 0.3, 0.45
 """Weights of the record's own score."""
@@ -124,7 +123,7 @@ def _phrases(ranking: Ranking) -> list[tuple[int, tuple[str, ...], float]]:
     return [
         (number, term.tokens, sum(weights.get(word, 0.0) for word in {*term.tokens, *"".join(term.tokens)}))
         for number, term in terms
-        if len(term.tokens) > 1 and is_wide(term.tokens[0])
+        if len(term.tokens) > 1 and is_run(term.tokens[0])
     ]
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from oracle.app.search.ranking.semantic import meaning_of
 from oracle.domain.values import replace
-from oracle.index.fold import STOP_WORDS
-from oracle.index.read.tokens import is_wide, tokens
+from oracle.index.fold import STOP_WORDS, is_run, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,10 +48,10 @@ def _held(hit: Hit, own: Sequence[str], places: Mapping[str, int], rows: Rows | 
     if rows is None or not own or not hit.missing:
         return max(0.0, 1.0 - sum(share for _, share in hit.missing))
     cosines = (rows[[places[word] for word, _ in hit.missing]] @ rows[[places[word] for word in own]].T).tolist()
-    pairs = [is_wide(word) for word in own]
+    pairs = [is_run(word) for word in own]
     held = 1.0
     for (word, share), row in zip(hit.missing, cosines, strict=True):
-        unlike = [_UNLIKE_PAIRS if is_pair and is_wide(word) else _UNLIKE for is_pair in pairs]
+        unlike = [_UNLIKE_PAIRS if is_pair and is_run(word) else _UNLIKE for is_pair in pairs]
         similar = max((one - least) / (1 - least) for one, least in zip(row, unlike, strict=True))
         held -= share * (1 - max(0.0, similar))
     return max(0.0, held)

@@ -224,7 +224,7 @@ def test_values_are_composed_and_bounded() -> None:
 
 
 def test_edge_types_are_told_apart() -> None:
-    assert len(set(EDGE_TYPES)) == len(EDGE_TYPES) == 15
+    assert len(set(EDGE_TYPES)) == len(EDGE_TYPES) == 17
     assert set(RELATIONS) < set(EDGE_TYPES)
 
 

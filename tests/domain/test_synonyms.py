@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from oracle.index.candidates import stemmer
+from oracle.index.read.candidates import stemmer
 
 from oracle.domain import tables
 from oracle.domain.relations.synonyms import synonyms

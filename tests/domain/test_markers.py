@@ -226,8 +226,13 @@ def test_quoted_values_come_back_as_they_were_written(seat_tail: str, summary: s
         f'24" {FULL} "x',
     ],
 )
-def test_four_mebibytes_are_read_in_linear_time(unit: str) -> None:
-    assert grows_linearly(read, unit * ((1 << 19) // len(unit)), to=unit * ((1 << 22) // len(unit)))
+def test_a_message_is_read_in_linear_time(unit: str) -> None:
+    assert grows_linearly(read, unit * ((1 << 16) // len(unit)), to=unit * ((1 << 19) // len(unit)))
+
+
+def test_four_mebibytes_are_read_in_linear_time() -> None:
+    line = f"{FULL} > q `a` [DELIVER:seat=a summary=x \n"
+    assert grows_linearly(read, line * ((1 << 19) // len(line)), to=line * ((1 << 22) // len(line)))
 
 
 @pytest.mark.parametrize("comma", ["，", "、", "；"])

@@ -95,8 +95,10 @@ def supersede_old(oracle: Oracle) -> None:
     workflow.supersede_old(oracle, "demo", days=0)
 
 
-def prepare(folder: Path) -> None:
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Lay out a team on which each of the works has something to do."""
+    folder = tmp_path_factory.mktemp("team") / "ready"
     squad = Squad(folder)
     squad.oracle.init()
     squad.ask("T-9", target="builder", objective="Build it.", kind="task", stacks=True, notifies=False)
@@ -117,6 +119,7 @@ def prepare(folder: Path) -> None:
     (squad.tasks / "peer-deliveries" / "north").mkdir(parents=True)
     (squad.tasks / "peer-deliveries" / "north" / "DELIVERY.md").write_text("task_id: T-7\n", encoding="utf-8")
     squad.oracle.close()  # else its log goes when it pleases, while it is copied
+    return folder
 
 
 def again(ready: Path, folder: Path) -> None:
@@ -179,9 +182,9 @@ WORKS = (send, send_anew, resolve, finish, make, rehearse, archive, peer, acknow
 
 @pytest.mark.slow
 @pytest.mark.parametrize("work", WORKS)
-def test_same_call_again_finishes_what_a_dead_process_began(tmp_path: Path, work: Callable[[Oracle], None]):
-    ready = tmp_path / "ready"
-    prepare(ready)
+def test_same_call_again_finishes_what_a_dead_process_began(
+    tmp_path: Path, ready: Path, work: Callable[[Oracle], None]
+):
     folder = tmp_path / "again"
     again(ready, folder)
     with enter(folder) as oracle:
@@ -199,10 +202,8 @@ def test_same_call_again_finishes_what_a_dead_process_began(tmp_path: Path, work
 
 
 @pytest.mark.slow
-def test_an_entry_of_the_log_is_there_whole_or_not_at_all_and_the_next_one_is_one_more(tmp_path: Path):
+def test_an_entry_of_the_log_is_there_whole_or_not_at_all_and_the_next_one_is_one_more(tmp_path: Path, ready: Path):
     """To append is to add: the same words again are another entry, as they are in any log."""
-    ready = tmp_path / "ready"
-    prepare(ready)
     folder = tmp_path / "again"
     entry = Entry("demo", "T-1", "Take plan A", "It is the shorter one.")
 
@@ -224,9 +225,7 @@ def test_an_entry_of_the_log_is_there_whole_or_not_at_all_and_the_next_one_is_on
 
 
 @pytest.mark.parametrize("work", [one for one in WORKS if one not in (peer, change_lanes)])
-def test_two_at_the_same_time_do_what_one_does(tmp_path: Path, work: Callable[[Oracle], None]):
-    ready = tmp_path / "ready"
-    prepare(ready)
+def test_two_at_the_same_time_do_what_one_does(tmp_path: Path, ready: Path, work: Callable[[Oracle], None]):
     folder = tmp_path / "again"
     again(ready, folder)
     with enter(folder) as oracle:

@@ -1,1 +1,1 @@
-"""The index: one disposable SQLite file that caches what the files say, and the projections printed from it."""
+"""The index: a disposable SQLite file that caches the content of the files, and the projections printed from it."""

@@ -1,6 +1,6 @@
-"""Open the index, notice when it is corrupt, replaced or of another version, and run immediate transactions.
+"""Open the index, detect a damaged, replaced or outdated file, and run transactions.
 
-The only module that names the database file's pragmas. Cheap to import: it is on the way of every query.
+The only module with the pragmas of the database. Cheap to import: every query uses it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Connection = sqlite3.Connection
 Corrupt = sqlite3.DatabaseError
-"""What SQLite raises when the file is not a sound database; `sqlite3.OperationalError` (busy, full) is a kind of it."""
+"""SQLite raises this for a file that is not a sound database. `sqlite3.OperationalError` (busy, full) is a subclass."""
 
 BUSY_TIMEOUT = 30.0
 _CACHE_KIB = 16_384
@@ -29,9 +29,9 @@ _CHUNK = 400
 
 
 class Database:
-    """One connection to the index of a Root; reopens itself when the file under it was replaced.
+    """A connection to the index of a Root. It reopens when the file was replaced.
 
-    On a Root that can't be written the index is built in memory (`in_memory` is then true), so that reading still works.
+    On a Root that cannot be written, the index is built in memory (`in_memory` is true), so that reading still works.
     """
 
     __slots__ = ("_connection", "_identity", "in_memory", "root")
@@ -43,7 +43,7 @@ class Database:
         self.in_memory = False
 
     def connect(self) -> sqlite3.Connection:
-        """Return the connection, opened anew when the file is not the one that was opened. Raises sqlite3.DatabaseError."""
+        """Return the connection, reopened if the file was replaced. Raises sqlite3.DatabaseError."""
         if self._connection is not None and (self.in_memory or self._identity == _identity(self.root.database)):
             return self._connection
         self.close()
@@ -66,18 +66,18 @@ class Database:
         return connection
 
     def use_memory(self) -> None:
-        """Give up the file and keep the index in memory: the Root can't be written."""
+        """Keep the index in memory instead of the file: the Root cannot be written."""
         self.close()
         self.in_memory = True
 
     def close(self) -> None:
-        """Close the connection; the next call opens it again."""
+        """Close the connection. The next call reopens it."""
         if self._connection is not None:
             connection, self._connection = self._connection, None
             connection.close()
 
     def is_ready(self) -> bool:
-        """Tell whether the index is of this program's version and completely built."""
+        """Return whether the index is complete and has this program's version."""
         try:
             row = self.connect().execute("SELECT value FROM meta WHERE key = 'ready'").fetchone()
         except sqlite3.OperationalError as error:
@@ -87,14 +87,14 @@ class Database:
         return row is not None and row[0] == SCHEMA_VERSION
 
     def is_whole(self) -> bool:
-        """Tell whether every table and index of this program's schema is there."""
+        """Return whether every table and index of the schema exists."""
         words = [statement.replace("(", " ").split() for statement in (*TABLES, *INDICES)]
         expected = {line[line.index("TABLE" if "TABLE" in line[:3] else "INDEX") + 1] for line in words}
         return expected <= {name for (name,) in self.connect().execute("SELECT name FROM sqlite_master")}
 
     @contextmanager
     def unsynchronised(self) -> Iterator[sqlite3.Connection]:
-        """Write without waiting for the disk: for a rebuild, which is begun again when it was cut short."""
+        """Write without waiting for the disk. For a rebuild, which starts over if it is interrupted."""
         connection = self.connect()
         connection.execute("PRAGMA synchronous = OFF")
         try:
@@ -112,7 +112,7 @@ class Database:
                 continue
 
     def create(self) -> None:
-        """Make the tables anew, empty, whatever was there before. The caller holds the write lock."""
+        """Create empty tables in place of any old ones. The caller holds the write lock."""
         connection = self.connect()
         with immediate(connection):
             names = connection.execute(
@@ -125,7 +125,7 @@ class Database:
 
 
 def _make_private(path: str) -> None:
-    """Make a database file that is not there yet, for its owner alone; SQLite gives its companions the same mode."""
+    """Create a database file with mode 0600 if it does not exist. SQLite gives the files beside it the same mode."""
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except OSError:
@@ -146,7 +146,7 @@ def _identity(path: str) -> tuple[int, int]:
 
 @contextmanager
 def immediate(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Run a write transaction that takes SQLite's write lock at once; commit on success, roll back on any exception."""
+    """Run a transaction that takes SQLite's write lock at once. Commits on success, rolls back on an exception."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield connection
@@ -158,7 +158,7 @@ def immediate(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Read from one state of the database, whatever others commit meanwhile."""
+    """Read from one state of the database while others commit."""
     connection.execute("BEGIN")
     try:
         yield connection
@@ -168,12 +168,12 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 
 def marks(values: Sized) -> str:
-    """Return the marks that stand for values in a statement: `?, ?`."""
+    """Return the placeholders for values in a statement: `?, ?`."""
     return ", ".join("?" * len(values))
 
 
 def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Yield values in order, as many at a time as one statement may have marks for."""
+    """Yield values in order, as many at a time as a statement can have placeholders."""
     for start in range(0, len(values), _CHUNK):
         yield values[start : start + _CHUNK]
 
@@ -185,5 +185,5 @@ def get_meta(connection: sqlite3.Connection, key: str) -> str:
 
 
 def set_meta(connection: sqlite3.Connection, key: str, value: str) -> None:
-    """Set a value of the meta table; the caller holds the lock and an immediate transaction."""
+    """Set a value of the meta table. The caller holds the lock and an immediate transaction."""
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))

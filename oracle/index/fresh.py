@@ -1,7 +1,7 @@
-"""The index as a query needs it: fresh by the contract, whole, and healed when it is damaged.
+"""The index as queries use it: up to date, complete, and repaired when it is damaged.
 
-Readers take no lock unless the tree has changed; then whoever comes first brings the index up to date under the lock.
-Cheap to import: on the way of every query; what reconciles is imported only when there is something to reconcile.
+Readers take no lock unless the tree has changed. Then the first reader brings the index up to date under the lock.
+Cheap to import: the modules that reconcile are imported only when needed.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 FULL_LOOK_NS = 2_000_000_000
-"""A full stat is repeated when the last one is older than this and was cheap …"""
+"""A full stat is repeated if the last one is older than this and was cheap …"""
 CHEAP_NS = 100_000_000
 COSTLY_LOOK_NS = 10_000_000_000
-"""… or older than this when it was not."""
+"""… or older than this if it was not."""
 
 AGAIN_NS = 500_000_000
-"""How long a process that found nothing waits before it stats every file for that once more: a batch may find nothing often."""
+"""After a query found nothing and every file was scanned for it, how long the process waits before it does so again."""
 
 READER_PATIENCE = 10.0
-"""Seconds a reader waits for the lock before it answers from the index as it is."""
+"""Seconds that a reader waits for the lock before it answers from the index as it is."""
 
 _TRIES = 4
 
 
 class Index:
-    """The index of one Root, opened lazily; `warn` gets one line when something was repaired or is not as it should be."""
+    """The index of a Root, opened on first use. `warn` gets a line when something was repaired or is wrong."""
 
     def __init__(self, root: Root, *, now_ns: Callable[[], int], warn: Callable[[str], None]) -> None:
         self.root = root
@@ -57,12 +57,12 @@ class Index:
 
     @property
     def database(self) -> Database:
-        """The database behind this index, for whoever holds the write lock."""
+        """The database of this index, for the holder of the write lock."""
         return self._database
 
     @property
     def stale(self) -> str:
-        """Why the last answer may be behind the files, or "" when it is fresh by the contract."""
+        """Why the last answer may be outdated, or "" if it is up to date."""
         return self._stale
 
     def close(self) -> None:
@@ -72,9 +72,9 @@ class Index:
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def read(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool = False) -> T:
-        """Run `work` on a connection that is fresh by the contract; a damaged index is rebuilt once and asked again.
+        """Run `work` on an up-to-date connection. If the index is damaged, it is rebuilt once and `work` runs again.
 
-        `fresh` stats every file first. Raises LockTimeout, DiskFailure, TreeEmptied, RootUnusable.
+        `fresh` scans every file first. Raises LockTimeout, DiskFailure, TreeEmptied, RootUnusable.
         """
         return self._read(work, fresh=fresh)
 
@@ -87,7 +87,7 @@ class Index:
                 except sqlite3.DatabaseError as error:
                     trouble = error
                     self._recover(error)
-            except (DiskFailure, sqlite3.DatabaseError) as error:  # from mending too: the disk is full, or read-only
+            except (DiskFailure, sqlite3.DatabaseError) as error:  # from the repair too: the disk is full or read-only
                 if self._database.in_memory:
                     raise
                 self._go_read_only(getattr(error, "sentence", str(error)))
@@ -97,9 +97,12 @@ class Index:
         ) from trouble
 
     def find(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool = False) -> T:
-        """Run `work` as `read` does; when it finds nothing, an empty value or NotInMemory, stat every file before that is said.
+        """Run `work` like `read`.
 
-        It is asked again if a file had changed in place. Where a look at every file is costly (CHEAP_NS), the first word stands.
+        If it finds nothing (an empty value or NotInMemory), scan every file first and run it again.
+
+        It runs again only if a file had changed in place. If scanning is expensive (CHEAP_NS), the first result is
+        final.
         """
         try:
             found = self.read(work, fresh=fresh)
@@ -110,7 +113,7 @@ class Index:
         return found if found or not self._has_changed_meanwhile() else self._read(work, is_again=True)
 
     def _has_changed_meanwhile(self) -> bool:
-        """Stat every file, unless that was just done or is costly; tell whether one had changed."""
+        """Scan every file, unless that was just done or is expensive. Returns whether one had changed."""
         now_ns = time.monotonic_ns()
         if self._was_full or now_ns - self._looked_again_ns < AGAIN_NS:
             return False
@@ -124,10 +127,12 @@ class Index:
         return self._was_behind
 
     def follow(self, *, full: bool, doubted: Collection[str] = (), patience: float) -> bool:
-        """Bring the index up to date for who is told of changes; tell whether it is, or others held the lock for all of `patience`.
+        """Bring the index up to date after a reported change.
 
-        Every file is stat'ed with `full` alone; in the folders that are `doubted` one may have changed in place. Unlike a reader it
-        never makes do with an index in memory. Raises DiskFailure, TreeEmptied, RootUnusable.
+        Returns False if others held the lock for all of `patience`.
+
+        Only `full` scans every file; files in the `doubted` folders may have changed in place. Unlike `read`, it never
+        uses an index in memory. Raises DiskFailure, TreeEmptied, RootUnusable.
         """
         try:
             self._fresh_connection(fresh=full, is_told=True, doubted=doubted, patience=patience)
@@ -137,7 +142,7 @@ class Index:
         return not self._stale
 
     def _ask(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool, is_again: bool) -> T:
-        """Run `work` on one state of the index: what another process builds anew meanwhile is not seen half done."""
+        """Run `work` on one state of the index. A rebuild by another process is never seen half done."""
         while True:
             with snapshot(self._fresh_connection(fresh=fresh)) as connection:
                 if self._database.is_ready():
@@ -146,7 +151,7 @@ class Index:
                     return work(connection)
 
     def _name_unreadable(self, connection: sqlite3.Connection) -> None:
-        """Warn of folders and files that can't be read and of records that link to nothing: what is not found may stand there."""
+        """Warn about unreadable folders and files and about dangling links: what is not found may be there."""
         rows = connection.execute(
             "SELECT path, sentence FROM problem WHERE reason GLOB ? OR reason GLOB ?"
             " OR (reason = ? AND (path GLOB '*.md' OR path GLOB '*.json')) LIMIT 3",
@@ -154,7 +159,7 @@ class Index:
         )
         for path, sentence in rows:
             reason = read_reason(sentence)
-            self._warn(say("{path}: {reason} Nothing in it is known.", path=path, reason=reason))
+            self._warn(say("{path}: {reason} Its content is unknown.", path=path, reason=reason))
 
     def _fresh_connection(
         self,
@@ -181,13 +186,13 @@ class Index:
         if self._was_behind:
             self._catch_up(look, doubted, READER_PATIENCE if patience is None else patience)
             if self._stale and not is_told:
-                self._warn(say("{reason} The answer is from the index as it was.", reason=self._stale))
+                self._warn(say("{reason} The answer comes from an outdated index.", reason=self._stale))
         elif look.touched or look.full:
             self._note(look, now_ns, time.monotonic_ns() - began)
         return self._database.connect()
 
     def _choose_memory(self) -> None:
-        """Keep the index in memory where its folder leads out of the Root, or can't be made."""
+        """Keep the index in memory if its folder leads out of the Root or cannot be created."""
         state = self.root.state
         if self._database.in_memory:
             return
@@ -210,7 +215,7 @@ class Index:
             self._stale = error.sentence
 
     def _note(self, look: scan.Look, now_ns: int, cost_ns: int) -> None:
-        """Write down that all was well, if nobody is writing just now; a reader never waits for that."""
+        """Record that everything was up to date, unless another process is writing: a reader never waits for that."""
         from oracle.store.root.lock import WriteLock
 
         if self._database.in_memory:
@@ -251,9 +256,11 @@ class Index:
         progress: Progress | None = None,
         doubted: Collection[str] = (),
     ) -> Report:
-        """Take the lock, bring the index up to date, print what became dirty. `patience` None waits as long as a writer.
+        """Take the lock, bring the index up to date and print dirty projections.
 
-        Raises LockTimeout, TreeEmptied, DiskFailure. On a Root that can't be written the index is kept in memory.
+        `patience` None waits as long as a writer.
+
+        Raises LockTimeout, TreeEmptied, DiskFailure. On a Root that cannot be written, the index is kept in memory.
         """
 
         def work() -> Report:
@@ -282,7 +289,7 @@ class Index:
         progress: Progress | None = None,
         doubted: Collection[str] = (),
     ) -> Report:
-        """Bring the index up to date and print what became dirty. The caller holds the write lock."""
+        """Bring the index up to date and print dirty projections. The caller holds the write lock."""
         from oracle.index.write.rebuild import rebuild as build
         from oracle.index.write.reconcile import reconcile
 
@@ -304,7 +311,7 @@ class Index:
             return build(self._database, now_ns=self._now_ns(), accept_removals=accept_removals, progress=progress)
 
     def make_sound(self) -> bool:
-        """Make sure that the database opens, discarding one that does not; tell whether it is ready.
+        """Check that the database opens, and discard it if not. Returns whether it is ready.
 
         The caller holds the write lock.
         """
@@ -326,7 +333,7 @@ class Index:
             self._heal(error)
 
     def _heal(self, error: sqlite3.DatabaseError) -> None:
-        """Look again under the lock: another process may have healed it; then rebuild."""
+        """Check again under the lock, since another process may have repaired the index; then rebuild it."""
         from oracle.index.write.rebuild import rebuild
 
         self._database.close()
@@ -347,7 +354,7 @@ class Index:
 
         if not trouble.is_damage(error):
             raise trouble.as_oracle_error(self.root, error) from error
-        self._warn(say("The index was damaged ({error}); it is rebuilt from the files.", error=error))
+        self._warn(say("The index was damaged ({error}); rebuilding it from the files.", error=error))
         self._database.discard()
 
     def _go_read_only(self, why: str = "") -> None:

@@ -1,4 +1,4 @@
-"""What a reconcile says of itself, how it tells of its progress, and its refusal to drop what was known."""
+"""The report of a reconcile, its progress, and the refusal to drop most records."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from oracle.errors import TreeEmptied
 from oracle.wording import Sentence, say
 
 Progress = Callable[[int, str], None]
-"""Called now and then with a count and what is being counted."""
+"""Called now and then with a count and what is counted."""
 
 SMALLEST_TREE = 20
-"""A tree of fewer known records may be emptied without a question."""
+"""A tree with fewer known records may be emptied without confirmation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a reconcile did: records taken (new or changed), records dropped, projections printed, and whether all was anew."""
+    """The result of a reconcile: records indexed, records dropped, projections printed, and whether it was a rebuild."""
 
     taken: int
     dropped: int
@@ -26,11 +26,11 @@ class Report:
 
 
 def emptied(what: Sentence) -> TreeEmptied:
-    """Return the refusal to drop most of what was known, with the ways out."""
+    """Return the error that most known records are gone, with the ways out."""
     return TreeEmptied(
         what,
         hint=say(
-            "Mount the disk or name the right Root; if they were really removed, run `oracle index reconcile "
-            "--accept-removals`."
+            "Mount the disk or choose the right Root. If the records were really removed, run `oracle index "
+            "reconcile --accept-removals`."
         ),
     )

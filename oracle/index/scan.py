@@ -1,7 +1,7 @@
-"""Directories as changes: which folders differ from their rows. Reads names and stats, never a file's bytes.
+"""Find the folders that differ from their rows, by names and stats. Files are not read.
 
-Cheap to import and cheap to run: every query calls `look`. The digest of a folder is a sum over its files' stats, which
-needs no order and no names (a rename moves the folder's mtime and the file's ctime).
+Cheap to import and to run: every query calls `look`. The digest of a folder is a sum over its files' stats. It needs no
+order and no names, because a rename changes the folder's mtime and the file's ctime.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import NamedTuple
 
     class Stat(NamedTuple):
-        """The stat of a record file by which a change is noticed."""
+        """The stat of a record file, by which changes are detected."""
 
         mtime_ns: int
         size: int
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         ctime_ns: int
 
     class Folder(NamedTuple):
-        """What a folder holds: record files by name, sub-folders, and names that can't be records with the reason."""
+        """The content of a folder: record files by name, sub-folders, and names that cannot be records with the reason."""
 
         mtime_ns: int
         files: dict[str, Stat]
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         odd: dict[str, str]
 
     class Look(NamedTuple):
-        """What a look at the tree found: folders to scan again, folders gone, and whether every file was stat'ed."""
+        """The result of a look at the tree: changed folders, missing folders, and whether every file was scanned."""
 
         changed: list[str]
         gone: list[str]
@@ -54,24 +54,24 @@ else:
 
 UNREADABLE_REASONS = ("The folder can't be read", "The file can't be read")
 SETTLE_NS = 2_000_000_000
-"""A folder or file younger than this when scanned is looked at again: its clock may be too coarse to show a change."""
+"""A folder or file younger than this is scanned again: the clock may be too coarse to show a change."""
 
 _MASK = (1 << 62) - 1
 _LARGEST = (1 << 63) - 1
-"""The largest integer of a database row; inodes and far-off times may be larger."""
+"""The largest integer in a database row. Inodes and far-off times may be larger."""
 
-NAMED_LIKE_A_RECORD = say("A folder with the name of a record; what is in it is read.")
-LINKED_FOLDER = say("A symbolic link to a folder is not followed; what it points at is read where it stands.")
-DANGLING = say("A symbolic link that points at no record.")
+NAMED_LIKE_A_RECORD = say("A folder with the name of a record; its content is read.")
+LINKED_FOLDER = say("A symbolic link to a folder is not followed; its target is read in its own place.")
+DANGLING = say("A symbolic link that leads to no record.")
 ABSENT, NOT_A_FOLDER, UNREADABLE = -_LARGEST - 1, -_LARGEST, -_LARGEST + 1
-"""What stands for the mtime of a folder's name under which there is nothing, something else, or what can't be listed."""
+"""Stand-ins for the mtime of a folder: nothing has the name, something else has it, or it cannot be listed."""
 
 _LOOKS = 4
-"""How often a folder is listed at most while its files move."""
+"""How often a folder is listed at most while its files change."""
 
 
 def folder_mtime(root: Root, path: str) -> int:
-    """Return the mtime of a root-relative folder in ns, ABSENT when it is not there, NOT_A_FOLDER when it is none (or a link)."""
+    """Return the mtime of a root-relative folder in ns, ABSENT if it does not exist, NOT_A_FOLDER for a link or anything else."""
     try:
         status = os.lstat(root.join(path))
     except OSError:
@@ -80,11 +80,11 @@ def folder_mtime(root: Root, path: str) -> int:
 
 
 def read_folder(root: Root, path: str) -> Folder:
-    """List a folder. Links that leave the Root, broken links, unreadable and non-UTF-8 names come back as `odd`.
+    """List a folder. Links that leave the Root, dangling links, unreadable names and names that are not UTF-8 are `odd`.
 
-    A link to a file inside the Root counts as a file; a link to a folder is never descended. A folder that can't be read
-    is itself odd, under the name ""; one that is gone is ABSENT. What vanishes while it is listed is not there, and the folder is
-    listed again, because what was renamed may have moved to where the listing had already been.
+    A link to a file inside the Root counts as a file; a link to a folder is never followed. An unreadable folder is
+    itself odd, under the name "". A missing one is ABSENT. If something vanishes meanwhile, the folder is listed again,
+    since a renamed file may have moved to a part that was listed already.
     """
     folder, is_steady = _list(root, path)
     for _ in range(_LOOKS - 1):
@@ -95,7 +95,7 @@ def read_folder(root: Root, path: str) -> Folder:
 
 
 def _list(root: Root, path: str) -> tuple[Folder, bool]:
-    """List a folder once; tell besides whether nothing in it moved meanwhile."""
+    """List a folder once. The second value tells whether nothing in it changed meanwhile."""
     files: dict[str, Stat] = {}
     folders: list[str] = []
     odd: dict[str, str] = {}
@@ -139,14 +139,14 @@ def _sort_in(
 
 
 def _is_record(root: Root, entry: os.DirEntry[str]) -> bool:
-    """Tell whether an entry with a record's suffix is one: a plain file, or a link to one inside the Root."""
+    """Return whether an entry with a record's suffix is a record: a regular file, or a link to one inside the Root."""
     if not _is_text(entry.name):
         return False
     try:
         if entry.is_symlink():
             return entry.is_file() and root.holds_record(entry.path)
         return entry.is_file(follow_symlinks=False)
-    except OSError:  # a link that points at itself
+    except OSError:  # a link to itself
         return False
 
 
@@ -154,18 +154,18 @@ def _why_odd(root: Root, entry: os.DirEntry[str]) -> str:
     if not _is_text(entry.name):
         return say("The file's name is not UTF-8.")
     if not entry.is_symlink():
-        return say("Not a plain file.")
+        return say("Not a regular file.")
     if not root.contains(entry.path):
         return say("A symbolic link that leaves the Root is not followed.")
     if os.path.isfile(entry.path) and not root.holds_record(entry.path):
-        return say("A symbolic link to a file that is no record is not followed.")
+        return say("A symbolic link to a file that is not a record is not followed.")
     if os.path.isdir(entry.path):
         return LINKED_FOLDER
     return DANGLING
 
 
 def stat_of(status: os.stat_result) -> Stat:
-    """Return what a row keeps of a file's stat, each number within the bounds of a database integer."""
+    """Return the stored part of a file's stat, each number within the limits of a database integer."""
     inode = status.st_ino & _LARGEST
     return Stat(_bound(status.st_mtime_ns), status.st_size, inode, _bound(status.st_ctime_ns))
 
@@ -179,13 +179,13 @@ def _is_text(name: str) -> bool:
 
 
 def printable(name: str) -> str:
-    """Return a file name with bytes that are not UTF-8 and control characters escaped, fit for a report."""
+    """Return a file name for a report, with control characters and bytes that are not UTF-8 escaped."""
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
 def digest_of(folder: Folder) -> int:
-    """Return a number that changes when any of the stats does, or what is odd; the order does not matter."""
+    """Return a number that depends on all stats and odd names, but not on their order."""
     return (sum(map(hash, folder.files.values())) + _digest_odd(folder.odd)) & _MASK
 
 
@@ -199,9 +199,11 @@ def _digest_odd(odd: dict[str, str]) -> int:
 
 
 def _digest_folder(root: Root, path: str, subfolders: set[str]) -> tuple[int, int, bool]:
-    """Return (file count, digest, whether the sub-folders are `subfolders`) without building lists: the hot loop of a full look.
+    """Return (file count, digest, whether the sub-folders are `subfolders`).
 
-    What is no plain file with an ordinary name is sorted in as `read_folder` does it, so that both agree on the digest.
+    This is the inner loop of a full scan and builds no lists.
+
+    Anything but a regular file with an ordinary name is treated as in `read_folder`, so that both agree on the digest.
     """
     total = count = 0
     files: dict[str, Stat] = {}
@@ -223,11 +225,11 @@ def _digest_folder(root: Root, path: str, subfolders: set[str]) -> tuple[int, in
 
 
 def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool, doubted: Collection[str] = ()) -> Look:
-    """Compare the tree with what the index knows of it.
+    """Compare the tree with the index.
 
-    Folders whose mtime moved, or was too young to be trusted when they were scanned, or that are `doubted`, are always compared,
-    name by name; with `full` all others are by their digest. `touched` are folders that hold what they held but whose row is out
-    of date. What lies below something that is no folder (any more) is gone, even if a link leads there.
+    Folders whose mtime changed or was too young to be trusted, and `doubted` folders, are compared by name; with `full`
+    all others are compared by digest. `touched` are unchanged folders with an outdated row. Anything below a name that
+    is no longer a folder is gone, even if a link leads there.
     """
     known = connection.execute("SELECT path, mtime_ns, settled, files, digest FROM folder").fetchall()
     children: dict[str, set[str]] = {}
@@ -261,7 +263,7 @@ def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool,
 
 
 def is_same(connection: sqlite3.Connection, root: Root, path: str) -> bool:
-    """Tell whether a known folder holds just what its row says, file by file."""
+    """Return whether a folder is as its rows say, file by file."""
     row = connection.execute("SELECT files, digest FROM folder WHERE path = ?", (path,)).fetchone()
     below = connection.execute("SELECT path FROM folder WHERE path > ? AND path < ?", (path + "/", path + "0"))
     subfolders = {name[len(path) + 1 :] for (name,) in below if "/" not in name[len(path) + 1 :]}
@@ -273,8 +275,8 @@ def _has_rows(
 ) -> bool:
     """Compare a folder with the rows of its records, name by name.
 
-    Renames within one tick of the file system's clock leave every time as it was, and two files that swapped their names
-    leave the sum.
+    Renames within one tick of the file system's clock change no time, and two files that swap names leave the sum as it
+    was.
     """
     folder = read_folder(root, path)
     if (len(folder.files), digest_of(folder)) != known or set(folder.folders) != subfolders:
@@ -300,7 +302,7 @@ def list_folder(root: Root, path: str) -> Folder:
     """List a root-relative folder. One that is missing or a link comes back empty."""
     mtime_ns = folder_mtime(root, path)
     if mtime_ns == NOT_A_FOLDER:
-        return Folder(mtime_ns, {}, [], {"": say("Not a folder of its own; a symbolic link is not followed here.")})
+        return Folder(mtime_ns, {}, [], {"": say("Not a folder; a symbolic link is not followed here.")})
     return Folder(mtime_ns, {}, [], {}) if mtime_ns == ABSENT else read_folder(root, path)
 
 
@@ -357,18 +359,18 @@ def note_look(connection: sqlite3.Connection, root: Root, look: Look, *, now_ns:
 
 
 def is_settled(mtime_ns: int, now_ns: int) -> int:
-    """Tell (1 or 0) whether a folder's mtime is old enough to be trusted."""
+    """Return 1 if a folder's mtime is old enough to be trusted, else 0."""
     return int(now_ns - mtime_ns >= SETTLE_NS)
 
 
 def _glob_below(path: str) -> str:
-    """Return a pattern for the paths below a folder; GLOB's own characters in its name are taken literally."""
+    """Return a GLOB pattern for the paths below a folder. Special characters in its name are escaped."""
     literal = "".join(f"[{char}]" if char in "*?[" else char for char in path)
     return f"{literal}/*"
 
 
 def configuration_stamp(root: Root) -> str:
-    """Return a text that changes when any file that steers link extraction does."""
+    """Return a text that changes when a configuration file for link extraction does."""
     try:
         with os.scandir(root.join("projects")) as entries:
             projects = [entry.name for entry in entries if _is_text(entry.name)]

@@ -1,15 +1,15 @@
-"""The tables of the index and their version. Derived data is never migrated: any difference drops and rebuilds."""
+"""The tables of the index and their version. The index is derived data: it is never migrated, only rebuilt."""
 
 from __future__ import annotations
 
 from oracle.wording import from_json, to_json
 
 SCHEMA_VERSION = "12"
-"""Raise it with every change of tables, extraction or folding; an index of another version is rebuilt."""
+"""Raise this with every change of tables, extraction or folding. An index with another version is rebuilt."""
 
 TABLES = (
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    # What a folder held when it was last scanned. `settled` is 0 while its mtime was too young to be trusted.
+    # The content of a folder when it was last scanned. `settled` is 0 while its mtime was too young to be trusted.
     """CREATE TABLE folder(
         path TEXT PRIMARY KEY, mtime_ns INTEGER NOT NULL, settled INTEGER NOT NULL,
         files INTEGER NOT NULL, digest INTEGER NOT NULL) WITHOUT ROWID""",
@@ -21,11 +21,11 @@ TABLES = (
         author TEXT NOT NULL, task_id TEXT NOT NULL, ts TEXT NOT NULL, sort_ts TEXT NOT NULL, confidence TEXT NOT NULL,
         claims_seat TEXT NOT NULL, retired_by TEXT, retired_how TEXT)""",
     "CREATE TABLE target(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
-    # The key of an edge is (source, type, target); clustered by target, which is how backlinks are read.
+    # The key of an edge is (source, type, target). The table is clustered by target, which is how backlinks are read.
     """CREATE TABLE edge(
         target_id INTEGER NOT NULL, source_id INTEGER NOT NULL, type TEXT NOT NULL,
         snippet TEXT NOT NULL, line INTEGER NOT NULL, PRIMARY KEY(target_id, source_id, type)) WITHOUT ROWID""",
-    # A link to a record as it was written; which record it means is decided again when records come and go.
+    # A link to a record as written. Its target is resolved again when records come and go.
     """CREATE TABLE reference(
         source_id INTEGER NOT NULL, type TEXT NOT NULL, ref TEXT NOT NULL, key TEXT NOT NULL,
         snippet TEXT NOT NULL, line INTEGER NOT NULL, target_id INTEGER, resolved INTEGER NOT NULL DEFAULT 0,
@@ -46,7 +46,7 @@ INDICES = (
     "CREATE INDEX edge_source ON edge(source_id)",
     "CREATE INDEX reference_key ON reference(key)",
 )
-"""Made when the tables are filled: a rebuild needs none of them before."""
+"""Created after the tables are filled: a rebuild does not need them before."""
 
 INSERT_PROBLEM = "INSERT INTO problem VALUES (?, ?, ?, ?)"
 

@@ -1,4 +1,4 @@
-"""What an error of SQLite's says about the index: that it is damaged, busy, or without room on the disk."""
+"""Classify an SQLite error of the index: damaged, busy, or no space on the disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from oracle.store.root.layout import Root
 
 _DAMAGE = frozenset({0, 1, 11, 19, 20, 24, 26})
-"""Result codes that a sound database never gives: SQL errors (a table is missing), corrupt, constraint, mismatch, no database."""
+"""Result codes that a sound database never returns: SQL errors (a missing table), corrupt, constraint, mismatch, no database."""
 
 _SHORT_READ = 522
 _BUSY, _IOERR, _FULL = 5, 10, 13
@@ -26,18 +26,18 @@ def _code(error: sqlite3.DatabaseError) -> int:
 
 
 def is_passing(error: sqlite3.DatabaseError) -> bool:
-    """Tell whether others hold the database just now, or the disk is full: nothing is wrong with the Root itself."""
+    """Return whether another process holds the database, or the disk is full. The Root itself is fine then."""
     return _code(error) in (_BUSY, _FULL)
 
 
 def is_damage(error: sqlite3.DatabaseError) -> bool:
-    """Tell whether an error means that the database is not what it should be, rather than that it can't be reached now."""
+    """Return whether an error means that the database is damaged, and not just out of reach."""
     extended = int(getattr(error, "sqlite_errorcode", 0) or 0)
     return _code(error) in _DAMAGE or extended == _SHORT_READ
 
 
 def as_oracle_error(root: Root, error: sqlite3.DatabaseError) -> OracleError:
-    """Turn what is no damage into the sentence that a person needs: LockTimeout for a busy index, else DiskFailure."""
+    """Return the error for a database that is not damaged: LockTimeout if it is busy, else DiskFailure."""
     if _code(error) == _BUSY:
         return LockTimeout(
             say("The index {database} is busy: {error}.", database=root.database, error=error),
@@ -55,7 +55,7 @@ def as_oracle_error(root: Root, error: sqlite3.DatabaseError) -> OracleError:
 
 
 def _has_no_room(root: Root) -> bool:
-    """Tell whether the disk is full, which SQLite calls an I/O error where it makes its shared memory."""
+    """Return whether the disk is full. SQLite reports that as an I/O error when it creates its shared memory."""
     try:
         return os.statvfs(root.path).f_bavail == 0
     except OSError:

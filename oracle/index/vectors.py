@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from oracle.store.root.layout import Root
 
 VERSION = "3"
-"""Raise it when tables, chunks or the form of a vector change; vectors of another version are made again."""
+"""Raise this when tables, chunks or the form of a vector change. Vectors of another version are computed again."""
 
 Damaged = sqlite3.DatabaseError
-"""What SQLite raises when the file is not a sound database, or can't be written now."""
+"""SQLite raises this for a file that is not a sound database, or cannot be written now."""
 
 _TABLES = (
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
@@ -31,7 +31,7 @@ _TABLES = (
     # Which records hold a text.
     "CREATE TABLE place(path TEXT NOT NULL, text INTEGER NOT NULL, PRIMARY KEY(path, text)) WITHOUT ROWID",
     "CREATE INDEX place_text ON place(text)",
-    # What a model made of a text; and of which bytes of a file it made all, or only the first.
+    # The vectors of a model; and how much of each file a model has read.
     "CREATE TABLE vector(model TEXT NOT NULL, text INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY(model, text))",
     """CREATE TABLE source(
         model TEXT NOT NULL, path TEXT NOT NULL, hash BLOB NOT NULL, is_whole INTEGER NOT NULL,
@@ -56,7 +56,7 @@ class Everything:
     wide: bytes
     places: tuple[tuple[str, int], ...]
     vectors: Mapping[str, tuple[Sequence[int], bytearray]]
-    """Of each model the numbers of the texts that it has read, and their vectors one after the other."""
+    """For each model, the numbers of the texts that it has read, and their vectors in one array."""
 
 
 def text_hash(text: str) -> bytes:
@@ -65,7 +65,7 @@ def text_hash(text: str) -> bytes:
 
 
 class Vectors:
-    """The vectors of one Root; the file is opened when it is first needed, and made by `begin` alone."""
+    """The vectors of a Root. The file is opened on first use; only `begin` creates it."""
 
     def __init__(self, root: Root) -> None:
         self._path = root.vectors
@@ -76,7 +76,7 @@ class Vectors:
         return os.path.exists(self._path)
 
     def state(self) -> tuple[int, int, int]:
-        """Return what differs whenever somebody wrote vectors meanwhile; zeros without a file."""
+        """Return a value that changes whenever the vectors do; zeros without a file."""
         try:
             status = os.stat(self._path)
         except OSError:
@@ -99,7 +99,7 @@ class Vectors:
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def meta(self) -> dict[str, bytes]:
-        """Return what `begin` was given, by name; nothing when there are no vectors of this version."""
+        """Return the values that `begin` stored, by name; empty if there are no vectors of this version."""
         if not self.is_there():
             return {}
         try:
@@ -111,7 +111,7 @@ class Vectors:
         return found if found.get("version") == VERSION.encode() else {}
 
     def sources(self, model: str) -> dict[str, tuple[bytes, bool]]:
-        """Return of each path the hash of the file that a model has read, and whether it has read all of it."""
+        """Return, for each path, the hash of the file that a model has read, and whether it read all of it."""
         rows = self._connect().execute("SELECT path, hash, is_whole FROM source WHERE model = ?", (model,))
         return {path: (digest, bool(is_whole)) for path, digest, is_whole in rows}
 
@@ -128,7 +128,7 @@ class Vectors:
         return found
 
     def everything(self) -> Everything:
-        """Read all vectors at once: a millisecond a thousand."""
+        """Read all vectors at once. A thousand take a millisecond."""
         connection = self._connect()
         connection.execute("BEGIN")
         try:
@@ -156,7 +156,7 @@ class Vectors:
     # -- writing ---------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Make the file, unless it is there and of this version."""
+        """Create the file unless it exists with this version."""
         if not self.is_there():
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
@@ -173,14 +173,14 @@ class Vectors:
             connection.execute("INSERT INTO meta VALUES ('version', ?)", (VERSION.encode(),))
 
     def begin_model(self, model: str, about: Mapping[str, bytes]) -> None:
-        """Give up what a model of this name made before, and write down what is to be known `about` it."""
+        """Remove the vectors of a model and store its description `about`."""
         with immediate(self._connect()) as connection:
             connection.execute("DELETE FROM vector WHERE model = ?", (model,))
             connection.execute("DELETE FROM source WHERE model = ?", (model,))
             _note(connection, model, about)
 
     def note(self, model: str, about: Mapping[str, bytes]) -> None:
-        """Write down what is to be known `about` a model, and keep what it made."""
+        """Store a model's description `about` and keep its vectors."""
         with immediate(self._connect()) as connection:
             _note(connection, model, about)
 
@@ -194,7 +194,7 @@ class Vectors:
                 continue
 
     def keep(self, model: str, made: Iterable[Made]) -> None:
-        """Write vectors; one that is there already stays."""
+        """Store vectors. Existing ones are not replaced."""
         made = list(made)
         with immediate(self._connect()) as connection:
             connection.executemany(
@@ -206,7 +206,7 @@ class Vectors:
             )
 
     def place(self, model: str, path: str, digest: bytes, hashes: Sequence[bytes], *, is_whole: bool) -> None:
-        """Write down that a model has read `hashes` of the record at `path`, whose file's hash is `digest`."""
+        """Record that a model has read the texts `hashes` of the record at `path`; `digest` is the hash of the file."""
         with immediate(self._connect()) as connection:
             same = connection.execute("SELECT 1 FROM source WHERE path = ? AND hash = ?", (path, digest)).fetchone()
             if same is None:
@@ -220,7 +220,7 @@ class Vectors:
             )
 
     def forget(self, paths: Iterable[str]) -> None:
-        """Forget records that are gone, and the vectors of texts that no record holds any more."""
+        """Remove missing records, and the vectors of texts that no record contains."""
         gone = [(path,) for path in paths]
         with immediate(self._connect()) as connection:
             connection.executemany("DELETE FROM place WHERE path = ?", gone)

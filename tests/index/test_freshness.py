@@ -710,7 +710,7 @@ def _refuse(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("spoil", "reason"),
     [
         (_refuse, "The file can't be read: Permission denied."),
-        (lambda path, _: (path.unlink(), path.symlink_to("nowhere.md")), "A symbolic link that points at no record."),
+        (lambda path, _: (path.unlink(), path.symlink_to("nowhere.md")), "A symbolic link that leads to no record."),
     ],
     ids=["refused", "dangling"],
 )
@@ -729,7 +729,7 @@ def test_a_file_that_cannot_be_read_is_named_with_every_answer(
     with Oracle.open(str(root), warn=warnings.append) as own:
         assert len(own.backlinks(TASK)) == 1
         assert own.search("nothing at all") == []
-    assert warnings == [f"{BUILDER}/shut.md: {reason} Nothing in it is known."] * 2
+    assert warnings == [f"{BUILDER}/shut.md: {reason} Its content is unknown."] * 2
 
 
 def _move_while_listed(monkeypatch: pytest.MonkeyPatch, folder: Path, move: Callable[[int], None]) -> list[int]:

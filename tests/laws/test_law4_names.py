@@ -229,5 +229,9 @@ def test_a_link_to_a_file_that_is_no_record_is_not_read(root: Path) -> None:
         assert oracle.search("canary-word") == []
         assert [record.slug for record in oracle.records({})] == ["projects/arena/builder/good"]
         assert list_problems(oracle) == [
-            ("projects/arena/builder/innocent.json", 1, "A symbolic link to a file that is no record is not followed.")
+            (
+                "projects/arena/builder/innocent.json",
+                1,
+                "A symbolic link to a file that is not a record is not followed.",
+            )
         ]

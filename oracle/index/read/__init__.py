@@ -1,1 +1,1 @@
-"""Questions to the index. Nothing here writes."""
+"""Queries of the index. Nothing here writes."""

@@ -1,6 +1,6 @@
-"""Questions to the index: backlinks, links, neighbours, listings, search hits, counts. SQL only; no file is read here.
+"""Queries of the index: backlinks, links, neighbours, listings, search hits, counts. Only SQL; no file is read.
 
-Rows come back as plain tuples, which keeps this module cheap to import; `app` gives them names.
+Rows are plain tuples, which keeps this module cheap to import; `app` names their fields.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ SUMMARY = (
     "slug, path, project, seat, kind, title, status, author, task_id, ts, sort_ts, confidence, claims_seat, retired_by,"
     " retired_how"
 )
-"""The columns of a record in listings, in the order of `app.views.Summary`."""
+"""The columns of a record in listings, in the order of `app.records.views.Summary`."""
 
 _QUALIFIED = ", ".join(f"record.{column.strip()}" for column in SUMMARY.split(","))
 MOST_ROWS = 1 << 31
-"""Rows asked for at most: SQLite takes no number beyond 64 bits."""
+"""The largest limit: SQLite accepts no number beyond 64 bits."""
 
 MOST_OF_A_WORD = 60
-"""Records beyond which a word finds none."""
+"""A word in more records than this finds none."""
 
 _LEAST_SHARED = 2
 _HOLDING = (
     "SELECT (SELECT group_concat(rowid) FROM (SELECT rowid FROM passage WHERE passage MATCH word.value LIMIT ?))"
     " FROM json_each(?) AS word"
 )
-"""For each word the records that hold it, in one text: to ask for each by itself costs half as much again."""
+"""For each word, the records that contain it, as one text. One query per word would cost half as much again."""
 
 
 def backlinks(
@@ -52,21 +52,22 @@ def backlinks(
 def backlink_lines(
     connection: sqlite3.Connection, target: str
 ) -> list[tuple[str, str, str, int, str | None, str | None]]:
-    """Return the edges into `target` as a projection states them: (slug, type, snippet, mtime ns, retired by, how).
+    """Return the edges into `target` as a projection prints them: (slug, type, snippet, mtime ns, retired by, how).
 
-    Thousands of them are on the way of a start-up bar: no column more than is printed, and sorting here is cheaper.
+    A command with a start-up limit prints thousands of them: only the needed columns are read, and sorting here is
+    cheaper.
     """
     rows: list[tuple[str, str, str, int, str | None, str | None]] = connection.execute(
         "SELECT slug, edge.type, snippet, mtime_ns, retired_by, retired_how FROM edge JOIN record ON record.id = source_id"
         " WHERE target_id = (SELECT id FROM target WHERE name = ?)",
         (target,),
     ).fetchall()
-    rows.sort()  # by (slug, type), of which no two are equal
+    rows.sort()  # by (slug, type), which is unique
     return rows
 
 
 def links(connection: sqlite3.Connection, slug: str, kinds: Sequence[str] = ()) -> list[tuple[str, str, str, int, int]]:
-    """Return the edges out of a record: (type, target, snippet, line, whether a record or entity stands there)."""
+    """Return the edges out of a record: (type, target, snippet, line, whether the target exists)."""
     wanted = f" AND edge.type IN ({marks(kinds)})" if kinds else ""
     return connection.execute(
         "SELECT edge.type, target.name, snippet, edge.line,"  # noqa: S608
@@ -150,7 +151,7 @@ def listing(connection: sqlite3.Connection, filters: Mapping[str, str], *, limit
 def search(connection: sqlite3.Connection, expression: str, filters: Mapping[str, str], *, limit: int) -> list[Row]:
     """Return (score, id, summary …) of the best matches: retired records last, better scores first.
 
-    The score is BM25 with the title weighted three times, higher is better; `expression` is FTS5's own language.
+    The score is BM25 with the title weighted three times, higher is better. `expression` is in FTS5's language.
     """
     limit = min(limit, MOST_ROWS)
     condition, values = conditions({f"record.{name}": value for name, value in filters.items()})
@@ -173,7 +174,7 @@ def summary(connection: sqlite3.Connection, slug: str) -> Row | None:
 def summaries(
     connection: sqlite3.Connection, identifiers: Sequence[int], condition: tuple[str, Sequence[str]]
 ) -> list[Row]:
-    """Return (id, summary …) of the records with these numbers that meet a condition of `conditions`, in their order."""
+    """Return (id, summary …) of the records with these numbers that meet a condition of `conditions`, in the given order."""
     where, values = condition
     found: dict[object, Row] = {}
     for chunk in chunks(identifiers):
@@ -186,7 +187,7 @@ def summaries(
 
 
 def ids_of(connection: sqlite3.Connection, slugs: Sequence[str]) -> list[int]:
-    """Return the numbers of the records with these slugs, in their order; one that is gone is left out."""
+    """Return the numbers of the records with these slugs, in the given order. Missing ones are left out."""
     found: dict[str, int] = {}
     for chunk in chunks(slugs):
         found.update(connection.execute(f"SELECT slug, id FROM record WHERE slug IN ({marks(chunk)})", chunk))  # noqa: S608
@@ -202,7 +203,7 @@ def slugs_of(connection: sqlite3.Connection, identifiers: Sequence[int]) -> dict
 
 
 def ids_at(connection: sqlite3.Connection, paths: Sequence[str]) -> list[int]:
-    """Return the numbers of the records at these paths, in their order; one that is gone is left out."""
+    """Return the numbers of the records at these paths, in the given order. Missing ones are left out."""
     found: dict[str, int] = {}
     for chunk in chunks(paths):
         found.update(connection.execute(f"SELECT path, id FROM record WHERE path IN ({marks(chunk)})", chunk))  # noqa: S608
@@ -215,13 +216,13 @@ def file_hashes(connection: sqlite3.Connection) -> dict[str, bytes]:
 
 
 def among(condition: tuple[str, list[str]], identifiers: Iterable[int]) -> tuple[str, list[str]]:
-    """Return a condition of `conditions` that these records alone meet."""
+    """Return a condition of `conditions` restricted to these records."""
     where, values = condition
     return f"{where} AND record.id IN ({', '.join(map(str, identifiers))})", values
 
 
 def count_backlinks(connection: sqlite3.Connection, target: str) -> int:
-    """Return how many edges there are into a target."""
+    """Return the number of edges into a target."""
     statement = "SELECT count(*) FROM edge WHERE target_id = (SELECT id FROM target WHERE name = ?)"
     return int(connection.execute(statement, (target,)).fetchone()[0])
 
@@ -265,7 +266,7 @@ def problems(connection: sqlite3.Connection, prefix: str = "") -> list[tuple[str
 
 
 def count_problems(connection: sqlite3.Connection) -> int:
-    """Return how many problems there are in the whole Root."""
+    """Return the number of problems in the whole Root."""
     return int(connection.execute("SELECT count(*) FROM problem").fetchone()[0])
 
 
@@ -286,7 +287,7 @@ def counts(connection: sqlite3.Connection) -> list[tuple[str, str, str, int, str
 
 
 def totals(connection: sqlite3.Connection) -> dict[str, int]:
-    """Return how many records, edges, targets, unresolved references and problems there are."""
+    """Return the numbers of records, edges, targets, unresolved references and problems."""
     tables = {
         "records": "SELECT count(*) FROM record",
         "edges": "SELECT count(*) FROM edge",
@@ -298,7 +299,7 @@ def totals(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def conditions(filters: Mapping[str, str]) -> tuple[str, list[str]]:
-    """Return filters as SQL over the columns of `record`, with its values; no filter is "1"."""
+    """Return filters as SQL over the columns of `record`, with its values; "1" without filters."""
     parts, values = ["1"], []
     for name, value in filters.items():
         if not value:
@@ -325,9 +326,9 @@ def conditions(filters: Mapping[str, str]) -> tuple[str, list[str]]:
 
 
 def sharing(connection: sqlite3.Connection, words: Iterable[str], limit: int) -> list[tuple[object, ...]]:
-    """Return the summaries of the records that hold two or more rare ones of these words, those with the most first.
+    """Return the summaries of the records with two or more of these rare words, those with the most first.
 
-    Each word is asked for with a bound on its rows, so that a common one costs no more than a rare one.
+    Each word is queried with a row limit, so that a common one costs no more than a rare one.
     """
     from json import dumps
 

@@ -1,7 +1,7 @@
-"""Fill the empty tables of a rebuild: rows are gathered and inserted many at a time, edges in the order of their key.
+"""Fill the empty tables of a rebuild: collect rows and insert many at a time, edges in the order of their key.
 
-The same rows as `rows.Writer` writes one record at a time, at two thirds of the cost. What references mean is settled by
-the Writer when all records are in.
+The rows are the same as those of `rows.Writer`, at two thirds of the cost. The Writer resolves references when all
+records are in.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _RECORDS = 500
 
 
 class Filler:
-    """Gather readings and insert them now and then; `flush` must be called at the end. The tables are empty at first."""
+    """Collects readings and inserts them in batches. Call `flush` at the end. The tables must be empty at first."""
 
     def __init__(self, connection: sqlite3.Connection, writer: Writer) -> None:
         self._connection = connection
@@ -36,7 +36,7 @@ class Filler:
         self._references: list[tuple[object, ...]] = []
 
     def add(self, found: Reading) -> None:
-        """Take one reading; its record's number is its place in the order of adding."""
+        """Add a reading. Its record is numbered in the order of adding."""
         self._count += 1
         source = self._count
         self._records.append((*found.row, self._writer.is_racy(found), source))
@@ -50,7 +50,7 @@ class Filler:
             self.flush()
 
     def flush(self) -> None:
-        """Insert what was gathered."""
+        """Insert the collected rows."""
         insert = self._connection.executemany
         insert(INSERT_RECORD, self._records)
         insert(INSERT_PASSAGE, self._passages)

@@ -1,4 +1,4 @@
-"""What a reconcile would change: the files against the index, found by reading alone; nothing is written and no lock is taken."""
+"""List what a reconcile would change, by reading only. Nothing is written and no lock is taken."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Known = tuple[str, Stat, int, bytes]
 def differences(database: Database) -> list[tuple[str, str]]:
     """Return (what, root-relative path) of everything that a reconcile would change.
 
-    `what` is index (missing, damaged, of another version, or its configuration has moved), new, changed or gone (a record),
-    or projection (missing, stale or stray).
+    `what` is index (missing, damaged, outdated, or its configuration changed), new, changed or gone (a record), or
+    projection (missing, stale or stray).
     """
     root = database.root
     index = os.path.relpath(root.database, root.path)
@@ -57,7 +57,7 @@ def _compare_files(connection: sqlite3.Connection, root: Root) -> Iterator[tuple
             continue
         folder = scan.read_folder(root, path)
         queue += [f"{path}/{name}" for name in folder.folders]
-        if "" in folder.odd:  # a folder that can't be read drops nothing
+        if "" in folder.odd:  # an unreadable folder drops nothing
             known = {name: row for name, row in known.items() if not name.startswith(path + "/")}
         for name, stat in folder.files.items():
             record = f"{path}/{name}"
@@ -67,7 +67,7 @@ def _compare_files(connection: sqlite3.Connection, root: Root) -> Iterator[tuple
 
 
 def _judge(root: Root, path: str, stat: Stat, *, slug: str, known: Known | None) -> str:
-    """Return new, changed or "": a stat that moved without the bytes or the mtime changes nothing that anyone sees."""
+    """Return new, changed or "". A changed stat with the same bytes and mtime has no effect."""
     if known is None:
         return "new"
     if slug != known[0] or stat.mtime_ns != known[1].mtime_ns:

@@ -1,7 +1,7 @@
-"""Dirty targets -> `_links/` and `_backlinks/`: whole files printed from the index after its commit.
+"""Print the projections `_links/` and `_backlinks/` of dirty targets from the committed index.
 
-A file is replaced in one step, or removed when it has no line; what is on disk already is not written again. The caller
-holds the write lock.
+A file is replaced atomically, or removed if it has no lines. Unchanged files are not written. The caller holds the
+write lock.
 """
 
 from __future__ import annotations
@@ -31,24 +31,26 @@ LINKS = "links"
 BACKLINKS = "backlinks"
 _BATCH = 2_000
 _LARGE = 32_768
-"""Bytes of a printed file from which the lines that changed are put into it; a smaller one is drawn from the index …"""
+"""Bytes of a printed file from which changed lines are spliced into it. A smaller one is printed whole …"""
 _SHARE = 4_096
-"""… as it is when more than one source in so many bytes changed, which is one in some sixteen lines."""
+"""… as is a larger one if more than one source in so many bytes changed, about one in sixteen lines."""
 
 _NOTED = "printed "
-"""How the keys begin under which is noted what a large file was when it was printed; its name follows."""
+"""The prefix of the keys that record the state of a large file when it was printed."""
 
 
 def flush(connection: sqlite3.Connection, root: Root) -> None:
-    """Print what a writer that died left dirty, before the next one changes anything."""
+    """Print what a dead writer left dirty, before the next one changes anything."""
     if connection.execute("SELECT 1 FROM dirty LIMIT 1").fetchone() or get_meta(connection, "print_all"):
         print_dirty(connection, root, {})
 
 
 def print_dirty(connection: sqlite3.Connection, root: Root, changed: Mapping[str, set[str]]) -> int:
-    """Print each dirty target and clear it, or everything when a folder is gone; return how many files were looked at.
+    """Print each dirty target and clear its mark, or print everything if a folder is missing.
 
-    `changed` names the sources whose lines are another matter than before in targets that were clean before.
+    Returns the number of files checked.
+
+    `changed` names the sources whose lines changed in targets that were clean before.
     """
     if get_meta(connection, "print_all") or is_missing(connection, root):
         return print_all(connection, root)
@@ -70,7 +72,7 @@ def print_dirty(connection: sqlite3.Connection, root: Root, changed: Mapping[str
 def _print_some(
     connection: sqlite3.Connection, root: Root, side: str, names: list[str], changed: Mapping[str, set[str]]
 ) -> None:
-    """Print the projections of a side that are named so: by amending the file where that will do, else drawn whole."""
+    """Print some projections of a side: by splicing where that is possible, otherwise whole."""
     amendable = {name: changed[name] for name in names if name in changed} if side == BACKLINKS else {}
     amended = _amend(connection, root, amendable)
     path_of = root.links_file if side == LINKS else root.backlinks_file
@@ -79,14 +81,14 @@ def _print_some(
 
 
 def print_all(connection: sqlite3.Connection, root: Root) -> int:
-    """Print every projection and remove files that belong to nothing; return how many files there are now."""
+    """Print every projection and remove stray files. Returns the number of files."""
     printed = sum(print_side(connection, root, side) for side in (LINKS, BACKLINKS))
     note_printed(connection, root)
     return printed
 
 
 def note_printed(connection: sqlite3.Connection, root: Root) -> None:
-    """Write down that every projection is as the index says, and what the large ones are known by."""
+    """Record that every projection is up to date, and the state of the large files."""
     large = _stamps(_paths(root, BACKLINKS))
     with immediate(connection):
         connection.execute("DELETE FROM meta WHERE key GLOB ?", (f"{_NOTED}*",))
@@ -97,7 +99,7 @@ def note_printed(connection: sqlite3.Connection, root: Root) -> None:
 
 
 def print_side(connection: sqlite3.Connection, root: Root, side: str) -> int:
-    """Print one folder of projections; one that is not there yet is filled aside and takes its name when it is whole."""
+    """Print one folder of projections. A missing folder is filled under another name and then renamed."""
     folder = root.join(f"_{side}")
     if not _is_ours(root, side):
         return 0
@@ -113,18 +115,21 @@ def print_side(connection: sqlite3.Connection, root: Root, side: str) -> int:
 
 
 def _is_ours(root: Root, side: str) -> bool:
-    """Tell whether a folder of projections is in the Root: behind a link that leaves it, nothing is written or removed."""
+    """Return whether a folder of projections is inside the Root.
+
+    Nothing is written or removed through a link that leaves it.
+    """
     folder = root.join(f"_{side}")
     return not os.path.islink(folder) or root.contains(folder)
 
 
 def leading_out(root: Root) -> list[str]:
-    """Return the names of the folders of projections that are links out of the Root: they stay as they are."""
+    """Return the names of the projection folders that are links out of the Root."""
     return [f"_{side}" for side in (LINKS, BACKLINKS) if not _is_ours(root, side)]
 
 
 def differences(connection: sqlite3.Connection, root: Root) -> list[str]:
-    """Return the paths of projections that are missing, stale or stray; read only."""
+    """Return the paths of projections that are missing, stale or stray. Read only."""
     wrong: list[str] = []
     for side in (LINKS, BACKLINKS):
         expected: set[str] = set()
@@ -137,14 +142,14 @@ def differences(connection: sqlite3.Connection, root: Root) -> list[str]:
 
 
 def is_missing(connection: sqlite3.Connection, root: Root) -> bool:
-    """Tell whether a folder of projections is not there although there are links to print."""
+    """Return whether a folder of projections is missing although there are links to print."""
     if all(os.path.isdir(root.join(f"_{side}")) for side in (LINKS, BACKLINKS)):
         return False
     return connection.execute("SELECT 1 FROM edge LIMIT 1").fetchone() is not None
 
 
 def count_sources(root: Root) -> int:
-    """Return how many records have a published `_links/` file: what a Root whose index was deleted is known to have held."""
+    """Return how many records have a file in `_links/`: the known records of a Root whose index was deleted."""
     try:
         return sum(1 for entry in os.scandir(root.join("_links")) if entry.name.endswith(".jsonl"))
     except OSError:
@@ -169,8 +174,10 @@ _PAIRS = (
     " CROSS JOIN record ON slug = json_extract(pair.value, '$[1]')"
     " CROSS JOIN edge ON target_id = target.id AND source_id = record.id"
 )
-"""The lines of everything, of some names, and of pairs of target and source. CROSS: in the order written here, since a planner
-may else read all of a target that has thousands."""
+"""The lines of everything, of some names, and of pairs of target and source.
+
+CROSS fixes the order of the join: otherwise the planner may read all lines of a target that has thousands.
+"""
 
 
 def _texts(connection: sqlite3.Connection, side: str) -> Iterator[tuple[str, bytes]]:
@@ -180,7 +187,7 @@ def _texts(connection: sqlite3.Connection, side: str) -> Iterator[tuple[str, byt
 
 
 def _draw_some(connection: sqlite3.Connection, side: str, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield (name, bytes) of the projections of these sources or targets, no bytes for what has no line."""
+    """Yield (name, bytes) of the projections of these sources or targets; empty bytes if there are no lines."""
     left = dict.fromkeys(names)
     for name, rows in _grouped(connection.execute(_SOME[side], (json.dumps(list(left)),))):
         del left[name]
@@ -190,13 +197,16 @@ def _draw_some(connection: sqlite3.Connection, side: str, names: Iterable[str]) 
 
 
 def _grouped(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the last column with the rows that share it, that column taken off; the statement brings them together."""
+    """Yield the value of the last column with the rows that share it, without that column. The statement sorts by it."""
     for name, group in groupby(rows, itemgetter(-1)):
         yield name, [row[:-1] for row in group]
 
 
 def _amend(connection: sqlite3.Connection, root: Root, changed: Mapping[str, set[str]]) -> set[str]:
-    """Put the lines of changed sources into the large files of targets; return those whose file is then what it should be."""
+    """Splice the lines of changed sources into the large files of targets.
+
+    Returns the targets whose file is up to date then.
+    """
     trusted = _trusted(connection, root, changed) if changed else {}
     pairs = [(name, source) for name in trusted for source in changed[name]]
     lines = {name: dict.fromkeys(changed[name], b"") for name in trusted}
@@ -208,7 +218,7 @@ def _amend(connection: sqlite3.Connection, root: Root, changed: Mapping[str, set
 
 
 def _trusted(connection: sqlite3.Connection, root: Root, changed: Mapping[str, set[str]]) -> dict[str, str]:
-    """Return target -> path of the large files that are as they were printed, and of which but a small share changed."""
+    """Return target -> path of the large files that are as they were printed and have few changes."""
     paths = {name: root.backlinks_file(name) for name in changed}
     stamps = _stamps(paths.values())
     noted = connection.execute(
@@ -239,7 +249,7 @@ def _draw(side: str, name: str, rows: list[Any]) -> bytes:
 
 
 def _draw_links(slug: str, rows: list[tuple[int, str, str, str, int]]) -> bytes:
-    """Draw the lines of a source from (line, type, target, snippet, mtime ns), in the order of its text."""
+    """Return the lines of a source from (line, type, target, snippet, mtime ns), in the order of its text."""
     source = quote(slug)
     time = print_second(rows[0][-1] // NS)
     lines = []
@@ -253,7 +263,7 @@ def _draw_links(slug: str, rows: list[tuple[int, str, str, str, int]]) -> bytes:
 
 
 def _draw_backlinks(target: str, rows: list[tuple[str, str, str, int]]) -> bytes:
-    """Draw the lines of a target from (source slug, type, snippet, mtime ns), by slug and type; empty `rows`."""
+    """Return the lines of a target from (source slug, type, snippet, mtime ns), by slug and type. Empties `rows`."""
     rows.sort()
     lines = _backlink_lines(target, rows)
     drawn = []
@@ -264,7 +274,7 @@ def _draw_backlinks(target: str, rows: list[tuple[str, str, str, int]]) -> bytes
 
 
 def _backlink_lines(target: str, rows: list[tuple[str, str, str, int]]) -> Iterator[str]:
-    """Yield the line of each row. A target may have thousands: what lines share is drawn once."""
+    """Yield the line of each row. The common part of the lines is built once, since a target may have thousands."""
     seconds = {row[3] // NS for row in rows}
     heads = {second: f'{{"extracted_at":"{print_second(second)}","from":' for second in seconds}
     tails = {kind: f',"to":{quote(target)},"type":{quote(kind)}}}\n' for kind in {row[1] for row in rows}}
@@ -277,7 +287,7 @@ def _strays(root: Root, side: str, expected: set[str]) -> list[str]:
 
 
 def _paths(root: Root, side: str) -> Iterator[str]:
-    """Yield the paths of every file in a folder of projections that is named like one: there may be hundreds of thousands."""
+    """Yield the paths of all projection files in a folder. There may be hundreds of thousands."""
     try:
         for entry in os.scandir(root.join(f"_{side}")):
             if entry.name.endswith(".jsonl"):
@@ -287,7 +297,7 @@ def _paths(root: Root, side: str) -> Iterator[str]:
 
 
 def _put(root: Root, path: str, data: bytes, *, swaps: bool = False) -> None:
-    """Bring a file to these bytes; a small one is swapped too where others were, since that has to be loaded first."""
+    """Write these bytes to a file. A small file is swapped too if others were: the function is loaded then."""
     if not data:
         if os.path.lexists(path):
             files.remove(path)
@@ -297,7 +307,7 @@ def _put(root: Root, path: str, data: bytes, *, swaps: bool = False) -> None:
 
 
 def _stamps(paths: Iterable[str]) -> dict[str, str]:
-    """Return by what each large printed file is known again, under the key by which that is noted."""
+    """Return the state of each large printed file, under the key that records it."""
     found = {}
     for path in paths:
         try:
@@ -318,7 +328,7 @@ def _size_in(stamp: str) -> int:
 
 
 def _holds(path: str, data: bytes) -> bool:
-    """Tell whether a printed file has just these bytes. What has not their size, or is no plain file, is not read."""
+    """Return whether a printed file has exactly these bytes. It is read only if it is a regular file of that size."""
     try:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode) or status.st_size != len(data):

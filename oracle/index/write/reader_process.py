@@ -1,8 +1,8 @@
-"""A second process for the rebuild of many records: it reads and links files, then prints one side of the projections.
+"""A second process for the rebuild of many records. It reads and links files, then prints one side of the projections.
 
-The first process reads too, whenever the second one has no answer ready. Requests and answers are marshalled tuples over
-pipes, an answer behind its length. The helper inherits no lock and ends when its input ends, so that a
-killed rebuild leaves nothing behind. Where no process can be started, everything is read in the first one.
+The first process reads too while the second has no answer ready. Requests and answers are marshalled tuples on pipes;
+an answer is preceded by its length. The second process inherits no lock and ends with its input, so a killed rebuild
+leaves nothing behind. If no process can be started, the first one reads everything.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Batch = tuple[Patterns, list[Item]]
 _IN_FLIGHT = 3
 _LENGTH = 8
 _PIPE = 1 << 20
-"""Bytes a pipe holds where the system lets it: an answer waits there while the first process is busy."""
+"""The size of a pipe in bytes, where the system allows it. An answer waits in it while the first process is busy."""
 
 _LOAD = "import sys; sys.path.insert(0, sys.argv[1]); from oracle.index.write import reader_process; "
 _PRINT = _LOAD + "reader_process.print_links(sys.argv[2])"
@@ -44,22 +44,22 @@ _START = _LOAD + "reader_process.serve(sys.argv[2])"
 
 
 def read_batch(root: Root, patterns: Patterns, items: Iterable[Item]) -> Iterator[Reading]:
-    """Read record files here and now; those that vanished are left out."""
+    """Read record files now. Missing ones are left out."""
     for path, slug, stat in items:
         loaded = reading.load(root, path)
         if loaded is not None:
             yield reading.read_bytes(path, slug, stat, loaded[0], patterns=patterns, reason=loaded[1])
 
 
-class Crew:
-    """One reading process; a context manager, since a process must be ended."""
+class ReaderProcess:
+    """The second process, as a context manager."""
 
     def __init__(self, root: Root) -> None:
         self._root = root
         self._process: subprocess.Popen[bytes] | None = None
         self._requests: SimpleQueue[bytes] = SimpleQueue()
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> ReaderProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -74,7 +74,7 @@ class Crew:
                         pipe.close()
 
     def read(self, batches: Iterable[Batch]) -> Iterator[Reading]:
-        """Yield the readings of all batches, those of the two processes mixed."""
+        """Yield the readings of all batches, from both processes in any order."""
         waiting: deque[Batch] = deque()
         for batch in batches:
             if self._process is None and not waiting:
@@ -95,7 +95,7 @@ class Crew:
             Thread(target=_feed, args=(self._process.stdin, self._requests), daemon=True).start()
 
     def _ask(self, batch: Batch) -> None:
-        """Hand a batch over; a process that has died is noticed when its answer is awaited."""
+        """Send a batch. A dead process is noticed when its answer is read."""
         if self._process is None:
             return
         patterns, items = batch
@@ -121,7 +121,7 @@ class Crew:
 
 
 def _receive(stream: IO[bytes]) -> bytes:
-    """Return one answer; the stream is not buffered, so that what waits in it can be seen from outside."""
+    """Return one answer. The stream is not buffered, so that `select` sees waiting data."""
     length = int.from_bytes(_receive_bytes(stream, _LENGTH), "big")
     return _receive_bytes(stream, length)
 
@@ -138,7 +138,7 @@ def _receive_bytes(stream: IO[bytes], length: int) -> bytes:
 
 
 def _feed(stream: IO[bytes], requests: SimpleQueue[bytes]) -> None:
-    """Write requests as they come: in a thread, since both processes would wait if each wrote to a full pipe."""
+    """Write requests in a thread: both processes would block if each wrote to a full pipe."""
     while request := requests.get():
         rest = memoryview(request)
         try:
@@ -149,7 +149,7 @@ def _feed(stream: IO[bytes], requests: SimpleQueue[bytes]) -> None:
 
 
 def print_everything(connection: sqlite3.Connection, root: Root) -> int:
-    """Print both sides of projections, the outgoing one in a second process; return how many files there are.
+    """Print both sides of the projections, the links in a second process. Returns the number of files.
 
     The caller holds the write lock for both and has committed.
     """
@@ -168,14 +168,14 @@ def print_everything(connection: sqlite3.Connection, root: Root) -> int:
 
 
 def print_links(path: str) -> None:
-    """Print the outgoing side of a Root's projections and say how many there are; run in the second process."""
+    """Print the links of a Root and write their number; runs in the second process."""
     database = Database(Root(path))
     sys.stdout.write(str(projections.print_side(database.connect(), database.root, projections.LINKS)))
     database.close()
 
 
 def _launch(program: str, root: Root) -> subprocess.Popen[bytes] | None:
-    """Start a second process, or return None where there is one core only or no process to be had."""
+    """Start a second process. Returns None on a machine with one core, or if it cannot be started."""
     if (os.cpu_count() or 1) < 2 or not sys.executable:
         return None
     package = os.path.dirname(os.path.dirname(os.path.abspath(oracle.__file__)))
@@ -193,7 +193,7 @@ def _launch(program: str, root: Root) -> subprocess.Popen[bytes] | None:
 
 
 def serve(path: str) -> None:
-    """Answer batches from standard input until it ends; run in the second process."""
+    """Answer batches from standard input until it ends; runs in the second process."""
     root = Root(path)
     while (request := _next(sys.stdin.buffer)) is not None:
         prefixes, suffixes, items = request

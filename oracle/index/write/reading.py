@@ -1,6 +1,6 @@
-"""One record file -> what the index keeps of it, as plain tuples: no SQL here, so that another process may do it.
+"""Convert a record file into the plain tuples that the index stores. No SQL, so that another process can do it.
 
-Reads the file's bytes; everything else is given. What references to records mean is decided later, by `rows`.
+References to records are resolved later, by `rows`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from oracle.index.schema import problem_columns
 from oracle.store.markdown import records
 from oracle.store.root.layout import Root
 
-try:  # what `hashlib` gives, which loads OpenSSL besides: 3 ms of every start that writes
+try:  # `hashlib` gives the same but loads OpenSSL, which costs every writing command 3 ms
     from _blake2 import blake2b
 except ImportError:
     from hashlib import blake2b
@@ -34,7 +34,7 @@ _UNSEARCHED_FIELDS = frozenset(
     filename_stamp content_source memory_type role_scope abstraction_level importance confidence_score success_score session_id
     valid_from valid_to similar""".split()
 )
-"""Filters ask for these; as words of the text they would only make every record alike."""
+"""Fields for filters. As searchable text they would only make all records alike."""
 
 _MENTION_FIELDS = ("title", "detail", "reason")
 _EVIDENCE_KEYS = ("source_url", "source", "path", "quote")
@@ -57,9 +57,10 @@ else:
 
 
 class Reading(_Reading):
-    """What a file says: its row, the folded texts, edges to entities, references to records, and what was wrong with it.
+    """The content of a file: its row, the folded texts, edges to entities, references to records, and problems.
 
-    `edges` are (type, target, snippet, line), `references` (type, ref, key, snippet, line), `problems` (line, reason, sentence).
+    `edges` are (type, target, snippet, line), `references` (type, ref, key, snippet, line), `problems` (line, reason,
+    sentence).
     """
 
     __slots__ = ()
@@ -71,7 +72,7 @@ class Reading(_Reading):
 
 
 def load(root: Root, path: str) -> tuple[bytes, str] | None:
-    """Return the bytes of a record and why they could not be read ("" when they could), or None when it is gone."""
+    """Return the bytes of a record and why they could not be read ("" if they could), or None if it does not exist."""
     try:
         return records.read(root.join(path)), ""
     except FileNotFoundError:
@@ -81,7 +82,7 @@ def load(root: Root, path: str) -> tuple[bytes, str] | None:
 
 
 def digest_of(raw: bytes) -> bytes:
-    """Return the hash by which a changed file is told from a touched one."""
+    """Return the hash that distinguishes a changed file from a touched one."""
     return blake2b(raw, digest_size=16).digest()
 
 
@@ -95,7 +96,7 @@ def read_bytes(
     reason: str = "",
     document: Document | None = None,
 ) -> Reading:
-    """Read the bytes of the file at root-relative `path`, parsed as `document` before or now; never raises."""
+    """Read the bytes of the file at root-relative `path`. `document` is their parsed content, if known. Never raises."""
     if document is None:
         document = records.parse(path, raw)
     record = interpret(document, slug, path, mtime_ns=stat.mtime_ns)
@@ -125,7 +126,7 @@ def _links_of(
             edges.setdefault((mention.type, mention.target), (mention.snippet, first_line + mention.line - 1))
         for reference in found.references:
             refs.setdefault((reference.type, reference.ref), (reference.snippet, first_line + reference.line - 1))
-    if record.path.endswith(".json"):  # its text is put together from several values, on lines of their own
+    if record.path.endswith(".json"):  # its text is assembled from several values
         edges = {key: (snippet, 1) for key, (snippet, _) in edges.items()}
         refs = {key: (snippet, 1) for key, (snippet, _) in refs.items()}
     return (
@@ -135,7 +136,7 @@ def _links_of(
 
 
 def _prose(document: Document) -> list[tuple[str, int]]:
-    """Return the texts that are searched for links, each with the line of the file on which it begins."""
+    """Return the texts that are searched for links, each with its first line in the file."""
     fields = [(document.fields.get(name, ""), document.key_lines.get(name, 1)) for name in _MENTION_FIELDS]
     texts = [(value, line) for value, line in fields if isinstance(value, str) and _may_link(value)]
     texts.append((document.body, document.body_line))
@@ -147,7 +148,7 @@ def _prose(document: Document) -> list[tuple[str, int]]:
 
 
 def _evidence_texts(evidence: Value) -> list[str]:
-    """Return where evidence stands and what it quotes, each on one line: an indented or fenced word is no code here."""
+    """Return the places and quotes of evidence, each on one line, so that an indented or fenced word is not taken for code."""
     items = evidence if isinstance(evidence, list) else [evidence]
     texts = [
         text
@@ -158,7 +159,7 @@ def _evidence_texts(evidence: Value) -> list[str]:
 
 
 def _may_link(text: str) -> bool:
-    """Tell whether a title can hold a link at all: every link has a digit, a mark or a capital inside a word."""
+    """Return whether a title can contain a link: every link has a digit, a mark or a capital inside a word."""
     return not _MARKS.isdisjoint(text) or text[1:] != text[1:].lower()
 
 

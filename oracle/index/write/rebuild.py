@@ -1,6 +1,6 @@
-"""Build the index anew from the files and print every projection. Runs under the write lock.
+"""Rebuild the index from the files and print every projection, under the write lock.
 
-Rows are committed in steps and `ready` is set last, so that a rebuild that was cut short is begun again.
+Rows are committed in steps and `ready` is set last, so that an interrupted rebuild starts over.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from oracle.index.scan import add_folder, list_folder
 from oracle.index.schema import INDICES, SCHEMA_VERSION
 from oracle.index.write import projections
 from oracle.index.write.bulk import Filler
-from oracle.index.write.reader_process import Batch, Crew, Item, print_everything, read_batch
+from oracle.index.write.reader_process import Batch, ReaderProcess, Item, print_everything, read_batch
 from oracle.index.write.rows import Writer
 from oracle.store.root.layout import RECORD_TREES, Root
 from oracle.wording import say
@@ -25,7 +25,7 @@ from oracle.wording import say
 _BATCH = 200
 _STEP = 2_000
 _MANY = 500
-"""Records that are read before a second process is worth its start."""
+"""From this number of records on, a second process is worth its start."""
 
 
 def rebuild(
@@ -33,7 +33,7 @@ def rebuild(
 ) -> Report:
     """Fill new tables from the files and print every projection. The caller holds the write lock.
 
-    Raises TreeEmptied when the tree holds less than half of what was known (or was published in `_links/`).
+    Raises TreeEmptied if the tree has less than half of the known records (or of those in `_links/`).
     """
     root = database.root
     if not accept_removals:
@@ -65,7 +65,7 @@ def _print(database: Database, taken: int) -> int:
 
 
 def _fill(connection: sqlite3.Connection, root: Root, *, now_ns: int, progress: Progress | None) -> int:
-    """Take every record into the empty tables, committing now and then; return how many there were."""
+    """Insert every record into the empty tables, in several commits. Returns the number of records."""
     with immediate(connection):
         set_meta(connection, "print_all", "1")
     writer = Writer(connection, root, now_ns=now_ns, bulk=True)
@@ -80,8 +80,8 @@ def _fill(connection: sqlite3.Connection, root: Root, *, now_ns: int, progress: 
             taken += len(batch[1])
             if taken >= _MANY:
                 break
-        with Crew(root) as crew:
-            for found in crew.read(batches):
+        with ReaderProcess(root) as helper:
+            for found in helper.read(batches):
                 filler.add(found)
                 taken += 1
                 if taken % _STEP == 0:
@@ -102,7 +102,7 @@ def _step(connection: sqlite3.Connection, taken: int, progress: Progress | None)
 
 
 def _batches(connection: sqlite3.Connection, writer: Writer, now_ns: int) -> Iterator[Batch]:
-    """Yield the record files of the tree, folder by folder; each folder's row is written on the way."""
+    """Yield the record files of the tree, folder by folder. The row of each folder is written on the way."""
     queue: list[str] = list(RECORD_TREES)
     while queue:
         path = queue.pop()
@@ -135,7 +135,7 @@ def _refuse_nothing(database: Database) -> None:
     if found * 2 < published:
         raise emptied(
             say(
-                "The tree holds {found} records where {published} were known; the index was left as it is.",
+                "The tree has {found} records where {published} were known; the index was not changed.",
                 found=found,
                 published=published,
             )

@@ -1,4 +1,4 @@
-"""Changes -> rows, edges, full text, dirty targets: make the index agree with the files, then print what became dirty.
+"""Make the index agree with the files, then print the dirty projections.
 
 Everything here runs under the write lock, in one transaction.
 """
@@ -26,7 +26,7 @@ _STEP = 2_000
 
 @dataclass(slots=True)
 class _Changes:
-    """The difference between directory and rows, before anything is written."""
+    """The difference between the files and the rows, before anything is written."""
 
     take: list[tuple[str, Stat, str]]
     drop: list[str]
@@ -43,10 +43,10 @@ def reconcile(
     progress: Progress | None = None,
     doubted: Collection[str] = (),
 ) -> Report:
-    """Bring the index up to date and print what became dirty. The caller holds the write lock.
+    """Bring the index up to date and print dirty projections. The caller holds the write lock.
 
-    `full` stats every file; those of the folders `doubted` are compared in any case. Raises TreeEmptied when more than half of at
-    least 20 known records are gone, unless `accept_removals`.
+    `full` scans every file; those in the `doubted` folders are always compared. Raises TreeEmptied if more than half of
+    at least 20 known records are gone, unless `accept_removals`.
     """
     root = database.root
     connection = database.connect()
@@ -95,7 +95,7 @@ def _compare(connection: sqlite3.Connection, root: Root, look: Look) -> _Changes
 def _compare_files(
     connection: sqlite3.Connection, path: str, folder: Folder, changes: _Changes, *, trusted: tuple[int, ...]
 ) -> None:
-    """Note what differs between a folder and its rows; a stat counts for rows whose `racy` is among `trusted`."""
+    """Record the differences between a folder and its rows. A stat counts for rows whose `racy` is in `trusted`."""
     known = {
         name: (Stat(*row), slug, racy)
         for name, slug, racy, *row in connection.execute(
@@ -113,7 +113,7 @@ def _compare_files(
 
 
 def _moved(connection: sqlite3.Connection, changes: _Changes) -> int:
-    """Count dropped records whose inode turned up under another name: a moved folder empties nothing."""
+    """Count dropped records whose inode appeared under another name: a moved folder empties nothing."""
     arrived = {stat.inode for _, stat, _ in changes.take}
     if not arrived or not changes.drop:
         return 0
@@ -126,7 +126,7 @@ def _refuse_emptied(connection: sqlite3.Connection, gone: int) -> None:
     if known >= SMALLEST_TREE and gone * 2 > known:
         raise emptied(
             say(
-                "{gone} of {known} known records are gone from the tree; the index was left as it is.",
+                "{gone} of {known} known records are gone from the tree; the index was not changed.",
                 gone=gone,
                 known=known,
             )
@@ -136,7 +136,7 @@ def _refuse_emptied(connection: sqlite3.Connection, gone: int) -> None:
 def _apply(writer: Writer, changes: _Changes, progress: Progress | None) -> None:
     for path in changes.drop:
         writer.drop(path)
-    # A slug that changes hands (x.json gives way to x.md) is free only when its old owner has let go of it.
+    # A slug that changes its file (x.json gives way to x.md) is free only when the old file has released it.
     for path, _, slug in changes.take:
         writer.release(path, slug)
     for number, (path, stat, slug) in enumerate(changes.take, 1):

@@ -1,7 +1,7 @@
-"""Readings -> rows: record, full text, edges, references, problems; and which targets became dirty.
+"""Write readings as rows: record, full text, edges, references, problems; and mark dirty targets.
 
-A `Writer` lives for one transaction of whoever holds the write lock. References to records are resolved in a second step
-(`settle`), since what they mean depends on which records exist.
+A `Writer` lives for one transaction under the write lock. References to records are resolved in a second step
+(`settle`), because their targets depend on which records exist.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ _SORT_TS, _SEAT = RECORD_COLUMNS.index("sort_ts"), RECORD_COLUMNS.index("seat")
 
 
 class Writer:
-    """Write rows inside the caller's transaction; with `bulk` everything will be printed anyway, so nothing is marked dirty."""
+    """Writes rows inside the caller's transaction.
+
+    With `bulk` nothing is marked dirty, since everything will be printed.
+    """
 
     def __init__(self, connection: sqlite3.Connection, root: Root, *, now_ns: int, bulk: bool = False) -> None:
         self._connection = connection
@@ -66,16 +69,18 @@ class Writer:
         self._dirty_sources: set[str] = set()
         self._pending: set[int] = set()
         self.changed: dict[str, set[str]] = {}
-        """For each target that this writer made dirty, the sources whose lines it changed; empty with `bulk`."""
+        """The sources with changed lines, for each target that this writer marked dirty; empty with `bulk`."""
 
     # -- records ---------------------------------------------------------------------------------------------------
 
     def take(
         self, path: str, stat: Stat, *, slug: str, raw: bytes | None = None, document: Document | None = None
     ) -> None:
-        """Index the file at root-relative `path`; unchanged bytes only refresh its stat. A file that vanished is left out.
+        """Index the file at root-relative `path`.
 
-        `raw` and `document` are its bytes and what they say, where these are known.
+        If its bytes are unchanged, only its stat is updated. A missing file is dropped.
+
+        `raw` and `document` are its bytes and parsed content, if known.
         """
         loaded = (raw, "") if raw is not None else reading.load(self.root, path)
         if loaded is None:
@@ -100,7 +105,7 @@ class Writer:
             self._change(int(known[0]), found, old_seat=known[4])
 
     def add(self, found: Reading) -> None:
-        """Put a record that the index does not hold yet."""
+        """Add a record that the index does not have yet."""
         source = int(self._connection.execute(INSERT_RECORD, (*found.row, self.is_racy(found), None)).lastrowid or 0)
         self._connection.execute("DELETE FROM problem WHERE path = ?", (found.row[1],))
         self._touched_keys.add(str(found.row[3]))
@@ -113,7 +118,7 @@ class Writer:
         self._connection.execute("DELETE FROM problem WHERE path = ?", (found.row[1],))
         self._forget_links(source, found.slug)
         self._put_contents(source, found)
-        if found.row[_SEAT] != old_seat:  # who may end it is another question now
+        if found.row[_SEAT] != old_seat:  # another seat may end it now
             self._pending.update(self._naming(str(found.row[3])))
 
     def _put_contents(self, source: int, found: Reading) -> None:
@@ -126,7 +131,7 @@ class Writer:
             self._pending.add(source)
 
     def _refresh(self, source: int, path: str, stat: Stat, *, slug: str, old_mtime_ns: int, raw: bytes) -> None:
-        """Keep the new stat of a file whose bytes are what they were; its mtime dates it when it states no time itself."""
+        """Store the new stat of a file with unchanged bytes. Its mtime is the record's time if the record has none."""
         sort_ts = reading.read_bytes(path, slug, stat, raw, patterns=links.DEFAULT_PATTERNS).row[_SORT_TS]
         self._connection.execute(
             "UPDATE record SET mtime_ns = ?, size = ?, inode = ?, ctime_ns = ?, racy = ?, sort_ts = ? WHERE id = ?",
@@ -136,21 +141,21 @@ class Writer:
             self._mark_all_dirty(source, slug)
 
     def is_racy(self, found: Reading) -> int:
-        """Tell (1 or 0) whether a file is so young that its stat can't be trusted."""
+        """Return 1 if a file is so young that its stat cannot be trusted, else 0."""
         return self._is_young(int(found.row[_MTIME]), int(found.row[_CTIME]))
 
     def _is_young(self, mtime_ns: int, ctime_ns: int) -> int:
-        """Judge by the later time: an mtime can be set back, a ctime can't."""
+        """Judge by the later of both times: an mtime can be set back, a ctime cannot."""
         return int(self._now_ns - max(mtime_ns, ctime_ns) < SETTLE_NS)
 
     def release(self, path: str, slug: str) -> None:
-        """Forget the record at `path` if it goes by another slug than this."""
+        """Drop the record at `path` if it has another slug than this."""
         row = self._connection.execute("SELECT slug FROM record WHERE path = ?", (path,)).fetchone()
         if row is not None and row[0] != slug:
             self.drop(path)
 
     def drop(self, path: str) -> None:
-        """Forget the record at root-relative `path` and everything that was read from it."""
+        """Drop the record at root-relative `path` and everything that was read from it."""
         self._connection.execute("DELETE FROM problem WHERE path = ?", (path,))
         known = self._connection.execute("SELECT id, slug, key FROM record WHERE path = ?", (path,)).fetchone()
         if known is None:
@@ -177,7 +182,7 @@ class Writer:
                 self._mark_dirty(slug, [name for _, name, *_ in edges])
 
     def patterns_of(self, path: str) -> Patterns:
-        """Return the patterns of the project in which a root-relative path lies; a bad configuration file is reported."""
+        """Return the patterns of the project of a root-relative path. An invalid configuration file is reported."""
         project = project_of(path)
         if project not in self._patterns:
             bad: dict[str, str] = {}
@@ -188,7 +193,7 @@ class Writer:
         return self._patterns[project]
 
     def check_configuration(self) -> None:
-        """Report every configuration file that can't be used, whether or not a record is read by it."""
+        """Report every invalid configuration file, even if no record is read with it."""
         projects = self._connection.execute(
             "SELECT path FROM folder WHERE path GLOB 'projects/*' AND path NOT GLOB 'projects/*/*'"
         ).fetchall()
@@ -196,7 +201,7 @@ class Writer:
             self.patterns_of(f"{folder}/any")
 
     def target_id(self, name: str) -> int:
-        """Return the number of a target, which is given one when it has none."""
+        """Return the number of a target, a new one if needed."""
         known = self._targets.get(name)
         if known is None:
             row = self._connection.execute("SELECT id FROM target WHERE name = ?", (name,)).fetchone()
@@ -216,7 +221,7 @@ class Writer:
         self._connection.execute("DELETE FROM reference WHERE source_id = ?", (source,))
 
     def _edges_of(self, source: int) -> list[tuple[str, str]]:
-        """Return (target, type) of the edges that leave a record."""
+        """Return (target, type) of the edges from a record."""
         return self._connection.execute(
             "SELECT name, type FROM edge JOIN target ON id = target_id WHERE source_id = ?", (source,)
         ).fetchall()
@@ -241,9 +246,9 @@ class Writer:
     # -- the second step -------------------------------------------------------------------------------------------
 
     def settle(self) -> None:
-        """Resolve the references that this transaction's changes may have moved, then say which records are retired.
+        """Resolve the references that this transaction may have changed, then mark retired records.
 
-        What became out of date is marked dirty last, so this has to be done before the commit.
+        Dirty marks are written last, so call this before the commit.
         """
         for source in self._unsettled():
             self._resolve(source)
@@ -300,7 +305,7 @@ class Writer:
         return kind if row is None or may_end(source, seat, target, row[0]) else links.CLAIMS[kind]
 
     def _meaning(self, ref: str, source_slug: str, key: str) -> tuple[str, int]:
-        """Return the slug that a reference means and whether such a record exists; "" for a link to oneself."""
+        """Return the slug that a reference means, and whether that record exists; "" for a link to itself."""
         found = self._candidates(key).resolve(ref, source_slug)
         name = found if found is not None else links.unresolved_target(ref, source_slug)
         return ("", 0) if name == source_slug else (name, int(found is not None))
@@ -330,7 +335,7 @@ class Writer:
         self._put_edges(source, slug, [(kind, name, *place) for (kind, name), place in edges.items()])
 
     def _mark_retired(self) -> None:
-        """Let each touched record know the newest record that supersedes or retires it."""
+        """Set the newest record that supersedes or retires each touched record."""
         touched = self._touched_slugs
         if self._bulk:
             rows = self._connection.execute(

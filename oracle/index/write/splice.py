@@ -1,6 +1,6 @@
-"""Put the lines of a few sources into the printed file of a target: what a write changes in a file of thousands of lines.
+"""Replace the lines of a few sources in the printed file of a target that has thousands of lines.
 
-Lines stand in the order of their source, which each names as `from`; a source's lines stand together. Pure.
+Lines are sorted by their source (`from`); the lines of a source are together.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 
 _STRIDE = 512
-"""Bytes of the first stride beyond the next line: about two lines."""
+"""Bytes of the first step beyond the next line: about two lines."""
 
 _FROM, _SNIPPET = b'"from":"', b'","snippet":"'
-"""Between them stands the source of a line; what is quoted in it holds neither, since its quotes are escaped."""
+"""The source of a line is between these two. Quoted text cannot contain them, because its quotes are escaped."""
 
 
 def splice(printed: bytes, lines: Mapping[str, bytes]) -> list[bytes | memoryview] | None:
-    """Return `printed` with the lines of each source replaced by those given, in pieces; [] when it holds just them.
+    """Return `printed` with the lines of each source replaced, in pieces; [] if nothing changes.
 
-    None when it is not a file of such lines, or would hold none.
+    Returns None if it is not a file of such lines, or would be empty.
     """
     if printed and not printed.endswith(b"\n"):
         return None
-    whole = memoryview(printed)  # of which no piece is copied: a file may have millions of bytes
+    whole = memoryview(printed)  # no copies: a file may have millions of bytes
     pieces: list[bytes | memoryview] = []
     kept = end = 0
     try:
@@ -45,9 +45,9 @@ def splice(printed: bytes, lines: Mapping[str, bytes]) -> list[bytes | memoryvie
 
 
 def _place(printed: bytes, source: bytes, low: int) -> int:
-    """Return where the lines of a source stand, or would, at or behind the beginning of a line `low`.
+    """Return the position of the lines of a source, or where they belong, from the start of the line `low` on.
 
-    By strides that double from where the last one stood, since what one write changes often stands together; then by halving.
+    It steps forward in doubling strides, since the changes of one write are often close together, and then bisects.
     """
     high, stride = len(printed), 0
     while low and low + stride < high:
@@ -77,7 +77,7 @@ def _end_of(printed: bytes, source: bytes, begin: int) -> int:
 
 
 def _source_of(printed: bytes, begin: int, end: int) -> bytes:
-    """Return the source of a line, as UTF-8, whose order is that of its characters. Raises ValueError."""
+    """Return the source of a line, as UTF-8, which sorts like its characters. Raises ValueError."""
     first = printed.index(_FROM, begin, end) + len(_FROM)
     quoted = printed[first : printed.index(_SNIPPET, first, end)]
     return str(json.loads(b'"%b"' % quoted)).encode() if b"\\" in quoted else quoted

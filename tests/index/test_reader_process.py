@@ -13,7 +13,7 @@ from oracle.app.root import check
 from oracle.domain.links.links import DEFAULT_PATTERNS
 from oracle.index.scan import stat_of
 from oracle.index.write import reader_process, rebuild
-from oracle.index.write.reader_process import Crew, read_batch
+from oracle.index.write.reader_process import ReaderProcess, read_batch
 from oracle.store.root.layout import Root
 
 
@@ -38,7 +38,7 @@ def batches(items: list[tuple[str, str, object]], size: int) -> list[tuple[objec
 def test_both_processes_read_the_same(root: Path) -> None:
     items = lay_out(root, 300)
     alone = [found for patterns, part in batches(items, 40) for found in read_batch(Root(str(root)), patterns, part)]
-    with Crew(Root(str(root))) as helper:
+    with ReaderProcess(Root(str(root))) as helper:
         together = list(helper.read(iter(batches(items, 40))))
         assert helper._process is not None
     assert sorted(together) == sorted(alone)
@@ -47,14 +47,14 @@ def test_both_processes_read_the_same(root: Path) -> None:
 def test_requests_larger_than_a_pipe_do_not_block_both(root: Path) -> None:
     """Each side would wait for the other if requests were written where answers are read."""
     items = lay_out(root, 1200, name_length=200)
-    with Crew(Root(str(root))) as helper:
+    with ReaderProcess(Root(str(root))) as helper:
         assert len(list(helper.read(iter(batches(items, 400))))) == 1200
 
 
 def test_a_killed_helper_is_made_up_for(root: Path) -> None:
     items = lay_out(root, 300)
     found = []
-    with Crew(Root(str(root))) as helper:
+    with ReaderProcess(Root(str(root))) as helper:
         for number, reading in enumerate(helper.read(iter(batches(items, 20)))):
             found.append(reading.slug)
             if number == 50 and helper._process is not None:
@@ -71,7 +71,7 @@ def test_without_a_second_process_everything_is_read_here(
     else:
         monkeypatch.setattr(os, "cpu_count", lambda: 1)
     items = lay_out(root, 50)
-    with Crew(Root(str(root))) as helper:
+    with ReaderProcess(Root(str(root))) as helper:
         assert len(list(helper.read(iter(batches(items, 20))))) == 50
         assert helper._process is None
 

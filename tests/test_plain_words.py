@@ -26,7 +26,7 @@ ALLOWED = {
     "oracle/cli": 34,
     "oracle/cli/i18n/zh.po": 2,
     "oracle/domain": 187,
-    "oracle/index": 47,
+    "oracle/index": 3,
     "oracle/mcp": 4,
     "references/cli.md": 50,
     "references/privacy.md": 1,

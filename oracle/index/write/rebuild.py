@@ -17,7 +17,7 @@ from oracle.index.scan import add_folder, list_folder
 from oracle.index.schema import INDICES, SCHEMA_VERSION
 from oracle.index.write import projections
 from oracle.index.write.bulk import Filler
-from oracle.index.write.reader_process import Batch, ReaderProcess, Item, print_everything, read_batch
+from oracle.index.write.reader_process import Batch, Item, ReaderProcess, print_everything, read_batch
 from oracle.index.write.rows import Writer
 from oracle.store.root.layout import RECORD_TREES, Root
 from oracle.wording import say

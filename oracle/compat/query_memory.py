@@ -234,13 +234,13 @@ def _graph(context: Context, args: argparse.Namespace) -> int:
 
 
 def _find(context: Context, target: str) -> str:
-    """Return the target for a name. If nothing has that name, print a note; the answer is empty then."""
+    """Return the target for a name. If nothing has that name, or several have, print a note; the answer is empty then."""
     from oracle.app.records.naming import find
     from oracle.app.records.targets import resolve
 
     try:
         return find(context, target)
-    except NotInMemory as error:
+    except (NotInMemory, UsageError) as error:
         complain(error.sentence)
         complain(f"hint: {error.hint}")
         return resolve(context, target)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _NEAR = 5
 _MANY = 10_000
 _MANY_TITLES = 200
+_SHORTEST_PART = 3
+"""Letters of a part of a slug that may name its record."""
+
 _LIKELY = 0.6
 """How alike two names are, from 0 to 1, when one may be meant by the other."""
 
@@ -29,7 +32,8 @@ _LIKELY = 0.6
 def find(context: Context, text: str, *, fresh: bool = False) -> str:
     """Return the record or entity that a person named and that links may lead to. Raises NotInMemory, UsageError.
 
-    A record's name without its stamp, or the words of its title, will do. Of several the newest is taken, with a warning.
+    A record's name without its stamp, the words of its title or a part of its slug will do, and of an entity its value, a part
+    of a hash or the end of a path. Of several namesakes the newest is taken, with a warning.
     """
     name = resolve(context, text)
     return context.index.find(lambda connection: find_target(context, connection, name), fresh=fresh)
@@ -77,31 +81,50 @@ def find_titled(connection: Connection, titles: Iterable[str]) -> dict[str, str]
 
 
 def find_record(context: Context, connection: Connection, name: str) -> str:
-    """Return the slug of the record to be read: of several namesakes the newest, which is said.
+    """Return the slug of the record to be read. Of several namesakes the newest is taken, with a warning.
 
-    Raises NotInMemory when there is none, or when no stamp tells which of several is the newest.
+    Raises NotInMemory for none, UsageError for several of which no stamp says which is the newest.
     """
     found = find_namesakes(connection, name)
     if len(found) > 1 and stamp_of(found[0]) != stamp_of(found[1]):
         context.warn(
             say("{name} names {count} records; this is the newest, {slug}", name=name, count=len(found), slug=found[0])
         )
-    elif len(found) != 1:
-        raise _not_a_record(connection, name, found)
-    return found[0]
+        return found[0]
+    return _only(connection, name, found)
 
 
 def find_only(connection: Connection, name: str) -> str:
     """Return the slug of the one record that is meant, for a change. Raises UsageError for several, NotInMemory for none."""
-    found = find_namesakes(connection, name)
-    if len(found) > 1:
-        raise UsageError(
-            say("{name!r} names {count} records.", name=name, count=len(found)),
-            hint=say("Give one of {found}.", found=found[:_NEAR]),
-        )
+    return _only(connection, name, find_namesakes(connection, name))
+
+
+def _only(connection: Connection, name: str, namesakes: list[str]) -> str:
+    """Return the only namesake, else the only record with the name as a part of its slug."""
+    found = namesakes or _with_part(connection, name)
     if not found:
-        raise _not_a_record(connection, name, found)
-    return found[0]
+        raise _not_a_record(connection, name)
+    return _require_one(name, found)
+
+
+def _require_one(name: str, found: list[str]) -> str:
+    if len(found) == 1:
+        return found[0]
+    hint = say("Give one of {found}.", found=found[:_NEAR])
+    if len(found) > _NEAR:
+        hint = say("Give one of {found}, … ({rest} more).", found=found[:_NEAR], rest=len(found) - _NEAR)
+    if any(map(is_entity, found)):
+        raise UsageError(say("{name!r} names {count} targets.", name=name, count=len(found)), hint=hint)
+    raise UsageError(say("{name!r} names {count} records.", name=name, count=len(found)), hint=hint)
+
+
+def _with_part(connection: Connection, name: str) -> list[str]:
+    """Return the slugs of which the name is a part, the newest first; none for a name that an entity has."""
+    folder, _, last = name.rpartition("/")
+    key = reference_key(last)
+    if len(key) < (_SHORTEST_PART if key.isascii() else 2) or names.entities_alike(connection, name):
+        return []
+    return names.slugs_with(connection, key, folder, limit=_MANY_TITLES)
 
 
 def find_target(context: Context, connection: Connection, name: str) -> str:
@@ -116,7 +139,17 @@ def find_target(context: Context, connection: Connection, name: str) -> str:
             say("not_in_memory_db: no record mentions {name}.", name=name),
             hint=_likely_entities(connection, name) or say("See what is mentioned with `oracle list --entities`."),
         )
+    if not find_namesakes(connection, name) and (found := _entities_meant(connection, name)):
+        return _require_one(name, found)
     return find_record(context, connection, name)
+
+
+def _entities_meant(connection: Connection, name: str) -> list[str]:
+    """Return the mentioned entities that a person may mean: by their value, by a part of a hash, by the end of a path."""
+    alike = [entity for entity, _ in names.entities_alike(connection, name)]
+    exact = [entity for entity in alike if entity.endswith(f":{name}")]
+    written = [entity for entity in _entities_in(name) if query.count_backlinks(connection, entity)]
+    return exact or alike or written or names.entities_with(connection, name, limit=_MANY_TITLES)
 
 
 def find_near(connection: Connection, name: str) -> list[str]:
@@ -143,13 +176,14 @@ def find_near(connection: Connection, name: str) -> list[str]:
     return [slug for _, slug in sorted(found)[:_NEAR]]
 
 
-def _not_a_record(connection: Connection, name: str, found: list[str]) -> NotInMemory:
+def _not_a_record(connection: Connection, name: str) -> NotInMemory:
     if is_entity(name):
         return NotInMemory(
             say("not_in_memory_db: {name} is an entity, not a record.", name=name), hint=_advise(connection, name)
         )
-    hint = say("Did you mean {names}?", names=found[:_NEAR]) if found else _advise_folder(connection, name)
-    return NotInMemory(say("not_in_memory_db: no record {name}.", name=name), hint=hint)
+    return NotInMemory(
+        say("not_in_memory_db: no record {name}.", name=name), hint=_advise_folder(connection, name)
+    )
 
 
 def _advise_folder(connection: Connection, name: str) -> Sentence:

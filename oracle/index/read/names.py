@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+
 from oracle.domain.names.slugs import ENTITY
 
 TYPE_CHECKING = False
@@ -22,6 +24,7 @@ _COLUMNS = {
         "CASE WHEN retired_by IS NULL THEN status WHEN retired_how = 'retires' THEN 'retired' ELSE 'superseded' END"
     ),
 }
+_HASH = re.compile("[0-9a-fA-F]{4,40}")
 _LAST_PART = "substr(slug, length(rtrim(slug, replace(slug, '/', ''))) + 1)"
 
 
@@ -97,6 +100,32 @@ def entities_alike(connection: sqlite3.Connection, text: str) -> list[tuple[str,
         " GROUP BY id ORDER BY times DESC, name LIMIT 10",
         (value,),
     ).fetchall()
+
+
+def slugs_with(connection: sqlite3.Connection, key: str, folder: str, *, limit: int) -> list[str]:
+    """Return at most `limit` slugs with `key` in their folded last part and `folder` in the slug, the newest first.
+
+    Where `key` is whole words of some names, the others are left out.
+    """
+    rows = connection.execute(
+        "SELECT slug, instr('-' || key || '-', '-' || ?1 || '-') > 0 AS is_whole FROM record"
+        " WHERE instr(key, ?1) AND instr(slug, ?2) ORDER BY is_whole DESC, sort_ts DESC, slug LIMIT ?3",
+        (key, folder, limit),
+    ).fetchall()
+    return [slug for slug, is_whole in rows if is_whole or not rows[0][1]]
+
+
+def entities_with(connection: sqlite3.Connection, text: str, *, limit: int) -> list[str]:
+    """Return at most `limit` mentioned entities of which `text` is a part: a longer or shorter hash, the end of a path."""
+    value = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    rows = connection.execute(
+        "SELECT name FROM target WHERE EXISTS (SELECT 1 FROM edge WHERE target_id = target.id) AND ("
+        " name LIKE 'entity:file:%/' || ?1 ESCAPE '\\'"
+        " OR (?2 AND name LIKE 'entity:commit:%' AND (name LIKE 'entity:commit:' || ?1 || '%' OR instr(?3, substr(name, 15)) = 1)))"
+        " ORDER BY name LIMIT ?4",
+        (value, _HASH.fullmatch(text) is not None, text.lower(), limit),
+    )
+    return [str(name) for (name,) in rows]
 
 
 def distinct(connection: sqlite3.Connection, column: str) -> list[str]:

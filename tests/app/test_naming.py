@@ -120,7 +120,9 @@ def test_at_most_five_near_names_are_told(root: Path) -> None:
     assert "(4 more)" in caught.value.hint
 
 
-@pytest.mark.parametrize("name", ["webhooks", "with-back", "Webhooks with", "decision/retry-web", "shop/decision/backoff"])
+@pytest.mark.parametrize(
+    "name", ["webhooks", "with-back", "Webhooks with", "decision/retry-web", "shop/decision/backoff"]
+)
 def test_a_record_goes_by_a_part_of_its_slug_that_no_other_has(root: Path, name: str) -> None:
     with Oracle.open(str(root)) as oracle:
         slug = oracle.write(Draft("decision", "shop", TITLE, body="x")).slug

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from oracle.index.read.candidates import stemmer
 
 from oracle.domain import tables
 from oracle.domain.relations.synonyms import synonyms
+from oracle.index.read.candidates import stemmer
 
 
 @pytest.mark.parametrize(

@@ -181,9 +181,7 @@ def _not_a_record(connection: Connection, name: str) -> NotInMemory:
         return NotInMemory(
             say("not_in_memory_db: {name} is an entity, not a record.", name=name), hint=_advise(connection, name)
         )
-    return NotInMemory(
-        say("not_in_memory_db: no record {name}.", name=name), hint=_advise_folder(connection, name)
-    )
+    return NotInMemory(say("not_in_memory_db: no record {name}.", name=name), hint=_advise_folder(connection, name))
 
 
 def _advise_folder(connection: Connection, name: str) -> Sentence:

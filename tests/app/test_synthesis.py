@@ -11,6 +11,7 @@ import pytest
 from oracle.api import Oracle
 from oracle.app.answers import synthesis
 from oracle.app.answers.synthesis import synthesise
+from oracle.app.configuration import trust
 from oracle.store.root.configuration import load_synthesizer
 
 BUILDER = "projects/arena/builder"
@@ -41,6 +42,8 @@ def configure(root: Path, script: str, *, name: str = "speak.py") -> None:
     program = write(root.parent, name, script)
     path = write(root, "config.toml", f"synthesizer = [{json.dumps(sys.executable)}, {json.dumps(str(program))}]\n")
     path.chmod(0o600)
+    with Oracle.open(str(root)) as oracle:
+        trust(oracle)
 
 
 def speak(root: Path, said: str) -> None:
@@ -158,6 +161,7 @@ def test_a_configuration_that_others_can_write_runs_nothing(root: Path, oracle: 
 
 def test_one_word_is_a_command_too(root: Path, oracle: Oracle) -> None:
     write(root, "config.toml", 'synthesizer = "say"\n').chmod(0o600)
+    trust(oracle)
     assert load_synthesizer(oracle.root) == ("say",)
     assert ask(oracle).synthesis is not None
     assert any("can't be run" in line for line in oracle.warnings)  # type: ignore[attr-defined]
@@ -169,3 +173,13 @@ def test_whatever_it_says_is_read(root: Path, oracle: Oracle, said: str) -> None
     reply = ask(oracle)
     assert reply.synthesis is not None
     assert len(reply.claims) == 2
+
+
+def test_an_untrusted_program_is_not_run(root: Path, oracle: Oracle) -> None:
+    """A Root may come from elsewhere: the program runs only while config.toml is what its owner trusted."""
+    speak(root, "Retries back off [f1].")
+    assert ask(oracle).synthesis is not None
+    with (root / "config.toml").open("a", encoding="utf-8") as stream:
+        stream.write("# changed\n")
+    assert ask(oracle).synthesis is None
+    assert any("oracle config trust" in line for line in oracle.warnings)  # type: ignore[attr-defined]

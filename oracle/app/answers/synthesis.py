@@ -13,6 +13,7 @@ import re
 
 from oracle.app.answers.answer import drop_changed
 from oracle.app.answers.reply import ANSWERED, Reply, Synthesis
+from oracle.app.configuration import is_trusted
 from oracle.domain.values import replace
 from oracle.errors import UsageError
 from oracle.store.disk import programs
@@ -54,6 +55,11 @@ def synthesise(context: Context, reply: Reply) -> Reply:
         context.warn(say("{what} {hint}", what=error.sentence, hint=error.hint))
         return reply
     if not command:
+        return reply
+    if not is_trusted(context):
+        context.warn(
+            say("the synthesizer is not run: config.toml is not trusted. Read it, then run `oracle config trust`.")
+        )
         return reply
     said, fault = _run(command, packet_of(reply))
     reply = drop_changed(context, reply)

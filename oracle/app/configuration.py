@@ -1,0 +1,204 @@
+"""Read, change and trust the owner's `config.toml`.
+
+A Root may come from elsewhere, with a `config.toml` that names a program. The program runs only after the owner trusted this
+very content: its SHA-256 is kept outside of the Root.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+
+from oracle.domain.values import value
+from oracle.errors import UsageError
+from oracle.store.disk import files, steps
+from oracle.store.root.preferences import LANGUAGES, SETTINGS
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tomlkit import TOMLDocument
+
+    from oracle.app.context import Context
+    from oracle.wording import Sentence
+
+
+@value
+class Setting:
+    """A key of `config.toml`, its meaning, its default, and the value that it has now."""
+
+    key: str
+    meaning: Sentence
+    default: object
+    content: object
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        is_set = self.content is not None
+        return {
+            "key": self.key,
+            "value": self.content if is_set else self.default,
+            "is_set": is_set,
+            "default": self.default,
+            "meaning": self.meaning,
+        }
+
+
+_SETTINGS: tuple[tuple[str, object, Sentence, Callable[[object], bool], Sentence], ...] = (
+    (
+        "language",
+        "en",
+        say("the language of messages"),
+        lambda item: item in LANGUAGES,
+        say("Choose auto, zh or en."),
+    ),
+    (
+        "synthesizer",
+        [],
+        say("the program that puts an answer into prose"),
+        lambda item: isinstance(item, list) and bool(item) and all(isinstance(one, str) and one for one in item),
+        say('Write the command as a JSON list, as in ["claude", "-p"].'),
+    ),
+    (
+        "daemon.hold",
+        False,
+        say("whether unanswered questions stay open"),
+        lambda item: isinstance(item, bool),
+        say("Write true or false."),
+    ),
+    (
+        "daemon.seat_bound",
+        300.0,
+        say("seconds to wait for a seat"),
+        lambda item: isinstance(item, int | float) and not isinstance(item, bool) and 1 <= item <= 31 * 86_400,
+        say("Write seconds, from 1 to a month."),
+    ),
+    (
+        "daemon.seat_lease",
+        1800.0,
+        say("seconds that a seat may work on a question"),
+        lambda item: isinstance(item, int | float) and not isinstance(item, bool) and 1 <= item <= 31 * 86_400,
+        say("Write seconds, from 1 to a month."),
+    ),
+    (
+        "push.enabled",
+        False,
+        say("whether people are told by Feishu"),
+        lambda item: isinstance(item, bool),
+        say("Write true or false."),
+    ),
+)
+
+KEYS = tuple(key for key, *_ in _SETTINGS)
+"""The settings, in the order of a listing."""
+
+
+def list_settings(context: Context) -> list[Setting]:
+    """Return every setting. Raises UsageError for a file that can't be read."""
+    document = _load(context)
+    return [Setting(key, meaning, default, _find(document, key)) for key, default, meaning, *_ in _SETTINGS]
+
+
+def find_setting(context: Context, key: str) -> Setting:
+    """Return one setting. Raises UsageError for an unknown key or a file that can't be read."""
+    found = [one for one in list_settings(context) if one.key == key]
+    if not found:
+        raise _unknown(key)
+    return found[0]
+
+
+def set_value(context: Context, key: str, text: str) -> Setting:
+    """Change one key and keep the rest of the file, comments included. `text` is JSON, or a plain word.
+
+    Raises UsageError for an unknown key or an invalid value, DiskFailure.
+    """
+    context.root.require()
+    rule = next((row for row in _SETTINGS if row[0] == key), None)
+    if rule is None:
+        raise _unknown(key)
+    content = _parse(text)
+    if not rule[3](content):
+        raise UsageError(say("{text!r} is not a value of {key}.", text=text[:100], key=key), hint=rule[4])
+    path = context.root.join(SETTINGS)
+    with steps.FileLock(path):
+        document = _load(context)
+        table, _, name = key.rpartition(".")
+        target = document.setdefault(table, {}) if table else document
+        target[name] = content
+        steps.replace(path, document.as_string().encode())
+    os.chmod(path, files.FILE_MODE)
+    return find_setting(context, key)
+
+
+def trust(context: Context) -> str:
+    """Trust the present content of `config.toml`; return its SHA-256. Raises UsageError if there is no file, DiskFailure."""
+    digest = _digest(context)
+    if not digest:
+        raise UsageError(say("There is no {settings}.", settings=SETTINGS), hint=say("Set something first."))
+    path = _trusted_file()
+    files.make_folder(os.path.dirname(path))
+    with steps.FileLock(path):
+        known = {**_trusted(), os.path.realpath(context.root.path): digest}
+        steps.replace(path, json.dumps(known, ensure_ascii=False, indent=2).encode())
+    return digest
+
+
+def is_trusted(context: Context) -> bool:
+    """Return whether the owner trusted the present content of `config.toml`."""
+    digest = _digest(context)
+    return bool(digest) and _trusted().get(os.path.realpath(context.root.path)) == digest
+
+
+def _trusted_file() -> str:
+    """Return the path of the list of trusted Roots: outside of any Root, which may come from elsewhere."""
+    base = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    return os.path.join(base, "memory-oracle", "trusted.json")
+
+
+def _trusted() -> Mapping[str, object]:
+    try:
+        found = json.loads(steps.read(_trusted_file()) or b"{}")
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _digest(context: Context) -> str:
+    raw = steps.read(context.root.join(SETTINGS))
+    return hashlib.sha256(raw).hexdigest() if raw else ""
+
+
+def _load(context: Context) -> TOMLDocument:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    raw = steps.read(context.root.join(SETTINGS)) or b""
+    try:
+        return tomlkit.parse(raw.decode("utf-8-sig"))
+    except (TOMLKitError, ValueError, RecursionError) as error:
+        raise UsageError(
+            say("{settings} can't be read: {error}.", settings=SETTINGS, error=error), hint=say("Correct the file.")
+        ) from error
+
+
+def _find(document: TOMLDocument, key: str) -> object:
+    table, _, name = key.rpartition(".")
+    found = document.unwrap()
+    inner = found.get(table, {}) if table else found
+    return inner.get(name) if isinstance(inner, dict) else None
+
+
+def _parse(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _unknown(key: str) -> UsageError:
+    return UsageError(
+        say("Unknown setting {key!r}.", key=key[:100]), hint=say("Choose one of {choices}.", choices=KEYS)
+    )

@@ -21,6 +21,7 @@ help:
 	@echo 'make install   make .venv and install the project into it, with its development tools'
 	@echo 'make demo      run the main job on the knowledge base of the project (CORPUS=DIR: on a folder of yours)'
 	@echo 'make test      run all tests'
+	@echo 'make quick     the tests that catch most mistakes, in less than a minute'
 	@echo 'make check     formatting, lint, types, import rules'
 	@echo 'make catalogues  renew the Chinese catalogue; list what has no translation (references/translating.md)'
 	@echo 'make bench     measure speed and memory'
@@ -33,6 +34,17 @@ install: $(INSTALLED)
 .PHONY: test
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -q -n $(WORKERS)
+
+# The rules of names, links, records and receipts, the store, a write, a delivery and the hook. It leaves out the long
+# tables of cases, the laws, the daemon, MCP, the scanners and everything that starts many processes.
+QUICK := tests/domain/test_slugs.py tests/domain/test_flat.py tests/domain/test_markers.py tests/domain/test_handoffs.py \
+  tests/domain/test_receipts.py tests/domain/test_records.py tests/domain/test_drafts.py tests/domain/test_timestamps.py \
+  tests/store tests/app/test_write.py tests/app/test_naming.py tests/app/test_complete.py tests/hook/test_settings.py \
+  tests/cli/test_main.py tests/test_startup.py tests/test_wording.py tests/test_architecture.py tests/test_plain_words.py
+
+.PHONY: quick
+quick: $(INSTALLED)
+	$(BIN)/python -m pytest -q -n $(WORKERS) $(QUICK)
 
 .PHONY: check
 check: $(INSTALLED)

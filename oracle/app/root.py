@@ -166,13 +166,16 @@ def note_crash(context: Context, trace: str) -> str:
 
 
 def note_hook(context: Context, what: str, detail: str, session_id: str = "") -> None:
-    """Append a line to `_state/hook.log` if the Root exists. A failure is ignored."""
+    """Append a line to `_state/hook.log` if the Root exists, without credentials. A failure is ignored."""
     import json
+
+    from oracle.domain.safety.secrets import redact
 
     if not os.path.isdir(context.root.path):
         return
     moment = timestamps.from_mtime(context.clock.now_ns())
-    line = json.dumps({"ts": moment, "what": what, "session": session_id, "detail": detail[:2000]}, ensure_ascii=False)
+    said = {"what": what, "session": session_id, "detail": detail[:2000]}
+    line = json.dumps({"ts": moment, **{key: redact(text)[0] for key, text in said.items()}}, ensure_ascii=False)
     with contextlib.suppress(OracleError, OSError):
         files.make_folder(context.root.state)
         files.append_line(context.root.hook_log, line.encode("utf-8", "backslashreplace"))

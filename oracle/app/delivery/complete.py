@@ -10,7 +10,7 @@ from oracle.app.delivery.team import Team, open_team
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import Kind, Receipt, ReceiptName
 from oracle.domain.names.seats import FRONT
-from oracle.domain.values import NOTHING, replace, value
+from oracle.domain.values import NOTHING, contents_of, replace, value
 from oracle.errors import CompletionRefused
 from oracle.store.delivery import handoffs
 from oracle.wording import LIST, joined, say
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 VERDICTS = ("APPROVED", "APPROVED_WITH_NITS", "CHANGES_REQUESTED", "BLOCKED", "DECISION_NEEDED")
 DISPOSITIONS = ("AUTO_ADVANCE", "USER_DECISION_NEEDED")
-_SAID = ("task_id", "title", "summary", "user_summary", "next_action", "core_ux_gate", "branch", "fields")
-"""The free texts of a completion."""
 
 
 @value
@@ -62,9 +60,7 @@ def complete(context: Context, given: Completion) -> Delivered:
     Raises CompletionRefused, SecretFound, PrivacyBlocked, UsageError, NoProfile, HandoffFailed. A wake-up that fails is a warning
     and stays in the inbox.
     """
-    cleaned, redacted = guard.clean(
-        context, {name: getattr(given, name) for name in _SAID}, given.secrets, what=say("The handoff")
-    )
+    cleaned, redacted = guard.clean(context, contents_of(given), given.secrets, what=say("The handoff"))
     given = replace(given, **cleaned) if redacted else given
     team = open_team(context, given.project, path=given.profile)
     dispatches.refuse_decision(team, given.task_id)

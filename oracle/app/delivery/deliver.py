@@ -17,7 +17,7 @@ from oracle.app.delivery.team import OPERATOR, Team, open_team, require_memory, 
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CONSUMED, Kind, Receipt, ReceiptName, new_receipt, receipt_name
 from oracle.domain.records.responses import require_answer
-from oracle.domain.values import replace, value
+from oracle.domain.values import contents_of, replace, value
 from oracle.errors import Conflict, UsageError
 from oracle.store.delivery import handoffs, inbox, responses, task_tree
 from oracle.store.delivery.handoffs import Outcome
@@ -134,10 +134,7 @@ def deliver(context: Context, delivery: Delivery) -> Delivered:
     strict, Conflict for another answer (which is kept), OtherAsker for a target that did not ask while another seat waits,
     CompletionRefused for a question to people, HandoffFailed, UsageError, NoProfile.
     """
-    fields = {
-        name: getattr(delivery, name) for name in ("task_id", "response", "summary", "title", "verdict", "commit")
-    }
-    cleaned, redacted = guard.clean(context, fields, delivery.secrets, what=say("The handoff"))
+    cleaned, redacted = guard.clean(context, contents_of(delivery), delivery.secrets, what=say("The handoff"))
     delivery = replace(delivery, **cleaned) if redacted else delivery
     team, work, verified = prepare(context, delivery)
     dispatches.refuse_other_reader(team, work.receipt.name)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from oracle.app import guard
 from oracle.app.delivery import dispatch_rules, wakeups
-from oracle.app.delivery.order import QUERY, SAID, Order, order_of
+from oracle.app.delivery.order import QUERY, Order, order_of
 from oracle.app.delivery.team import OPERATOR, Team, is_memory, open_team, require_own_response
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import Kind, ReceiptName, new_receipt
 from oracle.domain.delivery.task_queue import PENDING, Task
-from oracle.domain.values import replace, value
+from oracle.domain.values import contents_of, replace, value
 from oracle.errors import Blocked, TaskAlreadyQueued
 from oracle.store.delivery import handoffs, inbox, responses, task_tree
 from oracle.store.delivery.handoffs import Outcome
@@ -56,9 +56,7 @@ def new_task_id(context: Context) -> str:
 
 def dispatch(context: Context, order: Order) -> Dispatched:
     """Dispatch once. Raises TaskAlreadyQueued, SecretFound (nothing is written), Blocked, UsageError, NoProfile, HandoffFailed."""
-    cleaned, redacted = guard.clean(
-        context, {name: getattr(order, name) for name in SAID}, order.secrets, what=say("The handoff")
-    )
+    cleaned, redacted = guard.clean(context, contents_of(order), order.secrets, what=say("The handoff"))
     order = replace(order, **cleaned) if redacted else order
     team = open_team(context, order.project, path=order.profile)
     if order.task_id:

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 QUERY, TASK = "query", "task"
-SAID = ("task_id", "objective", "title", "user_summary", "notes", "task_type", "skill_refs", "queue", "receipt")
-"""What an order says in words of its own."""
 
 
 @value

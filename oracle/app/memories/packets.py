@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
+from oracle.app import guard
 from oracle.app.records.views import Summary
 from oracle.app.search.search import search
 from oracle.domain import timestamps
@@ -16,7 +17,7 @@ from oracle.domain.records.drafts import check_task
 from oracle.domain.records.memories import Memory, check_session, interpret, session_key, type_key
 from oracle.domain.records.packets import Packet, Request
 from oracle.domain.records.records import interpret as interpret_record
-from oracle.domain.values import replace, value
+from oracle.domain.values import contents_of, replace, value
 from oracle.errors import DiskFailure
 from oracle.index import fold
 from oracle.index.read import memories as places
@@ -68,13 +69,15 @@ class _Pool:
 
 
 def route(context: Context, request: Request) -> Routed:
-    """Return the packet for a step and keep it.
+    """Return the packet for a step and keep it. What looks like a credential in the request is replaced first.
 
     Raises UsageError, InvalidName, NotInFederation for a project without a folder. Where it can't be kept it is returned
     all the same, with a warning.
     """
     request.check()
     _check_names(request)
+    cleaned, _ = guard.clean(context, contents_of(request), guard.REDACT, what=say("The request"))
+    request = replace(request, **cleaned)
     hits = _search(context, request)
     pool = context.index.read(lambda connection: _gather(connection, request, hits))
     packet = rules.compose(request, _candidates(context, request, hits, pool), pool.edges)

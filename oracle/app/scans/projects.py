@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from oracle.app import guard
 from oracle.domain.names.seats import MEMORY
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
@@ -67,7 +68,7 @@ class Registered:
 def add(context: Context, name: str, stated: Mapping[str, str]) -> Registered:
     """Register a project, or change its fields. An archived project becomes active again.
 
-    Raises InvalidName, UsageError for an unknown field or a missing repository, and the errors of
+    Raises InvalidName, SecretFound, UsageError for an unknown field or a missing repository, and the errors of
     `registry.change`.
     """
     project = check_name(name, "project")
@@ -77,6 +78,7 @@ def add(context: Context, name: str, stated: Mapping[str, str]) -> Registered:
             say("Unknown fields of a project: {unknown}.", unknown=sorted(unknown)),
             hint=say("Choose one of {choices}.", choices=_FIELDS),
         )
+    guard.clean(context, {"project": name, **stated}, guard.REFUSE, what=say("The project"))
     given = {key: item.strip() for key, item in stated.items() if item.strip()}
     if "repo_path" in given:
         given["repo_path"] = os.path.abspath(os.path.expanduser(given["repo_path"]))

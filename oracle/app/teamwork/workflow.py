@@ -81,7 +81,8 @@ def create_task(
 
     Raises UsageError for steps that can't be followed, InvalidName, SecretFound.
     """
-    guard.clean(context, {"task_id": task_id, "template": template}, guard.REFUSE, what=say("The handoff"))
+    fields = {"project": project, "task_id": task_id, "template": template}
+    guard.clean(context, fields, guard.REFUSE, what=say("The handoff"))
     faults = rules.find_faults(steps)
     if faults:
         raise UsageError(

@@ -22,15 +22,15 @@ EVIDENCE = frozenset("answer expected_value objective quote snippet statement su
 
 _TOOLS = {
     "list": "list_records",
-    "status": "list_records",
-    "get": "get_fact",
+    "list --timeline": "list_records",
+    "index status": "list_records",
     "write": "write_record",
     "retire": "retire_record",
 }
 _TOOLS |= {name: name for name in ("search", "show", "ask", "backlinks", "graph", "packet", "deliver", "handoffs")}
 """Maps commands to tools."""
 
-_COMMAND = re.compile(r"`oracle (?P<word>[a-z-]+)[^`]*`")
+_COMMAND = re.compile(r"`oracle (?P<word>index status|[a-z-]+(?: --(?:entities|timeline|links))?)[^`]*`")
 _CLAUSE_END = re.compile(r"(?<=[.;]) ")
 _OPTION = re.compile(r"(?<![\w-])--(?P<name>[a-z][a-z-]*)(?: (?P<word>refuse|redact|allow)\b)?")
 _ALTERNATIVE = re.compile(r"(,? or )")
@@ -100,7 +100,8 @@ def for_tools(error: OracleError, arguments: Mapping[str, object] = NOTHING) -> 
     """
     clauses = _CLAUSE_END.split(error.hint)
     kept = [text for text in clauses if all(word in _TOOLS for word in _COMMAND.findall(text))]
-    named = [_COMMAND.sub(lambda found: f"`{_TOOLS[found['word']]}`", text) for text in kept]
+    tools = {**_TOOLS, "show": "get_fact"} if "key" in arguments else _TOOLS
+    named = [_COMMAND.sub(lambda found: f"`{tools[found['word']]}`", text) for text in kept]
     hint = " ".join(filter(None, (_choose(text, arguments) for text in named)))
     error.hint = f"{hint[:-1]}." if hint.endswith(";") else hint
     error.sentence = _OPTION.sub(lambda found: _argument(found, arguments) or found[0], error.sentence)

@@ -232,8 +232,8 @@ def test_a_target_may_be_named_by_the_words_of_its_title(team: Team):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("ARENA-228", "To ask for an entity, type entity:taskid:ARENA-228 (1 backlink)."),
-        ("decisio", "Did you mean projects/q/decision/decision?"),
+        ("ARENA-999", "To ask for an entity, type entity:taskid:ARENA-999 (no backlinks)."),
+        ("decisino", "Did you mean projects/q/decision/decision?"),
         ("entity:taskid:arena-228", "Did you mean entity:taskid:ARENA-228 (1 backlink)?"),
     ],
 )
@@ -245,6 +245,14 @@ def test_a_name_of_nothing_is_an_empty_success_that_says_what_to_type(team: Team
     first, second = done.err.splitlines()
     assert first.startswith("not_in_memory_db: no record ")
     assert second == f"hint: {hint}"
+
+
+@pytest.mark.parametrize(("name", "meant"), [("ARENA-228", "entity:taskid:ARENA-228"), ("decisi", None)])
+def test_a_target_is_taken_as_people_type_it(team: Team, name: str, meant: str | None):
+    team.put("projects/q/decision/decision.md", "# A word\n\nSee ARENA-228.\n")
+    done = team.query("--graph", name)
+    assert (done.code, done.err) == (0, "")
+    assert done.json["root"] == (meant or "projects/q/decision/decision")
 
 
 def test_a_record_or_entity_without_links_is_no_reason_to_complain(team: Team):

@@ -79,9 +79,9 @@ READS = (
     ("backlinks", TARGET),
     ("graph", TARGET),
     ("packet", "--role", "planner", "--goal", "retry"),
-    ("status",),
+    ("index", "status"),
     ("handoffs",),
-    ("review",),
+    ("check", "--only", "review"),
 )
 
 

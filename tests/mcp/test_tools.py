@@ -532,8 +532,8 @@ def test_a_fact_is_looked_for_in_the_project_of_the_server(arena: Path):
 
 
 def test_the_hint_for_an_entity_says_how_many_point_at_it(arena: Path):
-    result = call(arena, "backlinks", target="taskid:ARENA-228")
-    count = call(arena, "backlinks", target="entity:taskid:ARENA-228").data["count"]
+    result = call(arena, "show", record="taskid:ARENA-228")
+    count = call(arena, "backlinks", target="taskid:ARENA-228").data["count"]
     assert f"entity:taskid:ARENA-228 ({count} backlink" in result.text
 
 

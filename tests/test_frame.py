@@ -81,10 +81,15 @@ def test_script_compiles(script: Path):
 
 
 @pytest.mark.parametrize("name", FRONTS)
-def test_front_is_executable_and_is_a_command_when_installed(name: str):
+def test_front_is_executable(name: str):
     script = CHECKOUT / "scripts" / f"{name}.py"
     assert os.access(script, os.X_OK)
-    assert PROJECT["project"]["scripts"][name] == f"oracle.compat.{name}:run"
+
+
+def test_four_programs_are_on_the_path():
+    on_path = {"oracle": "oracle.cli.main:run"}
+    on_path |= {name: f"oracle.compat.{name}:run" for name in ("query_memory", "memory_write", "memory_deliver")}
+    assert PROJECT["project"]["scripts"] == on_path
 
 
 @pytest.mark.parametrize("name", FRONTS)

@@ -506,7 +506,7 @@ def test_the_standing_answer_again_with_supersede_settles_the_conflict_for_it(sq
     assert squad.states() == {"Q-1": "consumed"}
     (aside,) = squad.responses() - {"Q-1.json"}
     assert aside.startswith("Q-1.superseded-")
-    with pytest.raises(Conflict, match="superseded already"):
+    with pytest.raises(Conflict, match="superseded before"):
         squad.deliver(answer="C.")
     assert squad.states() == {"Q-1": "consumed"}
     assert squad.responses() == {"Q-1.json", aside}

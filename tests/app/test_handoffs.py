@@ -244,5 +244,5 @@ def test_a_pipe_among_the_receipts_is_named_and_never_waited_for(squad: Squad, s
 def test_a_pipe_in_the_place_of_an_answer_is_a_sentence(squad: Squad):
     squad.ask()
     os.mkfifo(squad.folder / "Q-1__memory__planner.json")
-    with pytest.raises(DiskFailure, match="no plain file"):
+    with pytest.raises(DiskFailure, match="not a regular file"):
         squad.deliver()

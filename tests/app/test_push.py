@@ -62,7 +62,7 @@ def test_message_leaves_as_one_argument_of_the_program(bound: Oracle, program: P
     environment = (program.parent / "environment").read_text()
     assert "must-stay" not in environment
     assert "LARK_CLI_HOME=/lark\n" in environment
-    assert [event["event"] for event in events(bound, "demo", "T-1", 5)] == ["pushed"]
+    assert [event["event"] for event in events(bound, project="demo", task="T-1", limit=5)] == ["pushed"]
 
 
 OFF = {
@@ -139,7 +139,7 @@ def test_failure_is_an_error_and_no_event(bound: Oracle, program: Path):
     program.write_text("#!/bin/sh\necho first >&2\necho 'no such chat' >&2\nexit 7\n")
     with pytest.raises(PushFailed, match="ended with 7: no such chat"):
         send(bound, MESSAGE)
-    assert events(bound, "demo", "", 5) == []
+    assert events(bound, project="demo", limit=5) == []
 
 
 @pytest.mark.parametrize("script", ["exec tail -f /dev/null", "tail -f /dev/null & exit 0"])
@@ -151,7 +151,7 @@ def test_program_that_is_not_done_in_time_is_said_and_ended(
     with pytest.raises(PushFailed, match=r"lark-cli gave no answer in 0\.5 s\.") as caught:
         send(bound, MESSAGE)
     assert caught.value.hint == "Whether it was sent is not known."
-    assert events(bound, "demo", "T-1", 5) == []
+    assert events(bound, project="demo", task="T-1", limit=5) == []
 
 
 def test_long_body_leaves_cut_with_a_note_and_is_read_back(bound: Oracle, program: Path):

@@ -91,7 +91,7 @@ def test_the_only_index_of_claude_code_is_found_and_of_two_none_is_guessed(tmp_p
         path.write_text(INDEX, encoding="utf-8")
         done = call("archive_merged_dispatches", home=tmp_path)
         assert done.code == (0 if name == "a" else 2)
-    assert "2 files may be meant" in done.err
+    assert "2 files match" in done.err
 
 
 def test_marker_is_looked_for(tmp_path: Path):

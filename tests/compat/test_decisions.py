@@ -138,7 +138,7 @@ def test_every_registered_project_is_named(crew: Crew, content: object):
 def test_many_who_decide_at_once_decide_one_thing(crew: Crew, file: Path):
     crew.call("decision_payload", "send", "--session", "demo-koder", "--payload-file", str(file))
     start = "import sys; from oracle.cli.main import run; sys.exit(run())"
-    words = ("decision", "resolve", ID, "--project", "demo", "--choose")
+    words = ("team", "decision", "resolve", ID, "--project", "demo", "--choose")
     environ = {**crew.environ, "PYTHONPATH": str(SCRIPTS.parent)}
     started = [
         subprocess.Popen(

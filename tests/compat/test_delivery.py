@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -290,10 +289,8 @@ FRONTS = (
 
 
 @pytest.mark.parametrize("name", [*FRONTS, "send_and_verify", "install_memory_hook"])
-def test_front_is_executable_and_a_command_when_installed(name: str):
-    project = tomllib.loads((SCRIPTS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+def test_front_is_executable(name: str):
     assert os.access(SCRIPTS / f"{name}.py", os.X_OK)
-    assert project["project"]["scripts"][name] == f"oracle.compat.{name}:run"
 
 
 @pytest.mark.parametrize("name", FRONTS)

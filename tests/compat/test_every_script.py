@@ -121,7 +121,7 @@ WRONG = """
 2 send_and_verify --project demo planner {control}
 """
 
-TOOLS = {"_bootstrap", "_corpus", "demo"}
+TOOLS = {"_bootstrap", "_corpus", "demo", "draw_picture"}
 FRONTS = {path.stem for path in SCRIPTS.glob("*.py")} - TOOLS
 MISSING = 70
 WAY_OUT = re.compile(

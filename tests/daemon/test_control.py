@@ -44,5 +44,5 @@ def test_a_daemon_in_the_background_serves_until_it_is_stopped(known: Root, caps
 def test_one_that_can_not_start_says_why(known: Root) -> None:
     with open(f"{known.path}/config.toml", "w", encoding="utf-8") as stream:  # noqa: PTH123
         stream.write("[daemon]\nspeed = 3\n")
-    with pytest.raises(DaemonFailed, match=r"daemon\.speed = 3 is not understood"):
+    with pytest.raises(DaemonFailed, match=r"daemon\.speed = 3 is not valid"):
         control.start(known, hold=False)

@@ -169,7 +169,7 @@ def test_sighup_reads_the_configuration_again_and_a_wrong_one_changes_nothing(se
     config = Path(served.root.path, "config.toml")
     config.write_text("[daemon]\nseat_bound = 'x'\n", encoding="utf-8")
     process.send_signal(signal.SIGHUP)
-    served.until_said("configuration", "is not understood")
+    served.until_said("configuration", "is not valid")
     config.write_text("[daemon]\nseat_bound = 1\n", encoding="utf-8")
     process.send_signal(signal.SIGHUP)
     served.until(lambda: served.is_answered("Q-1"), "the new bound holds")

@@ -90,7 +90,10 @@ def test_a_value_is_replaced_copied_and_pickled() -> None:
     assert copy.deepcopy(point) == pickle.loads(pickle.dumps(point)) == point  # noqa: S301
 
 
-HOT = "domain.markers domain.handoffs domain.verdicts store.handoffs store.responses store.inbox store.profile store.task_tree"
+HOT = (
+    "domain.delivery.markers domain.delivery.handoffs domain.records.verdicts store.delivery.handoffs store.delivery.responses"
+    " store.delivery.inbox store.root.profile store.delivery.task_tree"
+)
 
 
 def test_what_a_delivery_imports_stays_out_of_the_standard_decorator() -> None:

@@ -92,7 +92,7 @@ def test_no_credential_is_in_the_log_of_a_command_that_nobody_foresaw(
     squad = Squad(tmp_path)
     squad.oracle.init()
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise ValueError(f"could not use {fake('unforeseen')}\n{fake('second-line')}")
 
     monkeypatch.setattr("oracle.app.delivery.handoffs.list_all", fail)

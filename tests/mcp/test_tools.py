@@ -316,7 +316,7 @@ def test_a_hint_names_arguments_and_no_option(name: str, hint: str, told: str):
         ("deliver", {"response": {"answer": "C."}}, "deliver with `supersede`"),
         ("deliver", {"response": {"answer": f"token ghp_{'a1B2' * 9}"}}, "Remove it."),
         ("deliver", {"response": {"answer": " "}}, "Give one, as in"),
-        ("write_record", {"body": f"token ghp_{'a1B2' * 9}"}, "write with `secrets` redact"),
+        ("write_record", {"body": f"token ghp_{'a1B2' * 9}"}, "use `secrets` redact"),
         ("search", {"query": "x", "since": "soon"}, "Write"),
     ],
 )

@@ -21,9 +21,9 @@ from tests.scan import repositories as repos
 from tests.scan.made_up import Fakes, make_home
 
 COMMANDS = (
-    "get credentials --json",
-    "get credentials.keys.FIRST_API_KEY",
-    "get environment",
+    "show credentials --json",
+    "show credentials.keys.FIRST_API_KEY",
+    "show environment",
     "search API_KEY --json",
     "search token",
     "ask --now 'What is FIRST_API_KEY?'",
@@ -32,11 +32,11 @@ COMMANDS = (
     "list --project arena --json",
     "show projects/arena/runtime.json",
     "packet --role planner --goal 'find the FIRST_API_KEY' --json",
-    "entities --json",
-    "status --json",
+    "list --entities --json",
+    "index status --json",
     "log --json",
     "doctor --json",
-    "unresolved",
+    "check --only unresolved",
     "project list --all --json",
     "project show arena --json",
     "scan machine --json",

@@ -41,8 +41,8 @@ def acknowledge(
     }
     outcome = handoffs.acknowledge(team.folder, name, changes)
     if outcome is Outcome.CREATED:
-        line = f"{name.source} ack {name.task_id} test_policy={receipt.text('test_policy')}"
-        task_tree.log_once(team.tree, line, task_id=name.task_id, moment=moment)
+        logged = f"{name.source} ack {name.task_id} test_policy={receipt.text('test_policy')}"
+        task_tree.log_once(team.tree, logged, task_id=name.task_id, moment=moment)
         context.note("ack", team.ends_of(name))
     return Acknowledged(line, handoffs.path_of(team.folder, name), outcome is Outcome.CREATED)
 

@@ -28,8 +28,8 @@ def test_skill_reaches_the_model_and_is_not_taken_for_the_operator(tmp_path: Pat
     log = client.turns.with_name("turns.json.requests.jsonl")
     requests = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     offered = json.dumps(requests[0], ensure_ascii=False)
-    assert "memory-oracle: The memory seat of a team of coding agents." in offered
-    assert client.has_been_told("Every value you state is one you have just read")
+    assert "memory-oracle: The memory seat of a coding team." in offered
+    assert client.has_been_told("Every value you state is one that you have just read")
     transcript = next(client.home.glob(".claude/projects/*/*.jsonl"))
     assert read_operator(str(transcript)) == ("我们选了哪种重试策略？请查一下记录",)
     assert decide(read_operator(str(transcript))).language == "zh"

@@ -86,7 +86,7 @@ _SETTINGS: tuple[tuple[str, object, Sentence, Callable[[object], bool], Sentence
     (
         "push.enabled",
         False,
-        say("whether people are told by Feishu"),
+        say("whether messages go out by Feishu"),
         lambda item: isinstance(item, bool),
         say("Write true or false."),
     ),
@@ -134,7 +134,7 @@ def set_value(context: Context, key: str, text: str) -> Setting:
 
 
 def trust(context: Context) -> str:
-    """Trust the present content of `config.toml`; return its SHA-256. Raises UsageError if there is no file, DiskFailure."""
+    """Trust the present content of `config.toml`; return its SHA-256. Raises UsageError without a file, DiskFailure."""
     digest = _digest(context)
     if not digest:
         raise UsageError(say("There is no {settings}.", settings=SETTINGS), hint=say("Set something first."))

@@ -101,7 +101,7 @@ def printed(squad: Squad, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
     for line in COMMANDS:
         words = [word.replace("$REPO", str(squad.home.parent / "repo")) for word in shlex.split(line)]
         code, out, err = transcript.call(words, monkeypatch)
-        assert code not in (2, 70), (line, err)
+        assert code not in (2, 70), (line, err, out)
         said += [out, err]
     for words in (
         ["--search", "key"],

@@ -11,7 +11,7 @@ from oracle.app import guard
 from oracle.domain.names.seats import MEMORY
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
-from oracle.errors import NoProfile, NotFound, OracleError, UsageError
+from oracle.errors import InvalidProfile, NoProfile, NotFound, OracleError, UsageError
 from oracle.scan.sanitize import clean
 from oracle.store.root import profile, projects, registry
 from oracle.store.root.profile import Profile
@@ -105,13 +105,21 @@ def archive(context: Context, name: str) -> Registered:
 
 
 def find(context: Context, name: str) -> Registered:
-    """Return a project. Raises NotFound for an unknown one, and InvalidName, InvalidProfile, InvalidRecord, DiskFailure."""
+    """Return a project. The invalid profile of a registered one is a warning.
+
+    Raises NotFound for an unknown one, and InvalidName, InvalidProfile, InvalidRecord, DiskFailure.
+    """
     project = check_name(name, "project")
     registry.require_readable(projects.folder(context.root, os.environ))
     try:
         found = _known(context, project, profile.load(context.root, project, os.environ))
     except NoProfile:
         found = _known(context, project, None)
+    except InvalidProfile as error:
+        found = _known(context, project, None)
+        if not found.entry:
+            raise
+        context.warn(error.sentence)
     if not found.entry and not found.profile:
         raise NotFound(
             say("{project} is not registered.", project=project), hint=say("Register it with `oracle project add`.")

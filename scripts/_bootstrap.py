@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 PYTHON = os.path.join(ROOT, ".venv", "bin", "python")
 LIBRARIES = (
-    "dotenv", "frontmatter", "jsonschema", "libtmux", "pathspec", "polib", "re2", "rich", "typer", "watchfiles", "yaml"
+    "dotenv", "frontmatter", "jsonschema", "libtmux", "pathspec", "polib", "tomlkit", "re2", "rich", "typer", "watchfiles", "yaml"
 )  # fmt: skip
 RESTARTED = "ORACLE_RESTARTED_PID"
 EXIT_UNEXPECTED = 70

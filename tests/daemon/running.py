@@ -141,8 +141,9 @@ class Served:
 
     def state(self) -> str:
         """Return the state of the only handoff; unlike `oracle handoffs` this sends and finishes nothing itself."""
-        (listed,) = handoffs.list_all(self.squad.open()).items
-        return listed.handoff.state.step.value
+        listed = handoffs.list_all(self.squad.open()).items
+        assert len(listed) <= 1
+        return listed[0].handoff.state.step.value if listed else ""  # none in the moment of its rename
 
     def woken(self) -> list[tuple[str, str]]:
         """Return (seat, text) of each wake-up."""

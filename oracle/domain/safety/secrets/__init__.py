@@ -7,20 +7,20 @@ search starts from a literal, and every repetition is bounded, so the time grows
 
 from __future__ import annotations
 
+import binascii
 import re
+import unicodedata
 
 from oracle.domain.safety.secrets.assignments import find_assignments, names_secret
-from oracle.domain.safety.secrets.declared import find_declared
-from oracle.domain.safety.secrets.places import find_cookies, find_places, find_private_keys
-from oracle.domain.safety.secrets.readings import ReadText, decoded, fold, may_be_encoded, part
+from oracle.domain.safety.secrets.places import find_cookies, find_declared, find_places, find_private_keys
 from oracle.domain.safety.secrets.rules import MASK, Secret, compiled
 from oracle.domain.safety.secrets.shapes import find_shapes, long_words, markers
 
-__all__ = ["MASK", "Secret", "find_secrets", "names_secret", "redact"]
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+__all__ = ["MASK", "Secret", "find_secrets", "names_secret", "redact"]
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
@@ -127,3 +127,119 @@ def _replaced(text: str, secrets: tuple[Secret, ...] | list[Secret], *, mark: Ca
         parts += (text[done : secret.start], mark(secret))
         done = secret.end
     return "".join((*parts, text[done:]))
+
+
+# What a reader or a program makes of a text: without escapes and invisible characters, or decoded
+
+_UNUSUAL = "[^\x00-\x7f\u3000-\u9fff\uac00-\ud7a3\uff01-\uff0a\uff0c\uff1a-\uff1c]"  # Chinese, Korean and their marks
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_PARTED = (  # a literal in two lines
+    r"(?P<quote>[\"'])[ \t]{0,20}[+\\]?[ \t]{0,20}\r?\n[ \t]{0,80}+[+.]?[ \t]{0,9}(?P=quote)"
+)
+_DROPPED = rf"[{_INVISIBLE}]|\\(?:(?=[_*~#=-])|\r?\n)|{_PARTED}"  # also the escapes of Markdown and of line ends
+_NAMED = {"&lowbar;": "_", "&hyphen;": "-"}
+_HEX = r"(?:[2-6][0-9A-Fa-f]|7[0-9A-Ea-e])"
+_REFERENCE = (  # a character of HTML, of JSON and code, or of a URL if it may be part of a token
+    rf"(?P<reference>&(?:#0{{0,4}}(?:[3-9]\d|1[01]\d|12[0-6])|#[xX]0{{0,4}}{_HEX}|lowbar|hyphen);"
+    rf"|\\(?:u00|x){_HEX}|%(?:2[DdEe]|3\d|[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|7[Ee]))"
+)
+_SIGNS = {
+    "\n": _PARTED,
+    "\\": r"\\(?:[_*~#=\r\n-]|u00|x)",
+    "&": r"&(?:#|lowbar;|hyphen;)",
+    "%": rf"%{_HEX}",
+}
+_BASE64 = r"(?<![\w+/-])(?=[A-Za-f][\w+/-]{0,22}[A-Z])[\w+/-]{24,}+"  # of a text that begins with ASCII
+_NEXT_LINES = r"(?:(?<=[\w+/-]{60})\r?\n[ \t]{0,20}[\w+/-]{1,76}+)*+={0,2}"  # indented or not
+_STANDARD = str.maketrans("-_", "+/", " \t\r\n=")
+_LAYOUT = str.maketrans("\t\r\n", "   ")
+
+
+def fold(text: str) -> str:
+    """Replace the variants of plain letters, digits and the marks of tokens (NFKC), one character by one."""
+    if text.isascii():
+        return text
+    table = {}
+    for character in set(compiled(_UNUSUAL).findall(text)):
+        plain = unicodedata.normalize("NFKC", character)
+        if len(plain) == 1 and plain.isascii() and (plain.isalnum() or plain in "-_+/=."):
+            table[ord(character)] = plain
+    return text.translate(table) if table else text
+
+
+def part(text: str) -> str:
+    """Put a blank in the place of each invisible character, which may separate two words."""
+    if text.isascii() or not any(character in text for character in _INVISIBLE):
+        return text
+    return text.translate(dict.fromkeys(map(ord, _INVISIBLE), " "))
+
+
+class ReadText:
+    """A text without escapes, references and invisible characters, and where each of its characters was."""
+
+    def __init__(self, text: str) -> None:
+        """Read a text. `plain` is what it says, or "" if that is the text itself."""
+        parts: list[str] = []
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        done = 0
+        for found in compiled(f"{_DROPPED}|{_REFERENCE}").finditer(text) if _may_differ(text) else ():
+            self._keep(range(done, found.start()))
+            parts.append(text[done : found.start()])
+            if found["reference"]:
+                parts.append(_character(found[0]))
+                self._starts.append(found.start())
+                self._ends.append(found.end())
+            done = found.end()
+        if done:
+            self._keep(range(done, len(text)))
+            parts.append(text[done:])
+        self.plain = "".join(parts)
+
+    def _keep(self, places: range) -> None:
+        self._starts += places
+        self._ends += range(places.start + 1, places.stop + 1)
+
+    def locate(self, secrets: Iterable[Secret]) -> Iterator[Secret]:
+        """Yield what was found in `plain`, with its place in the text."""
+        for secret in secrets:
+            yield Secret(secret.kind, self._starts[secret.start], self._ends[secret.end - 1])
+
+
+def _may_differ(text: str) -> bool:
+    """Tell whether a text may have something to drop or to replace, by the signs that these begin with."""
+    if any(sign in text and compiled(rest).search(text) for sign, rest in _SIGNS.items()):
+        return True
+    return not text.isascii() and any(character in text for character in _INVISIBLE)
+
+
+def _character(reference: str) -> str:
+    if reference in _NAMED:
+        return _NAMED[reference]
+    is_decimal = reference.startswith("&#") and reference[2] not in "xX"
+    return chr(int(reference.strip("&#;\\u%xX"), 10 if is_decimal else 16))
+
+
+def may_be_encoded(words: str) -> bool:
+    """Tell whether one of these words may be Base64 of a text."""
+    return compiled(_BASE64).search(words) is not None
+
+
+def decoded(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the start, the end and the meaning of each run of Base64 that is the encoding of a text."""
+    for run in compiled(_BASE64 + _NEXT_LINES).finditer(text):
+        whole, head = run[0], run[0].rpartition("\n")[0]  # the last line may be another text
+        for encoded in (whole, head) if head else (whole,):
+            if plain := _decode(encoded):
+                yield run.start(), run.start() + len(encoded), plain
+                break
+
+
+def _decode(encoded: str) -> str:
+    """Return the text that is encoded, "" if it is none."""
+    letters = encoded.translate(_STANDARD)
+    try:
+        plain = binascii.a2b_base64(letters + "=" * (-len(letters) % 4)).decode("utf-8")
+    except ValueError:
+        return ""
+    return plain if plain.translate(_LAYOUT).isprintable() else ""

@@ -1,10 +1,15 @@
-"""Find values that their place gives away. `places.toml` lists most places; key blocks and cookies are found here."""
+"""Find values that their place gives away. `places.toml` lists most places.
+
+Key blocks, cookies, and values whose name is not in front of them (in the declaration around them, behind them, or in
+SQL columns) are found here.
+"""
 
 from __future__ import annotations
 
 import binascii
 from functools import cache
 
+from oracle.domain.safety.secrets.assignments import names_secret
 from oracle.domain.safety.secrets.opaque import (
     is_credential,
     is_placeholder,
@@ -13,7 +18,7 @@ from oracle.domain.safety.secrets.opaque import (
     is_token,
     is_worded,
 )
-from oracle.domain.safety.secrets.rules import MASK, Rule, Secret, compiled, read_tables, rule_of, starts
+from oracle.domain.safety.secrets.rules import MASK, UUID, Rule, Secret, compiled, read_tables, rule_of, starts
 from oracle.domain.safety.secrets.shapes import markers
 
 TYPE_CHECKING = False
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from oracle.domain.safety.secrets.rules import Check
+
 
 _WORDS_IN_URL = r"^(?:[A-Z_]+|[a-z]{1,4}|[a-z]*(?:pass|secret|pwd|user|token|test|demo|guest|admin|root|host)[a-z]*)$"
 
@@ -169,3 +175,101 @@ def _opens_session(name: str, value: str) -> bool:
         return False
     named = len(value) >= 20 or compiled(r"(?i)sess|sid$|auth|token|login|remember|jwt").search(name)
     return bool(named) and is_random(value)
+
+
+# Declarations, SQL columns and names behind a value
+
+_REACH = 400
+"""Characters before a value in which the name of its declaration is looked for."""
+
+_GIVEN = (
+    r"(?i:default|value)[\"']?[ \t]{0,20}[:=][ \t]{0,20}(?:[\"'](?P<quoted>[!#-&(-~]{8,4096})[\"']"
+    r"|(?P<plain>[!#-&(-+\-.-~]{8,4096})(?=[ \t]*(?:\r?\n|\Z)))"
+)
+_NAME_BEHIND = (
+    r"[\"'][ \t]*,\s{0,20}[\"']?(?:name|key|variable)[\"']?[ \t]{0,9}[:=][ \t]{0,9}[\"'](?P<name>[\w. -]{1,60})[\"']"
+)
+_BRACE = r"[\"']?(?<![\w.-])(?P<name>[\w.-]{2,60})[\"']?[ \t]{0,9}[:=]?[ \t]{0,9}\Z"
+_YAML_NAME = r"[ \t]*(?:-[ \t]+)?[\"']?(?P<name>[\w.-]{2,60})[\"']?:[ \t]*\r?\Z"
+_INSERT = (
+    r"(?i:insert[ \t]+into)[ \t]+[\w.\"`]{1,100}\s{0,9}\((?P<columns>[^()\0]{1,2000})\)\s{0,9}(?i:values)\s{0,9}(?=\()"
+)
+_ROW = r"\((?P<row>(?:'[^'\n\0]{0,2000}'|[^()'\n\0]){1,4000}+)\)\s{0,9},?\s{0,9}"
+_CELL = r"(?:'[^'\n\0]{0,2000}'|[^,'\0]){1,2000}+"
+
+_SAID = (" as the ", " is the ", "作为")  # `use … as the root password`, 用…作为密码
+_NAMED = r"(?: [ai]s the |作为)(?P<name>\w{1,15}(?: \w{1,15}){0,2}|[\u4e00-\u9fff]{2,8})"
+
+
+def find_declared(text: str, lower: str) -> Iterator[Secret]:
+    """Find random-looking values in the declaration of a secret's name, in rows that SQL inserts, and in front of a name."""
+    for word in ("default", "value"):
+        for at in starts(lower, word):
+            found = compiled(_GIVEN).match(text, at)
+            if found is None:
+                continue
+            start, end = found.span("quoted" if found["quoted"] else "plain")
+            value = text[start:end]
+            if is_random(value) and not compiled(UUID).fullmatch(value) and _is_of_secret(text, at, end=end):
+                yield Secret("assignment", start, end)
+    for at in starts(lower, "insert") if "values" in lower else ():
+        yield from _find_inserted(text, at)
+    for said in _SAID:
+        for at in starts(text, said):
+            yield from _find_before(text, at)
+
+
+def _find_before(text: str, at: int) -> Iterator[Secret]:
+    """Find a scattered value that the words behind it call a secret."""
+    named = compiled(_NAMED).match(text, at)
+    if named is None:
+        return
+    words = named["name"].split()
+    found = compiled(r"(?P<v>[!#-&(-~]{10,100})[`\"'”」]?[ \t]?$").search(text, max(0, at - 104), at)
+    if found and is_scattered(found["v"]) and any(names_secret(" ".join(words[:end])) for end in (1, 2, 3)):
+        yield Secret("assignment", *found.span("v"))
+
+
+def _find_inserted(text: str, at: int) -> Iterator[Secret]:
+    """Find random-looking values in the columns of secrets, in rows that SQL inserts."""
+    found = compiled(_INSERT).match(text, at)
+    if found is None:
+        return
+    columns = [number for number, name in enumerate(found["columns"].split(",")) if names_secret(name.strip(' \t\n"`'))]
+    row = compiled(_ROW).match(text, found.end()) if columns else None
+    while row:
+        cells = list(compiled(_CELL).finditer(text, *row.span("row")))
+        for cell in (cells[number] for number in columns if number < len(cells)):
+            value = cell[0].strip().strip("'")
+            if is_random(value):
+                start = text.index(value, cell.start())
+                yield Secret("assignment", start, start + len(value))
+        row = compiled(_ROW).match(text, row.end())
+
+
+def _is_of_secret(text: str, at: int, *, end: int) -> bool:
+    """Tell whether the pair, the block in braces or the block of YAML around a value has the name of a secret."""
+    behind = compiled(_NAME_BEHIND).match(text, end)
+    if behind:
+        return names_secret(behind["name"])
+    head = text[max(0, at - _REACH) : at]
+    opening = head.rfind("{")
+    if opening > head.rfind("}"):
+        named = compiled(_BRACE).search(head, max(0, opening - 80), opening)
+        return named is not None and names_secret(named["name"])
+    return _is_below_secret(head)
+
+
+def _is_below_secret(head: str) -> bool:
+    """Tell whether the line of YAML under which a value is indented is the name of a secret."""
+    lines = head.split("\n")
+    indent = _indent(lines.pop())
+    for line in reversed(lines[-8:]):
+        if line.strip() and _indent(line) < indent:
+            named = compiled(_YAML_NAME).match(line)
+            return named is not None and names_secret(named["name"])
+    return False
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t-"))

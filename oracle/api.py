@@ -144,7 +144,7 @@ class Oracle(Context):
         return write.write_all(self, drafts, secrets=secrets)
 
     def retire(
-        self, slug: str, reason: str, *, seat: str = "memory", secrets: str = "refuse", dry_run: bool = False
+        self, slug: str, reason: str, *, seat: str = "", secrets: str = "refuse", dry_run: bool = False
     ) -> Written:
         """Retire a record without touching its bytes: a small orphan record carries the relation and the reason."""
         from oracle.app.records import write

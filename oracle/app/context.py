@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from oracle.store.root.layout import Root, choose_root, name_root
@@ -39,8 +40,11 @@ class SystemClock:
 class Context:
     """A Root with its index. Not for use by two threads at a time."""
 
-    def __init__(self, root: Root, *, clock: Clock, warn: Callable[[str], None], waker: Waker | None = None) -> None:
+    def __init__(
+        self, root: Root, *, clock: Clock, warn: Callable[[str], None], waker: Waker | None = None, seat: str = ""
+    ) -> None:
         self.root = root
+        self.seat = seat
         self.clock = clock
         self.warn = warn
         self.waker = waker
@@ -60,9 +64,14 @@ class Context:
 
         `warn` gets one line for each thing that a person should know and that the result does not say; by default these
         lines are dropped. `waker` wakes seats; by default they are woken in the tmux server that the environment names.
+        The process writes as the seat that `ORACLE_SEAT` names, unless a caller names one.
         """
         return cls(
-            Root(choose_root(root, environ=environ)), clock=clock or SystemClock(), warn=warn or _drop, waker=waker
+            Root(choose_root(root, environ=environ)),
+            clock=clock or SystemClock(),
+            warn=warn or _drop,
+            waker=waker,
+            seat=(os.environ if environ is None else environ).get("ORACLE_SEAT", ""),
         )
 
     @property

@@ -59,7 +59,7 @@ def main(argv: list[str]) -> int:
         context.clock = moment = _Moment(_choose_moment(args.iso, context.clock.now_ns()))
         try:
             draft = _drop_draft(args, moment) if is_drop else _record_draft(args)
-            written = _write(context, draft, args)
+            written = _write(context, draft, args, is_drop=is_drop)
         except SecretFound as error:
             return report(error)
         except InvalidRecord as error:
@@ -194,7 +194,7 @@ def _split(text: str) -> list[str]:
 # -- writing and saying so ---------------------------------------------------------------------------------------------
 
 
-def _write(context: Context, draft: Draft, args: argparse.Namespace) -> Written:
+def _write(context: Context, draft: Draft, args: argparse.Namespace, *, is_drop: bool) -> Written:
     """Write the draft. A missing Root is created first, unless the draft is invalid."""
     from oracle.app.records.write import write
 
@@ -204,8 +204,10 @@ def _write(context: Context, draft: Draft, args: argparse.Namespace) -> Written:
         if args.dry_run:
             raise
         draft.check()
+        if is_drop:
+            draft.require_body()
         make_root(context)
-    return write(context, draft, secrets=args.secrets, dry_run=args.dry_run)
+    return write(context, draft, secrets=args.secrets, dry_run=args.dry_run, needs_body=is_drop)
 
 
 def _look_at_author(args: argparse.Namespace, author: str, *, is_drop: bool) -> list[str]:

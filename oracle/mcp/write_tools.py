@@ -62,7 +62,7 @@ def write_record(
         extends=tuple(extends),
         derived_from=tuple(derived_from),
     )
-    return _written(write(context, draft, secrets=secrets, dry_run=dry_run))
+    return _written(write(context, draft, secrets=secrets, dry_run=dry_run, needs_body=True))
 
 
 def retire_record(context: Context, binding: Binding, *, record: str, reason: str, dry_run: bool = False) -> Answer:

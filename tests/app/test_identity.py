@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -111,3 +114,65 @@ def test_a_claim_is_a_link_of_its_own_in_files_too(root: Path) -> None:
 )
 def test_who_may_end_a_record_of_the_same_project(source: str, target: str, *, ends: bool) -> None:
     assert may_end("projects/p/x", source, "projects/p/y", target) is ends
+
+
+DOORS = {
+    "write": ["oracle", "write", "decision", "--project", "arena", "--title", "T", "--body", "B"],
+    "retire": ["oracle", "retire", DECISION, "--reason", "R"],
+    "memory_write": [
+        "compat",
+        "memory_write",
+        "--kind",
+        "decision",
+        "--project",
+        "arena",
+        "--title",
+        "T",
+        "--author",
+        "memory",
+    ],
+    "memory_write, dropped": [
+        "compat",
+        "memory_write",
+        "--kind",
+        "decision",
+        "--project",
+        "arena",
+        "--content-file",
+        "{root}/text",
+    ],
+    "router add": [
+        "compat",
+        "memory_router",
+        "add",
+        '{"memory_type": "preference", "title": "T", "summary": "S", "project": "arena"}',
+    ],
+    "router reflect": [
+        "compat",
+        "memory_router",
+        "reflect",
+        '{"goal": "G", "outcome": "done", "lessons": ["L"], "project": "arena"}',
+    ],
+    "decision log": ["compat", "decision_log", "append", "arena", "T-1", "Title", "Detail"],
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_no_door_lets_another_seat_write_as_memory(door: str, root: Path) -> None:
+    put(root, DECISION, "The queue is NATS.")
+    (root / "text").write_text("# Title\n\nText.\n")
+    program, *words = [word.replace("{root}", str(root)) for word in DOORS[door]]
+    before = set((root / "projects").rglob("*.md"))
+
+    def run(seat: str) -> tuple[int, str]:
+        command = [str(Path(sys.executable).with_name("oracle")), *([program] if program == "compat" else []), *words]
+        environ = {**os.environ, "ORACLE_ROOT": str(root), "MAR_DB_PATH": str(root), "ORACLE_SEAT": seat}
+        done = subprocess.run(command, capture_output=True, text=True, env=environ, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    code, said = run("builder")
+    assert (code, "The seat builder may not write projects/arena/" in said) == (5, True), said
+    assert set((root / "projects").rglob("*.md")) == before
+    code, said = run("memory")
+    assert code == 0, said
+    assert len(set((root / "projects").rglob("*.md")) - before) >= 1

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.records import new_project
 from oracle.app.records.graph import unresolved
 from oracle.app.records.naming import titled
 from oracle.domain.records.drafts import Draft
@@ -280,3 +281,29 @@ def test_a_link_that_is_just_a_title_leads_nowhere_and_its_record_is_named(root:
         assert refs == ["Retry policy: five", "retry policy"]
         assert titled(oracle, refs) == {"Retry policy: five": "projects/shop/planner/2026-rp"}
         assert "projects/shop/planner/2026-rp" in [target for _, target, *_ in oracle.links("projects/shop/planner/b")]
+
+
+@pytest.mark.parametrize(
+    ("typed", "known", "asks"),
+    [
+        ("arna", "arena", True),
+        ("areena", "arena", True),
+        ("arema", "arena", True),
+        ("aerna", "arena", True),
+        ("网管", "网关", True),
+        ("arena-2", "arena-1", False),
+        ("arena2", "arena", False),
+        ("arenas-x", "arena", False),
+        ("shop", "arena", False),
+        ("aenra", "arena", False),
+    ],
+)
+def test_project_of_one_letter_off_must_be_confirmed(root: Path, typed: str, known: str, asks: bool) -> None:
+    (root / "projects" / known / "decision").mkdir(parents=True)
+    with Oracle.open(str(root)) as oracle:
+        new_project.refuse_mistyped(oracle, known)
+        if asks:
+            with pytest.raises(UsageError, match=f"does not exist; did you mean {known}"):
+                new_project.refuse_mistyped(oracle, typed)
+        else:
+            new_project.refuse_mistyped(oracle, typed)

@@ -147,7 +147,7 @@ def test_a_lock_that_is_held_is_waited_for_only_so_long(oracle, root, monkeypatc
     oracle("index", "reconcile")
     monkeypatch.setattr(lock, "DEFAULT_TIMEOUT", 0.01)
     with lock.WriteLock(Root(str(root)), 1.0):
-        code, out, err = oracle("write", "plan", "--project", "arena", "--title", "T")
+        code, out, err = oracle("write", "plan", "--project", "arena", "--title", "T", "--body", "B")
     assert (code, out) == (75, "")
     assert "Traceback" not in err
 
@@ -266,8 +266,8 @@ def test_the_root_is_named_before_or_after_the_command(oracle, root, tmp_path):
 
 def test_the_seat_may_come_from_the_environment(oracle, monkeypatch):
     monkeypatch.setenv("ORACLE_SEAT", "builder")
-    assert oracle("write", "plan", "--project", "arena", "--title", "T")[0] == 5
-    assert oracle("write", "plan", "--project", "arena", "--title", "T", "--seat", "memory")[0] == 0
+    assert oracle("write", "plan", "--project", "arena", "--title", "T", "--body", "B")[0] == 5
+    assert oracle("write", "plan", "--project", "arena", "--title", "T", "--body", "B", "--seat", "memory")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,26 @@ def test_an_option_with_nothing_in_it_is_no_wish_for_everything(oracle, words):
 def test_free_text_may_be_empty_and_so_may_a_variable_of_the_environment(oracle, monkeypatch):
     oracle("init")
     monkeypatch.setenv("ORACLE_SEAT", "")
-    assert oracle("write", "decision", "--project", "a", "--title", "One", "--body", "")[0] == 0
+    assert oracle("write", "decision", "--project", "a", "--title", "One", "--body", "B", "--detail", "")[0] == 0
+
+
+@pytest.mark.parametrize("body", [(), ("--body", ""), ("--body", " \n\t")])
+def test_a_record_needs_a_text(oracle, root, body):
+    assert oracle("write", "decision", "--project", "arena", "--title", "One", *body) == (
+        1,
+        "",
+        "The record has no text.\nhint: Give it a body of at least one sentence.\n",
+    )
+    assert [*root.rglob("projects/**/*.md")] == []
+
+
+def test_a_new_project_beside_a_similar_one_is_confirmed(oracle, root):
+    words = ("write", "decision", "--title", "One", "--body", "B", "--project")
+    assert oracle(*words, "arena")[0] == 0
+    code, _, err = oracle(*words, "arema")
+    assert (code, err.splitlines()[0]) == (2, "The project arema does not exist; did you mean arena?")
+    assert not (root / "projects/arema").exists()
+    assert oracle(*words, "arema", "--new-project")[0] == 0
 
 
 def test_words_that_are_no_utf_8_are_refused(oracle):

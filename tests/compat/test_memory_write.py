@@ -49,7 +49,6 @@ def test_a_records_own_file_name_makes_no_edge(team: Team, content: Path):
     [
         ("\n\n## 方案甲\nmore", (), "方案甲"),
         ("#\n# Second", (), "Second"),
-        ("", (), "decision"),
         ("# First", ("--title", "Given"), "Given"),
         ("\ufeffWith a mark", (), "With a mark"),
     ],

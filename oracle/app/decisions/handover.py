@@ -14,7 +14,7 @@ from oracle.app.delivery.team import OPERATOR, Team, open_team
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import PAYLOAD, Kind, Receipt, ReceiptName, new_receipt
-from oracle.domain.names.seats import FRONT
+from oracle.domain.names.seats import FRONT, MEMORY
 from oracle.domain.records import decisions as rules
 from oracle.domain.records.decisions import ABORT, WAIT, Payload
 from oracle.domain.values import contents_of, value
@@ -274,6 +274,14 @@ def _record(
     }
     task = issue if issue.startswith("#") else ""
     draft = Draft(
-        DECISION, team.project, title, body=body, task_id=task, status="resolved", author=decider, extra=extra
+        DECISION,
+        team.project,
+        title,
+        body=body,
+        author=decider,
+        seat=MEMORY,
+        task_id=task,
+        status="resolved",
+        extra=extra,
     )
     return write_once(context, draft)

@@ -11,7 +11,7 @@ from oracle.domain import timestamps
 from oracle.domain.names.seats import MEMORY
 from oracle.domain.records.drafts import Draft
 from oracle.domain.records.records import Record
-from oracle.domain.values import value
+from oracle.domain.values import replace, value
 from oracle.errors import NotFound, OracleError, UsageError
 from oracle.wording import say
 
@@ -58,7 +58,7 @@ def log_dispatch(context: Context, team: Team, order: Order) -> None:
     title = f"Dispatch {order.task_id} to {order.target}: {' '.join(what.split())}"[:200]
     entry = Entry(team.project, order.task_id, title, order.objective, order.source, "dispatch")
     try:
-        write_once(context, _draft(entry))
+        write_once(context, replace(_draft(entry), seat=MEMORY))
     except OracleError as error:
         context.warn(
             say("the decision to dispatch {task} could not be written down: {fault}", task=order.task_id, fault=error)

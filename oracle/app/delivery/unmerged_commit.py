@@ -10,6 +10,7 @@ from oracle.app.delivery import wakeups
 from oracle.app.delivery.team import Team
 from oracle.app.records.once import write_once
 from oracle.domain.delivery.receipts import Receipt
+from oracle.domain.names.seats import MEMORY
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.store.delivery import handoffs
 
@@ -37,9 +38,8 @@ def note(context: Context, team: Team, receipt: Receipt) -> str:
     )
     title = f"{PASS_NEEDS_INTEGRATION} {name.task_id} {commit[:12]}"
     evidence = (Evidence("high", where),)
-    return write_once(
-        context, Draft("finding", team.project, title, body=body, task_id=name.task_id, evidence=evidence)
-    )
+    draft = Draft("finding", team.project, title, body=body, seat=MEMORY, task_id=name.task_id, evidence=evidence)
+    return write_once(context, draft)
 
 
 def enqueue(context: Context, team: Team, receipt: Receipt, seat: str) -> Entry:

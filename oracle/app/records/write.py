@@ -16,6 +16,7 @@ from oracle.app.records import naming
 from oracle.app.records.targets import resolve
 from oracle.app.records.views import Written
 from oracle.domain import timestamps
+from oracle.domain.names.seats import MEMORY
 from oracle.domain.names.slugs import SHARED, is_entity, project_of, slug_of
 from oracle.domain.records.drafts import Draft, retirement_of
 from oracle.domain.records.records import RELATIONS, RETIRING
@@ -54,18 +55,24 @@ class _Ready:
     warnings: tuple[str, ...]
 
 
-def write(context: Context, draft: Draft, *, secrets: str = "refuse", dry_run: bool = False) -> Written:
+def write(
+    context: Context, draft: Draft, *, secrets: str = "refuse", dry_run: bool = False, needs_body: bool = False
+) -> Written:
     """Write one of Memory's records: on return it is on disk, linked, indexed and published.
+
+    With `needs_body`, a record without a text is refused.
 
     Raises InvalidRecord, SecretFound, OwnershipError, InvalidName, LockTimeout, DiskFailure.
     """
-    return write_all(context, [draft], secrets=secrets, dry_run=dry_run)[0]
+    return write_all(context, [draft], secrets=secrets, dry_run=dry_run, needs_body=needs_body)[0]
 
 
-def write_all(context: Context, drafts: Sequence[Draft], *, secrets: str, dry_run: bool = False) -> list[Written]:
+def write_all(
+    context: Context, drafts: Sequence[Draft], *, secrets: str, dry_run: bool = False, needs_body: bool = False
+) -> list[Written]:
     """Write drafts under one lock and return their outcomes in order. All are checked before the first is written."""
     context.root.require()
-    ready = [_make_ready(context, draft, secrets) for draft in drafts]
+    ready = [_make_ready(context, draft, secrets, needs_body=needs_body) for draft in drafts]
     new = {one.project: _remark_on_project(context, one.project) for one in drafts}
     ready = [replace(one, warnings=(*new.pop(one.checked.draft.project, ()), *one.warnings)) for one in ready]
     if dry_run:
@@ -83,7 +90,7 @@ def write_all(context: Context, drafts: Sequence[Draft], *, secrets: str, dry_ru
 
 
 def retire(
-    context: Context, slug: str, reason: str, *, seat: str = "memory", secrets: str = "refuse", dry_run: bool = False
+    context: Context, slug: str, reason: str, *, seat: str = "", secrets: str = "refuse", dry_run: bool = False
 ) -> Written:
     """Write the small decision that retires a record, unless it is retired or superseded already.
 
@@ -127,12 +134,14 @@ def _retired_before(context: Context, found: Summary) -> Written:
 # Before the write -----------------------------------------------------------------------------------------------------
 
 
-def _make_ready(context: Context, draft: Draft, policy: str) -> _Ready:
+def _make_ready(context: Context, draft: Draft, policy: str, *, needs_body: bool) -> _Ready:
     """Guard and check a draft, and resolve the records that it names."""
     fields, redacted = guard.clean(context, contents_of(draft), policy, what=say("The record"))
     if redacted:
         draft = replace(draft, **fields)
-    checked = records.check(context.root, draft, context.now())
+    if not draft.seat:
+        draft = replace(draft, seat=context.seat or MEMORY)
+    checked = records.check(context.root, draft, context.now(), needs_body=needs_body)
     relations, warnings = _resolve_relations(context, draft)
     if relations:
         checked = replace(checked, draft=replace(draft, **relations))

@@ -16,6 +16,7 @@ from oracle.app.records.once import write_once
 from oracle.app.teamwork.workflow import create_task
 from oracle.domain.delivery.receipts import Kind, Receipt
 from oracle.domain.delivery.workflows import Step
+from oracle.domain.names.seats import MEMORY
 from oracle.domain.names.slugs import check_name
 from oracle.domain.records.drafts import Draft
 from oracle.domain.values import value
@@ -174,6 +175,7 @@ def _record(context: Context, team: Team, task_id: str, lane: str, *, body: str)
         team.project,
         _TITLE.format(task_id=task_id, lane=lane),
         body=body,
+        seat=MEMORY,
         task_id=task_id,
         status="open" if lane == HEAVY else "resolved",
         extends=(finding,) if finding else (),

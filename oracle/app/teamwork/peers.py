@@ -12,6 +12,7 @@ from oracle.app.records.listing import list_records
 from oracle.app.records.once import creation_lock
 from oracle.app.records.write import write
 from oracle.app.teamwork.workflow import tree_of
+from oracle.domain.names.seats import MEMORY
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.values import value
 from oracle.errors import NotFound, UsageError
@@ -134,6 +135,7 @@ def _draft(project: str, one: PeerDelivery, summary: str, older: tuple[str, ...]
         project,
         _title(one),
         body="\n\n".join(filter(None, lines)) + "\n",
+        seat=MEMORY,
         task_id=_task(one.task_id),
         evidence=evidence,
         supersedes=older,

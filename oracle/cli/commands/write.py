@@ -45,11 +45,13 @@ def write(
     status: Annotated[str, option("--status STATUS", "Its status.", completion.statuses)] = "open",
     author: Annotated[str, option("--author AUTHOR", "Who says so (default: the seat).", completion.authors)] = "",
     seat: WriterSeat = "memory",
+    new_project: Annotated[bool, option("--new-project", "The project is new, though a similar one exists.")] = False,
     secrets: Secrets = "refuse",
     dry_run: DryRun = False,
 ) -> None:
     """Write a record and print its path."""
     from oracle.app.records import write
+    from oracle.app.records.new_project import refuse_mistyped
     from oracle.domain.records.drafts import Draft
     from oracle.domain.records.evidence_args import parse_evidence
 
@@ -74,7 +76,9 @@ def write(
         derived_from=tuple(derived_from or ()),
     )
     with call.context() as context:
-        written = write.write(context, draft, secrets=secrets, dry_run=dry_run)
+        if not new_project:
+            refuse_mistyped(context, project)
+        written = write.write(context, draft, secrets=secrets, dry_run=dry_run, needs_body=True)
     print_written(call, written)
 
 

@@ -79,14 +79,14 @@ class Evidence:
 
 @value
 class Draft:
-    """A record that Memory is asked to write."""
+    """A record that Memory is asked to write. Without a seat, the seat of the process writes it: `ORACLE_SEAT` or memory."""
 
     kind: str
     project: str
     title: str
     body: str = ""
     author: str = MEMORY
-    seat: str = MEMORY
+    seat: str = ""
     status: str = "open"
     detail: str = ""
     task_id: str = ""
@@ -127,6 +127,11 @@ class Draft:
             check_task(task)
         self._check_evidence()
 
+    def require_body(self) -> None:
+        """Raise InvalidRecord for a record without a text."""
+        if not self.body.strip():
+            raise InvalidRecord(say("The record has no text."), hint=say("Give it a body of at least one sentence."))
+
     def _check_evidence(self) -> None:
         if self.kind == "finding" and not self.evidence:
             raise InvalidRecord(
@@ -150,7 +155,7 @@ class Draft:
             "schema_version": SCHEMA_VERSION,
             "id": identifier,
             "project": self.project,
-            "seat": self.seat,
+            "seat": self.seat or MEMORY,
             "kind": self.kind,
             "title": " ".join(self.title.split()),
             "author": self.author,

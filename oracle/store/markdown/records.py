@@ -10,7 +10,7 @@ from datetime import datetime
 from oracle.domain import timestamps
 from oracle.domain.markdown import documents
 from oracle.domain.markdown.documents import Document, Problem, Value
-from oracle.domain.names.seats import require_writer
+from oracle.domain.names.seats import MEMORY, require_writer
 from oracle.domain.records.drafts import Draft, name_of
 from oracle.domain.values import value
 from oracle.errors import InvalidRecord, OwnershipError, RecordExists
@@ -132,14 +132,16 @@ def _strings(stated: object) -> list[str]:
 # Writing --------------------------------------------------------------------------------------------------------------
 
 
-def check(root: Root, draft: Draft, moment: datetime) -> CheckedDraft:
+def check(root: Root, draft: Draft, moment: datetime, *, needs_body: bool = False) -> CheckedDraft:
     """Check a draft against the rules of its kind, and its seat against the path that the record would have now.
 
     Raises InvalidRecord, InvalidName, OwnershipError.
     """
     draft.check()
     folder = root.records_of(draft.project, draft.kind)
-    require_writer(draft.seat, f"{folder}/{_name(draft, moment)}.md")
+    require_writer(draft.seat or MEMORY, f"{folder}/{_name(draft, moment)}.md")
+    if needs_body:
+        draft.require_body()
     return CheckedDraft(draft, folder)
 
 

@@ -142,7 +142,7 @@ class WorkLoop:
         for sentence in found.problems:
             self._attempts.warn(sentence)
         for entry in resume.unattended(found, context.now_seconds()):
-            if attend.is_due(entry, context.now_seconds()) and not self._stopping:
+            if entry.is_due(context.now_seconds()) and not self._stopping:
                 self._try(
                     f"intent {' '.join(entry.subject[:3])}",
                     partial(self._finish_intent, context, entry),
@@ -167,7 +167,7 @@ class WorkLoop:
                 entry is None or entry.due_at < _NEVER
             ):  # a question that was given up is no longer attended to: wake its seat as for any other message
                 subjects.add(asked.subject)
-            if self._stopping or (entry is not None and not attend.is_due(entry, now)):
+            if self._stopping or (entry is not None and not entry.is_due(now)):
                 dues.append(entry.due_at if entry is not None else now)
                 continue
             if self._due.get(asked.subject, 0.0) <= now:
@@ -231,7 +231,7 @@ class WorkLoop:
                 if is_new:
                     dues.append(time.time())
                 continue
-            if self._stopping or not attend.is_due(entry, context.now_seconds()):
+            if self._stopping or not entry.is_due(context.now_seconds()):
                 dues.append(entry.due_at)
                 continue
             if seat in busy or (has_tried and self._has_work):

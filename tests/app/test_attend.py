@@ -159,10 +159,10 @@ def test_a_question_that_fails_is_put_off_and_set_aside_after_five_tries(team: S
     (asked,) = attend.open_questions(team.oracle, "demo")
     tries = [attend.put_off(team.open(n * 3600), asked, "no idea").tries for n in range(5)]
     assert tries == [1, 2, 3, 4, 5]
-    assert not attend.is_due(attend.failed(team.oracle)[asked.subject], 1e12)
+    assert not attend.failed(team.oracle)[asked.subject].is_due(1e12)
     assert [check.ok for check in team.oracle.doctor() if check.name == "set aside"] == [False]
     team.oracle.resume()
-    assert attend.is_due(attend.failed(team.open(1))[asked.subject], team.open(1).now_seconds())
+    assert attend.failed(team.open(1))[asked.subject].is_due(team.open(1).now_seconds())
     attend.forgive(team.oracle, asked)
     assert not attend.failed(team.oracle)
 

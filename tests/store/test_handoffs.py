@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.domain.delivery.handoffs import Piece, Step
-from oracle.domain.delivery.receipts import Kind, ReceiptName, new_receipt, receipt_name
+from oracle.domain.delivery.receipts import Kind, ReceiptName, digest_of_round, new_receipt, receipt_name
 from oracle.errors import Conflict, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
 from oracle.store.delivery import handoffs, leases
 from oracle.store.delivery.handoff_list import Around, list_handoffs, tell_story
@@ -358,23 +358,27 @@ def test_an_answer_to_an_earlier_round_is_not_taken_for_the_new_one(folder: Path
     assert consumed.text("title") == "Who decided?"
 
 
-@pytest.mark.parametrize(
-    ("assigned", "delivered", "is_answer"),
-    [
-        ("10:00:00.700000", "10:00:00", True),
-        ("10:00:00.700000", "10:00:01", True),
-        ("10:00:00.700000", "10:00:00.800000", True),
-        ("10:00:00.700000", "10:00:00.600000", False),
-        ("10:00:01.000001", "10:00:00", False),
-        ("10:00:00", "10:00:00", True),
-    ],
-)
-def test_an_answer_within_the_second_of_its_dispatch_is_one(
-    folder: Path, assigned: str, delivered: str, is_answer: bool
+@pytest.mark.parametrize("suffix", ["", ".consumed"])
+@pytest.mark.parametrize("keeps_digest", [True, False])
+@pytest.mark.parametrize("delivered", ["2026-05-01T10:00:00Z", "2026-05-01T09:59:57Z", "2026-04-30T10:00:00+08:00", ""])
+def test_an_answer_goes_with_its_dispatch_whatever_the_clocks_said(
+    folder: Path, delivered: str, suffix: str, *, keeps_digest: bool
 ) -> None:
-    write(folder, NAME.file_name, {**DISPATCH.fields, "assigned_at": f"2026-05-01T{assigned}+00:00"})
-    write(folder, BACK.file_name, {**ANSWER.fields, "delivered_at": f"2026-05-01T{delivered}Z"})
-    assert len(list_handoffs(str(folder), now=NOW).handoffs) == (1 if is_answer else 2)
+    digest = {"dispatch_digest": digest_of_round(DISPATCH)} if keeps_digest else {}
+    write(folder, NAME.file_name + suffix, dict(DISPATCH.fields))
+    write(folder, BACK.file_name, {**ANSWER.fields, **digest, "delivered_at": delivered})
+    assert only(folder)[0] is (Step.CONSUMED if suffix else Step.DELIVERED)
+
+
+@pytest.mark.parametrize("delivered", ["2026-05-01T10:00:00Z", "2026-05-02T10:00:00Z"])
+@pytest.mark.parametrize("sign", ["digest", "queue"])
+def test_a_second_dispatch_is_open_whatever_the_clocks_said(folder: Path, sign: str, delivered: str) -> None:
+    digest = {"dispatch_digest": digest_of_round(DISPATCH)} if sign == "digest" else {}
+    write(folder, BACK.file_name, {**ANSWER.fields, **digest, "delivered_at": delivered})
+    write(folder, NAME.file_name, {**DISPATCH.fields, "assigned_at": "2026-05-01T11:30:00+00:00"})
+    around = Around(is_queued=lambda task, seat: sign == "queue" and (task, seat) == ("T1", "memory"))
+    steps = {item.state.step for item in list_handoffs(str(folder), now=NOW, around=around).handoffs}
+    assert steps == {Step.OPEN, Step.CONSUMED}
 
 
 def test_an_answer_goes_with_the_dispatch_whose_seat_wanted_it(folder: Path) -> None:

@@ -213,6 +213,8 @@ def completion(name: ReceiptName, fields: Mapping[str, object], *, asked: Receip
             whole[key] = asked.fields.get(key)
     if asked is None:
         whole["unsolicited"] = True
+    elif asked.kind is Kind.DISPATCH:
+        whole["dispatch_digest"] = receipts.digest_of_round(asked)
     return new_receipt(Kind.COMPLETION, name, {key: item for key, item in whole.items() if item not in (None, "")})
 
 

@@ -102,7 +102,7 @@ def _carry_out(context: Context, team: Team, order: Order) -> Dispatched:
     name = team.receipt(order.task_id, order.source, order.target)
     moment = context.stamp()
     todo = team.tree.todo_file(name.target)
-    outcome = handoffs.publish(team.folder, _receipt(team, order, name, moment))
+    outcome = handoffs.publish(team.folder, _receipt(context, team, order, moment))
     _queue(team, order, moment, undo=name if outcome is Outcome.CREATED else None)
     cells = {"Title": order.headline, "Owner": name.target, "Status": PENDING, "Notes": order.notes}
     task_tree.upsert_row(team.tree, name.task_id, cells)
@@ -146,7 +146,8 @@ def _task(team: Team, order: Order, moment: str) -> Task:
     return Task(order.task_id, PENDING, fields, order.objective, order.skill_refs)
 
 
-def _receipt(team: Team, order: Order, name: ReceiptName, moment: str) -> receipts.Receipt:
+def _receipt(context: Context, team: Team, order: Order, moment: str) -> receipts.Receipt:
+    name = team.receipt(order.task_id, order.source, order.target)
     fields: dict[str, object] = {
         "assigned_at": moment,
         "correlation_id": receipts.correlation_id(team.project, name.task_id),
@@ -160,6 +161,8 @@ def _receipt(team: Team, order: Order, name: ReceiptName, moment: str) -> receip
     }
     if team.profile.role(name.target) == "builder":
         fields |= {"expected_branch": f"feat/{name.task_id}", "expected_worktree_path": f"/tmp/{name.task_id}-wt"}  # noqa: S108 - a name that teams expect
+    if is_memory(team, name.target) and (prior := responses.digest_on_disk(context.root, name.task_id)):
+        fields["prior_response"] = prior  # it answers an earlier question
     return new_receipt(Kind.DISPATCH, name, {**fields, **order.receipt})
 
 

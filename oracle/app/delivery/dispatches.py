@@ -70,8 +70,8 @@ def command_to_settle(team: Team, asked: Receipt) -> str:
 
 
 def asker_of(team: Team, task_id: str, source: str) -> str:
-    """Return who wants the answer, from the dispatch that was made last. Raises CompletionRefused when nothing was dispatched."""
-    found = [item for item, _ in dispatches_to(team.folder, task_id, source) if item.kind is Kind.DISPATCH]
+    """Return who wants the answer: an open dispatch goes first. Raises CompletionRefused when nothing was dispatched."""
+    found = [pair for pair in dispatches_to(team.folder, task_id, source) if pair[0].kind is Kind.DISPATCH]
     if not found:
         if source != OPERATOR:
             team.profile.require_seat(source)
@@ -83,4 +83,4 @@ def asker_of(team: Team, task_id: str, source: str) -> str:
             ),
             hint=say("Name it with --target."),
         )
-    return max(found, key=lambda item: item.text("assigned_at")).reply_to
+    return max(found, key=lambda pair: (pair[1], pair[0].text("assigned_at")))[0].reply_to

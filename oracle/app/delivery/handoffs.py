@@ -14,7 +14,7 @@ from oracle.domain.delivery import receipts
 from oracle.domain.delivery.handoffs import Handoff, Party, Step, is_stale
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
-from oracle.errors import NotFound, OracleError, UsageError
+from oracle.errors import DiskFailure, NotFound, OracleError, UsageError
 from oracle.store.delivery import handoff_list, responses
 from oracle.store.delivery.handoff_list import Around, Chapter, Listing
 from oracle.store.root import profile
@@ -190,9 +190,23 @@ def of_team(context: Context, team: Team, around: Outside | None = None) -> List
         outside.conflicts,
         {(task, seat) for name, task, seat in outside.pending if name == team.project},
         team.profile.seats_of("memory"),
-        partial(responses.is_older, context.root),
+        partial(responses.digest_on_disk, context.root),
+        partial(_is_queued, team, {}),
     )
     return handoff_list.list_handoffs(team.folder, now=context.now(), around=mine)
+
+
+def _is_queued(team: Team, queued: dict[str, set[str]], task_id: str, seat: str) -> bool:
+    """Return whether a task waits in the queue of a seat. `queued` keeps what was read."""
+    from oracle.store.delivery import task_tree
+
+    if seat not in queued:
+        try:
+            tasks = task_tree.read_queue(team.tree, seat)
+        except DiskFailure:
+            tasks = ()
+        queued[seat] = {task.task_id for task in tasks if task.state in ("pending", "queued")}
+    return task_id in queued[seat]
 
 
 def _outside(context: Context) -> Outside:

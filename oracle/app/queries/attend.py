@@ -19,7 +19,7 @@ from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import Kind, Receipt, ReceiptName
 from oracle.domain.values import replace, value
 from oracle.store.delivery import handoffs, inbox, leases, packets, responses
-from oracle.store.delivery.inbox import LONGEST_DELAY, Entry
+from oracle.store.delivery.inbox import Entry
 from oracle.store.delivery.inbox import Kind as Waits
 from oracle.store.delivery.leases import Held, Lease
 
@@ -152,11 +152,6 @@ def failed(context: Context) -> Mapping[tuple[str, ...], Entry]:
     return {entry.subject: entry for entry in (*found.waiting, *given_up)}
 
 
-def is_due(entry: Entry, now: float) -> bool:
-    """Tell whether the time of an entry has come; one that is further off than anything waits was put there by another clock."""
-    return entry.due_at <= now or LONGEST_DELAY * 2 < entry.due_at - now < float("inf")
-
-
 # One question ---------------------------------------------------------------------------------------------------------
 
 
@@ -214,7 +209,7 @@ def _hand_over(context: Context, asked: Asked, lease: Lease, terms: Terms, reply
     path = packets.question_path(context.root, asked.team.project, name.task_id)
     since = _keep_packet(context, asked, reply, path)
     text = f"{name.task_id} from {name.source} waits for {seat}. Read {path}. It says how to answer."
-    told = _notified_at(asked, text)
+    told = _notified_at(context, asked, text)
     now = context.now_seconds()
     patience = terms.seat_bound + MOST_LEASES * terms.seat_lease
     if 0 < told <= now - terms.seat_lease and now - since >= patience and not terms.hold:
@@ -222,7 +217,7 @@ def _hand_over(context: Context, asked: Asked, lease: Lease, terms: Terms, reply
     reason, due = "", now
     if told + terms.seat_lease <= now:
         reason, due = _wake(context, asked, text, is_first=not told)
-        told = _notified_at(asked, text)
+        told = _notified_at(context, asked, text)
     if told + terms.seat_lease > now:
         return _pass_on(context, asked, lease, told + terms.seat_lease)
     bound = patience if told or reason.startswith(wakeups.THERE) else terms.seat_bound
@@ -247,18 +242,18 @@ def _keep_packet(context: Context, asked: Asked, reply: Reply, path: str) -> flo
     return now if since is None else since
 
 
-def _notified_at(asked: Asked, text: str) -> float:
-    """Return when the seat was last woken for its packet, 0 when it never was."""
+def _notified_at(context: Context, asked: Asked, text: str) -> float:
+    """Return when the seat was last woken for its packet, 0 when it never was or the clock was set back since."""
     receipt = handoffs.read(asked.team.folder, asked.name)
     told = wakeups.notified_at(receipt, text) if receipt is not None else None
-    return told.timestamp() if told is not None else 0.0
+    return told.timestamp() if told is not None and told.timestamp() <= context.now_seconds() + _SLACK else 0.0
 
 
 def _wake(context: Context, asked: Asked, text: str, *, is_first: bool) -> tuple[str, float]:
     """Wake the seat if its time has come; return why it was not woken ("" when it was) and when to try again."""
     entry = wakeups.enqueue_packet(context, asked.team, asked.name, text=text)
     now = context.now_seconds()
-    if not is_due(entry, now):
+    if not entry.is_due(now):
         return entry.last_error, entry.due_at
     send = wakeups.send_again if is_first or entry.tries else wakeups.send  # a pane shows the text of an earlier round
     outcome = send(context, entry)

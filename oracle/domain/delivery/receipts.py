@@ -26,6 +26,8 @@ CLAIM, CONSUMED, SUPERSEDED = ".claim", ".consumed", ".superseded-"
 PAYLOAD = "decision_payload"
 """The field of a dispatch receipt that holds what people are asked."""
 
+_DIGEST_DIGITS = 12
+
 MAX_FILE_NAME = 240
 """Bytes of a receipt's file name, so that every suffix fits into the 255 of common file systems."""
 
@@ -150,6 +152,7 @@ _LATER_KEYS = frozenset(
         *("assigned_at", "delivered_at", "notified_at", "notify_message", "notify_skipped", "schema_version"),
         *("consumed_at", "consumed_ack", "todo_path", "source_todo_path", "delivery_path", "used_fallback_delivery"),
         *("head_contains_commit", "lineage_status", "branch_tip", "feishu_group_broadcast", "feishu_delegation_report"),
+        *("dispatch_digest", "prior_response"),
     )
 )
 """Keys that say when and where, or that change while the handoff goes on: two receipts that differ in these agree."""
@@ -241,6 +244,14 @@ def fingerprint(content: Mapping[str, object], *, leaving_out: Collection[str] =
     kept = {key: value for key, value in content.items() if key not in leaving_out and value is not None}
     text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def digest_of_round(dispatch: Receipt) -> str:
+    """Return the digest that a completion keeps of the dispatch that it answers. Another round of the task has another.
+
+    The moment of the dispatch counts as a text: moments are never compared.
+    """
+    return fingerprint(dispatch.fields, leaving_out=_LATER_KEYS - {"assigned_at"})[:_DIGEST_DIGITS]
 
 
 def say_the_same(one: Receipt, other: Receipt) -> bool:

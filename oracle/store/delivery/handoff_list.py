@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 
-from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.handoffs import Handoff, Piece
 from oracle.domain.delivery.receipts import CLAIM, CONSUMED, Kind, Receipt, ReceiptName
@@ -26,14 +25,15 @@ class Around:
     """Facts from outside the handoff folder: task ids with a response, task ids with a conflict, pending wake-ups.
 
     A pending wake-up is (task id, seat). Responses and conflicts belong to handoffs that a memory seat answers.
-    `is_older` says whether the response of a task existed before a moment.
+    `digest_of` returns the digest of a task's response, `is_queued` whether a task waits in the queue of a seat.
     """
 
     responses: Collection[str] = ()
     conflicts: Collection[str] = ()
     pending: Collection[tuple[str, str]] = ()
     memory_seats: Collection[str] = ("memory",)
-    is_older: Callable[[str, datetime], bool] | None = None
+    digest_of: Callable[[str], str] = lambda _: ""
+    is_queued: Callable[[str, str], bool] = lambda _, __: False
 
 
 @value
@@ -84,7 +84,7 @@ def list_handoffs(folder: str, *, now: datetime, around: Around | None = None) -
     answered = frozenset(completions)
     listed = []
     for item in dispatches:
-        completion = _take_completion(item, completions)
+        completion = _take_completion(item, completions, around)
         is_others = completion is None and _is_of_others(item, answered, around)
         mine = replace(around, responses=()) if is_others else around
         listed.append(_join(item, completion, folder=folder, now=now, around=mine))
@@ -172,13 +172,15 @@ def _settle_kind(item: _Files, found: dict[ReceiptName, _Files]) -> None:
         item.receipt = item.consumed
 
 
-def _take_completion(dispatch: _Files, completions: dict[tuple[str, str], list[_Files]]) -> _Files | None:
+def _take_completion(
+    dispatch: _Files, completions: dict[tuple[str, str], list[_Files]], around: Around
+) -> _Files | None:
     """Remove and return the completion that answers a dispatch: to the seat that wants the answer, or that asked."""
     left = completions.get((dispatch.name.task_id, dispatch.name.target), [])
     wanted = dispatch.receipt.reply_to if dispatch.receipt else dispatch.name.source
     for seat in (wanted, dispatch.name.source):
         for item in left:
-            if item.name.target == seat and not _is_older(item, dispatch):
+            if item.name.target == seat and not _is_earlier_round(item, dispatch, around):
                 left.remove(item)
                 return item
     return None
@@ -187,28 +189,31 @@ def _take_completion(dispatch: _Files, completions: dict[tuple[str, str], list[_
 def _is_of_others(dispatch: _Files, answered: Collection[tuple[str, str]], around: Around) -> bool:
     """Return whether the response to a dispatch without completion belongs to another reader or another question.
 
-    That is so if the answerer has completed the task for another seat, or if the response is older than the dispatch.
+    That is so if the answerer has completed the task for another seat, or if the dispatch notes that it found this response.
     """
     task_id = dispatch.name.task_id
     if dispatch.receipt is None or task_id not in around.responses:
         return False
     if (task_id, dispatch.name.target) in answered:
         return True
-    assigned = timestamps.parse(dispatch.receipt.text("assigned_at"))
-    return assigned is not None and around.is_older is not None and around.is_older(task_id, assigned)
+    prior = dispatch.receipt.text("prior_response")
+    return bool(prior) and prior == around.digest_of(task_id)
 
 
-def _is_older(completion: _Files, dispatch: _Files) -> bool:
-    """Return whether a completion is older than the dispatch, so that it answers an earlier round."""
-    if completion.receipt is None or dispatch.receipt is None:
+def _is_earlier_round(completion: _Files, dispatch: _Files, around: Around) -> bool:
+    """Return whether a completion answers an earlier dispatch with the name of this one.
+
+    A consumed dispatch is answered. For an open one, the completion keeps the digest of the dispatch that it answers. Other
+    tools keep none: then an earlier dispatch beside it, or a task that still waits in the queue, shows another round.
+    """
+    if completion.receipt is None or dispatch.receipt is None or "" not in dispatch.times:
         return False
-    delivered = timestamps.parse(completion.receipt.text("delivered_at"))
-    assigned = timestamps.parse(dispatch.receipt.text("assigned_at"))
-    if delivered is None or assigned is None:
-        return False
-    return delivered < (
-        assigned if delivered.microsecond else assigned.replace(microsecond=0)
-    )  # mostly in whole seconds
+    digest = completion.receipt.text("dispatch_digest")
+    if digest:
+        return digest != receipts.digest_of_round(dispatch.receipt)
+    if CONSUMED in dispatch.times and not _is_same_round(dispatch):
+        return True
+    return around.is_queued(dispatch.name.task_id, dispatch.name.target)
 
 
 def _join(dispatch: _Files | None, completion: _Files | None, *, folder: str, now: datetime, around: Around) -> Handoff:

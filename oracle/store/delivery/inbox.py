@@ -76,6 +76,10 @@ class Entry:
         subject = json.dumps([self.kind, *self.subject]).encode("ascii")
         return f"{self.kind}-{hashlib.sha256(subject).hexdigest()[:24]}.json"
 
+    def is_due(self, now: float) -> bool:
+        """Return whether the entry is due. The clock was set back since, if it is due later than anything waits."""
+        return self.due_at <= now or LONGEST_DELAY * 2 < self.due_at - now < float("inf")
+
     def text(self, key: str) -> str:
         """Return a field as text, "" when it is absent."""
         return str(self.fields.get(key, ""))
@@ -92,7 +96,7 @@ class Inbox:
 
     def due(self, now: float) -> tuple[Entry, ...]:
         """Return the waiting entries that are due, earliest first."""
-        return tuple(entry for entry in self.waiting if entry.due_at <= now)
+        return tuple(entry for entry in self.waiting if entry.is_due(now))
 
 
 def add(root: Root, entry: Entry) -> bool:

@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Mapping
 
-from oracle.domain import timestamps
 from oracle.domain.delivery.receipts import fingerprint
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import NOTHING, value
@@ -21,18 +20,12 @@ from oracle.store.disk import steps
 from oracle.store.root.layout import Root
 from oracle.wording import say
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
 SCHEMA_VERSION = 1
 LATER_KEYS = frozenset(("delivered_at", "all_verified", "claim_results", "schema_version", "query_id", "project"))
 """Keys about the delivery, or that repeat the file's name. Responses that differ only in these are the same answer."""
 
 _ASIDE = re.compile(r"(?P<task>.+)\.(?P<kind>conflict|superseded)-(?P<digest>[0-9a-f]{12})\.json")
 _HASH_DIGITS = 12
-_FILE_TIME = 2.0
-"""Seconds by which a file may seem older than it is: some file systems count in steps of two seconds."""
 
 
 @value
@@ -161,18 +154,10 @@ def project_of(root: Root, task_id: str) -> str | None:
     return None if raw is None else _project(_parse(raw))
 
 
-def is_older(root: Root, task_id: str, moment: datetime) -> bool:
-    """Return whether a task's response existed before a moment, by its own time or that of its file, in whole seconds.
-
-    Without a response, or without a time, it did not.
-    """
-    path = path_of(root, task_id)
-    said = (_read_bytes(path) or {}).get("delivered_at")
-    delivered = timestamps.parse(said) if isinstance(said, str) else None
-    if delivered is not None:
-        return delivered < moment.replace(microsecond=0)
-    changed = _changed_at(path)
-    return 0 < changed < moment.timestamp() - _FILE_TIME
+def digest_on_disk(root: Root, task_id: str) -> str:
+    """Return the digest of a task's response, "" if there is none."""
+    raw = steps.read(path_of(root, task_id))
+    return "" if raw is None else _digest_of_bytes(raw)
 
 
 def belongs_to(task_id: str, project: str) -> Conflict:

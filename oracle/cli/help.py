@@ -10,7 +10,7 @@ import typer
 
 from oracle.cli.i18n.parser import NOTES, find_sentence
 from oracle.cli.i18n.translate import translate, translate_help
-from oracle.cli.output import cells, wrap
+from oracle.cli.layout import cells, wrap
 from oracle.wording import Sentence, templates
 
 if TYPE_CHECKING:

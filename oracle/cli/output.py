@@ -12,14 +12,13 @@ import os
 import re
 import shutil
 import sys
-import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, zip_longest
 
 from oracle.cli.i18n.translate import translate
+from oracle.cli.layout import NARROWEST, broken, cells, hanging, padded, shorten, wrap
 from oracle.errors import DiskFailure
 from oracle.wording import Sentence, say
 
@@ -35,20 +34,7 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{6}Z")
 _LOCAL = {"utf-8", "utf8"}
 _INDENT = "    "
 _GAP = "  "
-"""What stands between the columns of a table."""
-
-_NARROWEST = 20
-"""Columns below which a line is left for the terminal to break, and the last cell of a row moves below the others."""
-
-_LONGEST_NAME = 32
-"""Columns that a terminal gives to the name of a record, if so many are enough to tell it from the others."""
-
-_STAMP = re.compile(r"\d{4}-\d\d-\d\d(?:T[\d-]+Z)?-")
-_ATOMS = re.compile(
-    r"\s+|[（「『《“【]*[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef…—][）」』》”】、，。；：！？…]*"
-    r"|[^\s\u3000-\u9fff\uf900-\ufaff\uff00-\uffef…—（「『《“【]+[）」』》”】、，。；：！？…]*|."
-)
-"""What a line is not broken in: a word, or a Chinese character with the marks around it."""
+"""Blanks between the columns of a table."""
 
 
 class OutputLost(DiskFailure):
@@ -107,30 +93,34 @@ def print_table(table: Table) -> None:
         write_out("".join("\t".join(map(visible, row)) + "\n" for row in table.rows))
 
 
+def columns() -> int:
+    """Return how many columns the terminal has."""
+    return shutil.get_terminal_size().columns
+
+
 def _draw(table: Table) -> str:
     rows = [[_TIME.sub(r"\1 \2Z", visible(cell)) for cell in row] for row in _with_short_names(table)]
     heads = [visible(heading) for heading in table.headings]
     shown = [at for at in range(len(heads)) if any(row[at] for row in rows)]
     width = {at: max(cells(row[at]) for row in (heads, *rows)) for at in shown}
     last = [at for at in table.stacked if at in width]
-    columns = shutil.get_terminal_size().columns
-    if not last and sum(width.values()) + len(_GAP) * (len(shown) - 1) > columns:
+    if not last and sum(width.values()) + len(_GAP) * (len(shown) - 1) > columns():
         last = [max(shown, key=lambda at: width[at])]
     beside = [(at, width[at]) for at in shown if at not in last]
-    room = columns - sum(wide + len(_GAP) for _, wide in beside)
+    room = columns() - sum(wide + len(_GAP) for _, wide in beside)
 
     def lines(row: Sequence[str], below: Sequence[str]) -> list[str]:
-        if room < _NARROWEST:
-            first = wrap(_GAP.join(row[at] for at, _ in beside if row[at]), columns)
-            return [*first, *(f"{_GAP}{part}" for text in below for part in wrap(text, columns - len(_GAP)))]
-        first = ["".join(padded(row[at], wide) + _GAP for at, wide in beside)]
+        if last and room < NARROWEST:
+            first = hanging(_GAP.join(row[at] for at, _ in beside if row[at]), columns(), may_break=True)
+            return [*first, *(f"{_GAP}{part}" for text in below for part in wrap(text, columns() - len(_GAP)))]
+        left = ["".join(padded(row[at], wide) + _GAP for at, wide in beside)]
         parts = [part for text in below for part in wrap(text, room)]
         return [
-            f"{padded(left, columns - room)}{right}".rstrip() for left, right in zip_longest(first, parts, fillvalue="")
+            f"{padded(one, columns() - room)}{part}".rstrip() for one, part in zip_longest(left, parts, fillvalue="")
         ]
 
     head = lines(heads, [" / ".join(heads[at] for at in last)] if last else [])
-    drawn = [*head, "─" * min(columns, max(map(cells, head)) if room < _NARROWEST else columns)]
+    drawn = [*head, "─" * columns()]
     for number, row in enumerate(rows):
         text = lines(row, [row[at] for at in last if row[at]])
         drawn += [f"\x1b[2m{line}\x1b[0m" for line in text] if number in table.faint and wants_colour() else text
@@ -154,89 +144,32 @@ def _through(cell: str, change: Callable[[str], str]) -> str:
     return cell.map_text(change) if isinstance(cell, Sentence) else change(cell)
 
 
-def shorten(names: Iterable[str]) -> dict[str, str]:
-    """Return each slug or target with the shortest form that no other of them has and that a command takes for it.
-
-    A record goes by the first words of its name, its name without the stamp, its name or its slug, an entity by its value.
-    """
-    forms = {name: _forms(name) for name in names}
-    taken = Counter(form for those in forms.values() for form in dict.fromkeys(those))
-    return {name: next((form for form in those if taken[form] == 1), name) for name, those in forms.items()}
-
-
-def _forms(name: str) -> list[str]:
-    if name.startswith("entity:"):
-        return [name.split(":", 2)[-1]]
-    last = name.rpartition("/")[2]
-    bare = _STAMP.sub("", last) or last
-    cut = bare
-    while cells(cut) > _LONGEST_NAME and "-" in cut:
-        cut = cut.rpartition("-")[0]
-    return [cut, bare, last, name]
-
-
-def wrap(text: str, width: int) -> list[str]:
-    """Return the lines of a paragraph, none wider than so many cells. Chinese may break between characters."""
-    lines, line = [], ""
-    for atom in _ATOMS.findall(text):
-        if line.strip() and cells(line) + cells(atom.rstrip()) > width:
-            lines.append(line.rstrip())
-            line = ""
-        line += atom if line else atom.lstrip()
-        while cells(line.rstrip()) > width > 1:
-            part = _fitting(line, width)
-            lines.append(part)
-            line = line[len(part) :]
-    return [*lines, line.rstrip()] if line.strip() else lines
-
-
-def _fitting(text: str, width: int) -> str:
-    """Return the longest beginning of a text that takes at most so many cells."""
-    part = text[:width]
-    while cells(part) > width:
-        part = part[:-1]
-    return part
-
-
-def cells(text: str) -> int:
-    """Return how many columns of a terminal a text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
-
-
-def padded(text: str, width: int) -> str:
-    """Return a text with blanks behind it, so many columns wide at least."""
-    return text + " " * (width - cells(text))
-
-
 def emphasise(text: str) -> str:
     """Return a safe line in bold on a terminal that has colours, as it is elsewhere."""
     return f"\x1b[1m{text}\x1b[0m" if is_terminal(sys.stdout) and wants_colour() else text
 
 
 def headed(place: str, notes: Iterable[str]) -> str:
-    """Return a place in bold and what is said of it; on a terminal too narrow for that, what is said stands on the next line."""
-    said = "  ".join(visible(note) for note in notes if note)
-    is_narrow = is_terminal(sys.stdout) and cells(f"{visible(place)}  {said}") > shutil.get_terminal_size().columns
-    return emphasise(visible(place)) + ("\n  " if is_narrow else "  ") * bool(said) + said
+    """Return a place in bold with notes behind it, on a narrow terminal below it. The place stays whole, to be copied."""
+    shown, text = visible(place), "  ".join(visible(note) for note in notes if note)
+    if is_terminal(sys.stdout) and text and cells(f"{shown}  {text}") > columns():
+        return "\n".join([emphasise(shown), *(f"  {line}" for line in wrap(text, columns() - 2))])
+    return emphasise(shown) + (f"  {text}" if text else "")
 
 
 def indented(text: str) -> str:
     """Return the lines of a record four blanks in; on a terminal one that is too long for it is broken between words."""
     lines = visible_lines(text).split("\n")
     if is_terminal(sys.stdout):
-        lines = [part for line in lines for part in _broken(line, shutil.get_terminal_size().columns - len(_INDENT))]
+        lines = [part for line in lines for part in broken(line, columns() - len(_INDENT))]
     return "\n".join(f"{_INDENT}{line}" for line in lines)
 
 
-def _broken(line: str, width: int) -> list[str]:
-    """Return a line in parts of at most so many columns, each indented as the line is; whole where hardly any are left."""
-    inset = line[: len(line) - len(line.lstrip(" "))]
-    room = width - len(inset)
-    if cells(line) <= width or room < _NARROWEST:
-        return [line]
-    return [f"{inset}{part}" for part in wrap(line, room)]
+def sentences(lines: Iterable[str], stream: object = None) -> str:
+    """Return sentences, one line each; on a terminal a longer one goes on below, indented, its words and commands whole."""
+    if not is_terminal(stream or sys.stdout):
+        return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{part}\n" for text in lines for line in text.split("\n") for part in hanging(line, columns()))
 
 
 def wants_colour() -> bool:
@@ -262,13 +195,13 @@ def prepare_streams() -> None:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print each text on a line of its own, in the operator's language."""
-    write_out("".join(f"{visible(line)}\n" for line in lines))
+    """Print each text on a line of its own, in the operator's language; on a terminal a longer one is broken between words."""
+    write_out(sentences(map(visible, lines)))
 
 
 def print_line(line: str) -> None:
-    """Print one text on a line of its own, in the operator's language."""
-    print_lines([line])
+    """Print one text, such as a path, on a line of its own and whole, in the operator's language."""
+    write_out(f"{visible(line)}\n")
 
 
 def write_out(text: str) -> None:
@@ -314,7 +247,7 @@ def tell(lines: Iterable[str]) -> None:
     if sys.stderr is None:
         return
     with contextlib.suppress(OSError):
-        sys.stderr.write("".join(f"{visible_lines(line)}\n" for line in lines))
+        sys.stderr.write(sentences(map(visible_lines, lines), sys.stderr))
         sys.stderr.flush()
 
 

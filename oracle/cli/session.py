@@ -8,7 +8,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from oracle.cli.i18n.translate import translate
-from oracle.cli.output import OutputLost, ReaderGone, Table, as_json, print_lines, print_table, tell, visible, write_out
+from oracle.cli.output import (
+    OutputLost,
+    ReaderGone,
+    Table,
+    as_json,
+    print_line,
+    print_lines,
+    print_table,
+    tell,
+    visible,
+    write_out,
+)
 from oracle.cli.waiting import Waiting
 from oracle.errors import NotFound, OracleError
 from oracle.wording import say
@@ -57,8 +68,10 @@ class Call:
             self.print_json(document)
         elif isinstance(text, Table):
             print_table(text)
+        elif isinstance(text, str):
+            print_line(text)
         else:
-            print_lines([text] if isinstance(text, str) else text)
+            print_lines(text)
 
     def warn(self, line: str) -> None:
         """Print a warning on standard error."""

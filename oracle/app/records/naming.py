@@ -124,7 +124,8 @@ def _with_part(connection: Connection, name: str) -> list[str]:
     key = reference_key(last)
     if len(key) < (_SHORTEST_PART if key.isascii() else 2) or names.entities_alike(connection, name):
         return []
-    return names.slugs_with(connection, key, folder, limit=_MANY_TITLES)
+    stamped = names.slugs_with(connection, key, f"{folder}/{last}", limit=_MANY_TITLES) if stamp_of(last) else []
+    return stamped or names.slugs_with(connection, key, folder, limit=_MANY_TITLES)
 
 
 def find_target(context: Context, connection: Connection, name: str) -> str:

@@ -82,7 +82,7 @@ def _unresolved(call: Call, context: Context, project: str, fresh: bool) -> Foun
     cells = [(slug, str(line), kind, ref, to, titled.get(ref, "")) for slug, _, kind, ref, line, to in rows]
     headings = say_each("source", "line", "type", "as written", "target", "titled so")
     note = "" if rows else say("every link to a record leads somewhere")
-    return found, Table(headings, cells, stacked=(0, 4, 3, 5), names=(0, 4, 5)), note
+    return found, Table(headings, cells, stacked=(0, 4, 3, 5), names=(0, 5)), note
 
 
 def _stale(call: Call, context: Context, project: str, fresh: bool) -> Found:
@@ -127,7 +127,7 @@ def _review(call: Call, context: Context, project: str, fresh: bool) -> Found:
     ]
     note = "" if found else say("nothing waits for a decision of people")
     headings = say_each("what", "record", "other", "alike", "it")
-    return [item.as_json() for item in found], Table(headings, rows, stacked=(1, 2, 4), names=(1, 2)), note
+    return [item.as_json() for item in found], Table(headings, rows, stacked=(1, 2, 4), names=(1, 2, 4)), note
 
 
 CHECKS: dict[str, Callable[[Call, Context, str, bool], Found]] = dict(

@@ -5,13 +5,13 @@ A name is a label there, never a piece of the language.
 
 from __future__ import annotations
 
-import shutil
 import sys
 from typing import TYPE_CHECKING, Annotated
 
+from oracle.cli.layout import NARROWEST, shorten, wrap
 from oracle.cli.listing import chain_json, replaced_by
 from oracle.cli.options import Fresh, Full, Target, Types, option, single
-from oracle.cli.output import is_terminal, shorten, visible, wrap, write_out
+from oracle.cli.output import columns, is_terminal, visible, write_out
 from oracle.cli.session import Call
 from oracle.errors import UsageError
 from oracle.wording import joined, say
@@ -87,9 +87,11 @@ def as_json(walk: Walk, chains: Chains, marks: Marks) -> dict[str, object]:
 
 
 def as_tree(walk: Walk, marks: Marks, *, is_full: bool = False) -> str:
-    """Return the walk as a tree for a terminal: each edge below the node nearer to the start; `←` leads to that node."""
-    short = {} if is_full else shorten(walk.nodes)
-    columns = shutil.get_terminal_size().columns
+    """Return the walk as a tree for a terminal: each edge below the node nearer to the start; `←` leads to that node.
+
+    Where no more indentation fits, the number of the step says how deep an edge is.
+    """
+    short = {} if is_full else shorten(name for name in walk.nodes if marks.get(name) != "missing")
     branches = _branches(walk)
 
     def label(name: str) -> str:
@@ -97,17 +99,19 @@ def as_tree(walk: Walk, marks: Marks, *, is_full: bool = False) -> str:
         return visible(short.get(name, name)) + mark
 
     def below(node: str, indent: str) -> Iterator[str]:
+        is_deep = columns() - len(indent) < NARROWEST + 6
         for at, (edge, name, is_new) in enumerate(branches.get(node, [])):
             is_last = at == len(branches[node]) - 1
             arrow = "→" if edge.source == node else "←"
-            deeper = indent + ("   " if is_last else "│  ")
-            first, *rest = wrap(f"{visible(edge.type)} {arrow} {label(name)}", max(columns - len(deeper), 20))
+            step = f"{edge.depth}: {visible(edge.type)}" if is_deep else visible(edge.type)
+            first, *rest = wrap(f"{step} {arrow} {label(name)}", columns() - len(indent) - 3)
             yield f"{indent}{'└─' if is_last else '├─'} {first}"
+            deeper = indent + ("   " if is_last else "│  ")
             yield from (f"{deeper}{line}" for line in rest)
             if is_new:
-                yield from below(name, deeper)
+                yield from below(name, indent if is_deep else deeper)
 
-    return "\n".join([label(walk.root), *below(walk.root, "")]) + "\n"
+    return "\n".join([*wrap(label(walk.root), columns()), *below(walk.root, "")]) + "\n"
 
 
 def _branches(walk: Walk) -> dict[str, list[tuple[Step, str, bool]]]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import typer
 
+from oracle.cli.layout import padded, wrap
 from oracle.cli.options import Fresh, Project, group, option
-from oracle.cli.output import Table, padded, print_table, visible, write_out
+from oracle.cli.output import Table, columns, is_terminal, print_table, visible, write_out
 from oracle.cli.session import Call
 from oracle.errors import UsageError
 from oracle.wording import joined, say, say_each, say_many
+
+_LABEL = 12
+"""Columns of the name of a count."""
 
 app = group("Look after the index: status, reconcile, embed.", example="oracle index status")
 
@@ -52,8 +57,12 @@ def _print_counts(counts: dict[str, Any]) -> None:
     behind = say("behind the files: {reason}", reason=freshness["stale"]) if freshness["stale"] else looked
     lines.append((say("freshness"), behind))
     lines += [(say("overdue"), Overdue(**one).sentence) for one in counts["overdue_decisions"]]
+    separator = "\n" + " " * _LABEL
     for name, text in lines:
-        write_out(f"{padded(visible(name), 11)} {visible(text)}\n")
+        parts = [visible(text)]
+        if is_terminal(sys.stdout):
+            parts = wrap(parts[0], columns() - _LABEL)
+        write_out(f"{padded(visible(name), _LABEL)}{separator.join(parts)}\n")
 
 
 @app.add("reconcile", example="oracle index reconcile --check")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Mapping
 from typing import Annotated
 
 from oracle.cli import completion
-from oracle.cli.options import Project, option, single
-from oracle.cli.output import is_terminal, visible, write_out
+from oracle.cli.layout import hanging, shorten
+from oracle.cli.options import Full, Project, option, single
+from oracle.cli.output import columns, is_terminal, visible, write_out
 from oracle.cli.session import Call
 from oracle.wording import say
 
@@ -27,6 +29,7 @@ def log(
     project: Project = "",
     task: Annotated[str, option("--task ID", "Only events of this task.", completion.handoffs)] = "",
     limit: Annotated[int, option("--limit N", "The last N events; 0 is all.", min=0)] = 20,
+    full: Full = False,
 ) -> None:
     """Print what happened, the newest last."""
     from oracle.app import journal
@@ -42,7 +45,8 @@ def log(
     if call.as_json:
         call.print_json({"events": found})
     else:
-        write_out("".join(map(_event, found)))
+        short = {} if full or not is_terminal(sys.stdout) else shorten(_slugs_in(found))
+        write_out("".join(_event(event, short) for event in found))
 
 
 def _follow(call: Call, project: str, task: str, limit: int) -> None:
@@ -57,14 +61,31 @@ def _follow(call: Call, project: str, task: str, limit: int) -> None:
 
 
 def _line(event: dict[str, object], call: Call) -> str:
-    return f"{visible(json.dumps(event, ensure_ascii=False))}\n" if call.as_json else _event(event)
+    return f"{visible(json.dumps(event, ensure_ascii=False))}\n" if call.as_json else _event(event, {})
 
 
-def _event(event: dict[str, object]) -> str:
-    """Return an event on a line of its own: what is known of it on a terminal, through a pipe five cells."""
+def _slugs_in(events: list[dict[str, object]]) -> list[str]:
+    """Return the slugs of records that events name, which a terminal shows shortened."""
+    found = (
+        item for event in events for value in event.values() for item in (value if isinstance(value, list) else [value])
+    )
+    return list(dict.fromkeys(item for item in found if isinstance(item, str) and item.startswith("projects/")))
+
+
+def _event(event: dict[str, object], short: Mapping[str, str]) -> str:
+    """Return an event: through a pipe five cells of a line, on a terminal a line, broken between words."""
     cells = [visible(str(event.get(key, ""))) for key in ("ts", "event", "project", "task_id")]
-    cells.append(visible(details_of(event)))
-    return f"{'  '.join(filter(None, cells)) if is_terminal(sys.stdout) else chr(9).join(cells)}\n"
+    if not is_terminal(sys.stdout):
+        return "\t".join([*cells, visible(details_of(event))]) + "\n"
+    shown = {key: _shortened(value, short) for key, value in event.items()}
+    line = "  ".join(filter(None, [cells[0][:19].replace("T", " ") + "Z", *cells[1:], visible(details_of(shown))]))
+    return "".join(f"{part}\n" for part in hanging(line, columns(), may_break=True))
+
+
+def _shortened(value: object, short: Mapping[str, str]) -> object:
+    if isinstance(value, list):
+        return [_shortened(one, short) for one in value]
+    return short.get(value, value) if isinstance(value, str) else value
 
 
 def details_of(event: dict[str, object]) -> str:

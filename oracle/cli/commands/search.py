@@ -194,16 +194,9 @@ def _hit_text(hit: Hit, explain: bool, path: str) -> str:
     lines = [headed(place, [about, mark(record, hit.chain)])]
     if explain:
         given = ", ".join(f"{name} {points:+.2f}" for name, points in hit.parts)
-        lines.append(
-            visible(
-                say(
-                    "    score {score:.2f} = {given}; {why}",
-                    score=hit.score,
-                    given=given or say("nothing"),
-                    why=hit.why,
-                )
-            )
-        )
+        signals = given or say("nothing")
+        score = say("score {score:.2f} = {given}; {why}", score=hit.score, given=signals, why=hit.why)
+        lines.append(indented(score))
     if hit.snippet.strip():
         lines.append(indented(mark_cuts(hit.snippet, path, (hit.first_line, hit.last_line))))
     return "\n".join(lines) + "\n"

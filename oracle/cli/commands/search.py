@@ -12,7 +12,7 @@ import typer
 
 from oracle.cli.listing import known_words, mark, seat_of
 from oracle.cli.options import Filters, Fresh, argument, option, single
-from oracle.cli.output import headed, indented, mark_cuts, visible, write_out
+from oracle.cli.output import headed, indented, mark_cuts, write_out
 from oracle.cli.session import Call
 from oracle.errors import NotInMemory, OracleError, UsageError
 from oracle.wording import say

@@ -49,14 +49,20 @@ def _run(call: Call, words: list[str]) -> int:
 
     from oracle.cli.application import ask_for_help
     from oracle.cli.application import command as build
+    from oracle.cli.i18n.translate import is_english
     from oracle.cli.output import ReaderGone, held_back
 
     try:
         if not all(map(str.isascii, words)):
-            _require_text(words)
+            from oracle.process import require_text
+
+            require_text(words)
         words = ask_for_help(_agree_on_language(words))
         command = build()
-        _translate(command)
+        if not is_english():
+            from oracle.cli.help import translate_command
+
+            translate_command(command)
         with held_back(words), _as_typed():
             code = command.main(words, prog_name="oracle", standalone_mode=False, obj=call)
         return code if isinstance(code, int) else 0
@@ -67,13 +73,15 @@ def _run(call: Call, words: list[str]) -> int:
     except typer.Abort:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 -- the one place where a traceback ends, so that no person ever reads one
-        return call.fail(_as_usage(error) or _lost_folder(error) or _log(call, error))
+        from oracle.process import lost_folder
+
+        return call.fail(_as_usage(error) or lost_folder(error) or _log(call, error))
 
 
 def _agree_on_language(words: list[str]) -> list[str]:
     """Choose the language of this call and return the words that do not speak of it."""
     from oracle.cli.i18n.translate import ENGLISH, set_language
-    from oracle.cli.language import choose_language, take_language
+    from oracle.cli.session import choose_language, take_language
 
     set_language(ENGLISH)
     words, asked = take_language(words)
@@ -81,40 +89,19 @@ def _agree_on_language(words: list[str]) -> list[str]:
     return words
 
 
-def _translate(command: object) -> None:
-    from oracle.cli.i18n.translate import is_english
-
-    if not is_english():
-        from oracle.cli.help import translate_command
-
-        translate_command(command)
-
-
 def _as_typed() -> AbstractContextManager[None]:
     if "_ORACLE_COMPLETE" not in os.environ:
         return nullcontext()
-    from oracle.cli.wordbreaks import whole_words
+    from oracle.cli.completion import whole_words
 
     return whole_words(os.environ)
-
-
-def _require_text(words: Sequence[str]) -> None:
-    from oracle.process import require_text
-
-    require_text(words)
-
-
-def _lost_folder(error: Exception) -> UsageError | None:
-    from oracle.process import lost_folder
-
-    return lost_folder(error)
 
 
 def _as_usage(error: Exception) -> UsageError | None:
     """Return what the parser found wrong with the words; it knows the command, whose help is the way out."""
     import typer
 
-    from oracle.cli.i18n import parser
+    from oracle.cli.help import ERRORS, find_sentence
 
     _, _, parser_error, *_ = typer.BadParameter.__mro__  # the public name below which click's own errors stand
     if not isinstance(error, parser_error):
@@ -122,7 +109,7 @@ def _as_usage(error: Exception) -> UsageError | None:
     context = getattr(error, "ctx", None)
     command = context.command_path.strip() if context is not None else "oracle"
     text = _in_plain_words(" ".join(error.format_message().split()))  # type: ignore[attr-defined]
-    return UsageError(parser.find_sentence(text, parser.ERRORS), hint=say("See `{command} --help`.", command=command))
+    return UsageError(find_sentence(text, ERRORS), hint=say("See `{command} --help`.", command=command))
 
 
 def _in_plain_words(sentence: str) -> str:

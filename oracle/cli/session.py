@@ -1,32 +1,95 @@
-"""One call of `oracle`: which Root, JSON or not, and how answers, warnings and errors are printed."""
+"""One call of `oracle`: its Root and language, JSON or not, how answers, warnings and errors are printed, how a wait is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from glob import glob
+from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
-from oracle.cli.i18n.translate import translate
+from oracle.app.settings import LANGUAGES, SETTINGS, no_language
+from oracle.cli.i18n.translate import CHINESE, ENGLISH, translate
 from oracle.cli.output import (
     OutputLost,
     ReaderGone,
     Table,
     as_json,
+    is_terminal,
     print_line,
     print_lines,
     print_table,
     tell,
     visible,
+    wants_colour,
     write_out,
 )
-from oracle.cli.waiting import Waiting
-from oracle.errors import NotFound, OracleError
-from oracle.wording import say
+from oracle.errors import NotFound, OracleError, UsageError
+from oracle.wording import Sentence, say
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.status import Status
+
     from oracle.app.context import Context
     from oracle.app.delivery.wakeups import WakeUp
+
+
+PATIENCE = 2.0
+"""Seconds of silence before the spinner appears."""
+
+
+class Waiting:
+    """A spinner on standard error while the block runs; `report` says what is being done. Nothing at all off a terminal."""
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._timer = Timer(patience, self._begin)
+        self._timer.daemon = True
+        self._lock = Lock()
+        self._status: Status | None = None
+        self._is_over = False
+        self._text = say("Reading the Root …")
+
+    def __enter__(self) -> Waiting:
+        if is_terminal(sys.stderr):
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._is_over = True
+            if self._status is not None:
+                self._status.stop()
+
+    def report(self, count: int, what: str) -> None:
+        """Take a count from the work and the name of what is counted."""
+        self._text = say("{count:,} {what} …", count=count, what=what)
+        if self._status is not None:
+            self._status.update(translate(self._text))
+
+    def _begin(self) -> None:
+        from rich.console import Console
+
+        with self._lock:
+            if self._is_over:
+                return
+            console = Console(
+                file=sys.stderr,
+                color_system="auto" if wants_colour() else None,
+                highlight=False,
+                markup=False,
+                emoji=False,
+            )
+            self._status = console.status(translate(self._text))
+            self._status.start()
 
 
 @dataclass(slots=True)
@@ -117,3 +180,106 @@ def note_wake_up(call: Call, wake_up: WakeUp) -> None:
         call.note(say("woke {seat} in {detail}", seat=wake_up.seat, detail=wake_up.detail))
     elif wake_up.result == "attended":
         call.note(say("{seat} is not woken: {detail}", seat=wake_up.seat, detail=wake_up.detail))
+
+
+# The language: `--lang`, else ORACLE_LANG, else `language` in config.toml, else English
+
+AUTO = LANGUAGES[0]
+OPTION = "--lang"
+VARIABLE = "ORACLE_LANG"
+_LOCALE_VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
+
+
+def take_language(words: Sequence[str]) -> tuple[list[str], str | None]:
+    """Return the arguments without `--lang X` before `--`, and the last X, None without any."""
+    kept: list[str] = []
+    asked = None
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            return [*kept, word, *rest], asked
+        if word == OPTION:
+            asked = next(rest, "")
+        elif word.startswith(f"{OPTION}="):
+            asked = word.partition("=")[2]
+        else:
+            kept.append(word)
+    return kept, asked
+
+
+def choose_language(asked: str | None, words: Sequence[str], environ: Mapping[str, str]) -> str:
+    """Return `zh` or `en`. Raises UsageError for an unknown language in the option or the variable.
+
+    An unknown language in the file is only a warning: no command fails for its language.
+    """
+    if asked is not None:
+        return _stated(asked, say("Unknown language {language!r}.", language=asked))
+    if stated := environ.get(VARIABLE):
+        return _stated(stated, say("{variable} is {language!r}.", variable=VARIABLE, language=stated))
+    configured = _configured(words) or ENGLISH
+    if configured not in LANGUAGES:
+        _complain(configured)
+        return ENGLISH
+    return _spoken(configured)
+
+
+def _stated(language: str, fault: Sentence) -> str:
+    if language not in LANGUAGES:
+        raise UsageError(fault, hint=say("Choose one of {choices}.", choices=LANGUAGES))
+    return _spoken(language)
+
+
+def _spoken(language: str) -> str:
+    return (_of_operator() or _of_locale(os.environ)) if language == AUTO else language
+
+
+def _complain(asked: str) -> None:
+    """Warn about an unknown language in the file, except while a shell completes a line."""
+    if "_ORACLE_COMPLETE" not in os.environ:
+        fault = say("{settings}: {fault}", settings=SETTINGS, fault=no_language(asked))
+        tell([visible(say("warning: {line}", line=fault))])
+
+
+def _configured(words: Sequence[str]) -> str:
+    """Return the language that the Root sets. An unusable Root is reported elsewhere."""
+    from oracle.app.settings import Root, choose_root, load_language
+
+    try:
+        return load_language(Root(choose_root(_memory_dir(words))))
+    except (OracleError, OSError):
+        return ENGLISH
+
+
+def _memory_dir(words: Sequence[str]) -> str | None:
+    named = None
+    for at, word in enumerate(words):
+        if word == "--memory-dir":
+            named = words[at + 1] if at + 1 < len(words) else None
+        elif word.startswith("--memory-dir="):
+            named = word.partition("=")[2]
+    return named
+
+
+def _of_operator() -> str:
+    """Return the language of what the operator typed last in this folder, according to Claude Code's transcripts, else ""."""
+    from oracle.domain.language import decide
+    from oracle.hook.payload import read_operator
+
+    folder = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")  # noqa: PTH111
+    project = re.sub(r"[^A-Za-z0-9]", "-", os.getcwd())  # noqa: PTH109
+    transcripts = glob(f"{folder}/projects/{project}/*.jsonl")  # noqa: PTH207
+    newest = max(transcripts, key=_changed, default="")
+    typed = read_operator(newest) if newest else ()
+    return decide(typed).language if typed else ""
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime  # noqa: PTH116
+    except OSError:
+        return 0.0
+
+
+def _of_locale(environ: Mapping[str, str]) -> str:
+    stated = next(filter(None, map(environ.get, _LOCALE_VARIABLES)), "")
+    return CHINESE if stated.lower().startswith(CHINESE) else ENGLISH

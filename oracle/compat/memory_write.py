@@ -179,7 +179,7 @@ def _read_evidence(words: list[str] | None) -> tuple[Evidence, ...]:
             "--evidence is not a JSON array.",
             hint="""Write it as high:src/app.py:12 or '[{"trust": "high", "source_url": "src/app.py:12"}]'.""",
         )
-    from oracle.domain.records.evidence_args import NotAnObject, parse_evidence
+    from oracle.domain.records.drafts import NotAnObject, parse_evidence
 
     try:
         return parse_evidence(words)

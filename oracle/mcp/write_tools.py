@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from oracle.domain.names.slugs import project_of
-from oracle.domain.records.drafts import Draft
-from oracle.domain.records.evidence_args import parse_evidence
+from oracle.domain.records.drafts import Draft, parse_evidence
 from oracle.mcp.results import Answer, fenced
 
 if TYPE_CHECKING:

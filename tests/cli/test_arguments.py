@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.cli.arguments import parse_lines, read_body, split_place
+from oracle.cli.options import parse_lines, read_body, split_place
 from oracle.errors import UsageError
 from oracle.process import require_text
 

@@ -14,8 +14,8 @@ import pytest
 from oracle.api import Oracle
 from oracle.app.overview import completion as vocabulary
 from oracle.cli import completion
+from oracle.cli.completion import read
 from oracle.cli.main import run
-from oracle.cli.wordbreaks import read
 from oracle.domain.records.drafts import Draft
 from oracle.domain.records.memories import Given
 from tests.app.squad import Squad

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from oracle.cli.i18n import translate
-from oracle.cli.waiting import Waiting
+from oracle.cli.session import Waiting
 from oracle.wording import say
 
 

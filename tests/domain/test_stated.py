@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.records.drafts import Evidence
-from oracle.domain.records.evidence_args import parse_evidence
+from oracle.domain.records.drafts import Evidence, parse_evidence
 from oracle.errors import UsageError
 
 

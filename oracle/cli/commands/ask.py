@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
-from oracle.cli.arguments import read_body
-from oracle.cli.options import NoNotify, Project, Secrets, argument, option, single
+from oracle.cli.options import NoNotify, Project, Secrets, argument, option, read_body, single
 from oracle.cli.output import emphasise, headed, indented, mark_cuts, visible, write_out
 from oracle.cli.session import Call, note_wake_up
 from oracle.errors import NotInFederation, NotInMemory, UsageError

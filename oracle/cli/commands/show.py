@@ -6,10 +6,9 @@ import json
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
-from oracle.cli.arguments import parse_lines, split_place
 from oracle.cli.commands.backlinks import print_backlinks
 from oracle.cli.listing import chain_json, replaced_by
-from oracle.cli.options import Fresh, Full, Types, argument, option, single
+from oracle.cli.options import Fresh, Full, Types, argument, option, parse_lines, single, split_place
 from oracle.cli.output import Table, visible_lines, write_out
 from oracle.cli.session import Call
 from oracle.errors import NotInMemory, UsageError

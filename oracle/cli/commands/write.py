@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
-from oracle.cli.arguments import read_body
-from oracle.cli.options import DryRun, Secrets, WriterSeat, argument, option, single
+from oracle.cli.options import DryRun, Secrets, WriterSeat, argument, option, read_body, single
 from oracle.cli.output import print_line, visible_lines, write_out
 from oracle.cli.session import Call
 from oracle.errors import OwnershipError
@@ -52,8 +51,7 @@ def write(
     """Write a record and print its path."""
     from oracle.app.records import write
     from oracle.app.records.new_project import refuse_mistyped
-    from oracle.domain.records.drafts import Draft
-    from oracle.domain.records.evidence_args import parse_evidence
+    from oracle.domain.records.drafts import Draft, parse_evidence
 
     _require_kind(kind)
     draft = Draft(

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 
-from oracle.domain.names.flat import flatten
-from oracle.domain.names.slugs import SHARED, check_name
+from oracle.domain.names.slugs import SHARED, check_name, flatten
 from oracle.errors import RootUnusable, UsageError
 from oracle.wording import say
 

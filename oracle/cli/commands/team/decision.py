@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from oracle.cli import completion
-from oracle.cli.arguments import read_input
-from oracle.cli.options import NoNotify, OfProject, Project, argument, group, option
+from oracle.cli.options import NoNotify, OfProject, Project, argument, group, option, read_input
 from oracle.cli.session import Call, note_wake_up
 from oracle.wording import say
 

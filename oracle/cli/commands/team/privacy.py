@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oracle.cli.arguments import read_input
-from oracle.cli.options import option, single
+from oracle.cli.options import option, read_input, single
 from oracle.cli.output import Table
 from oracle.cli.session import Call
 from oracle.errors import UsageError

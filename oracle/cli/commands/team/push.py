@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from oracle.cli import completion
-from oracle.cli.arguments import read_body
-from oracle.cli.options import OfProject, Project, WriterSeat, argument, group, option
+from oracle.cli.options import OfProject, Project, WriterSeat, argument, group, option, read_body
 from oracle.cli.output import Table, print_line, visible_lines, write_out
 from oracle.cli.session import Call
 from oracle.wording import say, say_each

@@ -28,8 +28,6 @@ ALLOWED = {
     "oracle/domain": 187,
     "oracle/index": 3,
     "oracle/mcp": 4,
-    "references/cli.md": 50,
-    "references/privacy.md": 1,
     "scripts": 7,
     "scripts/hooks": 1,
 }

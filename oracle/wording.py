@@ -6,9 +6,7 @@ Adding two sentences with `+` or `str.join` gives plain text: use one template, 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 LIST = ", "
 """The separator between the values of a list."""

@@ -6,16 +6,12 @@ import json
 import os
 import time
 from collections import deque
+from collections.abc import Iterator
 
+from oracle.app.context import Context
 from oracle.store import journal
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from oracle.app.context import Context
-
-    Event = dict[str, object]
+Event = dict[str, object]
 
 POLL = 0.2
 """Seconds between two looks for new events."""

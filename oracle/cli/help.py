@@ -9,17 +9,13 @@ import re
 import string
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import typer
 
 from oracle.cli.i18n.translate import translate, translate_help
 from oracle.cli.layout import cells, wrap
 from oracle.wording import Sentence, say, templates
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 ERRORS = templates(
     "Missing option {names}.",

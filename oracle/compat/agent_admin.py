@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
+
+from oracle.app.context import Context
 from oracle.compat.door import emit, report, serve
 from oracle.compat.teamwork import make_parser, open_context
 from oracle.errors import OracleError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
-    from oracle.app.context import Context
 
 STATUSES = ("pending", "in_progress", "done", "blocked")
 

@@ -5,14 +5,12 @@ Exit codes: 0 done; 1 still too long after `--commit`; 2 an error.
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
+
 from oracle.compat.door import emit, report, serve
 from oracle.compat.teamwork import make_parser, open_context
 from oracle.errors import OracleError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
 TOO_LONG, FAILED = 1, 2
 

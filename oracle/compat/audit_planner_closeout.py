@@ -5,13 +5,11 @@ With `--relaxed`, a missing consumed receipt is a warning.
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
+
 from oracle.compat.door import complain, emit, serve
 from oracle.compat.teamwork import add_profile, make_parser, open_context
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
 
 def run() -> int:

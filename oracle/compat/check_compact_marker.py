@@ -5,14 +5,12 @@ Prints `marker=present` or `marker=absent`; exits 0.
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
+
 from oracle.compat.door import complain, emit, serve
 from oracle.compat.teamwork import make_parser
 from oracle.errors import OracleError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
 
 def run() -> int:

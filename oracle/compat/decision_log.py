@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
+
+from oracle.app.context import Context
 from oracle.compat.door import emit, serve
 from oracle.compat.teamwork import make_parser, open_context
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
-    from oracle.app.context import Context
 
 
 def run() -> int:

@@ -6,14 +6,12 @@ tried again.
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
+
 from oracle.compat.door import complain, emit, report, serve
 from oracle.compat.teamwork import make_parser, open_context
 from oracle.errors import InvalidRecord
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
 INVALID = 2
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from oracle.compat.door import careful, complain, emit, serve
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def run() -> int:

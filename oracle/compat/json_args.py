@@ -6,11 +6,8 @@ import json
 
 from oracle.domain import timestamps
 from oracle.domain.markdown import documents
+from oracle.domain.markdown.documents import Value
 from oracle.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.domain.markdown.documents import Value
 
 _HINT = "Pass an object as JSON, the path of a file that holds one, or - for standard input."
 _FIELDS = "The page on packets lists the fields."

@@ -6,17 +6,14 @@ answer exists.
 
 from __future__ import annotations
 
+import argparse
 import shlex
+from collections.abc import Sequence
 
 from oracle.compat.door import complain, emit, report, serve
 from oracle.compat.teamwork import add_notify, add_profile, add_secrets, make_parser, notifies, open_context
 from oracle.domain.records.responses import parse_response
 from oracle.errors import HandoffFailed, UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
 
 def run() -> int:

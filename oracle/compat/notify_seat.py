@@ -5,13 +5,11 @@ Its receipt goes to `notices/` beside the handoffs and never replaces a dispatch
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
+
 from oracle.compat.door import complain, emit, serve
 from oracle.compat.teamwork import add_profile, make_parser, open_context
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
 
 def run() -> int:

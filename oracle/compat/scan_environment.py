@@ -5,12 +5,8 @@ from __future__ import annotations
 import argparse
 
 from oracle.app.context import Context
-from oracle.app.scans.machine import choose
+from oracle.app.scans.machine import Scanned, choose
 from oracle.compat.door import careful, complain, emit, make_root, serve, warn
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.scans.machine import Scanned
 
 
 def run() -> int:

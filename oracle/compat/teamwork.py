@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
+
+from oracle.app.context import Context
 from oracle.compat.door import careful, warn
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from oracle.app.context import Context
 
 
 def make_parser(name: str, description: str) -> argparse.ArgumentParser:

@@ -5,15 +5,12 @@ Exits 0 or 1.
 
 from __future__ import annotations
 
+import argparse
 import json
+from collections.abc import Sequence
 
 from oracle.compat.door import complain, emit, serve
 from oracle.compat.teamwork import add_profile, make_parser, open_context
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
 
 def run() -> int:

@@ -5,13 +5,11 @@ Prints whether it is time for the next one.
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
+
 from oracle.compat.door import emit, serve
 from oracle.compat.teamwork import make_parser
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
 
 def run() -> int:

@@ -8,20 +8,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import IO
 
+from oracle.app.context import Root
 from oracle.daemon.serve import LAST_STEP
 from oracle.domain import timestamps
 from oracle.errors import DaemonFailed, LockTimeout
 from oracle.store.daemon import log
 from oracle.store.daemon import state as store
 from oracle.wording import say
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import IO
-
-    from oracle.app.context import Root
 
 STARTS_WITHIN = 30.0
 """Seconds that a daemon gets to take its lock and write its status."""

@@ -6,19 +6,14 @@ import hashlib
 import os
 import plistlib
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from oracle.app.context import choose_root
+from oracle.app.context import Root, choose_root
 from oracle.daemon.control import command
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store.disk import steps
 from oracle.wording import say
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from oracle.app.context import Root
 
 SYSTEMD, LAUNCHD = "systemd", "launchd"
 

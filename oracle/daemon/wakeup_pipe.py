@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from types import TracebackType
+from types import TracebackType
 
 
 class WakeupPipe:

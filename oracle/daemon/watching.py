@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from oracle.app.context import Context, Root
 from oracle.app.delivery import resume, team
 from oracle.app.doctor.machine import file_system_of, is_remote
 from oracle.app.root import RECORD_TREES
@@ -14,11 +15,6 @@ from oracle.domain.names.slugs import RECORD_SUFFIXES
 from oracle.errors import OracleError
 from oracle.store.daemon.state import PROBE
 from oracle.wording import say
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-
-    from oracle.app.context import Context, Root
 
 STEP_MS, DEBOUNCE_MS = 100, 200
 """Milliseconds without a change before changes are reported, and the longest time until they are."""

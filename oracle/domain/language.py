@@ -7,13 +7,10 @@ digits and punctuation. What is mixed, or says too little, is answered in Chines
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from oracle.domain.markdown.masks import mask_code, unify_line_ends
 from oracle.domain.values import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 CHINESE, ENGLISH = "zh", "en"
 DEFAULT = CHINESE

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 
-from oracle.errors import DiskFailure, LockTimeout
+from oracle.errors import DiskFailure, LockTimeout, OracleError
+from oracle.store.root.layout import Root
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import sqlite3
-
-    from oracle.errors import OracleError
-    from oracle.store.root.layout import Root
 
 _DAMAGE = frozenset({0, 1, 11, 19, 20, 24, 26})
 """Result codes that a sound database never returns: SQL errors (a missing table), corrupt, constraint, mismatch, no database."""

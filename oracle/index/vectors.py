@@ -9,15 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
 
 from oracle.domain.values import value
 from oracle.index.db import BUSY_TIMEOUT, chunks, immediate, marks
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from oracle.store.root.layout import Root
+from oracle.store.root.layout import Root
 
 VERSION = "3"
 """Raise this when tables, chunks or the form of a vector change. Vectors of another version are computed again."""

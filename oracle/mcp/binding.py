@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from oracle.app.context import Context
 from oracle.domain.names.seats import MEMORY
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidProfile, NoProfile, OwnershipError, UsageError
 from oracle.wording import say
-
-if TYPE_CHECKING:
-    from oracle.app.context import Context
 
 
 @value

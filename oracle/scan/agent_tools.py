@@ -5,12 +5,8 @@ from __future__ import annotations
 import os
 
 from oracle.scan import formats
-from oracle.scan.machine import names_in
+from oracle.scan.machine import Content, Machine, names_in
 from oracle.scan.sanitize import outline, text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.scan.machine import Content, Machine
 
 
 def scan_openclaw(machine: Machine) -> Content:

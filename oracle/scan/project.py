@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from oracle.scan import checks, ci, deployment, manifests, overview
+from oracle.scan.manifests import Manifest
 from oracle.scan.sanitize import clean
-from oracle.scan.walk import walk
+from oracle.scan.walk import SourceTree, walk
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from oracle.scan.manifests import Manifest
-    from oracle.scan.walk import SourceTree
-
-    Detector = Callable[[SourceTree, Sequence[Manifest]], dict[str, Any]]
+Detector = Callable[[SourceTree, Sequence[Manifest]], dict[str, Any]]
 
 SHALLOW: dict[str, Detector] = {"dev_env": overview.detect_dev_env}
 MEDIUM: dict[str, Detector] = {

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from oracle.domain.safety.secrets import redact
 from oracle.domain.safety.secrets.assignments import names_secret
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 MAX_LENGTH = 300
 _KEY = re.compile(r"[A-Za-z_][A-Za-z_.-]{0,30}\d{0,2}")  # a key with more digits may be a phone number or an id

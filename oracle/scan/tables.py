@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cache
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 
 @cache

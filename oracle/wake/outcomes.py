@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from oracle.errors import UsageError
 from oracle.wording import say
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MAX_TEXT_BYTES = 8192
 """Bytes of UTF-8 of one wake-up."""

@@ -10,16 +10,14 @@ import os
 import re
 import subprocess
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from oracle.wake.outcomes import NO_SERVER
 from oracle.wake.screen import Screen
 from oracle.wording import say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 ANSWER_TIME = 1.5
 """Seconds that a server may take to answer. A healthy one takes a few milliseconds."""

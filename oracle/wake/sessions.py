@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 import tomllib
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from oracle.domain.names.slugs import check_name
 from oracle.errors import InvalidName
 from oracle.store.root import projects
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from oracle.store.root.layout import Root
+from oracle.store.root.layout import Root
 
 TOOLS = ("claude", "codex", "gemini", "opencode", "qwen")
 """Agents whose name launchers append to that of the seat."""

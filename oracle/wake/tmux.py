@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from oracle.wake import screen as screens
 from oracle.wake.outcomes import Busy, NoSession, Outcome, Stranded, Woken, check_text
 from oracle.wake.screen import Screen, Sight
 from oracle.wake.server import NoServer, Pane, PaneGone, Server, Unanswered
 from oracle.wording import say
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 PATIENCE = 8.0
 """Seconds to wait by default until a pane is free and its agent is idle."""

@@ -7,6 +7,8 @@ does not know, with what was searched and what is nearest.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from oracle.app.answers import quotes
 from oracle.app.answers import reply as replies
 from oracle.app.answers.facts import find_facts
@@ -14,6 +16,7 @@ from oracle.app.answers.question import Question, find_passages, read_question
 from oracle.app.answers.quotes import Quote, Source
 from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply
 from oracle.app.codebase.stale_names import ANSWER_BUDGET, Checker
+from oracle.app.context import Context
 from oracle.app.records import succession
 from oracle.app.records.listing import check_filters
 from oracle.app.records.succession import chains
@@ -26,12 +29,6 @@ from oracle.errors import NotInFederation, UsageError
 from oracle.index.read import query
 from oracle.index.read.holders import naming
 from oracle.wording import Sentence, say, say_many
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from oracle.app.context import Context
 
 _LEAST = 0.18
 """Coverage of the whole question that a passage must reach, however many of its words stand in no record."""

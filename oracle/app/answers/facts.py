@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from oracle.app.answers.reply import CitedFact
+from oracle.app.context import Context
 from oracle.domain import tables, timestamps
 from oracle.domain.values import value
 from oracle.errors import InvalidName, InvalidRecord, NotInMemory, OracleError
 from oracle.store.disk import steps
 from oracle.store.root import facts
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from oracle.app.context import Context
 
 _KEY = re.compile(r"(?<![\w./@:-])[\w-]+(?:\.[\w-]+)+(?![\w/@])")
 _WORD = re.compile(r"[^\W_]+")

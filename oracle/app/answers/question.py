@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 
 from oracle.app.answers import quotes
+from oracle.app.context import Context
 from oracle.app.records.views import Hit, Summary
 from oracle.app.search.ranking.query import Term, parse_query
 from oracle.app.search.ranking.scoring import SMALL
@@ -21,16 +23,10 @@ from oracle.domain.links.entity_query import FILE, EntityQuery, entities_in, wit
 from oracle.domain.links.links import reference_key
 from oracle.domain.values import value
 from oracle.index import fold
+from oracle.index.db import Connection
 from oracle.index.read import candidates, holders, query
 from oracle.index.read.names import with_words
 from oracle.store.root import facts
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from oracle.app.context import Context
-    from oracle.index.db import Connection
 
 _MARKS = "?!,;:.()[]\"'？！，。：；（）"
 _MOST_READ = 40

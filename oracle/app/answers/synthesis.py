@@ -10,21 +10,17 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator
 
 from oracle.app.answers.answer import drop_changed
 from oracle.app.answers.reply import ANSWERED, Reply, Synthesis
 from oracle.app.configuration import is_trusted
+from oracle.app.context import Context
 from oracle.domain.values import replace
 from oracle.errors import UsageError
 from oracle.store.disk import programs
 from oracle.store.root.configuration import load_synthesizer
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from oracle.app.context import Context
 
 PATIENCE = 120.0
 """Seconds that the command may take."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from oracle.domain.values import contents_of, value
+from collections.abc import Mapping
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from oracle.domain.values import contents_of, value
 
 VERIFIED = "verified"
 _LONGEST_STATEMENT = 80

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from oracle.app.context import Context
 from oracle.app.git import ask_git
 from oracle.domain.delivery.task_tree_ownership import may_write_task
 from oracle.domain.markdown.prose import Change, classify_file
@@ -13,10 +14,6 @@ from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store.disk import steps
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
 
 BUILDER = "builder"
 _PATIENCE = 20.0

@@ -7,26 +7,22 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 
+from oracle.app.context import Context
 from oracle.app.git import OutOfTime, Repository
 from oracle.app.records.listing import list_records
+from oracle.app.records.views import Summary
 from oracle.domain import timestamps
 from oracle.domain.links.code_names import Named, Sort, names_in
+from oracle.domain.markdown.documents import Document
 from oracle.domain.names.slugs import project_of
 from oracle.domain.values import value
 from oracle.store.markdown import records
 from oracle.store.root import projects
 from oracle.store.root.configuration import load_patterns
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from oracle.app.context import Context
-    from oracle.app.records.views import Summary
-    from oracle.domain.markdown.documents import Document
 
 ANSWER_BUDGET, LISTING_BUDGET = 10.0, 120.0
 """Seconds that one repository may take of an answer, and of a listing of everything; what is left over is unchecked."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 
+from oracle.app.context import Context
 from oracle.app.decisions import payload as decision_payloads
 from oracle.app.delivery import wakeups
 from oracle.app.delivery.team import OPERATOR, Team, open_team
@@ -22,10 +23,6 @@ from oracle.errors import Conflict, NotFound, UsageError
 from oracle.store.delivery import handoffs
 from oracle.store.delivery.handoffs import Outcome
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
 
 DECISION = "decision"
 

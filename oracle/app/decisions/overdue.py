@@ -7,24 +7,19 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from datetime import datetime
 
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.receipts import PAYLOAD
+from oracle.domain.delivery.receipts import PAYLOAD, Receipt
 from oracle.domain.records.decisions import Payload
 from oracle.domain.values import contents_of, value
 from oracle.errors import OracleError
 from oracle.store.delivery import handoffs
 from oracle.store.root import profile
+from oracle.store.root.layout import Root
 from oracle.wording import Sentence, say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from oracle.domain.delivery.receipts import Receipt
-    from oracle.store.root.layout import Root
 
 DECISION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}__")
 """How the file name of a receipt begins whose task is a decision: its id is a UUID."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from oracle.app.context import Context
 from oracle.app.delivery.team import Team, open_team
 from oracle.app.git import ask_git
 from oracle.domain.delivery.receipts import Kind, Receipt
@@ -12,10 +13,6 @@ from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store.delivery import handoffs, task_tree
 from oracle.wording import Sentence, say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
 
 FETCH_PATIENCE = 60.0
 """Seconds that a remote may take."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from oracle.app.context import Context
 from oracle.app.delivery import dispatches
 from oracle.app.delivery.team import Team, open_team
 from oracle.domain.delivery.receipts import Kind, Receipt, ReceiptName
 from oracle.domain.values import value
 from oracle.store.delivery import handoffs, task_tree
 from oracle.store.delivery.handoffs import Outcome
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
 
 
 @value

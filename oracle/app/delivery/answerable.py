@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterator, Mapping
 
+from oracle.app.context import Context
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.addressing import Waiting
 from oracle.domain.delivery.receipts import CONSUMED, Kind, ReceiptName
@@ -11,12 +13,6 @@ from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.store.delivery import handoffs
 from oracle.store.root import profile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
-    from oracle.app.context import Context
 
 
 @value

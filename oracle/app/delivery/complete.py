@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from oracle.app import guard
 from oracle.app.codebase import ancestry
+from oracle.app.context import Context
 from oracle.app.delivery import deliver, dispatches
 from oracle.app.delivery.deliver import REWORK, Delivered, Work
 from oracle.app.delivery.team import Team, open_team
@@ -14,12 +17,6 @@ from oracle.domain.values import NOTHING, contents_of, replace, value
 from oracle.errors import CompletionRefused
 from oracle.store.delivery import handoffs
 from oracle.wording import LIST, joined, say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from oracle.app.context import Context
 
 VERDICTS = ("APPROVED", "APPROVED_WITH_NITS", "CHANGES_REQUESTED", "BLOCKED", "DECISION_NEEDED")
 DISPOSITIONS = ("AUTO_ADVANCE", "USER_DECISION_NEEDED")

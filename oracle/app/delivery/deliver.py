@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 
 from oracle.app import guard
 from oracle.app.claims import verify
+from oracle.app.context import Context
 from oracle.app.delivery import dispatches, wakeups
 from oracle.app.delivery.team import OPERATOR, Team, open_team, require_memory, require_own_response
 from oracle.domain.delivery import receipts
@@ -21,15 +23,9 @@ from oracle.domain.values import contents_of, replace, value
 from oracle.errors import Conflict, UsageError
 from oracle.store.delivery import handoffs, inbox, responses, task_tree
 from oracle.store.delivery.handoffs import Outcome
+from oracle.store.delivery.inbox import Entry
 from oracle.store.root.profile import PLANNER_ROLES
 from oracle.wording import LIST, joined, say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from oracle.app.context import Context
-    from oracle.store.delivery.inbox import Entry
 
 REFUSE, SUPERSEDE, REWORK = "refuse", "supersede", "rework"
 """What to do about another answer on disk: refuse the new one; replace it, response and receipt; replace its receipt alone.

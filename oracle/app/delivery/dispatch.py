@@ -5,7 +5,10 @@ The receipt is the fact. Every step first checks whether it is done, so that the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from oracle.app import guard
+from oracle.app.context import Context
 from oracle.app.delivery import dispatch_rules, wakeups
 from oracle.app.delivery.order import QUERY, Order, order_of
 from oracle.app.delivery.team import OPERATOR, Team, is_memory, open_team, require_own_response
@@ -16,14 +19,8 @@ from oracle.domain.values import contents_of, replace, value
 from oracle.errors import Blocked, TaskAlreadyQueued
 from oracle.store.delivery import handoffs, inbox, responses, task_tree
 from oracle.store.delivery.handoffs import Outcome
+from oracle.store.delivery.inbox import Entry
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from oracle.app.context import Context
-    from oracle.store.delivery.inbox import Entry
 
 
 @value

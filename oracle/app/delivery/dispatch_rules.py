@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from oracle.app.context import Context
 from oracle.app.delivery.order import QUERY, TASK, Order
 from oracle.app.delivery.team import Team, is_memory
 from oracle.domain.delivery.handoffs import Step
@@ -11,10 +12,6 @@ from oracle.domain.delivery.receipts import Kind, ReceiptName
 from oracle.errors import Blocked, TaskAlreadyQueued, UsageError
 from oracle.store.delivery import handoffs, responses, task_tree
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
 
 
 def keep(context: Context, team: Team, order: Order) -> None:

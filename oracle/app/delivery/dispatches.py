@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from oracle.app.delivery.team import OPERATOR, Team
 from oracle.domain.delivery.receipts import PAYLOAD, Kind, Receipt, ReceiptName
 from oracle.domain.records.decisions import Payload, resolve_command
 from oracle.errors import CompletionRefused, OtherAsker
 from oracle.store.delivery import handoffs
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def dispatches_to(folder: str, task_id: str, seat: str) -> Iterator[tuple[Receipt, bool]]:

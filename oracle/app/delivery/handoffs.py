@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from oracle.app.claims import stored
 from oracle.app.claims.stored import ToldClaim
+from oracle.app.context import Context
 from oracle.app.delivery import dispatches, wakeups
 from oracle.app.delivery.team import Team, open_team
 from oracle.domain import timestamps
@@ -19,12 +21,6 @@ from oracle.store.delivery import handoff_list, responses
 from oracle.store.delivery.handoff_list import Around, Chapter, Listing
 from oracle.store.root import profile
 from oracle.wording import say, say_many
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from oracle.app.context import Context
 
 STATES = tuple(step.value for step in Step if step is not Step.NONE)
 

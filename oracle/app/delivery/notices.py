@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from oracle.app import guard
+from oracle.app.context import Context
 from oracle.app.delivery import wakeups
 from oracle.app.delivery.team import open_team
 from oracle.domain.delivery.task_files import one_line
@@ -12,10 +13,6 @@ from oracle.domain.values import value
 from oracle.store.delivery import inbox
 from oracle.store.disk import steps
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
 
 FOLDER = "notices"
 """Where the receipts of notices lie, below the handoff folder."""

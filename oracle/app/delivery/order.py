@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from oracle.app import guard
 from oracle.domain.values import NOTHING, contents_of, fields_of, value
 from oracle.errors import UsageError
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 QUERY, TASK = "query", "task"
 

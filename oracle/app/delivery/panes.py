@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 
+from oracle.app.context import Context
 from oracle.errors import InvalidName, UsageError
 from oracle.wake.outcomes import Busy, NoSession, Outcome, Stranded, Woken, check_text
 from oracle.wake.sessions import bound_projects, find_session_names, own_socket, tmux_socket
 from oracle.wake.tmux import TmuxWaker, type_into_own_pane
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
 
 __all__ = [
     "Busy",

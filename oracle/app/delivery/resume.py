@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import time
 
+from oracle.app.context import Context
 from oracle.app.delivery import wakeups
-from oracle.app.delivery.team import is_memory, open_team
-from oracle.domain.delivery.handoffs import Party, Step
+from oracle.app.delivery.team import Team, is_memory, open_team
+from oracle.domain.delivery.handoffs import Handoff, Party, Step
 from oracle.domain.delivery.receipts import Kind
 from oracle.domain.values import value
 from oracle.errors import Conflict, NotFound, OracleError
@@ -20,11 +21,6 @@ from oracle.wording import say
 
 __all__ = ["MAX_TRIES", "Entry", "Inbox", "Waits", "read_inbox", "resume"]
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
-    from oracle.app.delivery.team import Team
-    from oracle.domain.delivery.handoffs import Handoff
 
 QUIET_INTENTS, QUIET_WAKE_UPS = 20, 2
 QUIET_TIME, QUIET_PATIENCE = 3.0, 1.5

@@ -6,6 +6,7 @@ What is done about it is up to `teamwork.integration`.
 from __future__ import annotations
 
 from oracle.app.codebase.ancestry import DIVERGENT, is_commit
+from oracle.app.context import Context
 from oracle.app.delivery import wakeups
 from oracle.app.delivery.team import Team
 from oracle.app.records.once import write_once
@@ -13,11 +14,7 @@ from oracle.domain.delivery.receipts import Receipt
 from oracle.domain.names.seats import MEMORY
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.store.delivery import handoffs
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
-    from oracle.store.delivery.inbox import Entry
+from oracle.store.delivery.inbox import Entry
 
 PASS_NEEDS_INTEGRATION = "PASS_NEEDS_INTEGRATION"  # noqa: S105 - a word that teams look for, no password
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from oracle.app.context import Context
 from oracle.app.delivery import dispatches
 from oracle.app.delivery.complete import VERDICTS
 from oracle.app.delivery.team import Team, open_team
@@ -11,10 +12,6 @@ from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CONSUMED, Kind, Receipt, ReceiptName
 from oracle.store.delivery import handoffs, task_tree
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
 
 
 def verify(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from oracle.app.context import Context
 from oracle.app.memories.packets import read_memory
 from oracle.app.records import naming
 from oracle.app.records.show import show
 from oracle.app.records.targets import resolve
-from oracle.app.records.views import Summary
+from oracle.app.records.views import Summary, Written
 from oracle.app.records.write import write
 from oracle.app.root import init
 from oracle.domain import timestamps
@@ -18,18 +21,11 @@ from oracle.domain.records.memories import EDGES, PROCEDURE, REFLECTION, Given, 
 from oracle.domain.records.records import understand
 from oracle.domain.values import NOTHING, replace, value
 from oracle.errors import RootUnusable, UsageError
+from oracle.index.db import Connection
 from oracle.index.read import memories as places
 from oracle.index.read import query
 from oracle.store.markdown import records
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from oracle.app.context import Context
-    from oracle.app.records.views import Written
-    from oracle.index.db import Connection
 
 _EDGE_NAMES = {relation: name for name, relation in EDGES.items()}
 _LONGEST_TITLE = 120

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 
 from oracle.app import guard
+from oracle.app.context import Context
 from oracle.app.records.views import Summary
 from oracle.app.search.search import search
 from oracle.domain import timestamps
@@ -20,18 +22,12 @@ from oracle.domain.records.records import interpret as interpret_record
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import DiskFailure
 from oracle.index import fold
+from oracle.index.db import Connection
 from oracle.index.read import memories as places
 from oracle.index.read import query
 from oracle.store.delivery import packets as store
 from oracle.store.markdown import records
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from oracle.app.context import Context
-    from oracle.index.db import Connection
 
 _HITS = 40
 """Hits of a search, and newest records of a task, a session or a type, that are looked at."""

@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 import os
 
+from oracle.app.context import Context
 from oracle.errors import InvalidName, NotInMemory
 from oracle.store.root import facts
 from oracle.store.root.facts import Fact
 from oracle.store.root.layout import Root
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
-
 
 __all__ = ["Fact", "find_fact", "take_inventory"]
 

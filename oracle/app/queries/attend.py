@@ -7,10 +7,13 @@ is stands in its files alone: claim, packet, what the dispatch receipt says of t
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 
 from oracle.app import guard
 from oracle.app.answers.answer import answer
+from oracle.app.answers.reply import Reply
+from oracle.app.context import Context
 from oracle.app.delivery import deliver, wakeups
 from oracle.app.delivery.team import Team, open_team
 from oracle.app.queries import packet
@@ -22,13 +25,6 @@ from oracle.store.delivery import handoffs, inbox, leases, packets, responses
 from oracle.store.delivery.inbox import Entry
 from oracle.store.delivery.inbox import Kind as Waits
 from oracle.store.delivery.leases import Held, Lease
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
-    from oracle.app.answers.reply import Reply
-    from oracle.app.context import Context
 
 HOLDER = "oracle"
 """Who holds the claim of a question while it is looked up and until its seat is reached."""

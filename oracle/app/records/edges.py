@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from oracle.app.context import Context
 from oracle.domain.links import links
 from oracle.errors import UsageError
 from oracle.store.markdown import markdown
 from oracle.store.root import configuration
 from oracle.store.root.layout import RECORD_TREES, SKIPPED_FOLDERS
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
 
 
 def load_patterns(context: Context, project: str = "") -> links.Patterns:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from oracle.app.context import Context
 from oracle.app.records.targets import resolve
-from oracle.domain.links.graph import DIRECTIONS, walk
+from oracle.domain.links.graph import DIRECTIONS, Walk, walk
 from oracle.domain.names.slugs import NAMESPACES
 from oracle.errors import UsageError
+from oracle.index.db import Connection
 from oracle.index.read import query
 from oracle.wording import say
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from oracle.app.context import Context
-    from oracle.domain.links.graph import Walk
-    from oracle.index.db import Connection
-
-    BacklinkRow = tuple[str, str, str, int, int, str, str, str]
-    BacklinkLine = tuple[str, str, str, int, str | None, str | None]
+BacklinkRow = tuple[str, str, str, int, int, str, str, str]
+BacklinkLine = tuple[str, str, str, int, str | None, str | None]
 
 
 def backlinks(context: Context, target: str, *, types: Sequence[str] = (), fresh: bool = False) -> list[BacklinkRow]:

@@ -5,19 +5,16 @@ App room: reads the index. A name is a slug, the end of one, the name without it
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
+from oracle.app.context import Context
 from oracle.app.records.targets import resolve
 from oracle.domain.links.links import namesakes, reference_key, stamp_of
 from oracle.domain.names.slugs import is_entity, split_entity
 from oracle.errors import NotInMemory, UsageError
+from oracle.index.db import Connection
 from oracle.index.read import names, query
 from oracle.wording import Sentence, say, say_many
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from oracle.app.context import Context
-    from oracle.index.db import Connection
 
 _NEAR = 5
 _MANY = 10_000

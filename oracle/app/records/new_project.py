@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+from oracle.app.context import Context
 from oracle.domain.names.slugs import check_name
 from oracle.errors import UsageError
 from oracle.store.root import profile, projects
+from oracle.store.root.layout import Root
 from oracle.wording import LIST, Sentence, joined, say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from oracle.app.context import Context
-    from oracle.store.root.layout import Root
 
 
 def remark(root: Root, project: str) -> tuple[Sentence, ...]:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 
+from oracle.app.context import Context
 from oracle.app.records.listing import list_records
 from oracle.app.records.write import write
 from oracle.app.root import init
+from oracle.domain.records.drafts import Draft
 from oracle.errors import NotFound
 from oracle.store.disk.steps import FileLock
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
-    from oracle.domain.records.drafts import Draft
 
 
 def make_root(context: Context) -> None:

@@ -6,27 +6,22 @@ Nothing is changed. Superseded and retired records are left out. Candidates come
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
+from oracle.app.context import Context
 from oracle.app.records.listing import check_filters, list_records
 from oracle.app.records.views import Summary
 from oracle.domain.compiling import compiled
+from oracle.domain.markdown.documents import Document
 from oracle.domain.records.records import RELATIONS
 from oracle.domain.values import value
 from oracle.index import fold
-from oracle.index.db import marks
+from oracle.index.db import Connection, marks
 from oracle.index.read import query
 from oracle.store.markdown import records
+from oracle.store.root.layout import Root
 from oracle.wording import Sentence, say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from oracle.app.context import Context
-    from oracle.domain.markdown.documents import Document
-    from oracle.index.db import Connection
-    from oracle.store.root.layout import Root
 
 DUPLICATE = 0.5
 """Share of common words (Jaccard) from which two records count as near-duplicates."""

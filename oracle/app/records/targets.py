@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 
+from oracle.app.context import Context
 from oracle.domain.names.slugs import RECORD_SUFFIXES, is_entity, parse_target
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
 
 
 def resolve(context: Context, text: str) -> str:

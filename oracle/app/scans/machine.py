@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 
+from oracle.app.context import Context
 from oracle.domain import timestamps
 from oracle.domain.values import replace, value
 from oracle.errors import NotInMemory, OracleError, UsageError
 from oracle.scan.machine import DEFAULT, SCANNERS, Machine, run
 from oracle.store.root import fact_files, facts
+from oracle.store.root.facts import Fact
 from oracle.store.root.layout import choose_home
 from oracle.wording import say
 
 __all__ = ["SCANNERS", "Scanned", "reveal", "scan"]
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from oracle.app.context import Context
-    from oracle.store.root.facts import Fact
-
-    Progress = Callable[["Scanned"], None]
+Progress = Callable[["Scanned"], None]
 
 _CREDENTIALS = "machine/credentials.json"
 _KEY = "credentials.keys."

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Mapping
 
+from oracle.app.context import Context
 from oracle.domain import timestamps
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
@@ -13,13 +15,7 @@ from oracle.scan.project import DEPTHS, scan
 from oracle.store.root import fact_files, facts, projects
 from oracle.wording import say
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from oracle.app.context import Context
-
-    Record = dict[str, object]
+Record = dict[str, object]
 
 SCHEMA_VERSION = 1
 WRITTEN, UNCHANGED, CHANGED = "written", "unchanged", "changed"

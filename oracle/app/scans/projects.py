@@ -6,8 +6,10 @@ A project is known by an entry in the registry, by a profile, or by both.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from oracle.app import guard
+from oracle.app.context import Context
 from oracle.domain.names.seats import MEMORY
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
@@ -16,12 +18,6 @@ from oracle.scan.sanitize import clean
 from oracle.store.root import profile, projects, registry
 from oracle.store.root.profile import Profile
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from oracle.app.context import Context
 
 ACTIVE, ARCHIVED = "active", "archived"
 _FIELDS = ("repo_path", "primary_seat", "primary_seat_tool", "template_name", "tmux_name")

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import re
 
+from oracle.app.context import Context
 from oracle.domain.delivery.compaction import MOST_LINES
 from oracle.errors import UsageError
 from oracle.store.disk import input_file
 from oracle.store.markdown import memory_index
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
 
 
 def archive_merged(context: Context, named: str, *, period: str = "", commit: bool = False) -> dict[str, object]:

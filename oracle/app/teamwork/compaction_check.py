@@ -6,8 +6,10 @@ it have a record of memory's, is nothing half done, and is each fact that the ca
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from oracle.app.context import Context
 from oracle.app.delivery.team import Team, open_team
 from oracle.app.journal import events
 from oracle.app.records.listing import list_records
@@ -16,12 +18,6 @@ from oracle.domain import timestamps
 from oracle.domain.values import value
 from oracle.errors import NotFound, UsageError
 from oracle.wording import say, say_many
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from oracle.app.context import Context
 
 RECOMMENDED = "建议 /compact — 重要记忆已索引,可安全压缩"
 NOT_YET = "不建议 /compact; 先落盘再说"

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from oracle.app.codebase import ancestry
 from oracle.app.codebase.ancestry import DIVERGENT
+from oracle.app.context import Context
 from oracle.app.delivery import resume
 from oracle.app.delivery.dispatch import dispatch
 from oracle.app.delivery.team import Team, open_team
 from oracle.app.delivery.unmerged_commit import PASS_NEEDS_INTEGRATION
 from oracle.app.records.listing import list_records
 from oracle.app.records.once import write_once
+from oracle.app.records.views import Summary
 from oracle.app.teamwork.workflow import create_task
 from oracle.domain.delivery.receipts import Kind, Receipt
 from oracle.domain.delivery.workflows import Step
@@ -23,11 +25,6 @@ from oracle.domain.values import value
 from oracle.errors import Blocked, NotFound, TaskAlreadyQueued, UsageError
 from oracle.store.delivery import handoffs
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
-    from oracle.app.records.views import Summary
 
 LIGHT, MEDIUM, HEAVY = "light", "medium", "heavy"
 LANES = (LIGHT, MEDIUM, HEAVY)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 
+from oracle.app.context import Context
 from oracle.domain.values import value
 from oracle.errors import NotFound
 from oracle.store.root import feishu
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from oracle.app.context import Context
 
 KEY = "requireMention"
 ON, OFF, ABSENT, UNSEEN = "ok", "off", "missing", "confirm"

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 
+from oracle.app.context import Context
 from oracle.app.records.listing import list_records
 from oracle.app.records.once import creation_lock
+from oracle.app.records.views import Summary
 from oracle.app.records.write import write
 from oracle.app.teamwork.workflow import tree_of
 from oracle.domain.names.seats import MEMORY
@@ -19,11 +21,6 @@ from oracle.errors import NotFound, UsageError
 from oracle.store.delivery import peers
 from oracle.store.delivery.peers import PeerDelivery
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
-    from oracle.app.records.views import Summary
 
 LONGEST_STRETCH = 10
 """Words in a row, a Han character being one, that may stand in both texts."""

@@ -7,21 +7,17 @@ text passes the privacy guard first, so that nothing leaves that `oracle team pr
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from oracle.app import guard
+from oracle.app.context import Context
 from oracle.domain.delivery import push
+from oracle.domain.delivery.push import Push
 from oracle.domain.values import value
 from oracle.errors import InvalidName, PrivacyBlocked, PushFailed, UsageError
 from oracle.store.disk import programs
 from oracle.store.root import feishu
 from oracle.wording import joined, say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from oracle.app.context import Context
-    from oracle.domain.delivery.push import Push
 
 PROGRAM = "lark-cli"
 PATIENCE = 30.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from oracle.app.context import Context
 from oracle.app.delivery import resume
 from oracle.app.delivery.ack_signs import Sign
 from oracle.app.delivery.dispatch import dispatch
@@ -16,10 +17,6 @@ from oracle.domain.values import value
 from oracle.errors import Blocked, NotFound, TaskAlreadyQueued
 from oracle.store.delivery import handoffs, task_tree, workflows
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
 
 PREFIX = "chain-rehearsal-"
 TOPICS = {

@@ -7,9 +7,11 @@ dies in between has told too early, never not at all.
 from __future__ import annotations
 
 import os
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 
 from oracle.app import guard
+from oracle.app.context import Context
 from oracle.app.delivery import wakeups
 from oracle.app.delivery.team import OPERATOR, Team, open_team
 from oracle.app.records import new_project
@@ -17,21 +19,14 @@ from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery import workflows as rules
 from oracle.domain.delivery.receipts import Kind
+from oracle.domain.delivery.task_queue import Task
 from oracle.domain.delivery.workflows import BLOCKED, DONE, IN_PROGRESS, Step
 from oracle.domain.values import value
 from oracle.errors import NoProfile, OracleError, UsageError
 from oracle.store.delivery import handoffs, task_tree, workflows
+from oracle.store.delivery.inbox import Entry
 from oracle.store.delivery.task_tree import TaskTree
 from oracle.wording import joined, say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from oracle.app.context import Context
-    from oracle.domain.delivery.task_queue import Task
-    from oracle.store.delivery.inbox import Entry
 
 TEMPLATE = "brief-driven"
 OLD_AFTER = 3.0

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import re
 
+from oracle.app.context import Context
 from oracle.app.delivery.team import open_team
 from oracle.app.git import ask_git
 from oracle.domain.values import value
 from oracle.errors import DiskFailure, OracleError
 from oracle.store.disk import steps
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.context import Context
 
 PAGES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
 STALE = "STALE WORKSPACE: ClawSeat has updated since last render."

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from oracle.cli.listing import chain_json, replaced_by
 from oracle.cli.options import Fresh, Full, Target, Types, single
 from oracle.cli.output import Table
 from oracle.cli.session import Call
 from oracle.wording import say_each
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _STATUSES = {"": "", "retires": "retired"}
 

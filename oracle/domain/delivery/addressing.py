@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 
 from oracle.domain.delivery.markers import Fault, Marker
 from oracle.domain.markdown.masks import unify_line_ends
@@ -10,10 +11,6 @@ from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidName
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 # What follows is seldom looked for, so it is not compiled until it is.
 _NAMED = r"""(?mi)^[ \t>*+-]{{0,12}}["'`]?{0}["'`*]{{0,3}}[:=][ \t*]{{0,4}}["'`]?([^\s"'`,]{{1,512}})["'`]?,?[ \t]*$"""

@@ -10,16 +10,13 @@ To which handoff a marker belongs is the business of `addressing`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from oracle.domain.markdown.masks import blank, mask_code, unify_line_ends
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidName
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CLEAR = "[CLEAR-REQUESTED]"
 DELIVER = "[DELIVER:"

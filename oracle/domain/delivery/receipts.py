@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from functools import lru_cache
 
@@ -16,10 +17,6 @@ from oracle.domain.names.slugs import check_name
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
 
 SCHEMA_VERSION = 1
 CLAIM, CONSUMED, SUPERSEDED = ".claim", ".consumed", ".superseded-"

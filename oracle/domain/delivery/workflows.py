@@ -7,16 +7,12 @@ with `key: value` lines below it, a list in brackets or as YAML's block of dashe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from oracle.domain.delivery.task_files import HEALED, LOG_HEADER, one_line
 from oracle.domain.values import replace, value
 from oracle.errors import UsageError
 from oracle.wording import Sentence, joined, say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 PENDING, IN_PROGRESS, DONE, BLOCKED = "pending", "in_progress", "done", "blocked"
 STATUSES = (PENDING, IN_PROGRESS, DONE, BLOCKED)

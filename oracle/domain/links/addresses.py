@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from unicodedata import category
 
 from oracle.domain.compiling import compiled
-from oracle.domain.links.pages import BLANKS, FILE, HIDDEN, MAX_VALUE, URL, is_wide, joins, unescape
+from oracle.domain.links.pages import BLANKS, FILE, HIDDEN, MAX_VALUE, URL, Page, is_wide, joins, unescape
 from oracle.domain.links.vocabulary import BARE_FILES, EXTENSIONS, LOCK_FILES, is_product
 from oracle.domain.markdown.masks import blank
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from oracle.domain.links.pages import Page
 
 # URLs -----------------------------------------------------------------------------------------------------------------
 

@@ -7,22 +7,17 @@ A name is taken only when its shape says what it is, so that prose is not looked
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import StrEnum
 
 from oracle.domain.links import links
+from oracle.domain.links.links import Patterns
 from oracle.domain.links.pages import COMMIT, COMPONENT, FILE
 from oracle.domain.links.vocabulary import is_product
-from oracle.domain.markdown.documents import as_list, as_text
+from oracle.domain.markdown.documents import Document, Value, as_list, as_text
 from oracle.domain.markdown.masks import mask_code
 from oracle.domain.names.slugs import split_entity
 from oracle.domain.values import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from oracle.domain.links.links import Patterns
-    from oracle.domain.markdown.documents import Document, Value
 
 
 class Sort(StrEnum):

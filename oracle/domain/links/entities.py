@@ -7,17 +7,12 @@ is asked in Python, once for each hit.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from oracle.domain.compiling import compiled
-from oracle.domain.links.pages import BLANKS, COMMIT, COMPONENT, KEY, PROJECT, TASK, is_unclean, joins
+from oracle.domain.links.pages import BLANKS, COMMIT, COMPONENT, KEY, PROJECT, TASK, Page, is_unclean, joins
 from oracle.domain.links.vocabulary import NOT_TASKS, STANDARDS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from oracle.domain.links.pages import Page
 
 MAX_KEY = 200  # characters
 

@@ -5,6 +5,7 @@ Domain room: pure functions over text and slugs.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from unicodedata import category, normalize
 
 from oracle.domain.links.pages import (
@@ -25,10 +26,6 @@ from oracle.domain.links.pages import (
 )
 from oracle.domain.names.slugs import project_of
 from oracle.domain.values import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 __all__ = [
     "DEFAULT_PATTERNS",

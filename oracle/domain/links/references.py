@@ -9,13 +9,9 @@ import re
 
 from oracle.domain.compiling import compiled
 from oracle.domain.links.entities import TASK_ID
-from oracle.domain.links.pages import FILE, HIDDEN, ROOT_FOLDERS, is_unclean, joins, unescape
+from oracle.domain.links.pages import FILE, HIDDEN, ROOT_FOLDERS, Page, is_unclean, joins, unescape
 from oracle.domain.links.vocabulary import BARE_FILES, EXTENSIONS, is_product
 from oracle.domain.markdown.masks import blank
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.domain.links.pages import Page
 
 _HAN = r"\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 

@@ -6,12 +6,10 @@ headings above it, as a paragraph seldom says what it is about. Every turn of a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from oracle.domain.markdown.passages import MAX_CHARACTERS, Passage, is_conversation, speaker_of
 from oracle.domain.values import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _BETWEEN = " > "
 

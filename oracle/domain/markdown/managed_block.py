@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _LINE = re.compile(
     r"^<!-- memory-oracle:(?P<what>begin|end) (?P<name>[a-z-]+)(?: sha256=(?P<digest>[0-9a-f]{16}))? -->[ \t]*(?:\r?\n|\Z)",

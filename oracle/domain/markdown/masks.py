@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Collection
 
 from oracle.domain.compiling import compiled
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 _DEEPEST = 32  # containers; deeper nesting is read as text, which keeps the cost of a line bounded
 _INDENTED = 4

@@ -6,14 +6,11 @@ found is widened by its neighbours towards the limit, since a reader wants the l
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 
 from oracle.domain.compiling import compiled
 from oracle.domain.values import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 MAX_CHARACTERS = 700
 _FENCE = r" {0,3}(?:[-*+>] +|\d+[.)] +)?(`{3,}|~{3,})"

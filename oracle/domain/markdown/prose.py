@@ -7,14 +7,11 @@ steps, names of fields, templates, examples. A change that is not plainly the fi
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from enum import StrEnum
 
 from oracle.domain.values import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Sort(StrEnum):

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Container
 
 from oracle.errors import InvalidName, UsageError
 from oracle.wording import say, say_each
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Container
-
 
 MAX_NAME_BYTES = 128
 _LONGEST_ECHO = 60

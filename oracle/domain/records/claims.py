@@ -6,14 +6,11 @@ Whether the evidence bears a claim out is told by `verdicts`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.wording import Sentence, say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 UNVERIFIED = "unverified"
 MAX_EVIDENCE = 1000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from shlex import quote
 
@@ -9,10 +10,6 @@ from oracle.domain import timestamps
 from oracle.domain.names.seats import FRONT
 from oracle.domain.values import value
 from oracle.wording import Sentence, say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 WAIT, ABORT = "wait", "abort"
 """Defaults that are no option: nothing is decided, or what was asked about is given up."""

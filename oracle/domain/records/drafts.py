@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from oracle.domain.markdown.documents import Value
 from oracle.domain.names.seats import MEMORY, ORPHAN_KINDS
@@ -16,11 +16,6 @@ from oracle.domain.records.records import RELATIONS
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, InvalidRecord, OwnershipError, UsageError
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 SCHEMA_VERSION = "2"
 """The version of the frontmatter that Memory writes; "1" is the reference's drop note."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from math import isfinite
 
 from oracle.errors import UsageError
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _MOST_DIGITS = 4000
 _MOST_INDENTATION = 16 << 20

@@ -10,16 +10,13 @@ import hashlib
 import json
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from oracle.domain.records.claims import Claim, Evidence, Expected, Quote
 from oracle.domain.records.json_paths import NOWHERE, equals, look_up, parse_place
 from oracle.domain.values import value
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _WORD = re.compile(r"\S+")
 

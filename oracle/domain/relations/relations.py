@@ -6,6 +6,8 @@ counts more than the rest of its sentence. What the clause denies, or says is ov
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 from oracle.domain.compiling import compiled
 from oracle.domain.relations.clauses import clause, is_subject, taken_back
 from oracle.domain.relations.patterns import (
@@ -23,10 +25,6 @@ from oracle.domain.relations.patterns import (
     word_list,
 )
 from oracle.domain.values import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
 
 _LISTED = r"\s*(?:[-*+|]|\d+[.)])"
 _MOST_WITHOUT_VERB = 9

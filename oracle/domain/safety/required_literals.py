@@ -8,12 +8,10 @@ This reads the common part of RE2's syntax. Of an expression with anything else 
 
 from __future__ import annotations
 
-from oracle.domain.compiling import compiled
+import re
+from collections.abc import Set as AbstractSet
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Set as AbstractSet
+from oracle.domain.compiling import compiled
 
 _DEEPEST = 40
 _MOST = 32

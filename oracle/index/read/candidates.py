@@ -7,15 +7,12 @@ a Root. Words are taken rarest first until a budget of rows is spent. Of common 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from oracle.index.db import chunks, marks
 from oracle.index.fold import quote
 from oracle.index.read.query import MOST_ROWS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 ROWS = 40_000
 """Rows that are scored for a search; a word with more of them is looked for beside others."""

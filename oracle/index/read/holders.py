@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from collections.abc import Collection, Sequence
 
-from oracle.domain.links.entity_query import COMMIT, FILE
+from oracle.domain.links.entity_query import COMMIT, FILE, EntityQuery
 from oracle.domain.links.links import reference_key
 from oracle.index import fold
 from oracle.index.db import marks
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Collection, Sequence
-
-    from oracle.domain.links.entity_query import EntityQuery
 
 MOST = 1_000
 """Records that are looked at for an entity."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from oracle.index.read.query import SUMMARY
+import sqlite3
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import sqlite3
+from oracle.index.read.query import SUMMARY
 
 _HOLDS = "retired_by IS NULL AND status NOT IN ('superseded', 'retired')"
 _IS_NO_RETIREMENT = "NOT EXISTS (SELECT 1 FROM edge WHERE source_id = record.id AND type = 'retires')"

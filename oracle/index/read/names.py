@@ -6,14 +6,10 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from collections.abc import Mapping, Sequence
 
 from oracle.domain.names.slugs import ENTITY
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Mapping, Sequence
-
 
 _COLUMNS = {
     "project": "project",

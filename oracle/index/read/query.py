@@ -5,15 +5,13 @@ Rows are plain tuples, which keeps this module cheap to import; `app` names thei
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
 from oracle.index.db import chunks, marks
 from oracle.index.schema import read_reason
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    Row = tuple[object, ...]
+Row = tuple[object, ...]
 
 SUMMARY = (
     "slug, path, project, seat, kind, title, status, author, task_id, ts, sort_ts, confidence, claims_seat, retired_by,"

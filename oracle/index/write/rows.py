@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from oracle.domain.links import links
 from oracle.domain.links.links import Namesakes, Patterns
+from oracle.domain.markdown.documents import Document
 from oracle.domain.names.seats import may_end
 from oracle.domain.names.slugs import is_entity, project_of
 from oracle.domain.records.records import RETIRING
@@ -21,10 +22,6 @@ from oracle.index.write.projections import BACKLINKS, LINKS
 from oracle.index.write.reading import RECORD_COLUMNS, Reading
 from oracle.store.root.configuration import load_patterns
 from oracle.store.root.layout import Root
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.domain.markdown.documents import Document
 
 _REFERENCE_TYPES = (
     "references-record",

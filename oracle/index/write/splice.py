@@ -6,11 +6,7 @@ Lines are sorted by their source (`from`); the lines of a source are together.
 from __future__ import annotations
 
 import json
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+from collections.abc import Mapping
 
 _STRIDE = 512
 """Bytes of the first step beyond the next line: about two lines."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from types import TracebackType
 
 from oracle.domain import timestamps
 from oracle.errors import AlreadyRunning, LockTimeout
@@ -15,10 +16,6 @@ from oracle.store.disk import files, steps
 from oracle.store.root.layout import Root
 from oracle.store.root.lock import ensure_state, is_held
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import TracebackType
 
 PROBE = "alive"
 """The name of the file that is moved to test the watcher."""

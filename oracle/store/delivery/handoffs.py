@@ -8,18 +8,15 @@ needs no lock: of any number of processes one creates the completion. `leases` r
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from types import TracebackType
 
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CLAIM, CONSUMED, SUPERSEDED, Kind, Receipt, ReceiptName
 from oracle.errors import Conflict, DiskFailure, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
 from oracle.store.disk import steps
 from oracle.wording import Sentence, say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from types import TracebackType
 
 _HASH_DIGITS = 12
 

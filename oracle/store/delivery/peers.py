@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 
 from oracle.domain.delivery.task_files import delivery_fields
 from oracle.domain.names.slugs import check_name
@@ -17,10 +18,6 @@ from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, OracleError
 from oracle.store.disk import steps
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FOLDER = "peer-deliveries"
 _MOST_BYTES = 1 << 20

@@ -8,13 +8,10 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Callable, Iterable
 from functools import cache
 
 from oracle.store.disk import files
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 _EXCHANGE = 2
 _HERE = -100

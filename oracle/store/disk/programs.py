@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Mapping, Sequence
 
 from oracle.domain.values import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _LAST_WORDS = 1.0
 """Seconds to wait for the pipes of a program after its session was ended."""

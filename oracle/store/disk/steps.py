@@ -11,16 +11,11 @@ import fcntl
 import os
 import stat
 import time
+from types import TracebackType
 
 from oracle.errors import DiskFailure, LockTimeout
 from oracle.store.disk import files
-from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from oracle.wording import Sentence
+from oracle.wording import Sentence, say
 
 LOCK_TIMEOUT = 30.0
 """Seconds to wait for the lock of one file."""

@@ -6,6 +6,7 @@ This module touches no disk, never raises and reports what is wrong.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from oracle.domain.compiling import compiled
 from oracle.domain.markdown.documents import as_text, parse_json
@@ -13,10 +14,6 @@ from oracle.store.markdown import strict_yaml, yaml_subset
 from oracle.store.markdown.strict_yaml import Unreadable
 from oracle.store.markdown.yaml_subset import MAX_FRONTMATTER, Block
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_TRIES = 200  # pieces of broken frontmatter that are parsed as YAML; the rest becomes text
 

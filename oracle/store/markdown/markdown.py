@@ -7,19 +7,14 @@ and reports what is wrong; the writer refuses what would not read back. This mod
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from oracle.domain.compiling import compiled
-from oracle.domain.markdown.documents import Document, Problem
+from oracle.domain.markdown.documents import Document, Problem, Value
 from oracle.errors import InvalidRecord
 from oracle.store.markdown import yaml_subset
 from oracle.store.markdown.yaml_subset import MAX_FRONTMATTER, Block
 from oracle.wording import say, say_many
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from oracle.domain.markdown.documents import Value
 
 MAX_PROBLEMS = 50
 

@@ -7,6 +7,7 @@ that dies loses and repeats nothing. Then the old index is copied, and the new o
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from datetime import datetime
 
 from oracle.domain.delivery import compaction
@@ -15,10 +16,6 @@ from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store.disk import steps
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @value

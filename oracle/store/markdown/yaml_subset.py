@@ -10,17 +10,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 
 from oracle.domain.compiling import compiled
-from oracle.domain.markdown.documents import MAX_DEPTH, Problem, holds_surrogate
+from oracle.domain.markdown.documents import MAX_DEPTH, Problem, Value, holds_surrogate
 from oracle.errors import InvalidRecord
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from oracle.domain.markdown.documents import Value
 
 MAX_FRONTMATTER = 1 << 18  # characters; a longer text is not frontmatter
 MAX_KEY = 200  # characters; YAML itself allows 1,024

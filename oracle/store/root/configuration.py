@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Callable
 
 from oracle.domain.links.links import DEFAULT_PATTERNS, Patterns
 from oracle.errors import UsageError
@@ -24,12 +25,8 @@ _MOST_BYTES = 1 << 20
 _SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Report = Callable[[str, str], None]
-    """Called with the root-relative path and the reason if a file cannot be used."""
+Report = Callable[[str, str], None]
+"""Called with the root-relative path and the reason if a file cannot be used."""
 
 
 def load_patterns(root: Root, project: str, *, report: Report) -> Patterns:

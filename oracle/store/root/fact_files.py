@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 
 from oracle.domain.names.slugs import check_name
 from oracle.errors import RootUnusable
 from oracle.store.disk import files
 from oracle.store.root.layout import Root
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def machine_path(root: Root, name: str) -> str:

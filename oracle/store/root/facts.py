@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 
 from oracle.domain.names.slugs import check_name
 from oracle.errors import InvalidName, InvalidRecord, NotInMemory
 from oracle.store.root.layout import Root
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MOST_BYTES = 64 << 20
 """The largest fact file in bytes."""

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 
 from oracle.errors import UsageError
 from oracle.store.disk import steps
 from oracle.store.root.layout import Root
 from oracle.store.root.preferences import SETTINGS
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 BINDING = "PROJECT_BINDING.toml"
 _GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")

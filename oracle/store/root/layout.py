@@ -6,14 +6,11 @@ The environment is read once to choose the Root. Files are only looked up with `
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from oracle.domain.names.slugs import SHARED, check_name, flatten
 from oracle.errors import RootUnusable, UsageError
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 RECORD_TREES = ("projects", "shared", "learnings")
 """The first-level folders whose Markdown and JSON files are records."""

@@ -8,15 +8,12 @@ import json
 import os
 import sys
 import time
+from types import TracebackType
 
 from oracle.errors import LockTimeout, RootUnusable
 from oracle.store.disk import files
 from oracle.store.root.layout import Root
 from oracle.wording import Sentence, say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import TracebackType
 
 DEFAULT_TIMEOUT = 30.0
 """Seconds to wait for the lock before giving up with exit code 75."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from oracle.domain.names.seats import role_of
 from oracle.domain.names.slugs import check_name
 from oracle.errors import RecordExists, UsageError
 from oracle.store.disk import steps
+from oracle.store.root.layout import Root
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from oracle.store.root.layout import Root
 
 
 def init(root: Root, project: str, seats: Sequence[str], *, repo_root: str = "") -> str:

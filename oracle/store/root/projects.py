@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 
 from oracle.store.root.layout import Root, choose_home
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _MOST_BYTES = 4 << 20  # the largest registry
 

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Mapping
 
 from oracle.errors import InvalidRecord, NewerVersion
 from oracle.store.disk import files, steps
 from oracle.store.root import projects
 from oracle.wording import say
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    Entry = dict[str, object]
-    Make = Callable[[Entry], Entry]
+Entry = dict[str, object]
+Make = Callable[[Entry], Entry]
 
 VERSION = 2
 

@@ -6,6 +6,7 @@ The word lists are in `data/query.toml`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
 from oracle.app.search.ranking.dates import Day, days_in
@@ -15,10 +16,6 @@ from oracle.domain.relations.synonyms import synonyms
 from oracle.domain.values import value
 from oracle.index import fold
 from oracle.index.fold import lower, pairs, tokens
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _POSSESSIVE = r"(?i)[’'](?:s|t|re|ll|ve|d|m)\b"
 _COMPOUND = r"[a-z]{2,}(?:-[a-z]{2,})+"

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from oracle.app.search.ranking.pages import Mention, PageSentence, PageSentences
+from oracle.app.search.ranking.pages import Mention, PageSentence, PageSentences, RecordPage
 from oracle.domain.compiling import compiled
 from oracle.domain.links.links import reference_key
 from oracle.domain.relations.patterns import NAMED
 from oracle.domain.values import value
 from oracle.index.fold import has_run, lower, tokens
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from oracle.app.search.ranking.pages import RecordPage
 
 LINK = r"\[\[(?P<wiki>[^\[\]|\n]+)(?:\|(?P<alias>[^\[\]\n]+))?\]\]|\[(?P<text>[^\[\]\n]+)\]\((?P<place>[^()\s]+)\)"
 _END = (

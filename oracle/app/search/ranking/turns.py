@@ -6,16 +6,11 @@ run of a record counts a little less.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from math import exp, log
 
-from oracle.app.search.ranking.scoring import MEANING, best_first
+from oracle.app.search.ranking.scoring import MEANING, Scored, best_first
 from oracle.domain.markdown.passages import Passage, spans
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from oracle.app.search.ranking.scoring import Scored
 
 _SOFT, _FURTHER = 0.18, 0.06
 """Shares of all words: how far below the best turn of a run another one adds to it, and what a further run of a record loses."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from itertools import pairwise
 
 from oracle.domain.safety.secrets.rules import compiled, read_tables
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import re
 
 _PIECE = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+"
 _RUN = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])"

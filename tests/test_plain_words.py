@@ -29,7 +29,6 @@ ALLOWED = {
     "oracle/index": 3,
     "oracle/mcp": 4,
     "scripts": 7,
-    "scripts/hooks": 1,
 }
 """Findings of each package that are still there. Lower a number when you remove some; never raise one."""
 

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 WAKE_TIME = 2.0
 """Seconds from its start in which the hook waits for a pane; after that the next command sends the wake-up."""
 
-CLEAR_TIME = 2.0
+OWN_TIME = 2.0
+"""Seconds for typing into the own pane."""
+
 MEMORY = "memory"
 
 
@@ -63,18 +65,23 @@ class HookRun:
 def handle(raw: bytes, run: HookRun) -> None:
     """Handle a payload. Raises nothing."""
     context = Context.open(environ=run.environ)
+    is_over = True
     try:
-        _handle(raw, run, context)
-    except OracleError as error:
-        _report(context, "deliver_skipped", error.code, error.sentence)
+        payload = parse_payload(raw)
+        is_over = payload.event in ("", "Stop")
+        if is_over and _handle(payload, run, context):
+            return  # a text that is typed now would be cleared
     except Exception as error:  # noqa: BLE001 - the host must go on
-        _report(context, "deliver_skipped", "unexpected", f"{type(error).__name__}: {error}")
+        _report_failure(context, "deliver_skipped", error)
+    try:
+        if is_over:
+            _wake_own_seat(run, context)
+    except Exception as error:  # noqa: BLE001
+        _report_failure(context, "wake_skipped", error)
 
 
-def _handle(raw: bytes, run: HookRun, context: Context) -> None:
-    payload = parse_payload(raw)
-    if payload.event not in ("", "Stop"):
-        return
+def _handle(payload: Payload, run: HookRun, context: Context) -> bool:
+    """Do what the last message asks for. Return whether the context was cleared."""
     message = payload.message
     if message is None:
         message = read_transcript(payload.transcript_path).last_message
@@ -85,6 +92,7 @@ def _handle(raw: bytes, run: HookRun, context: Context) -> None:
         _deliver(asked.deliver, message, payload, run, context)
     if asked.clear:
         _clear(run.environ, context)
+    return asked.clear
 
 
 # Deliver --------------------------------------------------------------------------------------------------------------
@@ -140,28 +148,55 @@ def _address(marker: Marker, payload: Payload, run: HookRun, context: Context) -
     return where
 
 
-# Clear ----------------------------------------------------------------------------------------------------------------
+# The own pane ---------------------------------------------------------------------------------------------------------
 
 
 def _clear(environ: Mapping[str, str], context: Context) -> None:
     """Type `/clear` into the pane of this process, and into no other."""
-    from oracle.app.delivery.panes import Woken, own_socket, type_into_own_pane
+    from oracle.app.delivery.panes import Woken, type_into_own_pane
 
-    if environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0" or environ.get("CLAUDE_CODE_ENTRYPOINT", "")[:3] == "sdk":
+    if _is_headless(environ):
         _report(
             context, "clear_skipped", "headless", "The agent has no input box; its pane belongs to another program."
         )
         return
-    pane, socket = environ.get("TMUX_PANE", ""), own_socket(environ)
-    if not (socket and pane[:1] == "%" and pane[1:].isdecimal()):
+    socket, pane = _own_pane(environ)
+    if not pane:
         _report(context, "clear_skipped", "no_pane", "The agent does not run in a tmux pane.")
         return
-    outcome = type_into_own_pane(socket, pane, "/clear", patience=CLEAR_TIME)
+    outcome = type_into_own_pane(socket, pane, "/clear", patience=OWN_TIME)
     if not isinstance(outcome, Woken):
         _report(context, "clear_skipped", type(outcome).__name__.lower(), outcome.reason)
 
 
+def _wake_own_seat(run: HookRun, context: Context) -> None:
+    """Send the wake-ups that wait for this seat: its pane was busy when they were tried."""
+    socket, pane = _own_pane(run.environ)
+    if pane and not _is_headless(run.environ):
+        from oracle.app.delivery.wakeups import send_to_own_pane
+
+        send_to_own_pane(context, run.seat, socket, pane, until=time.monotonic() + OWN_TIME)
+
+
+def _is_headless(environ: Mapping[str, str]) -> bool:
+    return environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0" or environ.get("CLAUDE_CODE_ENTRYPOINT", "")[:3] == "sdk"
+
+
+def _own_pane(environ: Mapping[str, str]) -> tuple[str, str]:
+    """Return the socket and the pane that this process runs in; the pane is "" outside of tmux."""
+    socket = environ.get("TMUX", "").rpartition(",")[0].rpartition(",")[0]
+    pane = environ.get("TMUX_PANE", "")
+    return socket, pane if socket[:1] == "/" and pane[:1] == "%" and pane[1:].isdecimal() else ""
+
+
 # Report what happened --------------------------------------------------------------------------------------------------
+
+
+def _report_failure(context: Context, what: str, error: Exception) -> None:
+    if isinstance(error, OracleError):
+        _report(context, what, error.code, error.sentence)
+    else:
+        _report(context, what, "unexpected", f"{type(error).__name__}: {error}")
 
 
 def _report(context: Context, what: str, code: str, sentence: str) -> None:

@@ -54,6 +54,17 @@ class TmuxWaker:
         """Finish a stranded wake-up. Nothing is typed if the pane shows that the text was submitted."""
         return self._reach(names, check_text(text), seat=seat, patience=patience, wait=_wait_unless_submitted)
 
+    def look(self, names: Sequence[str], text: str, *, seat: str = "") -> str | NoSession:
+        """Return why `text` can't be typed now, "" if it can. Nothing is typed."""
+        try:
+            server = Server(self._socket)
+            found = choose_pane(server.panes(), names, seat=seat)
+            return found if isinstance(found, NoSession) else _why_not_idle(server.screen(found.pane_id), text)
+        except (NoServer, PaneGone) as reason:
+            return NoSession(tuple(names), reason.args[0])
+        except Unanswered as reason:
+            return str(reason.args[0])
+
     def _reach(
         self, names: Sequence[str], text: str, *, seat: str, patience: float, wait: Callable[..., Screen | str]
     ) -> Outcome:
@@ -68,6 +79,26 @@ class TmuxWaker:
             return NoSession(tuple(names), reason.args[0])
         except Unanswered as reason:
             return Busy(names[0] if names else "", reason.args[0])
+
+
+class OwnPaneWaker(TmuxWaker):
+    """Wake the seat of the pane of this process, even while its agent works: it keeps the text until its turn ends."""
+
+    def __init__(self, socket: str, pane_id: str) -> None:
+        super().__init__(socket)
+        self._pane_id = pane_id
+
+    def wake_again(self, names: Sequence[str], text: str, *, seat: str = "", patience: float = PATIENCE) -> Outcome:
+        """Submit `text` unless the pane shows it."""
+        return self._reach(names, check_text(text), seat=seat, patience=patience, wait=_look_at_own_again)
+
+    def is_pane_of(self, names: Sequence[str], seat: str) -> bool:
+        """Return whether the pane of this process is that of a seat."""
+        try:
+            found = choose_pane(Server(self._socket).panes(), names, seat=seat)
+        except (NoServer, Unanswered):
+            return False
+        return isinstance(found, Pane) and found.pane_id == self._pane_id
 
 
 def type_into_own_pane(socket: str, pane_id: str, text: str, *, patience: float) -> Outcome:
@@ -211,6 +242,11 @@ def _look_once(server: Server, pane_id: str, text: str, *, until: float) -> Scre
 def _look_at_own(server: Server, pane_id: str, text: str, *, until: float) -> Screen | str:
     seen = server.screen(pane_id)
     return _why_not_in_box(seen, text) or seen
+
+
+def _look_at_own_again(server: Server, pane_id: str, text: str, *, until: float) -> Screen | str:
+    seen = server.screen(pane_id)
+    return "" if _was_submitted(seen, text) else _why_not_in_box(seen, text) or seen
 
 
 def _submit(server: Server, pane: Pane, text: str, *, before: Screen, until: float) -> Outcome:

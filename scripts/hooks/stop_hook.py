@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""End of a turn: leave at once unless the agent asked for a delivery or an empty context, which few turns do.
+"""End of a turn: leave at once unless the agent asked for something or a wake-up waits for its seat.
 
 Run with `-I -S`. Up to that test only `sys` and `os` are imported; behind it `site.main()` brings the installed packages
-back. Nothing is ever printed on stdout, and the exit code is 0, since another would stop the host or trouble its user.
+back. The exit code is 0, since another would stop the host or trouble its user.
 """
 
 import os
@@ -27,7 +27,7 @@ def read_stdin() -> bytes:
 
 
 def may_ask(data: bytes) -> bool:
-    """Tell whether the payload may hold a marker, from its bytes alone.
+    """Return whether the payload may hold a marker, from its bytes alone.
 
     Also true when plain characters are written as escapes, and when an older host left the message out, so that it has to
     be looked up.
@@ -42,6 +42,43 @@ def may_ask(data: bytes) -> bool:
         at = data.find(ESCAPE, at)
     _, key, value = data.partition(MESSAGE)
     return value[:64].lstrip(b": \t\r\n")[:1] != b'"' if key else bool(data.strip())
+
+
+def is_awaited() -> bool:
+    """Return whether the inbox holds a wake-up for this seat, which runs in a tmux pane."""
+    if not os.environ.get("TMUX_PANE"):
+        return False
+    seat = os.environ.get("ORACLE_SEAT") or "memory"
+    mark = b'"seat": "' + (seat.encode() + b'"' if seat.isascii() else b"")
+    inbox = root() + "/_state/inbox/"
+    try:
+        names = os.listdir(inbox)
+    except OSError:
+        return False
+    return any(name.startswith("wake-") and mark in read(inbox + name) for name in names)
+
+
+def root() -> str:
+    """Return the Root that the program chooses, without importing anything."""
+    chosen = os.environ.get("ORACLE_ROOT", "")
+    homes = (os.environ.get(name, "") for name in ("CLAWSEAT_REAL_HOME", "AGENT_HOME", "HOME"))
+    home = next(filter(None, homes), "")
+    sandboxed = home.partition("/.agents/runtime/")[0].partition("/.agent-runtime/")[0]
+    return os.path.expanduser(chosen) or sandboxed + "/.agents/memory"
+
+
+def read(path: str) -> bytes:
+    """Return the bytes of a small file, none if it is gone."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    try:
+        return os.read(handle, 1 << 16)
+    except OSError:
+        return b""
+    finally:
+        os.close(handle)
 
 
 def serve(data: bytes) -> None:
@@ -70,7 +107,7 @@ def main() -> None:
         data = read_stdin()
     except OSError:
         return
-    if may_ask(data):
+    if may_ask(data) or is_awaited():
         serve(data)
 
 

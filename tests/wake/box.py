@@ -3,7 +3,7 @@
     box.py LOG [--hang | --work | --swallow | --dialog | --slow SECONDS | --deaf-enter]
 
 Understands bracketed paste, redraws as the real ones do, and appends each submitted prompt to LOG as a JSON string.
---hang reads nothing; --work shows that it works, for ever; --dialog asks a question that takes a bare Enter for yes;
+--hang reads nothing; --work shows that it works, until SIGUSR1 comes; --dialog asks a question that takes a bare Enter for yes;
 --deaf-enter takes the first Enter for a line end in the box; --slow waits before it redraws.
 """
 
@@ -95,6 +95,12 @@ def main() -> None:
     box.log.touch()  # the log's existence says that the box is ready
     if mode == "--hang":
         signal.pause()
+
+    def rest_now(*_: object) -> None:
+        box.mode = ""
+        box.draw()
+
+    signal.signal(signal.SIGUSR1, rest_now)
     rest = b""
     while data := os.read(0, 65536):
         rest = box.feed(rest + data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import threading
@@ -62,6 +63,10 @@ class Stage:
     def box_command(self, *options: str) -> tuple[Prompts, str]:
         log = self.folder / f"{uuid.uuid4().hex}.log"
         return Prompts(log), shlex.join([sys.executable, "-I", "-S", str(BOX), str(log), *options])
+
+    def end_turn(self, pane: str) -> None:
+        """Let the box of a pane stop working."""
+        os.kill(int(self.tmux("display-message", "-p", "-t", pane, "#{pane_pid}")), signal.SIGUSR1)
 
     def shows(self, pane: str) -> str:
         return self.tmux("capture-pane", "-p", "-t", pane)

@@ -54,7 +54,7 @@ def notify(context: Context, notice: Notice) -> Notified:
     moment = context.now()
     topic = f"{notice.kind} {moment.isoformat()}"
     entry = wakeups.enqueue(context, team, name, seat=name.target, text=text, topic=topic)
-    outcome = wakeups.send(context, entry)
+    outcome = wakeups.send_once(context, entry)
     inbox.finish(context.root, entry)  # a notice is worth nothing later
     sent = outcome.result == "sent"
     path = ""

@@ -7,7 +7,7 @@ import os
 from oracle.app.context import Context
 from oracle.errors import InvalidName, UsageError
 from oracle.wake.outcomes import Busy, NoSession, Outcome, Stranded, Woken, check_text
-from oracle.wake.sessions import bound_projects, find_session_names, own_socket, tmux_socket
+from oracle.wake.sessions import bound_projects, find_session_names, tmux_socket
 from oracle.wake.tmux import TmuxWaker, type_into_own_pane
 from oracle.wording import say
 
@@ -19,7 +19,6 @@ __all__ = [
     "Woken",
     "check",
     "find_project",
-    "own_socket",
     "send",
     "type_into_own_pane",
 ]

@@ -7,7 +7,11 @@ shows already.
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
+import sys
+import time
 
 from oracle.app import guard
 from oracle.domain import timestamps
@@ -24,17 +28,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from oracle.app.context import Context
+    from oracle.app.context import Context, Root
     from oracle.app.delivery.team import Team
     from oracle.wake.outcomes import Outcome, Waker
 
 PATIENCE = 8.0
 """Seconds that a command waits for a pane, unless `ORACLE_WAKE_PATIENCE` says otherwise."""
 
-THERE = ("Busy", "Stranded", "another process")
+_BUSY = ("Busy", "Stranded")
+THERE = (*_BUSY, "another process")
 """The first words of a reason which says that the seat runs and was not woken just now."""
 
 _DAEMON = "daemon"
+_WAITER = "import sys; sys.path.insert(0, sys.argv.pop(1)); from oracle.app.delivery.waiter import main; main()"
 
 _ENDS = ("project", "task_id", "source", "target")
 
@@ -105,13 +111,71 @@ def notified_at(receipt: Receipt, text: str) -> datetime | None:
 
 
 def send(context: Context, entry: Entry, *, patience: float | None = None) -> WakeUp:
-    """Send a wake-up that was enqueued just now, unless another process sends it."""
+    """Send a wake-up that was enqueued just now, unless another process sends it. A process waits for a busy pane."""
+    return _wait_for_pane(context, entry, send_once(context, entry, patience=patience))
+
+
+def send_once(context: Context, entry: Entry, *, patience: float | None = None) -> WakeUp:
+    """Send a wake-up as `send` does. No process waits for a busy pane."""
     return _send(context, entry, is_again=False, patience=patience)
 
 
 def send_again(context: Context, entry: Entry, *, patience: float | None = None) -> WakeUp:
     """Send a wake-up that may have been sent before: a text that the pane shows is not typed again."""
-    return _send(context, entry, is_again=True, patience=patience)
+    return _wait_for_pane(context, entry, _send(context, entry, is_again=True, patience=patience))
+
+
+def send_to_own_pane(context: Context, seat: str, socket: str, pane_id: str, *, until: float) -> None:
+    """Send the pending wake-ups of a seat into the pane of this process, if that is the seat's. A Stop hook calls this."""
+    found = inbox.read(context.root, context.now_seconds(), Kind.WAKE).waiting
+    mine = [one for one in found if one.text("seat") == seat and not is_left_to_daemon(context, one)]
+    if not mine:
+        return
+    from oracle.wake.tmux import OwnPaneWaker
+
+    waker = context.waker = OwnPaneWaker(socket, pane_id)
+    for entry in mine:
+        if waker.is_pane_of(_names(context, entry), seat):
+            send_again(context, entry, patience=max(0.0, until - time.monotonic()))
+
+
+def _wait_for_pane(context: Context, entry: Entry, outcome: WakeUp) -> WakeUp:
+    """Start a process that waits for the pane of a seat that is busy."""
+    if outcome.result == "waits" and outcome.detail.startswith(_BUSY):
+        from oracle.wake.tmux import TmuxWaker
+
+        if isinstance(context.waker, TmuxWaker):
+            start_waiter(context, entry.text("project"), entry.text("seat"))
+    return outcome
+
+
+def start_waiter(context: Context, project: str, seat: str) -> None:
+    """Start a process that waits for the pane of a seat, unless one waits already. It outlives this one (`waiter`)."""
+    import subprocess
+
+    from oracle.store.root.lock import is_held
+
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    words = (sys.executable, "-P", "-c", _WAITER, package, context.root.path, project, seat)
+    with contextlib.suppress(OSError):  # the wake-up stays in the inbox
+        if is_held(f"{waiter_lock(context.root, project, seat)}.lock"):
+            return
+        subprocess.run(
+            ("/bin/sh", "-c", '"$@" &', "sh", *words),  # the shell ends at once, so that no zombie is left
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env={**os.environ, "ORACLE_INTERNAL": "1"},
+            start_new_session=True,
+            check=False,
+        )
+
+
+def waiter_lock(root: Root, project: str, seat: str) -> str:
+    """Return the path of the file whose lock the waiter of a seat holds, without `.lock`."""
+    digest = hashlib.sha256(f"{project}\n{seat}".encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    return f"{root.inbox}/.waiter-{digest}"
 
 
 def patience_of_commands() -> float:

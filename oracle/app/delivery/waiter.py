@@ -1,0 +1,80 @@
+"""Wait in the background for the pane of one seat, and send its wake-ups once the agent there is idle.
+
+A command that finds a pane busy starts this process and ends. One waits for each seat; it ends when nothing is pending,
+when the session is gone, or after LONGEST seconds. Then the next Stop hook of the seat or the next command goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from oracle.app.context import Context
+from oracle.app.delivery import wakeups
+from oracle.errors import LockTimeout, OracleError
+from oracle.store.delivery import inbox
+from oracle.store.disk import steps
+from oracle.wake.outcomes import NoSession
+from oracle.wake.sessions import find_session_names, tmux_socket
+from oracle.wake.tmux import TmuxWaker
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.store.delivery.inbox import Entry
+
+LONGEST = 30 * 60.0
+"""Seconds that a waiter lives at most."""
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks at a pane."""
+
+_PATIENCE = 2.0
+
+
+def main() -> None:
+    """Wait as the process that `wakeups` starts: the arguments are the Root, the project and the seat."""
+    root, project, seat = sys.argv[1:]
+    try:
+        with Context.open(root) as context:
+            wait(context, project, seat)
+    except OracleError:
+        return
+
+
+def wait(context: Context, project: str, seat: str, *, seconds: float = LONGEST) -> None:
+    """Send the wake-ups of a seat as soon as its agent is idle. Return at once if another process waits for it.
+
+    The inbox is read again after the lock was given back: a command may have seen the lock just before.
+    """
+    until = time.monotonic() + seconds
+    names = find_session_names(context.root, project, seat, environ=os.environ)
+    waker = context.waker = TmuxWaker(tmux_socket(os.environ))
+    is_there = True
+    while is_there and time.monotonic() < until and _pending(context, project, seat):
+        try:
+            with steps.FileLock(wakeups.waiter_lock(context.root, project, seat), timeout=0):
+                is_there = _watch(context, waker, names, project=project, seat=seat, until=until)
+        except LockTimeout:
+            return
+
+
+def _watch(
+    context: Context, waker: TmuxWaker, names: tuple[str, ...], *, project: str, seat: str, until: float
+) -> bool:
+    """Look at the pane until nothing is pending. Return whether the session is still there."""
+    while (entries := _pending(context, project, seat)) and time.monotonic() < until:
+        reason = waker.look(names, entries[0].text("text"), seat=seat)
+        if isinstance(reason, NoSession):
+            return False
+        for entry in () if reason else entries:
+            wakeups.send_again(context, entry, patience=_PATIENCE)
+        time.sleep(LOOK_EVERY)
+    return True
+
+
+def _pending(context: Context, project: str, seat: str) -> list[Entry]:
+    """Return the pending wake-ups of a seat that no daemon sends, those too that another process sends just now."""
+    found = inbox.read(context.root, context.now_seconds(), inbox.Kind.WAKE)
+    mine = (one for one in (*found.waiting, *found.taken) if (one.text("project"), one.text("seat")) == (project, seat))
+    return [one for one in mine if wakeups.is_pending(one) and not wakeups.is_left_to_daemon(context, one)]

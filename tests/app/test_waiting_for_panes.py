@@ -1,0 +1,149 @@
+"""A seat whose pane was busy is told within seconds of being idle, without a daemon and without another command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from oracle.app.context import Context
+from oracle.app.delivery import waiter
+from oracle.store.delivery import inbox
+from tests.app.squad import Squad
+from tests.hook.seat import HOOK
+from tests.wake.stage import Stage, until
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+PATIENCE = "1"
+TOLD_WITHIN = 5.0
+
+
+@pytest.fixture
+def environ(squad: Squad, stage: Stage) -> dict[str, str]:
+    more = {"ORACLE_ROOT": str(squad.path), "ORACLE_TMUX_SOCKET": stage.socket, "ORACLE_WAKE_PATIENCE": PATIENCE}
+    return {**os.environ, "PYTHONPATH": str(CHECKOUT), **more}
+
+
+def cli(environ: dict[str, str], *words: str) -> None:
+    start = "import sys; from oracle.cli.main import run; sys.exit(run())"
+    subprocess.run([sys.executable, "-c", start, *words], env=environ, check=True, capture_output=True)
+
+
+def hook(environ: dict[str, str], stage: Stage, seat: str, message: str, pane: str = "") -> None:
+    tmux = {"TMUX": stage.tmux("display-message", "-p", "#{socket_path},#{pid},0"), "TMUX_PANE": pane} if pane else {}
+    payload = json.dumps({"hook_event_name": "Stop", "last_assistant_message": message}).encode()
+    command = [sys.executable, "-I", "-S", str(HOOK)]
+    done = subprocess.run(
+        command, env={**environ, "ORACLE_SEAT": seat, **tmux}, input=payload, check=True, capture_output=True
+    )
+    assert (done.stdout, done.stderr) == (b"", b"")
+
+
+def waiters(squad: Squad) -> list[int]:
+    """Return the ids of the processes that wait for panes of this Root."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+        except OSError:
+            continue
+        if b"-P" in words and str(squad.path).encode() in words:
+            found.append(int(entry.name))
+    return found
+
+
+def told(lines: list[str]) -> list[str]:
+    return [line.split(" ")[0] for line in lines]
+
+
+def deliver(environ: dict[str, str], stage: Stage, door: str, task: str = "Q-1") -> None:
+    if door == "hook":
+        hook(environ, stage, "memory", f"B. [DELIVER:seat=planner task_id={task} project=demo]")
+    else:
+        response = ("--response-inline", '{"answer": "B."}')
+        cli(environ, "deliver", "--project", "demo", "--task-id", task, "--target", "planner", *response)
+
+
+@pytest.mark.parametrize("door", ["cli", "hook"])
+@pytest.mark.parametrize("way", ["at work", "half typed"])
+def test_a_seat_is_told_once_within_seconds_of_being_idle(
+    squad: Squad, stage: Stage, environ: dict[str, str], way: str, door: str
+):
+    box = stage.box("demo-planner", *(["--work"] if way == "at work" else []))
+    if way == "half typed":
+        stage.tmux("send-keys", "-t", box.pane, "-l", "half a sentence")
+    for task in ("Q-1", "Q-2"):
+        squad.ask(task, notifies=False)
+        deliver(environ, stage, door, task)
+    assert box.read() == []
+    (one,) = waiters(squad)
+    assert os.getsid(one) != os.getsid(0)
+    assert b"ORACLE_INTERNAL=1" in Path(f"/proc/{one}/environ").read_bytes().split(b"\0")
+
+    idle_since = time.monotonic()
+    if way == "half typed":
+        stage.tmux("send-keys", "-t", box.pane, "Enter")
+    else:
+        stage.end_turn(box.pane)
+    typed = ["half a sentence"] if way == "half typed" else []
+    until(lambda: len(box.read()) >= len(typed) + 1, "the seat is told", TOLD_WITHIN)
+    assert time.monotonic() - idle_since < TOLD_WITHIN
+    until(lambda: waiters(squad) == [], "the waiter ends")
+    assert sorted(told(box.read()[len(typed) :])) == ["Q-1", "Q-2"]
+    assert squad.receipt("Q-1__memory__planner.json")["notified_at"]
+    assert inbox.read(squad.oracle.root, time.time()) == inbox.Inbox()
+
+
+def test_the_stop_hook_of_a_seat_sends_what_waits_for_it(squad: Squad, stage: Stage, environ: dict[str, str]):
+    """The waiter died meanwhile; the agent still works while its hook runs and keeps the text."""
+    box, other = stage.box("demo-planner", "--work"), stage.box("demo-builder")
+    squad.ask(notifies=False)
+    deliver(environ, stage, "cli")
+    for one in waiters(squad):
+        os.kill(one, 9)
+    hook(environ, stage, "planner", "Nothing to deliver.", other.pane)
+    hook(environ, stage, "builder", "Nothing to deliver.", other.pane)
+    hook(environ, stage, "planner", "Nothing to deliver.")
+    assert (box.read(), other.read()) == ([], [])
+    hook(environ, stage, "planner", "Nothing to deliver.", box.pane)
+    assert (told(box.read()), other.read()) == (["Q-1"], [])
+    hook(environ, stage, "planner", "Nothing to deliver.", box.pane)
+    assert told(box.read()) == ["Q-1"]
+
+
+@pytest.mark.parametrize("end", ["time", "acknowledged", "session", "root"])
+def test_a_waiter_ends_by_itself(
+    squad: Squad, stage: Stage, monkeypatch: pytest.MonkeyPatch, end: str, environ: dict[str, str]
+):
+    monkeypatch.setenv("ORACLE_TMUX_SOCKET", stage.socket)
+    box = stage.box("demo-planner", "--work")
+    squad.ask(notifies=False)
+    deliver(environ, stage, "cli")
+    (started,) = waiters(squad)
+    if end == "time":
+        os.kill(started, 9)
+        until(lambda: waiters(squad) == [], "it is dead")
+        context = Context.open(str(squad.path))
+        began = time.monotonic()
+        waiter.wait(context, "demo", "planner", seconds=1.5)
+        assert 1 < time.monotonic() - began < 10
+    elif end == "acknowledged":
+        squad.ack("Q-1", "memory", "planner")
+    elif end == "session":
+        stage.tmux("kill-session", "-t", "demo-planner")
+    else:
+        squad.path.rename(squad.path.with_name("moved"))
+    until(lambda: waiters(squad) == [], "the waiter ends")
+    assert end == "session" or box.read() == []
+
+
+def test_no_process_waits_where_no_pane_is_busy(squad: Squad, stage: Stage, environ: dict[str, str]):
+    squad.ask(notifies=False)
+    deliver(environ, stage, "cli")
+    assert waiters(squad) == []
+    assert len(inbox.read(squad.oracle.root, time.time()).waiting) == 1

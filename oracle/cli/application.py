@@ -30,7 +30,7 @@ class OracleCommands(Group):
                 "deliver ack handoffs resume log",
                 "hook skill mcp daemon project scan config index doctor",
                 "team",
-                "compat",
+                "compat migrate",
             ),
             strict=True,
         )

@@ -55,6 +55,12 @@ def settings_file(workspace: str, given: str = "") -> str:
     return f"{workspace_folder(workspace)}/.claude/settings.json"
 
 
+def settings_files(workspace: str) -> tuple[str, str]:
+    """Return the settings files of a workspace that its host reads, as absolute paths. Raises NotFound."""
+    shared = settings_file(workspace)
+    return shared, f"{shared.removesuffix('.json')}.local.json"
+
+
 def workspace_folder(workspace: str) -> str:
     """Return the absolute path of a workspace. Raises NotFound when it is not a folder."""
     folder = os.path.abspath(os.path.expanduser(workspace))
@@ -122,6 +128,15 @@ def plan_uninstall(path: str) -> FileChange:
     if before is None or "hooks" not in content or whole == content:
         return FileChange(path, before, before)
     return FileChange(path, before, _render(whole, before, path))
+
+
+def plan_renewal(workspace: str, command: str) -> list[FileChange]:
+    """Return the changes of a workspace's settings files that have a hook: the first runs `command`, the other none.
+
+    Raises InvalidSettings, NotFound.
+    """
+    found = [path for path in settings_files(workspace) if read_status(path).commands]
+    return [plan_uninstall(path) if position else plan_install(path, command) for position, path in enumerate(found)]
 
 
 def _replace_own(groups: list[object], wanted: Mapping[str, object], *, script: str) -> list[object] | None:

@@ -321,7 +321,7 @@ FREE = {
         "transcript",
         "text",
     ),
-    *("template", "tmux", "file", "seconds", "port", "memory-dir"),
+    *("template", "tmux", "file", "seconds", "port", "memory-dir", "home", "clawseat-root"),
 }
 """Options that hold what only the person knows: texts, numbers, dates, files, names of the world outside."""
 

@@ -74,7 +74,7 @@ def put(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
         return Stored(path, digest, Outcome.CREATED)
     found = _read_bytes(path)
     _refuse_other(task_id, found, response)
-    if found is not None and digest_of(found) == digest:
+    if found is not None and (digest_of(found) == digest or _is_older_form(found, response)):
         return Stored(path, digest, Outcome.ALREADY)
     if found is not None and os.path.lexists(_aside(path, "superseded", digest)):
         raise Conflict(
@@ -96,6 +96,16 @@ def put(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
         ),
         hint=say("Compare the two, then deliver with --supersede to replace the first."),
     )
+
+
+def _is_older_form(found: Mapping[str, object], response: Mapping[str, object]) -> bool:
+    """Return whether a response of an older tool, which checked no claims, is the same answer."""
+    return "schema_version" not in found and _digest_as_given(found) == _digest_as_given(response)
+
+
+def _digest_as_given(response: Mapping[str, object]) -> str:
+    """Return the fingerprint of an answer without what a check of its claims adds."""
+    return digest_of({key: item for key, item in response.items() if key != "confidence" and item != []})
 
 
 def supersede(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:

@@ -202,6 +202,11 @@ class Root:
         return f"{self.agents}/profiles"
 
     @property
+    def migration(self) -> str:
+        """`migration-clawseat/`: what files were before a migration changed them."""
+        return f"{self.agents}/migration-clawseat"
+
+    @property
     def sessions(self) -> str:
         """`sessions/`: notes of other tools about running seats; read only."""
         return f"{self.agents}/sessions"

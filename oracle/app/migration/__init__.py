@@ -1,0 +1,1 @@
+"""Switch a team over from an older tool, and back."""

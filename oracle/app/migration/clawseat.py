@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from oracle.app.context import Context
     from oracle.app.delivery.handoffs import Listed
     from oracle.app.delivery.team import Team
-    from oracle.wording import Sentence
 
 _PAGES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", ".claude/skills/*/SKILL.md", ".claude/commands/*.md")
 _OWN_SKILLS = (".claude/skills/*/SKILL.md", ".agents/skills/*/SKILL.md", ".codex/skills/*/SKILL.md")
@@ -152,7 +151,7 @@ def survey(
     )
 
 
-def migrate(context: Context, hooks: Sequence[Hook], files: dict[str, tuple[bytes, int]]) -> list[Sentence]:
+def migrate(context: Context, hooks: Sequence[Hook], files: dict[str, tuple[bytes, int]]) -> list[str]:
     """Do what is safe, and return a sentence for each half-delivered answer that was finished. Doing it again changes nothing."""
     with _lock(context):
         ledger = _ledger(context)

@@ -106,7 +106,7 @@ class Ledger:
 
     def _read(self) -> list[dict[str, Any]]:
         raw = steps.read(self._file)
-        content = json.loads(raw) if raw else {"version": VERSION, "entries": []}
+        content: dict[str, Any] = json.loads(raw) if raw else {"version": VERSION, "entries": []}
         if content["version"] > VERSION:
             raise NewerVersion(
                 say("{path} was written by a newer program.", path=self._file), hint=say("Upgrade this program.")

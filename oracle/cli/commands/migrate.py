@@ -68,7 +68,8 @@ def _hooks(call: Call, context: Context, command: str) -> tuple[list[Hook], list
     from oracle.app.migration.clawseat import Hook, find_workspaces
     from oracle.hook import settings
 
-    hooks, commands = [], []
+    hooks: list[Hook] = []
+    commands: list[str] = []
     for workspace in find_workspaces(context):
         try:
             for change in settings.plan_renewal(workspace, command):

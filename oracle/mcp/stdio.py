@@ -14,14 +14,13 @@ import os
 from contextlib import suppress
 from io import BytesIO, TextIOWrapper
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 from anyio import to_thread
 from mcp_types import jsonrpc_message_adapter
 
-if TYPE_CHECKING:
-    from oracle.process import Streams
+from oracle.process import Streams
 
 LONGEST_WAIT = 60.0
 """Seconds to wait for answers after the end of the input."""

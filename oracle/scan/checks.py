@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from oracle.scan import commands, formats, overview, versions
+from oracle.scan.manifests import Manifest
 from oracle.scan.tables import load, names, owners
-from oracle.scan.walk import is_copy
+from oracle.scan.walk import SourceTree, is_copy
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from oracle.scan.manifests import Manifest
-    from oracle.scan.walk import SourceTree
-
-    Content = dict[str, object]
+Content = dict[str, object]
 
 _MAX_ITEMS = 100
 

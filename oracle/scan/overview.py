@@ -5,20 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from oracle.scan import commands, versions
 from oracle.scan.git import describe_repository
+from oracle.scan.manifests import Manifest
 from oracle.scan.tables import load, names, owners
-from oracle.scan.walk import is_supporting
+from oracle.scan.walk import SourceTree, is_supporting
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from oracle.scan.manifests import Manifest
-    from oracle.scan.walk import SourceTree
-
-    Content = dict[str, object]
+Content = dict[str, object]
 
 _MAX_ITEMS = 100
 _MAX_COUNTS = 30

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from oracle.app.context import Context
+from oracle.app.records.views import Summary
+from oracle.domain.links.entity_query import EntityQuery
+from oracle.domain.markdown.documents import Document
 from oracle.domain.values import value
 from oracle.index.write.reading import digest_of
 from oracle.store.markdown import records
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from oracle.app.context import Context
-    from oracle.app.records.views import Summary
-    from oracle.domain.links.entity_query import EntityQuery
-    from oracle.domain.markdown.documents import Document
 
 MAX_CHARACTERS = 700
 """Of one quote; whole lines, unless one line is longer."""

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import re
 
+from oracle.app.answers.reply import Near, Reply
+from oracle.app.context import Context
 from oracle.app.memories.packets import route
 from oracle.app.records.show import show
+from oracle.domain.delivery.receipts import Receipt
 from oracle.domain.records.packets import Request
 from oracle.errors import NotFound, OracleError
 from oracle.store.delivery.packets import question_mark
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.answers.reply import Near, Reply
-    from oracle.app.context import Context
-    from oracle.domain.delivery.receipts import Receipt
 
 _RUN = re.compile(r"`{3,}")
 _LONGEST = 4000

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from oracle.app.answers.reply import CitedFact
 from oracle.domain.safety.secrets import find_secrets
-from oracle.store.root.facts import HIDDEN, hides
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from oracle.app.answers.reply import CitedFact
-    from oracle.store.root.facts import Fact
+from oracle.store.root.facts import HIDDEN, Fact, hides
 
 _ABOUT_SECRETS = frozenset(("fingerprint", "sources", "oauth_sources", "problems", "reason"))
 """Keys of a credential scan that only describe a credential. `store.facts` lists more."""

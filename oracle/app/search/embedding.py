@@ -6,6 +6,7 @@ May be stopped at any moment and goes on where it was. What is there already, un
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, islice
 from time import monotonic
 
@@ -17,19 +18,14 @@ from oracle.app.search.ranking.pages import read_page
 from oracle.domain.markdown.embedding_chunks import EmbeddingChunk, embedding_chunks
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import DiskFailure
+from oracle.index.db import Connection
 from oracle.index.fold import is_wide_text
 from oracle.index.read import query
+from oracle.index.reports import Progress
 from oracle.index.vectors import Damaged, Made, Vectors, text_hash
 from oracle.store.disk.files import disk_failure
 from oracle.store.markdown import records
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from oracle.index.db import Connection
-    from oracle.index.reports import Progress
 
 _BATCH = 64
 """Texts whose vectors are made and written at once, at most."""

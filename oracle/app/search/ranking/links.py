@@ -6,9 +6,13 @@ the kind that is asked for whose linking sentence speaks of the relation, until 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
+from oracle.app.records.views import Summary
 from oracle.app.search.ranking.anchors import Anchor, unnamed
+from oracle.app.search.ranking.pages import PageSentence, RecordPage
+from oracle.app.search.ranking.query import SearchQuery
 from oracle.app.search.ranking.sentences import LINK, Names, sentences_of, speaks_of, spoken_of
 from oracle.domain.compiling import compiled
 from oracle.domain.links.links import reference_key
@@ -16,17 +20,9 @@ from oracle.domain.names.slugs import entity
 from oracle.domain.relations import relations
 from oracle.domain.relations.patterns import PERSON, without_question_words, word_list
 from oracle.domain.values import value
+from oracle.index.db import Connection
 from oracle.index.fold import fold, lower, tokens
 from oracle.index.read import candidates
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from oracle.app.records.views import Summary
-    from oracle.app.search.ranking.pages import PageSentence, RecordPage
-    from oracle.app.search.ranking.query import SearchQuery
-    from oracle.index.db import Connection
 
 _CUT, _BELOW = 0.55, 0.8
 """Share of the best score below which a neighbour is no answer, and how much lower it then ranks."""

@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections import Counter
 
 from oracle.app.records.show import lines_of
+from oracle.app.records.views import Summary
 from oracle.app.search.ranking.dates import days_in
 from oracle.domain.markdown import passages
+from oracle.domain.markdown.embedding_chunks import EmbeddingChunk
 from oracle.domain.values import value
 from oracle.index.fold import tokens
 from oracle.store.markdown import records
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.app.records.views import Summary
-    from oracle.domain.markdown.embedding_chunks import EmbeddingChunk
 
 _HEAD = 300
 """Characters at the head of a record in which its day may be."""

@@ -36,7 +36,7 @@ test: $(INSTALLED)
 	$(BIN)/python -m pytest -q -n $(WORKERS)
 
 # The rules of names, links, records and receipts, the store, a write, a delivery and the hook. It leaves out the long
-# tables of cases, the laws, the daemon, MCP, the scanners and everything that starts many processes.
+# tables of cases, the laws, the daemon, MCP, the scanners, the slow tests and everything that starts many processes.
 QUICK := tests/domain/test_slugs.py tests/domain/test_flat.py tests/domain/test_markers.py tests/domain/test_handoffs.py \
   tests/domain/test_receipts.py tests/domain/test_records.py tests/domain/test_drafts.py tests/domain/test_timestamps.py \
   tests/store tests/app/test_write.py tests/app/test_naming.py tests/app/test_complete.py tests/hook/test_settings.py \
@@ -44,7 +44,7 @@ QUICK := tests/domain/test_slugs.py tests/domain/test_flat.py tests/domain/test_
 
 .PHONY: quick
 quick: $(INSTALLED)
-	$(BIN)/python -m pytest -q -n $(WORKERS) $(QUICK)
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m 'not slow' $(QUICK)
 
 .PHONY: check
 check: $(INSTALLED)

@@ -199,6 +199,7 @@ LARGE = "---\n" + "".join(f"key{i}: [a, 'b', {{c: d}}]\n" for i in range(2_000))
 """An honest record about as large as may be."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_frontmatter_is_a_problem_in_bounded_time_and_size(block):
     document = read(f"---\n{block}\n---\nneedle\n")
@@ -281,6 +282,7 @@ BLOCKS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=2000, deadline=None)
 @given(BLOCKS)
 @example("a:\n  - k: v\n    l:\n  - x\nb: [a, null, 'c']\n")
@@ -340,6 +342,7 @@ KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20
 BODIES = (TEXT | st.lists(TEXT, max_size=4).map("\n".join)).filter(lambda body: "\0" not in body)
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(st.dictionaries(KEYS, VALUES, max_size=6), BODIES)
 def test_what_is_written_reads_back(written, body):

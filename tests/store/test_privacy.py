@@ -57,6 +57,7 @@ def test_a_rule_finds_what_it_says_or_is_an_error(root: Path, line: str, text: s
 HEAVY = r"(?i)\pL{1,20}%d\pL{1,20}"
 
 
+@pytest.mark.slow
 def test_a_rule_is_compiled_when_what_it_needs_is_seen(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[int] = []
     compile_one = privacy._compile

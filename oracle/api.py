@@ -106,9 +106,9 @@ class Oracle(Context):
 
     def fact(self, key: str, project: str = "") -> Fact:
         """Return the fact at a dotted key. Raises NotInMemory."""
-        from oracle.app.overview import inventory
+        from oracle.app.overview import status
 
-        return inventory.find_fact(self, key, project)
+        return status.find_fact(self, key, project)
 
     def status(self, *, fresh: bool = False) -> dict[str, object]:
         """Return counts by project, seat and kind, the fact files and how fresh the index is."""

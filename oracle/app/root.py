@@ -131,13 +131,13 @@ class IndexState:
 def read_index_state(context: Context, since_ns: int) -> IndexState | None:
     """Return the state of the index, with the records changed after `since_ns`; None if it is damaged. Reads no record."""
     from oracle.index.db import Corrupt
-    from oracle.index.read import lag
+    from oracle.index.read import query
 
     try:
         connection = context.index.database.connect()
         version = (connection.total_changes, connection.execute("PRAGMA data_version").fetchone()[0])
         records = connection.execute("SELECT count(*) FROM record").fetchone()[0]
-        return IndexState(version, tuple(lag.changed_since(connection, since_ns)), records)
+        return IndexState(version, tuple(query.changed_since(connection, since_ns)), records)
     except Corrupt:
         return None
 

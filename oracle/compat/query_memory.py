@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from oracle.app.context import Context
-    from oracle.app.overview.inventory import Fact
+    from oracle.app.overview.status import Fact
 
 MODES = ("key", "file", "search", "ask", "status", "backlinks", "graph")
 FILTERS = ("project", "seat", "kind", "since")
@@ -120,12 +120,12 @@ def _key(context: Context, args: argparse.Namespace) -> int:
     if args.key.startswith("credentials.keys."):
         from oracle.app.scans.machine import reveal as read
     else:
-        from oracle.app.overview.inventory import find_fact as read
+        from oracle.app.overview.status import find_fact as read
     return _print_fact(lambda: read(context, args.key, args.project or ""), args.key, indented=False)
 
 
 def _file(context: Context, args: argparse.Namespace) -> int:
-    from oracle.app.overview.inventory import find_fact
+    from oracle.app.overview.status import find_fact
 
     name = check_name(args.file.removeprefix("machine/").removesuffix(".json"), "fact file")
     key = f"{name}.{args.section}" if args.section else name
@@ -180,7 +180,7 @@ def _search(context: Context, args: argparse.Namespace) -> int:
 
 
 def _status(context: Context, _: argparse.Namespace) -> int:
-    from oracle.app.overview.inventory import take_inventory
+    from oracle.app.overview.status import take_inventory
     from oracle.compat.rendering import print_json
 
     found = take_inventory(context.root)

@@ -7,7 +7,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from oracle.daemon import watching
+from oracle.daemon import index_loop
 from oracle.store.daemon import state as store
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Listener:
         self._open = open_context
         self._stats = stats
         self._log = log
-        self._watcher = watching.Watcher(root, notify)
+        self._watcher = index_loop.Watcher(root, notify)
         self._has_seen = True
         self._probed = self._looked = self._again = float("-inf")
         self._names: tuple[tuple[str, int], ...] = ()
@@ -66,7 +66,7 @@ class Listener:
             return POLL_EVERY
         return (self._probed + PROBE_EVERY if self._has_seen else self._probed + PROBE_WITHIN) - now
 
-    def take(self) -> watching.Changes:
+    def take(self) -> index_loop.Changes:
         """Return what changed since the last call, including queue changes that the watcher missed."""
         changes = self._watcher.take()
         self._has_seen = self._has_seen or changes.probe
@@ -87,14 +87,14 @@ class Listener:
         store.move_probe(self._root, int(now))
         self._probed = now
         with self._open() as context:
-            wanted, self._missing = watching.folders_to_watch(context)
+            wanted, self._missing = index_loop.folders_to_watch(context)
         if self._watcher.is_listening and wanted == self._watcher.paths:
             self._has_seen = False
             return False
         return now >= self._again and self._begin(wanted)
 
     def _begin(self, wanted: tuple[str, ...]) -> bool:
-        why = watching.why_deaf(self._root)
+        why = index_loop.why_deaf(self._root)
         if why:
             self._go_deaf(why)
             self._again = float("inf")
@@ -124,6 +124,6 @@ class Listener:
             return False
         self._looked = now
         with self._open() as context:
-            seen = watching.signature([self._root.inbox, self._root.profiles, *watching.handoff_folders(context)])
+            seen = index_loop.signature([self._root.inbox, self._root.profiles, *index_loop.handoff_folders(context)])
         before, self._names = self._names, seen
         return seen != before

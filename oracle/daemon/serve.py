@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.app.context import Clock, Root, Waker
-    from oracle.daemon.watching import Changes
+    from oracle.daemon.index_loop import Changes
 
 LAST_STEP = 60.0
 """Seconds that the current step gets when the daemon is stopped."""

@@ -194,7 +194,7 @@ class WorkLoop:
 
     def _repair(self, context: Context, project: str) -> None:
         """Complete half-done handoffs, if the receipt folder changed and the last repair is old enough."""
-        from oracle.daemon.watching import signature
+        from oracle.daemon.index_loop import signature
 
         seen = signature([team.open_team(context, project).folder])
         at, before = self._repaired.get(project, (float("-inf"), None))

@@ -322,13 +322,13 @@ class Index:
             return False
 
     def _recover(self, error: sqlite3.DatabaseError) -> None:
-        from oracle.index import trouble
+        from oracle.index import reports
 
-        if not trouble.is_passing(error) and not os.access(self.root.path, os.W_OK):
+        if not reports.is_passing(error) and not os.access(self.root.path, os.W_OK):
             self._go_read_only()
             return
-        if not trouble.is_damage(error):
-            raise trouble.as_oracle_error(self.root, error) from error
+        if not reports.is_damage(error):
+            raise reports.as_oracle_error(self.root, error) from error
         with self.lock():
             self._heal(error)
 
@@ -350,10 +350,10 @@ class Index:
             rebuild(self._database, now_ns=self._now_ns())
 
     def _discard(self, error: sqlite3.DatabaseError) -> None:
-        from oracle.index import trouble
+        from oracle.index import reports
 
-        if not trouble.is_damage(error):
-            raise trouble.as_oracle_error(self.root, error) from error
+        if not reports.is_damage(error):
+            raise reports.as_oracle_error(self.root, error) from error
         self._warn(say("The index was damaged ({error}); rebuilding it from the files.", error=error))
         self._database.discard()
 

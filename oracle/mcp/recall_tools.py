@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from oracle.app.scans.veil import veiled_claim, veiled_fact
+from oracle.app.scans.machine import veiled_claim, veiled_fact
 from oracle.domain.records.packets import Request
 from oracle.errors import NotInFederation, NotInMemory
 from oracle.mcp.results import NOTICE, Answer, fenced, label, refusal
@@ -63,7 +63,7 @@ def _claim(item: Cited) -> str:
 
 def get_fact(context: Context, binding: Binding, *, key: str, project: str = "") -> Answer:
     """Look up a fact. Secrets are described, not shown."""
-    from oracle.app.overview.inventory import find_fact
+    from oracle.app.overview.status import find_fact
 
     fact = find_fact(context, key, project or binding.project)
     shown = veiled_fact(key, fact)

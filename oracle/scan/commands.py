@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from oracle.scan import formats
-from oracle.scan.ruby import rake_tasks
+from oracle.scan.readers import rake_tasks
 from oracle.scan.sanitize import command
 from oracle.scan.tables import load
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.teamwork.compaction_check import NOT_YET, RECOMMENDED, check
+from oracle.app.teamwork.compaction import NOT_YET, RECOMMENDED, check
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.errors import UsageError
 

@@ -13,7 +13,7 @@ from oracle.app.codebase import ownership
 from oracle.app.decisions.handover import resolve, send
 from oracle.app.delivery.ack_signs import check
 from oracle.app.delivery.decision_log import Entry, append, read_log
-from oracle.app.teamwork import compaction_check, workspaces
+from oracle.app.teamwork import compaction, workspaces
 from oracle.app.teamwork.integration import integrate
 from oracle.app.teamwork.peers import list_peers, synthesise
 from oracle.app.teamwork.rehearsal import rehearse, verify
@@ -67,7 +67,7 @@ def look(squad: Squad) -> None:
     synthesise(squad.oracle, "demo", "north")
     ownership.check(squad.oracle, str(squad.home.parent / "repo"))
     workspaces.check(squad.oracle, project="demo")
-    compaction_check.check(squad.oracle, "demo")
+    compaction.check(squad.oracle, "demo")
 
 
 @pytest.fixture

@@ -504,9 +504,9 @@ LOOKED = {"oracle.store.disk", "oracle.store.disk.files", "oracle.store.root.loc
     [
         (("--backlinks", "entity:taskid:ARENA-228"), set()),
         (("--graph", "projects/q/decision/a"), set()),
-        (("--key", "net.a"), {"oracle.store.root.facts", "oracle.app.overview", "oracle.app.overview.inventory"}),
-        (("--file", "net"), {"oracle.store.root.facts", "oracle.app.overview", "oracle.app.overview.inventory"}),
-        (("--status",), {"oracle.store.root.facts", "oracle.app.overview", "oracle.app.overview.inventory"}),
+        (("--key", "net.a"), {"oracle.store.root.facts", "oracle.app.overview", "oracle.app.overview.status"}),
+        (("--file", "net"), {"oracle.store.root.facts", "oracle.app.overview", "oracle.app.overview.status"}),
+        (("--status",), {"oracle.store.root.facts", "oracle.app.overview", "oracle.app.overview.status"}),
     ],
 )
 def test_reads_import_only_what_they_need(team: Team, words: tuple[str, ...], more: set[str], looked: str):

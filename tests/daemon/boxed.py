@@ -17,7 +17,7 @@ from typing import Any
 from oracle.api import Oracle
 from oracle.app.delivery import deliver
 from oracle.app.queries import attend
-from oracle.daemon import attempts, index_loop, listening, root_guard, watching, work_loop
+from oracle.daemon import attempts, index_loop, listening, root_guard, work_loop
 from oracle.daemon.serve import Daemon
 from oracle.store.delivery import handoffs, inbox, leases, packets, responses
 from oracle.store.disk import files
@@ -106,13 +106,13 @@ def spoil_disk(faults: Faults) -> None:
 
 
 def spoil_listening(faults: Faults) -> None:
-    sort = watching.Changes.add
+    sort = index_loop.Changes.add
 
     def add(self: Any, *args: Any, **named: Any) -> None:
         if not faults.has("deaf"):
             sort(self, *args, **named)
 
-    watching.Changes.add = add  # type: ignore[method-assign]
+    index_loop.Changes.add = add  # type: ignore[method-assign]
     if faults.has("no-watches"):
         import watchfiles
 
@@ -121,7 +121,7 @@ def spoil_listening(faults: Faults) -> None:
 
         watchfiles.watch = watch
     if faults.has("network"):
-        watching.file_system_of = lambda _: "nfs4"
+        index_loop.file_system_of = lambda _: "nfs4"
 
 
 def spoil_questions(faults: Faults) -> None:

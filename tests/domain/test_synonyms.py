@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.domain import tables
-from oracle.domain.relations.synonyms import synonyms
+from oracle.domain.relations.patterns import synonyms
 from oracle.index.read.candidates import stemmer
 
 

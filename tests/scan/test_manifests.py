@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.scan import formats, manifests, ruby
+from oracle.scan import formats, manifests, readers
 from oracle.scan.manifests import Manifest
 from oracle.scan.project import scan
 from oracle.scan.tables import load
@@ -50,7 +50,7 @@ def test_a_text_of_any_kind_stops_no_reader(rule: dict[str, Any], text: str) -> 
 
 def test_blocks_deeper_than_are_told_apart_close_again() -> None:
     deep = "if a\n" * 1000 + "end\n" * 1000
-    assert ruby.rake_tasks(f"namespace :db do\n{deep}task :migrate\nend\ntask :after\n") == ["db:migrate", "after"]
+    assert readers.rake_tasks(f"namespace :db do\n{deep}task :migrate\nend\ntask :after\n") == ["db:migrate", "after"]
 
 
 def test_the_text_of_every_repository_cut_off_anywhere_stops_no_scan(tmp_path: Path) -> None:

@@ -1,16 +1,108 @@
-"""What the checks read: the Root, the time, and the costly scans, each done once and only when needed."""
+"""What the checks read: the Root, the time, its names, and the costly scans, each done once and only when needed."""
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from oracle.app.doctor import diagnosis, tree
+from oracle.app.doctor import diagnosis
 from oracle.app.doctor.checks import Check
 from oracle.domain.markdown.documents import Value, as_text
 from oracle.store.markdown import records
-from oracle.store.root.layout import Root
+from oracle.store.root.layout import SKIPPED_FOLDERS, Root
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file, folder or link below the Root; `path` is root-relative."""
+
+    path: str
+    status: os.stat_result
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rsplit("/", 1)[-1]
+
+    @property
+    def parts(self) -> list[str]:
+        """The parts of the path."""
+        return self.path.split("/")
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it is a symbolic link."""
+        return stat.S_ISLNK(self.status.st_mode)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder of its own."""
+        return stat.S_ISDIR(self.status.st_mode)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a plain file."""
+        return stat.S_ISREG(self.status.st_mode)
+
+    @property
+    def mode(self) -> int:
+        """The permission bits."""
+        return stat.S_IMODE(self.status.st_mode)
+
+
+@dataclass(slots=True)
+class Tree:
+    """What the walk met: `entries` are the truth in order of path, `derived` what may be deleted at any time."""
+
+    entries: list[Entry] = field(default_factory=list)
+    derived: list[Entry] = field(default_factory=list)
+    unreadable: dict[str, str] = field(default_factory=dict)
+
+
+def walk(root: Root) -> Tree:
+    """Walk the whole Root. Hidden names are left alone; a folder that can't be listed is named in `unreadable`."""
+    tree = Tree()
+    queue = [("", False)]
+    while queue:
+        folder, is_derived = queue.pop()
+        for entry in _list(root, folder, tree):
+            below = is_derived or _is_derived(entry)
+            (tree.derived if below else tree.entries).append(entry)
+            if entry.is_folder:
+                queue.append((entry.path, below))
+    tree.entries.sort(key=lambda entry: entry.path)
+    tree.derived.sort(key=lambda entry: entry.path)
+    return tree
+
+
+def _is_derived(entry: Entry) -> bool:
+    """Return whether a name is derived from the index. `_index` counts within a project only."""
+    depth = len(entry.parts)
+    if entry.name == "_index":
+        return depth == 3 and entry.path.startswith("projects/")
+    return depth == 1 and entry.name in SKIPPED_FOLDERS
+
+
+def _list(root: Root, folder: str, tree: Tree) -> list[Entry]:
+    found = []
+    try:
+        with os.scandir(root.join(folder) if folder else root.path) as entries:
+            for entry in entries:
+                if entry.name[0] == ".":
+                    continue
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                try:
+                    found.append(Entry(path, entry.stat(follow_symlinks=False)))
+                except FileNotFoundError:
+                    continue
+    except FileNotFoundError:
+        return found
+    except OSError as trouble:
+        tree.unreadable[folder] = trouble.strerror or str(trouble)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +127,9 @@ class CheckContext:
         self.now_ns = now_ns
 
     @cached_property
-    def tree(self) -> tree.Tree:
+    def tree(self) -> Tree:
         """Every name below the Root."""
-        return tree.walk(self.root)
+        return walk(self.root)
 
     @cached_property
     def index(self) -> diagnosis.Diagnosis:

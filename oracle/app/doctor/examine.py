@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from os.path import isdir
 
 from oracle.app.context import Context
-from oracle.app.doctor import index, layout, machine, queue, records, root_checks, settings, shapes
+from oracle.app.doctor import index, layout, machine, records, root_checks
 from oracle.app.doctor.checks import Check, error, in_order, passed
 from oracle.app.doctor.context import CheckContext, Examination
 from oracle.errors import OracleError
@@ -16,7 +16,7 @@ from oracle.wording import say
 def check_shapes(checked: CheckContext) -> Iterator[Check]:
     """Report paths that must be a file or a folder of the Root and are something else."""
     yield from root_checks.check_shapes(checked)
-    yield from shapes.check_folders_in_the_way(checked)
+    yield from layout.check_folders_in_the_way(checked)
 
 
 _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
@@ -43,11 +43,11 @@ _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
     ("retirements", say("retirements lead to records and form no cycle"), records.check_retirements),
     ("facts", say("every fact file holds JSON"), records.check_facts),
     ("configuration", say("every configuration file can be used"), records.check_configuration),
-    ("settings", say("every setting in config.toml is known"), settings.check_settings),
+    ("settings", say("every setting in config.toml is known"), records.check_settings),
     ("privacy", say("every privacy rule can be used"), records.check_privacy),
     ("journal", say("every line of events.log is an event"), records.check_journal),
-    ("set aside", say("nothing was abandoned"), queue.check_set_aside),
-    ("decisions", say("none is past its deadline"), queue.check_overdue),
+    ("set aside", say("nothing was abandoned"), records.check_set_aside),
+    ("decisions", say("none is past its deadline"), records.check_overdue),
     ("clock", say("right, as far as the records show"), root_checks.check_clock),
     ("times", say("nothing was changed in the future"), root_checks.check_mtimes),
     ("flock", say("the file system locks"), machine.check_flock),

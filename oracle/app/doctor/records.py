@@ -1,4 +1,4 @@
-"""Checks of contents: whether records agree with each other, and whether other files can be read. Reads only."""
+"""Checks of contents: records that disagree, files and settings that can't be used, work that waits. Reads only."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 
+from oracle.app.decisions import overdue
 from oracle.app.doctor.checks import Check, capped, error, first_few, note, quoted, warning
-from oracle.app.doctor.context import CheckContext, Head
-from oracle.app.doctor.tree import Entry
+from oracle.app.doctor.context import CheckContext, Entry, Head
 from oracle.app.records import naming
 from oracle.domain.names.seats import MEMORY
 from oracle.domain.records.drafts import SCHEMA_VERSION
 from oracle.domain.records.records import RETIRING
-from oracle.errors import RulesUnusable
+from oracle.errors import RulesUnusable, UsageError
 from oracle.index.read import query
 from oracle.store import journal
+from oracle.store.delivery import inbox
 from oracle.store.root import privacy
-from oracle.store.root.configuration import load_patterns
+from oracle.store.root.configuration import find_unknown, load_daemon, load_patterns, load_synthesizer
+from oracle.store.root.feishu import is_push_on
+from oracle.store.root.preferences import SETTINGS
 from oracle.wording import Sentence, say
 
 _READ_LIMIT = 64 * 1024 * 1024
@@ -258,3 +262,48 @@ def _is_event(line: bytes) -> bool:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
         return False
+
+
+def check_settings(context: CheckContext) -> Iterator[Check]:
+    """Report unknown or unusable settings in `config.toml`. They are ignored until they are corrected."""
+    mend = say("Correct {path}", path=quoted(context.root.join(SETTINGS)))
+    found: list[tuple[str, str]] = []
+    try:
+        found += [
+            (say("{settings}: {fault}", settings=SETTINGS, fault=fault), mend) for fault in find_unknown(context.root)
+        ]
+    except UsageError as trouble:
+        yield warning("settings", trouble.sentence, trouble.hint)
+        return
+    for load in (load_synthesizer, load_daemon, is_push_on):
+        try:
+            load(context.root)
+        except UsageError as trouble:
+            found.append((trouble.sentence, trouble.hint))
+    yield from capped(warning("settings", detail, fix) for detail, fix in found)
+
+
+def check_set_aside(context: CheckContext) -> Iterator[Check]:
+    """Report entries that were abandoned after their tries, with the last error."""
+    yield from capped(
+        warning(
+            "set aside",
+            say(
+                "{kind} {subject}: given up after {tries} tries; {last_error}",
+                kind=entry.kind,
+                subject=" ".join(filter(None, entry.subject)),
+                tries=entry.tries,
+                last_error=entry.last_error,
+            ),
+            say("oracle resume tries it again; rm {path} forgets it", path=path),
+        )
+        for path, entry in inbox.set_aside(context.root)
+    )
+
+
+def check_overdue(context: CheckContext) -> Iterator[Check]:
+    """Report decisions past their deadline. Nothing settles them by itself."""
+    now = datetime.fromtimestamp(context.now_ns / 1e9, UTC)
+    yield from capped(
+        warning("decisions", one.sentence, one.command) for one in overdue.find_overdue(context.root, now)
+    )

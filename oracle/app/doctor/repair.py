@@ -11,11 +11,10 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from oracle.app.context import Context
-from oracle.app.doctor import index, root_checks, shapes
+from oracle.app.doctor import index, layout, root_checks
 from oracle.app.doctor.checks import first_few, one_line
-from oracle.app.doctor.context import CheckContext
+from oracle.app.doctor.context import CheckContext, Entry
 from oracle.app.doctor.diagnosis import ABSENT, DAMAGED, Diagnosis, diagnose
-from oracle.app.doctor.tree import Entry
 from oracle.app.records.publish import publish_all
 from oracle.errors import OracleError
 from oracle.index.db import Corrupt
@@ -94,12 +93,12 @@ def _repair_scratch(context: Context) -> list[str]:
 def _repair_shapes(context: Context) -> list[str]:
     """Remove empty folders where a derived file belongs. Folders that hold files stay."""
     lines = []
-    for entry, path in shapes.folders_in_the_way(CheckContext(context.root, context.clock.now_ns())):
+    for entry, path in layout.folders_in_the_way(CheckContext(context.root, context.clock.now_ns())):
         try:
-            if not shapes.is_hollow(path):
+            if not layout.is_hollow(path):
                 lines.append(_not_repaired(say("{path} is a folder that holds files; move it away", path=entry.path)))
                 continue
-            shapes.remove_hollow(path)
+            layout.remove_hollow(path)
             lines.append(one_line(say("{path}: removed an empty folder; a file belongs there", path=entry.path)))
         except OSError as trouble:
             lines.append(_not_repaired(say("{path}: {reason}", path=entry.path, reason=trouble.strerror)))

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note, passed, quoted, warning
-from oracle.app.doctor.context import CheckContext
-from oracle.app.doctor.tree import Entry
+from oracle.app.doctor.context import CheckContext, Entry
 from oracle.domain import timestamps
 from oracle.errors import RootUnusable
 from oracle.store.root import lock

@@ -1,21 +1,28 @@
-"""Scan the machine into `machine/<name>.json`, one file for each scanner, and read the value of a credential on request."""
+"""Scan the machine into `machine/<name>.json`, one file for each scanner; show facts without the values of credentials.
+
+The value of a credential is read from its file on request.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 
+from oracle.app.answers.reply import CitedFact
 from oracle.app.context import Context
 from oracle.domain import timestamps
+from oracle.domain.safety.secrets import find_secrets
 from oracle.domain.values import replace, value
 from oracle.errors import NotInMemory, OracleError, UsageError
 from oracle.scan.machine import DEFAULT, SCANNERS, Machine, run
-from oracle.store.root import fact_files, facts
-from oracle.store.root.facts import Fact
+from oracle.store.root import facts
+from oracle.store.root.facts import HIDDEN, Fact, hides
 from oracle.store.root.layout import choose_home
 from oracle.wording import say
 
 __all__ = ["SCANNERS", "Scanned", "reveal", "scan"]
+
 
 Progress = Callable[["Scanned"], None]
 
@@ -66,7 +73,7 @@ def scan(
     done: list[Scanned] = []
     with context.index.lock():
         for found in run(machine, names):
-            path = fact_files.machine_path(context.root, found.name)
+            path = facts.machine_path(context.root, found.name)
             outcome = Scanned(found.name, path, found.error)
             if found.content is not None:
                 outcome = _save(context, outcome, found.content)
@@ -89,7 +96,7 @@ def choose(only: Sequence[str]) -> tuple[str, ...]:
 
 def _save(context: Context, outcome: Scanned, content: dict[str, object]) -> Scanned:
     try:
-        fact_files.save(context.root, outcome.path, content)
+        facts.save(context.root, outcome.path, content)
     except OracleError as error:
         return replace(outcome, error=error.sentence)
     return outcome
@@ -145,3 +152,58 @@ def _read(context: Context, name: str, source: str, fingerprint: object) -> str:
     if fingerprint and credentials.fingerprint(found) != fingerprint:
         context.warn(say("{name} was changed since the scan", name=name))
     return found
+
+
+_ABOUT_SECRETS = frozenset(("fingerprint", "sources", "oauth_sources", "problems", "reason"))
+"""Keys of a credential scan that only describe a credential. `store.facts` lists more."""
+
+
+def veiled_fact(key: str, fact: Fact) -> object:
+    """Return the value of a fact with every credential described instead of shown."""
+    return _veiled(fact.value, key, fact.path, is_secret=_is_secret(key, fact.path))
+
+
+def veiled_claim(item: CitedFact) -> dict[str, object]:
+    """Return the claim of a cited fact. The value of a credential is described instead of shown."""
+    claim = item.as_json()
+    shown = _veiled(item.value, item.key, item.path, is_secret=_is_secret(item.key, item.path))
+    if shown == item.value:
+        return claim
+    told = json.dumps(shown, ensure_ascii=False)
+    return {**claim, "value": shown, "statement": f"{item.key} = {told}", "evidence": []}
+
+
+def _is_secret(key: str, path: str) -> bool:
+    """Return whether a dotted key leads to a secret, judging by the file's name and each part of the key."""
+    parts: Sequence[str] = [path.rpartition("/")[2].removesuffix(".json"), *key.split(".")[1:]]
+    is_secret = False
+    for part in parts:
+        is_secret = _hides(part, is_secret=is_secret)
+    return is_secret
+
+
+def _hides(key: str, *, is_secret: bool) -> bool:
+    return key not in _ABOUT_SECRETS and hides(key, is_secret=is_secret)
+
+
+def _veiled(content: object, name: str, source: str, *, is_secret: bool) -> object:
+    if isinstance(content, dict):
+        return {
+            key: _veiled(item, f"{name}.{key}", source, is_secret=_hides(str(key), is_secret=is_secret))
+            for key, item in content.items()
+        }
+    if isinstance(content, list):
+        return [_veiled(item, f"{name}.{at}", source, is_secret=is_secret) for at, item in enumerate(content)]
+    if content in (None, True, False, "", HIDDEN) or not (
+        is_secret or (isinstance(content, str) and find_secrets(content))
+    ):
+        return content
+    return _described(str(content), name, source)
+
+
+def _described(text: str, name: str, source: str) -> dict[str, object]:
+    from oracle.scan.credentials import fingerprint
+
+    found: dict[str, object] = {"credential": name, "source": source, "length": len(text)}
+    digest = fingerprint(text)
+    return {**found, "fingerprint": digest} if digest else found

@@ -12,7 +12,7 @@ from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidRecord, NotFound, UsageError
 from oracle.scan.project import DEPTHS, scan
-from oracle.store.root import fact_files, facts, projects
+from oracle.store.root import facts, projects
 from oracle.wording import say
 
 Record = dict[str, object]
@@ -60,7 +60,7 @@ def scan_project(
     folder = os.path.realpath(_find(context, name, repository))
     moment = timestamps.print_moment(context.now())
     records = {kind: _record(name, kind, moment, data) for kind, data in scan(folder, depth).items()}
-    paths = {kind: fact_files.project_path(context.root, name, kind) for kind in records}
+    paths = {kind: facts.project_path(context.root, name, kind) for kind in records}
     if not (commit or force):
         return ProjectScan(name, folder, depth, records, paths, {})
     context.root.require()
@@ -116,7 +116,7 @@ def _commit(context: Context, path: str, record: Record, *, force: bool) -> str:
             return UNCHANGED
         if not force:
             return CHANGED
-    fact_files.save(context.root, path, record)
+    facts.save(context.root, path, record)
     return WRITTEN
 
 

@@ -114,7 +114,7 @@ def install(
 def metrics(call: Call) -> None:
     """Print the daemon's numbers for Prometheus."""
     from oracle.daemon import control
-    from oracle.daemon.metrics import render
+    from oracle.daemon.stats import render
 
     found = control.status(_opened(call).root)
     if call.as_json:

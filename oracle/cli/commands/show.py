@@ -63,7 +63,7 @@ def show(
 
 def _place(context: Context, text: str, lines: str | None) -> tuple[str, tuple[int, int]]:
     """Return the target that is meant, "" for a fact, and its lines, which may stand behind the name as in NAME:12-20."""
-    from oracle.app.overview import inventory
+    from oracle.app.overview import status
     from oracle.app.records import naming
 
     name, place = split_place(text)
@@ -72,7 +72,7 @@ def _place(context: Context, text: str, lines: str | None) -> tuple[str, tuple[i
         try:
             return naming.find(context, text), parse_lines(lines)
         except NotInMemory:
-            if inventory.is_fact(context, text):
+            if status.is_fact(context, text):
                 return "", (1, 0)
             if not place or name.startswith("entity"):
                 raise
@@ -101,11 +101,11 @@ def _print_record(call: Call, shown: Shown) -> None:
 
 
 def _print_fact(call: Call, key: str, project: str, *, reveal: bool) -> None:
-    from oracle.app.overview import inventory
+    from oracle.app.overview import status
     from oracle.app.scans import machine
 
     with call.context() as context:
-        fact = machine.reveal(context, key, project) if reveal else inventory.find_fact(context, key, project)
+        fact = machine.reveal(context, key, project) if reveal else status.find_fact(context, key, project)
     if fact.legacy:
         call.warn(say("{path} is of the old flat layout; machine/ wins once it has the file.", path=fact.path))
     if call.as_json:

@@ -123,3 +123,19 @@ def kinds_asked_for(text: str) -> frozenset[str]:
 def without_question_words(text: str) -> str:
     """Return a question in Chinese without the words that ask, which no blanks keep from the words of a relation."""
     return phrase("asking").replace_in(text, " ")
+
+
+@cache
+def _synonyms() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for line in "\n".join(tables.load("synonyms").values()).split("\n"):
+        group = line.split()
+        for word in group:
+            found[word] = (*found.get(word, ()), *(other for other in group if other != word))
+    return found
+
+
+def synonyms(word: str) -> tuple[str, ...]:
+    """Return the words to look for beside one in lower case, with or without the `s` of the plural; () for most."""
+    known = _synonyms()
+    return known.get(word) or known.get(word.removesuffix("s"), ())

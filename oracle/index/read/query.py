@@ -340,3 +340,8 @@ def sharing(connection: sqlite3.Connection, words: Iterable[str], limit: int) ->
     best = sorted((-times, int(row)) for row, times in shared.items() if times >= _LEAST_SHARED)[:limit]
     found = (connection.execute(f"SELECT {SUMMARY} FROM record WHERE id = ?", (row,)).fetchone() for _, row in best)  # noqa: S608
     return [row for row in found if row is not None]
+
+
+def changed_since(connection: sqlite3.Connection, since_ns: int) -> list[int]:
+    """Return when each record's file last changed (its ctime, ns since 1970), of those that did after `since_ns`."""
+    return [changed for (changed,) in connection.execute("SELECT ctime_ns FROM record WHERE ctime_ns > ?", (since_ns,))]

@@ -16,9 +16,15 @@ from oracle.index.reports import SMALLEST_TREE, Progress, Report, emptied
 from oracle.index.scan import add_folder, list_folder
 from oracle.index.schema import INDICES, SCHEMA_VERSION
 from oracle.index.write import projections
-from oracle.index.write.bulk import Filler
 from oracle.index.write.reader_process import Batch, Item, ReaderProcess, print_everything, read_batch
-from oracle.index.write.rows import Writer
+from oracle.index.write.reading import Reading
+from oracle.index.write.rows import (
+    INSERT_EDGE,
+    INSERT_PASSAGE,
+    INSERT_RECORD,
+    INSERT_REFERENCE,
+    Writer,
+)
 from oracle.store.root.layout import RECORD_TREES, Root
 from oracle.wording import say
 
@@ -140,3 +146,45 @@ def _refuse_nothing(database: Database) -> None:
                 published=published,
             )
         )
+
+
+_RECORDS = 500
+
+
+class Filler:
+    """Collects readings and inserts them in batches. Call `flush` at the end. The tables must be empty at first."""
+
+    def __init__(self, connection: sqlite3.Connection, writer: Writer) -> None:
+        self._connection = connection
+        self._writer = writer
+        self._count = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        self._records: list[tuple[object, ...]] = []
+        self._passages: list[tuple[int, str, str]] = []
+        self._edges: list[tuple[int, int, str, str, int]] = []
+        self._references: list[tuple[object, ...]] = []
+
+    def add(self, found: Reading) -> None:
+        """Add a reading. Its record is numbered in the order of adding."""
+        self._count += 1
+        source = self._count
+        self._records.append((*found.row, self._writer.is_racy(found), source))
+        self._passages.append((source, found.title, found.body))
+        target_id = self._writer.target_id
+        self._edges += [(target_id(name), source, kind, snippet, line) for kind, name, snippet, line in found.edges]
+        self._references += [(source, *reference) for reference in found.references]
+        if found.problems:
+            self._writer.report(str(found.row[1]), found.problems)
+        if len(self._records) >= _RECORDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Insert the collected rows."""
+        insert = self._connection.executemany
+        insert(INSERT_RECORD, self._records)
+        insert(INSERT_PASSAGE, self._passages)
+        insert(INSERT_EDGE, sorted(self._edges))
+        insert(INSERT_REFERENCE, self._references)
+        self._forget()

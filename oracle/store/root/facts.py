@@ -1,4 +1,4 @@
-"""Facts: JSON files of scanners, read by a dotted key. Cheap to import, because `--key` must be fast.
+"""Facts: JSON files of scanners, read by a dotted key, written whole. Cheap to import, because `--key` must be fast.
 
 `machine/<name>.json` comes before the old flat `<name>.json`. A project's facts are `projects/<p>/<name>.json`.
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from oracle.domain.names.slugs import check_name
-from oracle.errors import InvalidName, InvalidRecord, NotInMemory
+from oracle.errors import InvalidName, InvalidRecord, NotInMemory, RootUnusable
 from oracle.store.root.layout import Root
 from oracle.wording import say
 
@@ -259,3 +259,36 @@ def veiled(value: object, *, is_secret: bool) -> object:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def machine_path(root: Root, name: str) -> str:
+    """Return the absolute path of a fact file of the machine."""
+    return f"{root.machine}/{check_name(name, 'fact file')}.json"
+
+
+def project_path(root: Root, project: str, kind: str) -> str:
+    """Return the absolute path of a fact file of a project."""
+    return root.join(f"{root.project(project)}/{check_name(kind, 'kind')}.json")
+
+
+def save(root: Root, path: str, content: Mapping[str, object]) -> None:
+    """Replace a fact file atomically with mode 0600 and sync it. Raises RootUnusable, DiskFailure.
+
+    A folder that is a link out of the Root is refused.
+    """
+    from oracle.store.disk import files
+
+    folder = os.path.dirname(path)
+    files.make_folder(folder)
+    if not root.contains(folder):
+        raise RootUnusable(
+            say("{folder} leads out of the Root.", folder=folder), hint=say("Replace the link by a folder.")
+        )
+    text = json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+    try:
+        new = files.write_scratch(root.scratch, text.encode("utf-8", "replace"))
+        files.sync_file(new)
+        os.rename(new, path)
+        files.sync_folder(folder)
+    except OSError as error:
+        raise files.disk_failure(path, error) from error

@@ -12,7 +12,7 @@ from functools import cache
 from oracle.app.search.ranking.dates import Day, days_in
 from oracle.domain import tables
 from oracle.domain.compiling import compiled
-from oracle.domain.relations.synonyms import synonyms
+from oracle.domain.relations.patterns import synonyms
 from oracle.domain.values import value
 from oracle.index import fold
 from oracle.index.fold import lower, pairs, tokens

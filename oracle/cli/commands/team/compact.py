@@ -21,11 +21,11 @@ def compact(
     fact: Annotated[list[str] | None, option("--fact TEXT", "A fact that must be on disk; repeatable.")] = None,
 ) -> None:
     """Check whether the conversation may be compacted."""
-    from oracle.app.teamwork import compaction_check
+    from oracle.app.teamwork import compaction
 
     with call.context() as context:
         context.root.require()
-        found = compaction_check.check(context, project, since=since, facts=fact or ())
+        found = compaction.check(context, project, since=since, facts=fact or ())
     call.answer(found.as_json(), (*found.missing, found.line))
     if found.missing:
         raise typer.Exit(1)

@@ -10,7 +10,6 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from oracle.daemon.metrics import render
 from oracle.daemon.watching import Changes
 
 from oracle.api import Oracle
@@ -23,7 +22,7 @@ from oracle.daemon.index_loop import LONGEST, LOOK_EVERY, SHARE, IndexLoop
 from oracle.daemon.listening import Listener as Listening
 from oracle.daemon.root_guard import RootGuard
 from oracle.daemon.serve import Daemon
-from oracle.daemon.stats import Stats
+from oracle.daemon.stats import Stats, render
 from oracle.domain.delivery.receipts import ReceiptName
 from oracle.errors import AlreadyRunning, DiskFailure, LockTimeout, TreeEmptied
 from oracle.store.daemon import log as daemon_log

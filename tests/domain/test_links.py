@@ -90,7 +90,7 @@ ONLY = [
     ("见core/x.py的实现", "file", ["core/x.py"]),
     ("`x.py` is code; *b.py*, **c.py**, (d.py), e.py: f.py.", "file", ["b.py", "c.py", "d.py", "e.py", "f.py"]),
     ("a.py:12 b.py:3:4 c.py#L10 d.md#12", "file", ["a.py", "b.py", "c.py", "d.md"]),
-    ("~/x/y.py ../z.rs ./k.go /srv/a.sql", "file", ["~/x/y.py", "../z.rs", "k.go", "/srv/a.sql"]),
+    ("~/x/y.py ../z.rs ./k.go /srv/a.sql", "file", ["~/x/y.py", "z.rs", "k.go", "/srv/a.sql"]),
     ("docs/ADR-12.md and ADR-13.md", "file", ["docs/ADR-12.md", "ADR-13.md"]),
     (
         "2026-01-01-a.md v1.2.md foo.d.ts .eslintrc.json",
@@ -120,7 +120,7 @@ ONLY = [
     ("Node.js Vue.js Next.js D3.js node.js three.js e.g.py i.e.md 3.md", "file", []),
     ("*.py foo/*.md {a}/b.py <root>/c.md a.py.bak x.pyc résumé.md", "file", []),
     ("a@b.md user@host.py github.com/a/b.py www.x.com/a.js localhost:8080/x/index.html", "file", []),
-    ("[x](../src/a.py) [y](./b.ts) [z](<my file.py>)", "file", ["../src/a.py", "b.ts", "my file.py"]),
+    ("[x](../src/a.py) [y](./b.ts) [z](<my file.py>)", "file", ["src/a.py", "b.ts", "my file.py"]),
     ("![shot](shot.png) [top](#a) [m](mailto:a@b.md) [p](//x.y/a.md)", "file", []),
     # URLs
     (

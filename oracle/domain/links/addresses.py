@@ -1,6 +1,6 @@
 """The addresses that a text mentions: URLs and files. A reader returns the text with what it has taken hidden.
 
-Domain room: pure. Every pattern takes linear time; what a pattern can't say cheaply (neighbours, context, stop lists)
+Pure. Every pattern takes linear time; what a pattern can't say cheaply (neighbours, context, stop lists)
 is asked in Python, once for each hit.
 """
 
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from unicodedata import category
 
 from oracle.domain.compiling import compiled
-from oracle.domain.links.pages import BLANKS, FILE, HIDDEN, MAX_VALUE, URL, Page, is_wide, joins, unescape
-from oracle.domain.links.vocabulary import BARE_FILES, EXTENSIONS, LOCK_FILES, is_product
+from oracle.domain.links.pages import BLANKS, FILE, HIDDEN, MAX_VALUE, URL, Page, is_wide, joins, settle_path, unescape
+from oracle.domain.links.vocabulary import BARE_FILES, EXTENSIONS, LOCK_FILES, OBJECTS, is_ending, is_product
 from oracle.domain.markdown.masks import blank
 
 # URLs -----------------------------------------------------------------------------------------------------------------
@@ -38,7 +38,10 @@ _DESTINATION = (
 _DEFINED = r"([^\s\x00-\x1f\x7f]++)(?=[ \t]*+(?:[\"'(].*)?$)"
 _BRACKETED = r"([^\x00-\x20\x7f-\xa0<>\u2000-\u200f\u2028-\u202f\u3000\ud800-\udfff]++)>"
 _BEFORE_DEFINED = frozenset(" \t\n:")
-_URL_TAIL = ".,;:!?'\"*~،؛؟۔।॥"
+_URL_TAIL = ".,;:!?'\"*_~،؛؟۔।॥"
+_MOST_CHARACTERS = 8
+_CHARACTER_END = r"&[A-Za-z]{2,8}\Z"
+_FORGE = r"(?i)(?:[\w.-]*git[\w.-]*|codeberg\.org|bitbucket\.org)/[\w.-]+/([\w-]+\.[\w.-]*\w)"
 
 
 def _web_scheme(prose: str, at: int) -> int:
@@ -63,9 +66,19 @@ def _url_rest(page: Page, prose: str, *, start: int, found: re.Match[str]) -> st
             return linked.group(1)
     if before in _BEFORE_DEFINED and prose[max(start - 8, 0) : start].rstrip(" \t\n").endswith("]:"):
         defined = compiled(_DEFINED, re.MULTILINE).match(prose, found.start(1))
-        return defined.group(1) if defined else found.group(1).rstrip(_URL_TAIL)
-    rest = (found.group(1).partition("'")[0] if before == "'" else found.group(1)).rstrip(_URL_TAIL)
-    return rest.rstrip("_") if before == "_" else rest
+        return defined.group(1) if defined else _without_tail(found.group(1))
+    return _without_tail(found.group(1).partition("'")[0] if before == "'" else found.group(1))
+
+
+def _without_tail(rest: str) -> str:
+    """Return a URL without the punctuation, emphasis and written-out characters (`&gt;`) that end it in prose."""
+    for _ in range(_MOST_CHARACTERS):
+        cut = rest.rstrip(_URL_TAIL)
+        end = compiled(_CHARACTER_END).search(cut, max(0, len(cut) - 9)) if rest.startswith(";", len(cut)) else None
+        if end is None:
+            return cut
+        rest = cut[: end.start()]
+    return rest
 
 
 def read_urls(page: Page, prose: str) -> str:
@@ -84,6 +97,9 @@ def read_urls(page: Page, prose: str) -> str:
         if web and rest and (rest[0].isalnum() or rest[0] == "["):
             address = prose[start:end]
             page.mention(URL, unescape(address) if "\\" in address else address, start=start, end=end)
+            page.sites.add(rest.partition("/")[0].removeprefix("www."))
+            if repository := compiled(_FORGE).match(rest, 0, MAX_VALUE):
+                page.sites.add(repository.group(1).removesuffix(".git"))
     return blank(prose, spans, filler=HIDDEN)
 
 
@@ -102,7 +118,7 @@ def _url_rests(prose: str) -> Iterator[re.Match[str]]:
 
 
 def _url_stop(prose: str, at: int) -> int:
-    """Return where the first character beyond Latin-1 that ends a URL stands behind `at`, or the text's end."""
+    """Return where the first character beyond Latin-1 that ends a URL is, after `at`, or the text's end."""
     for found in compiled(_HIGH).finditer(prose, at):
         if bisect_right(_URL_STOPS, found.group()) % 2:
             return found.start()
@@ -116,7 +132,7 @@ _MAIL_BACKWARDS = re.compile(r"[A-Za-z0-9_.+%-]{1,64}")
 
 
 def hide_mail(prose: str) -> str:
-    """Return the text without its mail addresses: what stands in one is no task and no component."""
+    """Return the text without its mail addresses: a part of one is no task or component."""
     if "@" not in prose:
         return prose
     spans: list[tuple[int, int]] = []
@@ -137,16 +153,18 @@ _PATH_MARKS = frozenset("_./~@+$-")
 _TOP_FOLDER = (
     r"/(?:home|etc|usr|var|tmp|opt|srv|mnt|root|Users|Volumes|Library|private|proc|dev|work|workspace|data|app)/"
 )
+_OFTEN_NAMES = (".js", ".cpp")
 _PLAIN_PATH = re.compile(r"(?:\w[\w-]*+/)+\w[\w-]*+\.\w++", re.ASCII)  # what needs no second look
 _CODE_LETTERS = frozenset(
     {"c", "h", "m", "r", "env", "log", "conf", "go", "pl", "fs", "ex", "less", "diff", "patch", "base"}
 )
+_NAMES = re.compile(r"(?:[A-Z][A-Za-z]*/)+[A-Z][A-Za-z]*\.js")
 _DOTTED_LETTERS = r"[A-Za-z](?:\.[A-Za-z])+"
 _HOST = r"(?:[A-Za-z0-9-]+\.)+(?:com|org|net|io|dev|cn|edu|gov|ai|app|co|de|uk|jp|fr)"
 
 
 def _path_start(prose: str, floor: int, *, end: int) -> int:
-    """Walk back from the end of a path over what may stand in one; most are short, so look near by first."""
+    """Walk back from the end of a path over the characters of paths; most are short, so look near by first."""
     for reach in (60, MAX_VALUE + 1):
         low = max(floor, end - reach)
         run = _PATH_BACKWARDS.match(prose[low:end][::-1])
@@ -177,19 +195,31 @@ def read_files(page: Page, prose: str) -> str:
         if prose[end : end + 1] == "_" or not _PLAIN_PATH.fullmatch(token):
             token = token.lstrip("-+")
             start = end - len(token)
-            path = _file_path(_plain(token, prose, end=end))
-        else:
-            path = token
+            token = _plain(token, prose, end=end)
         spans.append((start, end))
-        if path and (text[start - 1 : start] in BLANKS or not _is_part(page, start, end=end, path=path)):
-            page.mention(FILE, path, start=start, end=end)
+        at = start
+        for part in _list_files(token):
+            path = part if _PLAIN_PATH.fullmatch(part) and not part.endswith(_OFTEN_NAMES) else _file_path(part, page)
+            stands_alone = at > start or text[at - 1 : at] in BLANKS
+            if path and (stands_alone or not _is_part(page, at, end=end, path=path)) and not _is_call(text, end, path):
+                page.mention(FILE, path, start=at, end=at + len(part))
+            at += len(part) + 1
     return blank(prose, spans, filler=HIDDEN)
 
 
-def _whole_start(prose: str, floor: int, *, start: int, end: int) -> int:
-    """Return where a path begins that has folders in other scripts, or -1 when its beginning can't be told.
+def _list_files(token: str) -> list[str]:
+    """Return the files that a token lists with strokes (`package.json/setup.py`), or the token: folders have no ending."""
+    parts = token.split("/")
+    if len(parts) == 1 or is_product(parts[0] or "/"):
+        return [token]
+    names = [part.rpartition(".") for part in parts]
+    return parts if all(stem.strip(".") and ending in EXTENSIONS for stem, _, ending in names) else [token]
 
-    Prose that is written wide stands beside a path without a blank. It is no part of one that begins with a letter, or
+
+def _whole_start(prose: str, floor: int, *, start: int, end: int) -> int:
+    """Return where a path begins that has folders in other scripts, or -1 when that is unclear.
+
+    Prose that is written wide touches a path without a blank. It is no part of one that begins with a letter, or
     with a folder at the top of a file system.
     """
     if not prose[start - 1].isalnum() and not category(prose[start - 1]).startswith("M"):
@@ -220,7 +250,7 @@ _INSIDE = frozenset("的里中下内裡內")
 
 
 def _ends_wide_name(prose: str, start: int, *, end: int) -> bool:
-    """Tell whether what ends a path can't begin one, so that the wide letters before it are of its name: `docs/设计.md`.
+    """Return whether what ends a path can't begin one, so that the wide letters before it are of its name: `docs/设计.md`.
 
     An ending alone may also be spoken of (`docs/里的.md文件`).
     """
@@ -240,24 +270,25 @@ def _plain(token: str, prose: str, *, end: int) -> str:
     return token[opening if prose.startswith("_" * opening, end) else 0 :].replace("\\_", "_")
 
 
-def _file_path(token: str) -> str | None:
+def _file_path(token: str, page: Page) -> str | None:
     """Return the path that a token names, or None when it is a product, an abbreviation, a host or half a pattern."""
     if not token.startswith("~/"):
         token = token.lstrip("~")
-    while token.startswith("./"):
-        token = token[2:]
-    folder, slash, base = token.rpartition("/")
-    stem, _, extension = base.rpartition(".")
     if "..." in token or "~" in token[1:] or token.startswith("//") or _is_address(token):
         return None
+    token = settle_path(token)
+    folder, slash, base = token.rpartition("/")
+    stem, _, extension = base.rpartition(".")
     if base in BARE_FILES:
         return token if folder.strip("./") else None
-    if not stem.strip(".-"):
+    if not stem.strip(".-") or not base:
         return None
     if not slash:
-        return None if _is_word(base, stem, extension) else token
+        return None if _is_word(base, stem, extension) or is_ending(base) or base in page.sites else token
     head = token.partition("/")[0]
     if is_product(head) and all(map(is_product, token.split("/"))):  # `React.js/Vue.js`
+        return None
+    if is_product(base.lower()) and (extension != "js" or _NAMES.fullmatch(token)):  # `React/Next.js`, `edge/llama.cpp`
         return None
     return None if "." in head and compiled(_HOST).fullmatch(head) else token
 
@@ -267,10 +298,10 @@ def _is_address(token: str) -> bool:
 
 
 def _is_word(base: str, stem: str, extension: str) -> bool:
-    """Tell whether a dotted name without a folder is prose: `Node.js`, `e.g.py`, `3.md`, `mutex.lock`, `self.log`."""
+    """Return whether a dotted name without a folder is prose: `Node.js`, `e.g.py`, `3.md`, `mutex.lock`, `self.log`."""
     if extension == "lock":
         return base not in LOCK_FILES
-    if extension in _CODE_LETTERS and (len(stem) < 3 or "." in stem or stem in {"self", "this", "console"}):
+    if extension in _CODE_LETTERS and (len(stem) < 3 or "." in stem or stem in OBJECTS):
         return not (extension == "go" and stem.isalnum())
     return is_product(base) or stem.isdigit() or ("." in stem and bool(compiled(_DOTTED_LETTERS).fullmatch(stem)))
 
@@ -279,8 +310,13 @@ def _is_part(page: Page, start: int, *, end: int, path: str) -> bool:
     return _is_pattern(page, start=start, end=end, path=path) or _is_cut(page, start, path=path)
 
 
+def _is_call(text: str, end: int, path: str) -> bool:
+    """Return whether a name is a method that is called: `reply.json()`."""
+    return text[end : end + 2] == "()" and "/" not in path
+
+
 def _is_pattern(page: Page, *, start: int, end: int, path: str) -> bool:
-    """Tell whether the path is what follows a wildcard, a placeholder or a port."""
+    """Return whether the path is what follows a wildcard, a placeholder or a port."""
     before = page.before(start)
     if before in {"?", "}", ">", ")", "]", "…"}:
         return path[0] in "/."
@@ -290,6 +326,6 @@ def _is_pattern(page: Page, *, start: int, end: int, path: str) -> bool:
 
 
 def _is_cut(page: Page, start: int, *, path: str) -> bool:
-    """Tell whether the path is the tail of a name in another script or of a Windows path."""
+    """Return whether the path is the tail of a name in another script or of a Windows path."""
     before = page.before(start)
     return before == "\\" or (joins(before) and path[0] != "/")

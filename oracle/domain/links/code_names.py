@@ -31,7 +31,7 @@ class Sort(StrEnum):
 
 @value
 class Named:
-    """A name with the line of the file, from 1, where it first stands."""
+    """A name with the line of the file, from 1, where it first occurs."""
 
     sort: Sort
     name: str
@@ -195,7 +195,7 @@ def _symbols(text: str, *, is_code: bool) -> Iterator[str]:
 
 
 def _is_credential(name: str) -> bool:
-    """Tell whether a name has the shape of a token (`ghp_…`), or stands in for one with a row of `x`."""
+    """Return whether a name has the shape of a token (`ghp_…`), or replaces one by a row of `x`."""
     if "xxxx" in name.lower():
         return True
     if len(name) < _SHORTEST_TOKEN or not any(map(str.isdigit, name)):

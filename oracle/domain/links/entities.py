@@ -1,6 +1,6 @@
 """What a text mentions by a name of its own: tasks, commits, keys, projects and components.
 
-Domain room: pure. Every pattern takes linear time; what a pattern can't say cheaply (neighbours, context, stop lists)
+Pure. Every pattern takes linear time; what a pattern can't say cheaply (neighbours, context, stop lists)
 is asked in Python, once for each hit.
 """
 
@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from oracle.domain.compiling import compiled
-from oracle.domain.links.pages import BLANKS, COMMIT, COMPONENT, KEY, PROJECT, TASK, Page, is_unclean, joins
-from oracle.domain.links.vocabulary import NOT_TASKS, STANDARDS
+from oracle.domain.links.pages import BLANKS, COMMIT, COMPONENT, HIDDEN, KEY, PROJECT, TASK, Page, is_unclean, joins
+from oracle.domain.links.vocabulary import COUNTED, RANKED, is_standard, may_be_task
+from oracle.domain.markdown.masks import blank
 
 MAX_KEY = 200  # characters
 
@@ -24,6 +25,40 @@ _EMPHASIS = r"_(?<!\w_)_*+(?=[\w#])|_(?<=[^\W_]_)_*+(?!\w)"  # a literal first, 
 def find_emphasis(prose: str) -> list[tuple[int, int]]:
     """Return where underscores begin or end an emphasis: they are no part of the word beside them."""
     return [found.span() for found in compiled(_EMPHASIS).finditer(prose)]
+
+
+# Formulas -------------------------------------------------------------------------------------------------------------
+
+_FORMULA = (
+    r"(?<![\\$\w])\$\$(?:[^$\n]++|\n(?![ \t]*\n))*+\$\$(?!\$)"
+    r"|(?<![\\$\w])\$(?![\s${]|[A-Z_]{3})(?:[^$\n\\]++|\\.|\n(?![ \t]*[\n|#>*+-]))*+(?<![\s\\])\$(?![\w${(])"
+)
+_BRACKETED = r"\\\((?:[^\\\n]++|\\(?![()]).)*+\\\)"
+_ENVIRONMENT = r"\\(begin|end)\{(\w{1,30}+\*?)\}"
+_WORDS = r"[A-Z][A-Z0-9]+-[0-9]|[a-z]{3,}"
+_SIGNS = frozenset("\\^_{}=<>+*")
+
+
+def hide_formulas(prose: str) -> str:
+    r"""Return the text without its LaTeX: `$…$`, `$$…$$`, `\(…\)` and environments."""
+    if "$" not in prose and "\\" not in prose:
+        return prose
+    spans: list[tuple[int, int]] = []
+    if prose.count("$") > 1:
+        spans += [found.span() for found in compiled(_FORMULA).finditer(prose)]
+    if "\\(" in prose:
+        for found in compiled(_BRACKETED).finditer(prose):
+            inside = found.group()[2:-2]
+            if not _SIGNS.isdisjoint(inside) or not compiled(_WORDS).search(inside):
+                spans.append(found.span())
+    if "\\begin{" in prose:
+        begun: dict[str, int] = {}
+        for found in compiled(_ENVIRONMENT).finditer(prose):
+            if found.group(1) == "begin":
+                begun.setdefault(found.group(2), found.start())
+            elif found.group(2) in begun:
+                spans.append((begun.pop(found.group(2)), found.end()))
+    return blank(prose, sorted(spans), filler=HIDDEN) if spans else prose
 
 
 # Joined words ---------------------------------------------------------------------------------------------------------
@@ -79,6 +114,7 @@ _COLOUR = (
 )
 _PROPERTY = r"[A-Za-z-]+:\s?(?:[\w.%-]+ ){0,4}\Z"
 _BETWEEN_COLOURS = r"[\"']?\s?[0-9]{0,3}%?\s?(?:,|，|/|\||→|->|to|and|or|到|和|与|、)\s?[\"']?"
+_WORD_BEFORE = r"(?P<jump>\b(?i:go|back|return|jump|skip|proceed) (?=to ))?(?P<word>[A-Za-z]+) \Z"
 _HREF = r"(?:href|src)\s?=\s?[\"']?\Z"
 
 
@@ -114,7 +150,7 @@ def read_tasks(page: Page, prose: str, *, prefixes: frozenset[str] | None) -> No
 
 
 def _is_word_tail(text: str, start: int) -> bool:
-    """Tell whether what begins at `start` goes on from a word or path before it; a range or a dash to a wide word ends one."""
+    """Return whether what begins at `start` goes on from a word or path before it; a range or a dash to a wide word ends one."""
     before, second = text[start - 1 : start], text[max(start - 2, 0) : max(start - 1, 0)]
     if before == ".":
         return second != "."
@@ -130,7 +166,7 @@ def _any_tasks(prose: str) -> Iterator[tuple[int, int]]:
         if prefix is None:
             continue
         start = at - prefix.end()
-        if prose[start:at] not in STANDARDS and prose[start:end] not in NOT_TASKS:
+        if may_be_task(prose[start:at], prose[at + 1 : end]):
             yield start, end
 
 
@@ -140,14 +176,24 @@ def _listed_tasks(prose: str, prefixes: frozenset[str]) -> Iterator[tuple[int, i
 
 
 def _is_hash_task(page: Page, start: int, *, end: int) -> bool:
-    """Tell whether `#n` counts: not a heading's start, an anchor, a character reference or the tail of a word."""
+    """Return whether `#n` counts: not a heading's start, an anchor, a character reference or the tail of a word."""
     if page.before(start) in _HASH_BARRIERS or page.is_joined(start, end):
         return False
-    if not page.part(start, end).strip("#0") or _is_address_of(page.part(start - 12, start)):
+    head = page.part(start - 24, start)
+    if not page.part(start, end).strip("#0") or _is_address_of(head[-12:]) or _is_counted(head, end - start - 1):
         return False
     line_start = page.part(start - 4, start).replace("\r", "\n").rpartition("\n")
     is_at_start = not line_start[2].strip(" ") and (start < 4 or line_start[1] != "")
     return not (is_at_start and page.after(end) in _HEADING_BREAKS)
+
+
+def _is_counted(head: str, digits: int) -> bool:
+    """Return whether the words before `#n` make it a number of a list or of a standard: `go to #6`, `the #1`, `PKCS #11`."""
+    found = compiled(_WORD_BEFORE).search(head) if digits < 3 else None
+    if found is None:
+        return False
+    word = found["word"].lower()
+    return is_standard(found["word"]) or word in COUNTED or (digits == 1 and (word in RANKED or bool(found["jump"])))
 
 
 def _is_address_of(head: str) -> bool:
@@ -155,7 +201,7 @@ def _is_address_of(head: str) -> bool:
 
 
 def _is_colour(page: Page, start: int, *, end: int, colour_end: int) -> bool:
-    """Tell whether `#n` is a colour: of a colour's length, behind a word for one, a CSS property or another colour."""
+    """Return whether `#n` is a colour: of a colour's length, behind a word for one, a CSS property or another colour."""
     if end - start not in {4, 5, 7, 9}:
         return False
     if 0 < colour_end <= start <= colour_end + 12 and compiled(_BETWEEN_COLOURS).fullmatch(
@@ -172,7 +218,7 @@ def _is_colour(page: Page, start: int, *, end: int, colour_end: int) -> bool:
 
 # Commits --------------------------------------------------------------------------------------------------------------
 
-_HEX = r"([0-9a-fA-F]{7,40}+)(?![A-Za-z0-9_]|-[0-9a-fA-F]{4}-)"  # a UUID is none
+_HEX = r"([0-9a-fA-F]{7,40}+)(?![A-Za-z0-9_]|-[0-9a-fA-F]{4}-)"  # and not a UUID
 _COMMIT_CUES = ("commit", "merg", "cherry", "revert", "sha", "fixes", "提交", "合并", "回滚", "还原")
 _ASCII_CUES = tuple(cue for cue in _COMMIT_CUES if cue.isascii())
 _INTRODUCED = r"(?:\s{1,3}+|[:=]\s{0,3}+)\[?+" + _HEX
@@ -230,7 +276,7 @@ def _read_commit(page: Page, prose: str, *, found: re.Match[str]) -> None:
 
 
 def _is_mixed(value: str) -> bool:
-    """Tell whether a hexadecimal word has a digit and a letter: neither a date nor an English word."""
+    """Return whether a hexadecimal word has a digit and a letter: neither a date nor an English word."""
     return not value.isdigit() and not value.isalpha()
 
 

@@ -1,6 +1,6 @@
 """Edges out of prose: what a text mentions, which records it points at, and where those words lead.
 
-Domain room: pure functions over text and slugs.
+Pure functions over text and slugs.
 """
 
 from __future__ import annotations
@@ -75,23 +75,12 @@ def extract(text: str, patterns: Patterns = DEFAULT_PATTERNS) -> Extraction:
     from oracle.domain.markdown.masks import blank, mask_code
 
     page = Page(text)
-    prose = mask_code(text)
-    keys = prose
+    prose = keys = references.hide_comments(mask_code(text))
     if joints := entities.find_joints(text):
         page.beside = blank(text, joints, filler="_")
     if ":" in prose and "://" in prose:
         prose = addresses.read_urls(page, prose)
-    has_brackets = "]" in prose
-    if has_brackets and ("](" in prose or "]:" in prose):
-        prose = references.read_links(page, prose)
-    has_slash = "/" in prose
-    if has_slash and "/.agents/memory/projects/" in prose:
-        entities.read_projects(page, prose)
-    if has_brackets and "[[" in prose:
-        prose = references.read_wikilinks(page, prose)
-    if has_slash and ("projects/" in prose or "shared/" in prose or "learnings/" in prose):
-        prose = references.read_slugs(page, prose)
-    named = prose
+    prose = named = entities.hide_formulas(references.read_all(page, prose))
     if "." in prose or "/" in prose:
         prose = addresses.read_files(page, prose)
     if "[" in keys and "[KEY:" in keys:
@@ -123,7 +112,7 @@ def resolve(ref: str, source: str, candidates: Collection[str]) -> str | None:
 
     Tried in order: the source's folder, its project, the Root, then any record whose path ends with the words (the same
     project first, then the shortest slug, then the alphabet); all of it with the case as written, then without case. When
-    no path is spelt so, the same words do, whatever stands between them, then the name without the stamp at its head: the
+    no path is spelt so, the same words do, whatever is between them, then the name without the stamp at its head: the
     same project first, then the newest stamp, the source's folder, the shortest slug, the alphabet. A path that begins with
     `./` or `../` means just that place. The answer is `source` itself when the words point at their own record: a self
     link, of which the caller makes no edge; but a bare title means a namesake of the same project sooner than itself.
@@ -222,7 +211,7 @@ def _ends(path: str, ending: str, *, whole: bool) -> bool:
 
 
 def unresolved_target(ref: str, source: str) -> str:
-    """Return the slug that `ref` would have if its record stood where the words point; never outside the Root.
+    """Return the slug that `ref` would have if its record were where the words point; never outside the Root.
 
     A bare name points into the source's folder, a path into its project, a path from `projects/`, `shared/` or
     `learnings/` at the Root. `resolve` answers with this very slug once it is the only candidate.

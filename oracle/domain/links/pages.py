@@ -1,6 +1,6 @@
-"""A text being read for edges: what was found in it, where, and what stands beside it.
+"""A text being read for edges: what was found in it, where, and what is beside it.
 
-Domain room: values and pure text. Hits are kept as offsets; lines and snippets are made once, for the hits that stand.
+Values and pure text. Hits are kept as offsets; lines and snippets are made once, for the hits that are kept.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         line: int
 
     class Extraction(NamedTuple):
-        """Mentions by pattern, then by place; references by place. The first of several equal ones stands."""
+        """Mentions by pattern, then by place; references by place. Of several equal ones, the first is kept."""
 
         mentions: tuple[Mention, ...]
         references: tuple[Reference, ...]
@@ -73,13 +73,14 @@ else:
 
 
 class Page:
-    """Collects hits as (offset, end, value); lines and snippets are made once, for the hits that stand."""
+    """Collects hits as (offset, end, value); lines and snippets are made once, for the hits that are kept."""
 
-    __slots__ = ("_hits", "_refs", "beside", "text")
+    __slots__ = ("_hits", "_refs", "beside", "sites", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.beside = text  # what neighbours are looked up in: the text, once it is read with its emphasis taken off
+        self.sites: set[str] = set()  # hosts and repositories of its URLs, which may end as a file's name does
         self._hits: dict[str, list[tuple[int, int, str]]] = {}
         self._refs: list[tuple[int, int, str]] = []
 
@@ -96,7 +97,7 @@ class Page:
         return self.beside[max(start, 0) : end]
 
     def is_joined(self, start: int, end: int) -> bool:
-        """Tell whether a hit is only part of a word."""
+        """Return whether a hit is only part of a word."""
         return joins(self.before(start)) or joins(self.after(end))
 
     def mention(self, kind: str, value: str, *, start: int, end: int) -> None:
@@ -111,7 +112,7 @@ class Page:
         self._refs.append((start, end, ref))
 
     def finish(self) -> Extraction:
-        """Return the hits that stand as edges."""
+        """Return the hits that are kept, as edges."""
         if not self._hits and not self._refs:
             return Extraction((), ())
         text = self.text
@@ -134,7 +135,7 @@ class Page:
 
 
 def _snippet(text: str, start: int, end: int) -> str:
-    """Return a hit with what stands around it, every stretch of blanks collapsed to one."""
+    """Return a hit with the text around it, every stretch of blanks collapsed to one."""
     begin = start - SNIPPET_MARGIN if start > SNIPPET_MARGIN else 0
     stop = end + SNIPPET_MARGIN
     part = text[begin : stop if stop - begin < SNIPPET_LENGTH else begin + SNIPPET_LENGTH]
@@ -159,7 +160,7 @@ def _first(hits: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
 
 
 def joins(char: str) -> bool:
-    """Tell whether a neighbour makes one word with a Latin word: a letter of a script with capitals, a digit or `_`.
+    """Return whether a neighbour makes one word with a Latin word: a letter of a script with capitals, a digit or `_`.
 
     A letter of Arabic, of Devanagari or one that is written wide never does: it is another word, blank or not.
     """
@@ -169,7 +170,7 @@ def joins(char: str) -> bool:
 
 
 def is_wide(char: str) -> bool:
-    """Tell whether a character is a letter or digit of a script that is written without blanks between words."""
+    """Return whether a character is a letter or digit of a script that is written without blanks between words."""
     return not char.isascii() and char.isalnum() and bisect_right(_WIDE, char) % 2 == 1
 
 
@@ -179,8 +180,21 @@ def unescape(text: str) -> str:
 
 
 def is_unclean(text: str) -> bool:
-    """Tell whether a text holds controls, line ends or half characters, which no value of an edge may."""
+    """Return whether a text holds controls, line ends or half characters, which no value of an edge may."""
     return not text.isprintable() and compiled(_UNCLEAN).search(text) is not None
+
+
+def settle_path(path: str) -> str:
+    """Return a path as its file is named everywhere: `src/./c.ts`, `src//c.ts` and `../src/c.ts` are `src/c.ts`."""
+    if "./" not in path and "//" not in path:
+        return path
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in {"", "."}:
+            parts.append(part)
+    return ("/" if path[0] == "/" else "") + "/".join(parts)
 
 
 def compose(text: str) -> str:

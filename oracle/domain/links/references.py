@@ -1,6 +1,6 @@
 """Links from a text to records and files: wikilinks, Markdown links and bare slugs.
 
-Domain room: pure; linear time. Each reader hides what it has read, so that a link gives no second edge from its inside.
+Pure; linear time. Each reader hides what it has read, so that a link gives no second edge from its inside.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from oracle.domain.compiling import compiled
-from oracle.domain.links.entities import TASK_ID
-from oracle.domain.links.pages import FILE, HIDDEN, ROOT_FOLDERS, Page, is_unclean, joins, unescape
+from oracle.domain.links.entities import TASK_ID, read_projects
+from oracle.domain.links.pages import FILE, HIDDEN, ROOT_FOLDERS, Page, is_unclean, joins, settle_path, unescape
 from oracle.domain.links.vocabulary import BARE_FILES, EXTENSIONS, is_product
 from oracle.domain.markdown.masks import blank
 
@@ -26,6 +26,7 @@ _DEFINITION = (
     r"(?m)^(?:[ \t>]|(?:[-+*]|[0-9]{1,9}[.)])[ \t]){0,12}+\[(?!\^)[^\[\]\n]{1,999}\]:[ \t]*+(?:\n[ \t>]*+)?+"
     r"(?:<([^<>\n]*+)>|([^\s<]\S*+))(?=[ \t]*+(?:[\"'(].*)?$)"
 )
+_COMMENT = r"(?m)^ {0,3}\[(?://|comment|_)\]:[ \t]*+(?:#|<>)[ \t]*+[(\"'].*$"
 _WIKILINK = r"\[\[([^\[\]\n|]{1,2000}+)(?:\|((?:[^\[\]\n]++|\[(?!\[)|\](?!\]))*+))?+\]\]"
 _SHELL = r"[\"$`<>*{}\x01]|==|=~|!=|\s=\s|&&|^:\w*:$|(?:^|\s)(?:-[a-z]{1,2}|!)\s|^\s*[\d.]+\s*(?:,\s*[\d.]+\s*)+$"
 _NAME = r"[\w./#-]+"  # surely no shell test
@@ -40,6 +41,26 @@ _ATTACHMENT = (
     r"|flac|mov|mkv|webm|canvas|base|excalidraw|drawio|puml|epub)\Z"
 )
 _KIND_PATH = r"\.{0,2}/(?:.*/)?(?:decision|finding|task|plan)/[^/]+"
+
+
+def hide_comments(prose: str) -> str:
+    """Return the text without the link definitions that serve as comments: `[//]: # (…)`."""
+    if "]:" not in prose or ("#" not in prose and "<>" not in prose):
+        return prose
+    return blank(prose, [found.span() for found in compiled(_COMMENT).finditer(prose)])
+
+
+def read_all(page: Page, prose: str) -> str:
+    """Read every link to a record, file or project, and hide all but the projects."""
+    if "](" in prose or "]:" in prose:
+        prose = read_links(page, prose)
+    if "/.agents/memory/projects/" in prose:
+        read_projects(page, prose)
+    if "[[" in prose:
+        prose = read_wikilinks(page, prose)
+    if "/" in prose and any(folder in prose for folder in ROOT_FOLDERS):
+        prose = read_slugs(page, prose)
+    return prose
 
 
 def read_links(page: Page, prose: str) -> str:
@@ -70,8 +91,7 @@ def _read_destination(page: Page, written: str, *, start: int, end: int) -> None
         return
     name = path.rpartition("/")[2]
     if name in BARE_FILES or name.rpartition(".")[2] in EXTENSIONS:
-        while path.startswith("./"):
-            path = path[2:]
+        path = settle_path(path)
         if not is_unclean(path):
             page.mention(FILE, path, start=start, end=end)
 
@@ -104,7 +124,7 @@ def _is_of_kind(path: str) -> bool:
 
 
 def _is_record_path(path: str) -> bool:
-    """Tell whether a root-relative path is deep enough for a record, and not a file of another sort."""
+    """Return whether a root-relative path is deep enough for a record, and not a file of another sort."""
     parts = path.split("/")
     if not all(parts) or parts[1].startswith("_"):
         return False
@@ -115,7 +135,7 @@ def _is_record_path(path: str) -> bool:
 
 
 def _has_other_suffix(name: str) -> bool:
-    """Tell whether a last path component is a file that is no record; `Node.js` alone is a name, not a file."""
+    """Return whether a last path component is a file other than a record; `Node.js` alone is a name, not a file."""
     extension = name.rpartition(".")[2]
     if extension == name or extension in {"md", "mdx", "json"}:
         return False
@@ -191,7 +211,7 @@ _SHARED = ("shared/library_knowledge/", "shared/patterns/", "shared/examples/")
 
 
 def _is_ours(path: str) -> bool:
-    """Tell whether a path in prose means the Root: `shared/` and `learnings/` are folders of other trees too."""
+    """Return whether a path in prose means the Root: `shared/` and `learnings/` are folders of other trees too."""
     return path.startswith(("projects/", *_SHARED)) or (path.startswith("learnings/") and path.endswith(".md"))
 
 
@@ -203,7 +223,7 @@ def _emphasis_around(page: Page, start: int, written: str) -> int:
 
 
 def _begins(page: Page, start: int) -> bool:
-    """Tell whether a slug may begin here: not inside a word or a path; an arrow may stand before it, a placeholder not."""
+    """Return whether a slug may begin here: not inside a word or a path; an arrow may precede it, a placeholder may not."""
     before = page.before(start)
     if before == ">":
         return page.before(start - 1) in {"-", "="}

@@ -10,7 +10,6 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from oracle.daemon.watching import Changes
 
 from oracle.api import Oracle
 from oracle.app.delivery.team import open_team
@@ -18,7 +17,7 @@ from oracle.app.delivery.wakeups import enqueue_question
 from oracle.app.queries import attend
 from oracle.daemon import service
 from oracle.daemon.attempts import FIRST_REST, LONGEST_REST, Attempts
-from oracle.daemon.index_loop import LONGEST, LOOK_EVERY, SHARE, IndexLoop
+from oracle.daemon.index_loop import LONGEST, LOOK_EVERY, SHARE, Changes, IndexLoop
 from oracle.daemon.listening import Listener as Listening
 from oracle.daemon.root_guard import RootGuard
 from oracle.daemon.serve import Daemon

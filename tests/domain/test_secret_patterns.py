@@ -35,15 +35,15 @@ SETS = {
     "base64": DIGITS + LOWER + UPPER + "+/",
     "password": DIGITS + LOWER + UPPER,
 }
-DRAW = random.Random(11)
 
 
-def draw(size: int, sort: str) -> str:
-    return "".join(DRAW.choices(SETS[sort], k=size))
+def made(example: str, number: int = 0) -> str:
+    """Return an example with random text in the place of what it describes, the same for the same number."""
+    random_ = random.Random(f"{example} {number}")
 
+    def draw(size: int, sort: str) -> str:
+        return "".join(random_.choices(SETS[sort], k=size))
 
-def made(example: str) -> str:
-    """Return an example with random text in the place of what it describes."""
     example = example.replace("<uuid>", "-".join(draw(size, "hex") for size in (8, 4, 4, 4, 12)))
     example = example.replace("<basic>", base64.b64encode(f"bot:{draw(12, 'password')}".encode()).decode())
     example = re.sub("<(?:password|value)>", lambda _: "s3cr3t" + draw(8, "password"), example)
@@ -66,8 +66,8 @@ def test_a_file_is_valid_and_read_as_toml_is(path: Path) -> None:
 
 @pytest.mark.parametrize("row", TABLES["shape"], ids=lambda row: row["example"][:24])
 def test_a_shape_finds_tokens_as_the_vendor_hands_them_out(row: dict[str, Any]) -> None:
-    for _ in range(20):
-        text = made(row["example"])
+    for number in range(20):
+        text = made(row["example"], number)
         assert any(literal in text for literal in row.get("prefixes") or row["literals"])
         assert [found.kind for found in find_secrets(text)] == [row["kind"]], text
 

@@ -78,8 +78,8 @@ def _scan(text: str) -> list[Secret]:
 
 
 def _find_encoded(text: str, words: str) -> Iterator[Secret]:
-    """Find Base64 of a text with a credential, such as a file of environment variables: all of it is the credential."""
-    for start, end, plain in decoded(text) if may_be_encoded(words) else ():
+    """Find Base64 or hex of a text with a credential, such as a file of environment variables: all of it is one."""
+    for start, end, plain in decoded(text, words):
         for secret in _scan(plain)[:1]:
             yield Secret(secret.kind, start, end)
 
@@ -129,24 +129,38 @@ def _replaced(text: str, secrets: tuple[Secret, ...] | list[Secret], *, mark: Ca
 # What a reader or a program makes of a text: without escapes and invisible characters, or decoded
 
 _UNUSUAL = "[^\x00-\x7f\u3000-\u9fff\uac00-\ud7a3\uff01-\uff0a\uff0c\uff1a-\uff1c]"  # Chinese, Korean and their marks
-_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
-_PARTED = (  # a literal in two lines
-    r"(?P<quote>[\"'])[ \t]{0,20}[+\\]?[ \t]{0,20}\r?\n[ \t]{0,80}+[+.]?[ \t]{0,9}(?P=quote)"
+_INVISIBLE = (  # also the marks of writing direction and the selectors of variants
+    "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef"
 )
-_DROPPED = rf"[{_INVISIBLE}]|\\(?:(?=[_*~#=-])|\r?\n)|{_PARTED}"  # also the escapes of Markdown and of line ends
+_JOINED = r"[ \t]{0,9}[+.]?[ \t]{0,9}"
+_PARTED = (  # a literal in two lines, or in two parts on one line
+    rf"(?P<quote>[\"'])(?:[ \t]{{0,20}}[+\\]?[ \t]{{0,20}}\r?\n[ \t]{{0,80}}+[+.]?[ \t]{{0,9}}"
+    rf"|(?<=\w[\"']){_JOINED}(?=[\"']\w))(?P=quote)"
+)
+_BOLD = r"\*\*(?<=\w\*\*)(?=\w)"  # in the middle of a word
+_ESCAPED = r"(?=[_*~#=-])|\r?\n|\\{1,9}(?=[\"'`])"  # by Markdown, at the end of a line, or more than once
+_DROPPED = rf"[{_INVISIBLE}]|\\(?:{_ESCAPED})|{_PARTED}|{_BOLD}"
 _NAMED = {"&lowbar;": "_", "&hyphen;": "-"}
 _HEX = r"(?:[2-6][0-9A-Fa-f]|7[0-9A-Ea-e])"
 _REFERENCE = (  # a character of HTML, of JSON and code, or of a URL if it may be part of a token
     rf"(?P<reference>&(?:#0{{0,4}}(?:[3-9]\d|1[01]\d|12[0-6])|#[xX]0{{0,4}}{_HEX}|lowbar|hyphen);"
-    rf"|\\(?:u00|x){_HEX}|%(?:2[DdEe]|3\d|[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|7[Ee]))"
+    rf"|\\(?:u00|U000000|x){_HEX}|\\u\{{0{{0,4}}{_HEX}\}}|\\0?(?:0[4-7]|1[0-7])[0-7]"
+    r"|%(?:2[DdEe]|3\d|[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|7[Ee]))"
 )
 _SIGNS = {
     "\n": _PARTED,
-    "\\": r"\\(?:[_*~#=\r\n-]|u00|x)",
+    '"': rf'"{_JOINED}"\w',
+    "'": rf"'{_JOINED}'\w",
+    "**": _BOLD,
+    "\\": rf"\\(?:{_ESCAPED}|u00|U000000|u\{{|x|[01][0-7])",
     "&": r"&(?:#|lowbar;|hyphen;)",
     "%": rf"%{_HEX}",
 }
-_BASE64 = r"(?<![\w+/-])(?=[A-Za-f][\w+/-]{0,22}[A-Z])[\w+/-]{24,}+"  # of a text that begins with ASCII
+_BASE64 = (  # of a text that begins with ASCII, or with a byte order mark
+    r"(?<![\w+/-])(?=[A-Za-f][\w+/-]{0,22}[A-Z]|77u/|//[45])[\w+/-]{24,}+"
+)
+_BYTE = r"[02-7][0-9A-Fa-f]"
+_HEX_TEXT = rf"{_BYTE}(?<![0-9A-Fa-f]..)(?:(?:[ :-]|,[ \n]?0x|\r?\n)?{_BYTE}){{15,}}+"
 _NEXT_LINES = r"(?:(?<=[\w+/-]{60})\r?\n[ \t]{0,20}[\w+/-]{1,76}+)*+={0,2}"  # indented or not
 _STANDARD = str.maketrans("-_", "+/", " \t\r\n=")
 _LAYOUT = str.maketrans("\t\r\n", "   ")
@@ -166,9 +180,7 @@ def fold(text: str) -> str:
 
 def part(text: str) -> str:
     """Put a blank in the place of each invisible character, which may separate two words."""
-    if text.isascii() or not any(character in text for character in _INVISIBLE):
-        return text
-    return text.translate(dict.fromkeys(map(ord, _INVISIBLE), " "))
+    return text if text.isascii() else compiled(f"[{_INVISIBLE}]").sub(" ", text)
 
 
 class ReadText:
@@ -207,24 +219,28 @@ def _may_differ(text: str) -> bool:
     """Tell whether a text may have something to drop or to replace, by the signs that these begin with."""
     if any(sign in text and compiled(rest).search(text) for sign, rest in _SIGNS.items()):
         return True
-    return not text.isascii() and any(character in text for character in _INVISIBLE)
+    return not text.isascii() and compiled(f"[{_INVISIBLE}]").search(text) is not None
 
 
 def _character(reference: str) -> str:
     if reference in _NAMED:
         return _NAMED[reference]
+    is_octal = reference.startswith("\\") and reference[1] in "01"
     is_decimal = reference.startswith("&#") and reference[2] not in "xX"
-    return chr(int(reference.strip("&#;\\u%xX"), 10 if is_decimal else 16))
+    return chr(int(reference.strip("&#;\\Uu%xX{}"), 8 if is_octal else 10 if is_decimal else 16))
 
 
-def may_be_encoded(words: str) -> bool:
-    """Tell whether one of these words may be Base64 of a text."""
-    return compiled(_BASE64).search(words) is not None
+def decoded(text: str, words: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the start, the end and the meaning of each run of Base64 or hex that is the encoding of a text.
 
-
-def decoded(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the start, the end and the meaning of each run of Base64 that is the encoding of a text."""
-    for run in compiled(_BASE64 + _NEXT_LINES).finditer(text):
+    `words` are the long words of the text.
+    """
+    has_digits = sum(map(text.count, "234567")) >= 16  # each byte of a letter begins with one of these
+    for run in compiled(_HEX_TEXT).finditer(text) if has_digits else ():
+        plain = bytes.fromhex("".join(compiled(_BYTE).findall(run[0]))).decode("ascii")
+        if plain.translate(_LAYOUT).isprintable():
+            yield *run.span(), plain
+    for run in compiled(_BASE64 + _NEXT_LINES).finditer(text) if compiled(_BASE64).search(words) else ():
         whole, head = run[0], run[0].rpartition("\n")[0]  # the last line may be another text
         for encoded in (whole, head) if head else (whole,):
             if plain := _decode(encoded):
@@ -236,7 +252,8 @@ def _decode(encoded: str) -> str:
     """Return the text that is encoded, "" if it is none."""
     letters = encoded.translate(_STANDARD)
     try:
-        plain = binascii.a2b_base64(letters + "=" * (-len(letters) % 4)).decode("utf-8")
+        data = binascii.a2b_base64(letters + "=" * (-len(letters) % 4))
+        plain = data.decode("utf-16" if data[:1] in b"\xff\xfe" else "utf-16-le" if data[1:2] == b"\0" else "utf-8-sig")
     except ValueError:
         return ""
     return plain if plain.translate(_LAYOUT).isprintable() else ""

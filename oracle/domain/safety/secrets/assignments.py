@@ -149,7 +149,7 @@ def _assignment(
     start = next(found.start(group) for group in ("quoted", "escaped", "curly", "plain") if found[group])
     return Assignment(
         word=word,
-        before=text[max(0, name.start() - 24) : name.start()],
+        before=text[max(0, name.start() - 40) : name.start()],
         name=name["name"],
         suffix=name["suffix"],
         separator=separator,
@@ -201,7 +201,7 @@ def _is_a_name(before: str, said: str, suffix: str, word: str) -> bool:
         return False
     if said == "pwd" and before.lower() in ("", "old_"):
         return False
-    return not _is_in("unnamed", Assignment(word, before[-24:], said, suffix))
+    return not _is_in("unnamed", Assignment(word, before[-40:], said, suffix))
 
 
 # Columns of tables

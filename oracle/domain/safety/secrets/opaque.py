@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 import re
 from functools import cache
 from itertools import pairwise
@@ -61,7 +62,7 @@ def is_dense_token(value: str) -> bool:
 _VERSIONED = (  # `Qwen2.5-72B-Instruct`: a name, and beside it versions, sizes, dates and further names
     r"[A-Za-z]{2,16}\d{0,3}(?:[-_.:/](?:[A-Za-z]{2,16}\d{0,3}|[A-Za-z]?\d{1,4}[A-Za-z]{0,2}|\d{6}|\d{8})){2,8}"
 )
-_PART = r"[A-Za-z]*\d{0,5}|\d{6}|\d{8}|(?:[A-Za-z]{2,}|[A-Z])\d{1,5}(?:[A-Z][a-z]{2,})+"
+_PART = r"[A-Za-z]*\d{0,5}|\d{6}|\d{8}|(?:[A-Za-z]{2,}|[A-Z])\d{1,5}(?:[A-Z][a-z]{2,})+|(?:[A-Z][a-z]{3,}|\dof\d)+"
 _PLACED = (  # `db-main-eu1-rw`: short words and numbers between marks, as machines and what they keep are named
     r"(?=.*[a-z]{4})[a-z]{2,}\d{0,3}(?:[-_.](?:[a-z]{2,}\d{0,3}|[a-z]?\d{1,4})){2,}"
 )
@@ -136,8 +137,17 @@ def is_random(value: str) -> bool:
     if not any(map(str.isalpha, value)):
         return False
     if size >= 16:
-        return not is_worded(value)
+        return not (is_worded(value) or _encodes_words(value))
     return _is_mixed(value)
+
+
+def _encodes_words(value: str) -> bool:
+    """Tell whether a value is the Base64 of a text that would not be called random itself."""
+    try:
+        text = binascii.a2b_base64(value, strict_mode=True).decode("ascii")
+    except ValueError:
+        return False
+    return text.isprintable() and not is_random(text.replace(" ", "-"))
 
 
 def _is_mixed(value: str) -> bool:

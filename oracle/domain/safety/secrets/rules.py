@@ -101,7 +101,8 @@ def rule_of(row: Row, parts: Row, check: Check) -> Rule:
     """Return the rule of a row with a pattern, with prefixes and a body, or with a command and an option."""
     if "prefixes" in row:
         start = "|".join(map(re.escape, row["prefixes"]))
-        pattern = f"(?&edge)(?P<v>(?:{start})(?P<body>{row['body']}))"
+        edge = "(?&glue)" if "glued" in row else "(?&edge)"
+        pattern = f"{edge}(?P<v>(?:{start})(?P<body>{row['body']}))"
     elif "command" in row:
         pattern = rf"(?i:{row['command']})(?=[ \t])[^\n|;\0]{{0,200}}?[ \t]{row['option']}(?&argument)"
     else:

@@ -48,7 +48,7 @@ def _literals_by_head() -> dict[str, list[tuple[str, int]]]:
     """Return each literal with the number of its shape by its first three characters, under "" if it may be inside a word."""
     heads: dict[str, list[tuple[str, int]]] = {}
     for number, row in enumerate(_rows()):
-        starts_words = "prefixes" in row or row["pattern"].startswith("(?&edge)")
+        starts_words = "glued" not in row and ("prefixes" in row or row["pattern"].startswith("(?&edge)"))
         for literal in _literals_of(row):
             is_head = starts_words and len(literal) > 2 and compiled(_HEAD).fullmatch(literal[:3])
             heads.setdefault(literal[:3] if is_head else "", []).append((literal, number))

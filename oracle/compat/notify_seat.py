@@ -1,6 +1,7 @@
 """`notify_seat`: send a seat a notice, with the options and output of the old program. Exits 1 if it was not delivered.
 
-Its receipt goes to `notices/` beside the handoffs and never replaces a dispatch.
+Its receipt goes to `notices/` beside the handoffs and never replaces a dispatch. A notice to memory with a new task id is a
+question: it is dispatched, so that it is answered exactly once.
 """
 
 from __future__ import annotations
@@ -10,6 +11,11 @@ from collections.abc import Sequence
 
 from oracle.compat.door import complain, emit, serve
 from oracle.compat.teamwork import add_profile, make_parser, open_context
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.app.context import Context
+    from oracle.app.delivery.notices import Notified
 
 
 def run() -> int:
@@ -36,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
         leaves_receipt=not args.skip_receipt,
     )
     with open_context(args) as context:
-        done = notify(context, notice)
+        done = _ask(context, args) if _is_question(context, args) else notify(context, notice)
     if done.receipt_path:
         emit(f"receipt: {done.receipt_path}")
     if done.sent:
@@ -44,6 +50,40 @@ def main(argv: Sequence[str]) -> int:
         return 0
     complain(f"not notified {args.target}: {done.detail}")
     return 0 if args.allow_notify_failure else 1
+
+
+def _is_question(context: Context, args: argparse.Namespace) -> bool:
+    """Return whether memory is sent a task id that it was not asked before."""
+    from oracle.app.delivery.dispatches import dispatches_to
+    from oracle.app.delivery.team import is_memory, open_team
+
+    if not args.task_id or args.skip_receipt:
+        return False
+    team = open_team(context, "", path=args.profile)
+    return is_memory(team, args.target) and not any(dispatches_to(team.folder, args.task_id, args.target))
+
+
+def _ask(context: Context, args: argparse.Namespace) -> Notified:
+    """Dispatch the message as a question. A failed wake-up waits and is tried again."""
+    from oracle.app.delivery import resume
+    from oracle.app.delivery.dispatch import dispatch
+    from oracle.app.delivery.notices import Notified
+    from oracle.app.delivery.order import QUERY, Order
+
+    resume.before(context)
+    order = Order(
+        "",
+        args.task_id,
+        args.source,
+        args.target,
+        args.message,
+        reply_to=args.reply_to,
+        kind=QUERY,
+        profile=args.profile,
+    )
+    made = dispatch(context, order)
+    is_sent = made.wake_up.result in ("sent", "attended")
+    return Notified(is_sent, made.wake_up.detail or "the question is open", made.receipt_path)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from oracle.app.context import Context
+from oracle.app.delivery import handoffs, resume
 from oracle.store.root import new_profile
 from oracle.store.root.layout import Root
 from tests.compat.team import SCRIPTS, Done
@@ -308,3 +310,122 @@ def test_blank_answer_is_a_wrong_call_and_leaves_the_question_open(crew: Crew, b
     assert (done.code, done.out) == (2, "")
     assert not list((crew.root / "responses").glob("Q-1*"))
     assert crew.receipt("Q-1__planner__memory.json")["kind"] == "dispatch"
+
+
+# Questions of older tools ----------------------------------------------------------------------------------------------
+
+OLD_NOTICE = {
+    "task_id": "Q-1",
+    "source": "planner",
+    "target": "memory",
+    "reply_to": "planner",
+    "message": "Q-1 notice from planner to memory: where is it?",
+    "notified_at": "2026-05-01T10:00:00+00:00",
+    "transport": "tmux",
+}
+ASK = ("--source", "planner", "--target", "memory", "--message", "where is it?", "--task-id", "Q-1")
+
+
+def states(crew: Crew) -> dict[str, tuple[str, str]]:
+    """Return (state, answerer) by task id, as `oracle handoffs` lists them."""
+    context = Context.open(str(crew.root), environ=crew.environ)
+    found = handoffs.list_all(context, project="demo")
+    assert found.problems == ()
+    return {one.handoff.task_id: (one.handoff.state.step.value, one.handoff.answerer) for one in found.items}
+
+
+def ask(crew: Crew, how: str) -> None:
+    """Ask Q-1 as an older program did, with a notice of some kind, or with ours."""
+    if how == "ours":
+        done = crew.call("notify_seat", *ASK, "--allow-notify-failure")
+        assert done.code == 0
+        assert done.out.startswith("receipt: ")
+        return
+    crew.folder.mkdir(parents=True, exist_ok=True)
+    (crew.folder / "Q-1__planner__memory.json").write_text(json.dumps({**OLD_NOTICE, "kind": how}), encoding="utf-8")
+
+
+def answer(crew: Crew, by: str, text: str = "in the yard") -> Done:
+    if by == "program":
+        return crew.deliver("Q-1", json.dumps({"answer": text}))
+    message = f"{text} [DELIVER:seat=planner,task_id=Q-1]"
+    payload = {"session_id": "s", "hook_event_name": "Stop", "last_assistant_message": message}
+    command = [sys.executable, "-I", "-S", str(SCRIPTS / "hooks/stop_hook.py")]
+    done = subprocess.run(
+        command, input=json.dumps(payload), capture_output=True, text=True, env=crew.environ, check=False
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("how", ["ours", "notice", "question", "query"])
+@pytest.mark.parametrize("by", ["program", "marker"])
+def test_a_notice_to_memory_with_a_task_id_is_a_question_answered_once(crew: Crew, how: str, by: str):
+    ask(crew, how)
+    assert states(crew) == {"Q-1": ("unnotified" if how == "ours" else "open", "memory")}
+    assert answer(crew, by).code == 0
+    assert states(crew)["Q-1"][0] in ("consumed", "unnotified")
+    before = (crew.root / "responses/Q-1.json").read_bytes()
+    assert answer(crew, by).code == 0
+    answer(crew, by, "elsewhere")
+    assert (crew.root / "responses/Q-1.json").read_bytes() == before
+    assert "unsolicited" not in crew.receipt("Q-1__memory__planner.json")
+    assert not (crew.folder / "Q-1__planner__memory.json").exists()
+
+
+def test_a_second_notice_under_an_asked_id_is_a_notice(crew: Crew):
+    ask(crew, "ours")
+    before = crew.receipt("Q-1__planner__memory.json")
+    assert crew.call("notify_seat", *ASK[:-3], "hurry", "--task-id", "Q-1", "--allow-notify-failure").code == 0
+    assert crew.receipt("Q-1__planner__memory.json") == before
+    answer(crew, "program")
+    assert crew.call("notify_seat", *ASK, "--allow-notify-failure").code == 0
+    assert states(crew)["Q-1"][0] in ("consumed", "unnotified")
+
+
+@pytest.mark.parametrize("words", [("--skip-receipt",), ("--target", "builder")])
+def test_a_notice_that_leaves_no_receipt_or_goes_elsewhere_asks_nothing(crew: Crew, words: tuple[str, ...]):
+    assert crew.call("notify_seat", *ASK, *words, "--allow-notify-failure").code == 0
+    assert states(crew) == {}
+
+
+# Answers that an older tool left without a receipt ---------------------------------------------------------------------
+
+OLD_RESPONSES = [
+    {"query_id": "Q-1", "answer": "in the yard"},
+    {"query_id": "Q-1", "answer": "in the yard", "claims": [], "sources": [], "confidence": "medium"},
+    {"query_id": "Q-1", "answer": "in the yard", "claims": [], "sources": ["a.md"], "confidence": "high"},
+]
+
+
+def leave_half_done(crew: Crew, response: dict[str, Any]) -> None:
+    ask(crew, "notice")
+    file = crew.root / "responses/Q-1.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(response), encoding="utf-8")
+
+
+@pytest.mark.parametrize("response", OLD_RESPONSES)
+def test_the_same_text_delivered_again_finishes_an_answer_without_a_receipt(crew: Crew, response: dict[str, Any]):
+    leave_half_done(crew, response)
+    again = {key: item for key, item in response.items() if key != "query_id"}
+    done = crew.deliver("Q-1", json.dumps(again))
+    assert done.code == 0
+    assert states(crew)["Q-1"][0] in ("consumed", "unnotified")
+    assert crew.deliver("Q-1", json.dumps(again)).out.startswith("already delivered Q-1")
+    assert crew.deliver("Q-1", '{"answer": "elsewhere"}').code == 6
+
+
+def test_the_same_message_with_a_marker_finishes_it_too(crew: Crew):
+    leave_half_done(crew, OLD_RESPONSES[1])
+    assert answer(crew, "marker") == Done(0, "", "")
+    assert states(crew)["Q-1"][0] in ("consumed", "unnotified")
+
+
+@pytest.mark.parametrize("response", OLD_RESPONSES)
+def test_resume_finishes_an_answer_without_a_receipt(crew: Crew, response: dict[str, Any]):
+    leave_half_done(crew, response)
+    assert states(crew) == {"Q-1": ("answered", "memory")}
+    done = resume.resume(Context.open(str(crew.root), environ=crew.environ))
+    assert "completed Q-1 from its response" in done.done
+    assert states(crew)["Q-1"][0] in ("consumed", "unnotified")
+    assert list((crew.root / "responses").glob("Q-1.conflict*")) == []

@@ -66,7 +66,7 @@ class Asked:
     @property
     def question(self) -> str:
         """What is asked."""
-        return self.dispatch.text("objective").strip() or self.dispatch.text("title").strip()
+        return self.dispatch.question
 
 
 @value

@@ -24,7 +24,7 @@ _LONGEST = 4000
 def render(context: Context, project: str, dispatch: Receipt, reply: Reply) -> str:
     """Return the packet as Markdown."""
     name = dispatch.name
-    question = dispatch.text("objective").strip() or dispatch.text("title").strip()
+    question = dispatch.question
     lines = [
         question_mark(project, name.task_id),
         "",

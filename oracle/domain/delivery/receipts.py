@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 from enum import StrEnum
 from functools import lru_cache
 
+from oracle.domain.names.seats import MEMORY, role_of
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName
@@ -175,6 +176,12 @@ class Receipt:
         return self.text("reply_to") or self.name.source
 
     @property
+    def question(self) -> str:
+        """What is asked: the objective, or the message of a notice that asks, else the title."""
+        texts = (self.text(key).strip() for key in ("objective", "message", "title"))
+        return next(filter(None, texts), "")
+
+    @property
     def asks_people(self) -> bool:
         """Tell whether it asks people for a decision, which is settled and not answered."""
         return self.kind is Kind.DISPATCH and isinstance(self.fields.get(PAYLOAD), dict)
@@ -213,6 +220,8 @@ def read_receipt(name: ReceiptName, raw: bytes) -> Receipt:
         return Receipt(name, Kind.UNKNOWN, {}, (say("{name} holds no JSON object.", name=name.file_name),))
     said = content.get("kind")
     kind = _KINDS.get(said, Kind.UNKNOWN) if isinstance(said, str) else Kind.UNKNOWN
+    if kind not in (Kind.DISPATCH, Kind.COMPLETION) and role_of(name.target) == MEMORY and "message" in content:
+        kind = Kind.DISPATCH  # older tools ask memory with a notice of any kind, under the name of a dispatch
     problems: list[str] = []
     if not kind:
         problems.append(say("{name} has no kind that is known ({kind!r}).", name=name.file_name, kind=str(said)[:40]))

@@ -6,6 +6,8 @@ the role.
 
 from __future__ import annotations
 
+import os
+
 from oracle.compat.door import complain, emit, report, serve
 from oracle.compat.teamwork import add_notify, add_profile, add_secrets, make_parser, notifies, open_context
 from oracle.errors import OracleError
@@ -17,9 +19,11 @@ if TYPE_CHECKING:
 
     from oracle.app.context import Context
     from oracle.app.delivery.order import Order
+    from oracle.app.delivery.team import Team
 
 POLICIES = ("UPDATE", "FREEZE", "EXTEND", "N/A")
 NO_SEAT = 3
+MANY_FIXES = 3
 
 
 def run() -> int:
@@ -33,6 +37,10 @@ def main(argv: Sequence[str]) -> int:
     from oracle.app.delivery.team import open_team
 
     args = _parser().parse_args(argv)
+    if args.intent:
+        from oracle.compat.intents import expand
+
+        args.objective, args.skill_refs = expand(args.intent, args.objective, tuple(args.skill_refs), os.environ)
     refused = _refuse(args)
     if refused:
         return refused
@@ -45,11 +53,12 @@ def main(argv: Sequence[str]) -> int:
                     raise
                 report(error)
                 return NO_SEAT
-        seats = open_team(context, "", path=args.profile).profile.seats
+        team = open_team(context, "", path=args.profile)
+        seats = team.profile.seats
         if args.target not in seats:
             complain(f"error: target {args.target!r} is not one of the seats {', '.join(seats) or '(none)'}")
             return 1
-        return _dispatch(context, args)
+        return _dispatch(context, args, team)
 
 
 def _refuse(args: argparse.Namespace) -> int:
@@ -58,10 +67,8 @@ def _refuse(args: argparse.Namespace) -> int:
         complain("error: an external integration needs --docs-consulted or --docs-skip-reason")
         return 2
     if args.target == "memory" and args.kind != "query":
-        complain(
-            "error: refusing to dispatch a task to memory: it answers queries and does no tasks.\n"
-            "hint: Ask it with `oracle ask`, or add --kind query."
-        )
+        complain("error: refusing to dispatch a task to memory: it answers queries and does no tasks.")
+        complain("hint: Ask it with `oracle ask`, or add --kind query.")
         return 2
     if not args.user_summary:
         if args.strict_lineage:
@@ -71,14 +78,14 @@ def _refuse(args: argparse.Namespace) -> int:
     return 0
 
 
-def _dispatch(context: Context, args: argparse.Namespace) -> int:
+def _dispatch(context: Context, args: argparse.Namespace, team: Team) -> int:
     from oracle.app.delivery import resume
     from oracle.app.delivery.dispatch import dispatch
 
     if args.reply_to == args.target:  # older briefs name the planner for both
         complain(f"warn: {args.target} is asked and can't get its own answer; {args.source} gets it")
         args.reply_to = ""
-    order = _order(args)
+    order = _order(args, {**_base(team, args.target), **_counter(context, team, args)})
     resume.before(context, notifies=order.notifies)
     made = dispatch(context, order)
     emit(f"dispatched {made.name.task_id} -> {made.name.target}")
@@ -87,11 +94,38 @@ def _dispatch(context: Context, args: argparse.Namespace) -> int:
     return 0
 
 
-def _order(args: argparse.Namespace) -> Order:
+def _base(team: Team, target: str) -> dict[str, object]:
+    """Return the commit that a builder starts from, if the repository knows a remote: its completion names the branch then."""
+    from oracle.app.codebase import ancestry
+
+    base = ancestry.remote_main(team.profile.repo_root) if team.profile.role(target) == "builder" else ""
+    return {"expected_base_sha": base} if base else {}
+
+
+def _counter(context: Context, team: Team, args: argparse.Namespace) -> dict[str, object]:
+    """Return how often this seat was sent the same finding before, and warn when that is often."""
+    from oracle.app.delivery.handoffs import of_team
+
+    if not args.finding_id:
+        return {}
+    dispatches = [item.dispatch for item in of_team(context, team).handoffs if item.answerer == args.target]
+    count = sum(1 for one in dispatches if one is not None and one.text("finding_id") == args.finding_id)
+    if count >= MANY_FIXES and not args.rca_override:
+        complain(
+            f"warning: hypothesis_fix_counter exceeded: {args.finding_id} was sent {count} times to {args.target};"
+            " find its cause first, and say so with --rca-override"
+        )
+    return {"hypothesis_fix_counter": count, "hypothesis_fix_counter_exceeded": count >= MANY_FIXES}
+
+
+def _order(args: argparse.Namespace, found: dict[str, object]) -> Order:
     from oracle.app.delivery.order import Order
 
     queue = {"intent": args.intent, "finding_id": args.finding_id, "core_ux": "true" if args.core_ux else ""}
+    queue |= {key: str(item).lower() for key, item in found.items() if key.startswith("hypothesis")}
+    queue |= {"rca_override": "true" if args.rca_override else ""}
     receipt = {
+        **found,
         "docs_consulted": args.docs_consulted,
         "docs_skip_reason": args.docs_skip_reason,
         "expected_branch": args.expected_branch,
@@ -122,7 +156,7 @@ def _order(args: argparse.Namespace) -> Order:
         notifies=notifies(args),
         stacks=args.force_parallel_builder,
         queue={key: text for key, text in queue.items() if text},
-        receipt={key: item for key, item in receipt.items() if item},
+        receipt={key: item for key, item in receipt.items() if item not in (None, "")},
     )
 
 

@@ -29,8 +29,9 @@ def add_profile(parser: argparse.ArgumentParser) -> None:
 
 def add_notify(parser: argparse.ArgumentParser) -> None:
     """Add the options for waking the reader."""
-    parser.add_argument("--notify", action="store_true", help="wake the reader (default)")
-    parser.add_argument("--no-notify", action="store_true", help="wake nobody")
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--notify", action="store_true", help="wake the reader (default)")
+    either.add_argument("--no-notify", action="store_true", help="wake nobody")
     parser.add_argument("--skip-notify", action="store_true", help="the old name of --no-notify")
     parser.add_argument(
         "--allow-notify-failure",

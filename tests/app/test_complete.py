@@ -250,6 +250,21 @@ def test_branch_is_locked(squad: Squad):
     assert squad.complete(branch="feat/other", is_any_branch=True).is_new
 
 
+@pytest.mark.parametrize("branch", ["main", "abc1234", "feat/T1"])
+def test_the_main_line_and_a_commit_are_no_other_branch(squad: Squad, branch: str):
+    squad.ask("T1", target="builder")
+    assert squad.complete(branch=branch).is_new
+
+
+def test_the_dispatch_log_names_policy_verdict_and_commit(squad: Squad):
+    squad.ask("T1", target="builder")
+    squad.complete(commit="abc1234", verdict="APPROVED")
+    line = "builder ack T1 test_policy=N/A verdict=APPROVED commit=abc1234\n"
+    assert squad.text("STATUS.md").endswith(line)
+    squad.ack("T1", "builder", "planner")
+    assert squad.text("STATUS.md").count(line) == 1
+
+
 def test_expected_base_asks_for_the_branch(squad: Squad):
     squad.ask("T1", target="builder", receipt={"expected_base_sha": "abc1234"})
     with pytest.raises(CompletionRefused, match="--pr-number"):

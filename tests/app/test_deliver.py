@@ -47,7 +47,7 @@ def test_answer_leaves_response_receipt_and_consumed_dispatch_and_wakes_the_aske
     assert squad.events() == ["dispatch", "wake-up", "delivery", "wake-up"]
     assert "## [completed] Q-1" in squad.text("memory/TODO.md")
     assert squad.text("memory/DELIVERY.md").startswith("task_id: Q-1\nowner: memory\ntarget: planner\n")
-    assert "memory completed Q-1 to planner" in squad.text("STATUS.md")
+    assert "memory ack Q-1 test_policy=N/A" in squad.text("STATUS.md")
     assert "| completed |" in squad.text("TASKS.md")
 
 

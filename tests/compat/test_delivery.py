@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ import pytest
 
 from oracle.app.context import Context
 from oracle.app.delivery import handoffs, resume
+from oracle.compat import intents
 from oracle.store.root import new_profile
 from oracle.store.root.layout import Root
+from tests.app.gitbox import GitBox
 from tests.compat.team import SCRIPTS, Done
 from tests.wake.stage import Stage
 
@@ -429,3 +432,114 @@ def test_resume_finishes_an_answer_without_a_receipt(crew: Crew, response: dict[
     assert "completed Q-1 from its response" in done.done
     assert states(crew)["Q-1"][0] in ("consumed", "unnotified")
     assert list((crew.root / "responses").glob("Q-1.conflict*")) == []
+
+
+# What a dispatch adds to a task ----------------------------------------------------------------------------------------
+
+
+def clone_of_a_remote(crew: Crew, name: str = "origin", branch: str = "main") -> tuple[Path, str]:
+    """Make the repository of the project a clone with a remote; return it and the remote's commit."""
+    home = GitBox(crew.home / "remote")
+    tip = home.commit()
+    folder = crew.home / "demo"
+    home.git("clone", "-q", "-o", name, str(home.folder), str(folder))
+    if branch != "main":
+        home.git("-C", str(folder), "update-ref", f"refs/remotes/{name}/{branch}", tip)
+        home.git("-C", str(folder), "update-ref", "-d", f"refs/remotes/{name}/main")
+    return folder, tip
+
+
+@pytest.mark.parametrize(("remote", "branch"), [("origin", "main"), ("clawseat", "main"), ("origin", "master")])
+def test_a_builders_task_names_the_base_where_the_remote_is_known(crew: Crew, remote: str, branch: str):
+    _, tip = clone_of_a_remote(crew, remote, branch)
+    assert crew.dispatch().code == 0
+    assert crew.receipt("T1__planner__builder.json")["expected_base_sha"] == tip
+    crew.dispatch("T2", "reviewer")
+    assert "expected_base_sha" not in crew.receipt("T2__planner__reviewer.json")
+
+
+def test_without_a_remote_no_base_is_named(crew: Crew):
+    GitBox(crew.home / "demo").commit()
+    crew.dispatch()
+    assert "expected_base_sha" not in crew.receipt("T1__planner__builder.json")
+
+
+def test_the_completion_of_a_task_with_a_base_names_branch_pr_and_ci(crew: Crew):
+    folder, tip = clone_of_a_remote(crew)
+    crew.dispatch()
+    subprocess.run(["git", "-C", str(folder), "branch", "feat/T1"], check=True)
+    given = ["--branch", "feat/T1", "--pr-number", "7", "--ci-conclusion", "success"]
+    for left_out in range(0, len(given), 2):
+        words = given[:left_out] + given[left_out + 2 :]
+        done = crew.complete("T1", *words)
+        assert done.code == 1
+        assert given[left_out] in done.err
+    assert crew.complete("T1", *given).code == 0
+    receipt = crew.receipt("T1__builder__planner.json")
+    assert {key: receipt[key] for key in ("branch_base", "branch_tip", "pr_number", "ci_conclusion")} == {
+        "branch_base": tip,
+        "branch_tip": tip,
+        "pr_number": "7",
+        "ci_conclusion": "success",
+    }
+
+
+INTENTS = tomllib.loads((SCRIPTS.parent / "references/intents.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", sorted(INTENTS))
+def test_an_intent_extends_text_and_skills(name: str):
+    text, refs = intents.expand(name, "do it", ("a.md",), {})
+    assert text == f"**{INTENTS[name]['objective']}** do it"
+    skills = Path("~/.gstack/repos/gstack/.agents/skills").expanduser()
+    assert refs == ("a.md", str(skills / INTENTS[name]["skill"].removeprefix("{GSTACK_SKILLS_ROOT}/")))
+    assert intents.expand(name, text, refs, {}) == (text, refs)
+
+
+def test_there_are_the_intents_of_the_older_tool():
+    names = """eng-review ceo-review design-review devex-review ship land investigate freeze unfreeze code-review qa-test
+        qa-only design-critique design-html design-shotgun office-hours checkpoint"""
+    assert set(INTENTS) >= set(names.split())
+
+
+@pytest.mark.parametrize(("root", "start"), [("/opt/skills", "/opt/skills/"), ("skills", "~/.gstack/")])
+def test_the_folder_of_skills_is_an_absolute_path(root: str, start: str):
+    _, refs = intents.expand("ship", "do it", (), {"GSTACK_SKILLS_ROOT": root})
+    assert refs[0].startswith(str(Path(start).expanduser()))
+
+
+def test_an_intent_goes_into_queue_and_receipt_and_an_unknown_one_is_refused(crew: Crew):
+    assert crew.dispatch("T1", "builder", "--intent", "ship").code == 0
+    queue = (crew.tasks / "builder/TODO.md").read_text(encoding="utf-8")
+    assert INTENTS["ship"]["objective"] in queue
+    assert "gstack-ship/SKILL.md" in queue
+    for name in ("shipp", "fly"):
+        done = crew.dispatch("T2", "builder", "--intent", name)
+        assert done.code == 2
+        assert "intents.toml" in done.err
+    assert not (crew.folder / "T2__planner__builder.json").exists()
+
+
+def test_a_finding_that_comes_again_is_counted_and_warned_of(crew: Crew):
+    for number in range(4):
+        done = crew.dispatch(f"T{number}", "builder", "--finding-id", "F-1", "--force-parallel-builder")
+        assert done.code == 0
+        assert ("hypothesis_fix_counter" in done.err) is (number == 3)
+        receipt = crew.receipt(f"T{number}__planner__builder.json")
+        assert (receipt["hypothesis_fix_counter"], receipt["hypothesis_fix_counter_exceeded"]) == (number, number == 3)
+    queue = (crew.tasks / "builder/TODO.md").read_text(encoding="utf-8")
+    assert "finding_id: F-1\nhypothesis_fix_counter: 3\nhypothesis_fix_counter_exceeded: true\n" in queue
+    words = ("--finding-id", "F-1", "--force-parallel-builder", "--rca-override", "cause known")
+    assert "hypothesis_fix_counter" not in crew.dispatch("T9", "builder", *words).err
+
+
+@pytest.mark.parametrize("program", ["dispatch_task", "complete_handoff", "memory_deliver"])
+def test_notify_and_no_notify_exclude_each_other(crew: Crew, program: str):
+    assert crew.call(program, "--notify", "--no-notify").code == 2
+
+
+def test_a_refusal_is_printed_on_lines_of_its_own(crew: Crew):
+    done = crew.dispatch("Q1", "memory")
+    assert done.code == 2
+    assert "\\n" not in done.err
+    assert "\nhint: " in done.err

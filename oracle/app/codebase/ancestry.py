@@ -30,6 +30,15 @@ def is_missing(repo: str, commit: str) -> bool:
     return ask_git(repo, "rev-parse", "--git-dir")[0] == 0
 
 
+def remote_main(repo: str) -> str:
+    """Return the end of the main line as the remote has it, as far as the repository knows, else ""."""
+    for name in ("clawseat/main", "origin/main", "origin/master"):
+        code, said = ask_git(repo, "rev-parse", "--verify", "--quiet", f"refs/remotes/{name}^{{commit}}")
+        if code == 0:
+            return said
+    return ""
+
+
 def tip_of(repo: str, branch: str) -> str:
     """Return the commit at the end of a branch, "" when git can't tell."""
     code, said = ask_git(
@@ -40,7 +49,7 @@ def tip_of(repo: str, branch: str) -> str:
 
 def base_of(repo: str, branch: str) -> str:
     """Return the commit where a branch left the main line, "" when git can't tell."""
-    for main in ("origin/main", "main", "origin/master", "master"):
+    for main in ("clawseat/main", "origin/main", "main", "origin/master", "master"):
         code, said = ask_git(repo, "merge-base", main, f"refs/heads/{branch}")
         if code == 0:
             return said

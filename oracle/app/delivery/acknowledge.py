@@ -5,6 +5,7 @@ from __future__ import annotations
 from oracle.app.context import Context
 from oracle.app.delivery import dispatches
 from oracle.app.delivery.team import Team, open_team
+from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import Kind, Receipt, ReceiptName
 from oracle.domain.values import value
 from oracle.store.delivery import handoffs, task_tree
@@ -38,8 +39,7 @@ def acknowledge(
     }
     outcome = handoffs.acknowledge(team.folder, name, changes)
     if outcome is Outcome.CREATED:
-        logged = f"{name.source} ack {name.task_id} test_policy={receipt.text('test_policy')}"
-        task_tree.log_once(team.tree, logged, task_id=name.task_id, moment=moment)
+        task_tree.log_once(team.tree, receipts.status_line(receipt), task_id=name.task_id, moment=moment)
         context.note("ack", team.ends_of(name))
     return Acknowledged(line, handoffs.path_of(team.folder, name), outcome is Outcome.CREATED)
 

@@ -19,6 +19,9 @@ from oracle.store.delivery import handoffs
 from oracle.wording import LIST, joined, say
 
 VERDICTS = ("APPROVED", "APPROVED_WITH_NITS", "CHANGES_REQUESTED", "BLOCKED", "DECISION_NEEDED")
+MAIN = "main"
+"""The branch from which every task may be delivered."""
+
 DISPOSITIONS = ("AUTO_ADVANCE", "USER_DECISION_NEEDED")
 
 
@@ -171,7 +174,8 @@ def _drift(asked: Receipt | None, branch: Mapping[str, object]) -> str:
 
 def _keep_rules(team: Team, given: Completion, name: ReceiptName, asked: Receipt | None) -> None:
     expected = asked.text("expected_branch") if asked else ""
-    if given.branch and expected and given.branch != expected and not given.is_any_branch:
+    is_free = given.is_any_branch or given.branch == MAIN or ancestry.is_commit(given.branch)
+    if given.branch and expected and given.branch != expected and not is_free:
         raise CompletionRefused(
             say(
                 "BOUNCE: branch mismatch: {task_id} was dispatched for {expected}, not for {branch}.",

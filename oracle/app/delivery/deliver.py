@@ -407,6 +407,4 @@ def _write_tree(context: Context, team: Team, receipt: Receipt) -> None:
     task_tree.complete_task(team.tree, name.source, name.task_id, day=moment.date().isoformat(), note=note)
     if any(row.get("ID") == name.task_id for row in task_tree.read_rows(team.tree)):
         task_tree.upsert_row(team.tree, name.task_id, {"Status": text("status") or "completed"})
-    line = f"{name.source} completed {name.task_id} to {name.target} test_policy={text('test_policy')}"
-    line += "".join(f" {key}={text(key)}" for key in ("verdict", "commit") if text(key))
-    task_tree.log_once(team.tree, line, task_id=name.task_id, moment=moment)
+    task_tree.log_once(team.tree, receipts.status_line(receipt), task_id=name.task_id, moment=moment)

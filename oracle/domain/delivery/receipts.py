@@ -265,6 +265,13 @@ def say_the_same(one: Receipt, other: Receipt) -> bool:
     return one.kind is other.kind and fingerprint(one.fields) == fingerprint(other.fields)
 
 
+def status_line(completion: Receipt) -> str:
+    """Return the line of the dispatch log for a completion, which older tools write for its acknowledgement too."""
+    name = completion.name
+    line = f"{name.source} ack {name.task_id} test_policy={completion.text('test_policy')}"
+    return line + "".join(f" {key}={completion.text(key)}" for key in ("verdict", "commit") if completion.text(key))
+
+
 def correlation_id(project: str, task_id: str) -> str:
     """Return the eight hex digits by which a task is followed through the tree (the form other tools compute)."""
     seed = f"{project}:planning:{task_id}".encode("utf-8", "surrogatepass")

@@ -64,9 +64,14 @@ def _encode(text: str) -> bytes:
 
 def _backup_of(path: str, raw: bytes) -> str:
     """Return the path of a backup: of one with the same content, else the first free one."""
-    places = [f"{path}.bak", *(f"{path}.bak{number}" for number in range(2, _MAX_BACKUPS))]
+    places = backups_of(path)
     free = (one for one in places if not os.path.lexists(one) or (os.path.isfile(one) and steps.read(one) == raw))
     return next(free, places[-1])
+
+
+def backups_of(path: str) -> list[str]:
+    """Return the paths that backups of a file may have, oldest first."""
+    return [f"{path}.bak", *(f"{path}.bak{number}" for number in range(2, _MAX_BACKUPS))]
 
 
 def _remove(path: str) -> None:

@@ -17,6 +17,9 @@ from oracle.wording import say
 MAX_BYTES = 4 << 20
 TAIL_BYTES = 256 << 10
 _LONG_TAIL_BYTES = 8 << 20
+_MESSAGES = ("last_assistant_message", "prompt_response")
+"""The field with the agent's last message: that of Claude Code and Codex, and that of Gemini."""
+
 _NOT_TYPED = ("isSidechain", "isMeta", "isCompactSummary")
 
 
@@ -35,6 +38,8 @@ class Payload:
     cwd: str = ""
     transcript_path: str = ""
     message: str | None = None
+    is_claude: bool = True
+    """Whether Claude Code sent it, as far as its fields show. Codex names the turn, Gemini the prompt."""
 
 
 def parse_payload(raw: bytes) -> Payload:
@@ -54,13 +59,14 @@ def parse_payload(raw: bytes) -> Payload:
         raise InvalidPayload(
             say("The payload is not a JSON object."), hint=say("A hook gets its payload from the host.")
         )
-    message = content.get("last_assistant_message")
+    message = next((content[name] for name in _MESSAGES if name in content), None)
     return Payload(
         event=_text(content, "hook_event_name"),
         session_id=_text(content, "session_id"),
         cwd=_text(content, "cwd"),
         transcript_path=_text(content, "transcript_path"),
         message=message if isinstance(message, str) else None,
+        is_claude=not ("turn_id" in content or "prompt_response" in content),
     )
 
 

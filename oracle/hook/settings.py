@@ -1,4 +1,4 @@
-"""Install and remove the Stop hook in the settings file of a host, and report its state.
+"""Install and remove the Stop hook in the settings file of a client, and report its state.
 
 Everything else in the file is kept: other keys, other hooks, their order, the indentation. A hook of this program is
 recognised by the script that it runs, whatever interpreter and spelling an older version used.
@@ -6,24 +6,23 @@ recognised by the script that it runs, whatever interpreter and spelling an olde
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from oracle.errors import NotFound, UsageError
 from oracle.hook import exact_json
-from oracle.hook.changes import FileChange
+from oracle.hook.changes import FileChange, backups_of
+from oracle.hook.clients import CLAUDE, Client, off_switch
 from oracle.store.disk import steps
 from oracle.wording import Sentence, say
 
 OWN_PATHS = ("/scripts/hooks/stop_hook.py", "/_data/hooks/stop_hook.py")
 OWN_NAME = "memory-stop-hook.sh"
 """Endings of the paths of the hook scripts, and a name that earlier installers wrote with unquoted blanks."""
-
-EVENT = "Stop"
-TIMEOUT = 10
 
 
 class InvalidSettings(UsageError):
@@ -42,17 +41,25 @@ class HookStatus:
     is_disabled: bool = False
     """Whether the file turns all hooks off."""
 
+    advice: str = ""
+    """What a person must still do; the file does not show whether it is done."""
+
+    @property
+    def all_notes(self) -> list[str]:
+        """The notes and the advice."""
+        return [*self.notes, *filter(None, [self.advice])]
+
     @property
     def is_installed(self) -> bool:
         """Whether the host will run it, as far as this file says."""
         return bool(self.commands) and not self.notes
 
 
-def settings_file(workspace: str, given: str = "") -> str:
+def settings_file(workspace: str, given: str = "", client: Client = CLAUDE) -> str:
     """Return the settings file of a workspace, or the one that was given, as an absolute path. Raises NotFound."""
     if given:
         return os.path.abspath(os.path.expanduser(given))
-    return f"{workspace_folder(workspace)}/.claude/settings.json"
+    return f"{workspace_folder(workspace)}/{client.place}"
 
 
 def settings_files(workspace: str) -> tuple[str, str]:
@@ -97,37 +104,84 @@ def hook_command(script: str, *, root: str = "") -> str:
 # Change ---------------------------------------------------------------------------------------------------------------
 
 
-def plan_install(path: str, command: str) -> FileChange:
+def plan_install(path: str, command: str, client: Client = CLAUDE) -> FileChange:
     """Return the change that makes a settings file run `command` at the end of each turn. Raises InvalidSettings.
 
     An installed hook is replaced where it is; further ones are removed.
     """
     before, content = _read(path)
-    hooks = _table(content, "hooks", path)
-    groups = _list(hooks, EVENT, path)
-    wanted = {"type": "command", "command": command, "timeout": TIMEOUT}
-    kept = _replace_own(groups, wanted, script=shlex.split(command)[-1])
-    if kept is None:
-        kept = [*groups, {"matcher": "", "hooks": [wanted]}]
-    new = {**content, "hooks": {**hooks, EVENT: kept}}
+    wanted = {"type": "command", "command": command, "timeout": client.timeout}
+    new = _with_hook(content, client.event, wanted, path)
     return FileChange(path, before, before if before is not None and new == content else _render(new, before, path))
 
 
+def _with_hook(content: Mapping[str, object], event: str, wanted: Mapping[str, object], path: str) -> dict[str, object]:
+    hooks = _table(content, "hooks", path)
+    groups = _list(hooks, event, path)
+    kept = _replace_own(groups, wanted, script=shlex.split(str(wanted["command"]))[-1])
+    if kept is None:
+        kept = [*groups, {"matcher": "", "hooks": [wanted]}]
+    return {**content, "hooks": {**hooks, event: kept}}
+
+
 def plan_uninstall(path: str) -> FileChange:
-    """Return the change that removes the hook from a settings file, and nothing else. Raises InvalidSettings."""
+    """Return the change that removes the hook from a settings file, and nothing else. Raises InvalidSettings.
+
+    A file that only changed by our hook becomes what it was, byte for byte: its backup, or no file.
+    """
     before, content = _read(path)
+    whole = _without_hook(content, path)
+    if before is None or whole == content:
+        return FileChange(path, before, before)
+    after = _as_before(path, before, content, whole)
+    return FileChange(path, before, after, keeps_backup=after is not None)
+
+
+def _without_hook(content: Mapping[str, object], path: str) -> dict[str, object]:
+    """Return settings without our hook and what it leaves empty."""
     hooks = _table(content, "hooks", path)
     new: dict[str, object] = {}
     for event, groups in hooks.items():
         kept = _without_own(groups) if isinstance(groups, list) else groups
         if kept or not groups or not isinstance(groups, list):
             new[event] = kept
+    if new == hooks:
+        return dict(content)
     whole = {**content, "hooks": new}
-    if hooks and not new:
+    if not new:
         del whole["hooks"]
-    if before is None or "hooks" not in content or whole == content:
-        return FileChange(path, before, before)
-    return FileChange(path, before, _render(whole, before, path))
+    return whole
+
+
+def _as_before(path: str, before: str, content: Mapping[str, object], whole: Mapping[str, object]) -> str | None:
+    """Return the text without our hook: the backup that an installation made `before` from, else a new text.
+
+    Returns None when an installation made the file and nothing else is in it.
+    """
+    backups = list(_backups(path))
+    for text, found in backups:
+        if any(_leads_to(before, text, found, event, entry) for event, entry in _own_entries(content)):
+            return text
+    if not whole and all(found and not _without_hook(found, path) for _, found in backups[:1]):
+        return None
+    return _render(whole, before, path)
+
+
+def _backups(path: str) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield text and content of each backup, oldest first."""
+    for name in backups_of(os.path.realpath(path)):
+        if os.path.isfile(name):
+            with contextlib.suppress(InvalidSettings):
+                text, content = _read(name)
+                yield text or "", content
+
+
+def _leads_to(after: str, text: str, content: Mapping[str, object], event: str, entry: Mapping[str, object]) -> bool:
+    """Return whether settings without our hook become the text `after` when the hook is added."""
+    with contextlib.suppress(ValueError, IndexError, InvalidSettings):
+        is_without = _without_hook(content, "") == content
+        return is_without and _render(_with_hook(content, event, entry, ""), text, "") == after
+    return False
 
 
 def plan_renewal(workspace: str, command: str) -> list[FileChange]:
@@ -250,28 +304,32 @@ def _render(content: Mapping[str, object], before: str | None, path: str) -> str
 # Status ---------------------------------------------------------------------------------------------------------------
 
 
-def read_status(path: str) -> HookStatus:
+def read_status(path: str, client: Client = CLAUDE) -> HookStatus:
     """Return the state of the hook in a settings file. Raises InvalidSettings."""
     _, content = _read(path)
-    hooks = content.get("hooks")
-    groups = hooks.get(EVENT) if isinstance(hooks, dict) else None
-    own = [
-        entry
-        for group in (groups if isinstance(groups, list) else [])
-        if isinstance(group, dict) and isinstance(group.get("hooks"), list)
-        for entry in group["hooks"]
-        if is_own(entry)
-    ]
-    notes = [note for entry in own for note in _notes(entry)]
+    own = [entry for event, entry in _own_entries(content) if event == client.event]
+    notes = [note for entry in own for note in _notes(entry, client)]
     if len(own) > 1:
         notes.append(say("It is installed more than once, so every turn runs it more than once."))
-    is_disabled = content.get("disableAllHooks") is True
-    if is_disabled:
-        notes.append(say("disableAllHooks is set in this file, so the host runs no hooks."))
-    return HookStatus(path, tuple(_printed(entry) for entry in own), tuple(notes), is_disabled)
+    off = off_switch(client, path, content)
+    if off:
+        notes.append(say("{setting} is set, so the host runs no hooks.", setting=off))
+    advice = client.advice if own and not off else ""
+    return HookStatus(path, tuple(_printed(entry) for entry in own), tuple(notes), bool(off), advice)
 
 
-def _notes(entry: Mapping[str, object]) -> Iterable[str]:
+def _own_entries(content: Mapping[str, object]) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield our hooks in settings, each with its event."""
+    hooks = content.get("hooks")
+    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
+        for group in groups if isinstance(groups, list) else ():
+            entries = group.get("hooks") if isinstance(group, dict) else None
+            for entry in entries if isinstance(entries, list) else ():
+                if is_own(entry):
+                    yield event, entry
+
+
+def _notes(entry: Mapping[str, object], client: Client) -> Iterable[str]:
     words = [word for word in _words(entry) if word.startswith("/")]
     for word in words:
         if not os.path.exists(word):
@@ -279,9 +337,10 @@ def _notes(entry: Mapping[str, object]) -> Iterable[str]:
     if not words:
         yield say("Its command has no absolute path, so it runs only from one folder.")
     timeout = entry.get("timeout")
-    if isinstance(timeout, int | float) and timeout < TIMEOUT:
+    if isinstance(timeout, int | float) and timeout < client.timeout:
+        seconds = timeout * CLAUDE.timeout / client.timeout
         yield say(
-            "Its timeout of {seconds} s is short: a delivery may be interrupted and finished later.", seconds=timeout
+            "Its timeout of {seconds:g} s is short: a delivery may be interrupted and finished later.", seconds=seconds
         )
 
 

@@ -65,16 +65,17 @@ class HookRun:
 def handle(raw: bytes, run: HookRun) -> None:
     """Handle a payload. Raises nothing."""
     context = Context.open(environ=run.environ)
-    is_over = True
+    has_pane = True
     try:
         payload = parse_payload(raw)
-        is_over = payload.event in ("", "Stop")
+        is_over = payload.event in ("", "Stop", "AfterAgent")
+        has_pane = is_over and payload.is_claude  # of others nothing shows whether they run without an input box
         if is_over and _handle(payload, run, context):
             return  # a text that is typed now would be cleared
     except Exception as error:  # noqa: BLE001 - the host must go on
         _report_failure(context, "deliver_skipped", error)
     try:
-        if is_over:
+        if has_pane:
             _wake_own_seat(run, context)
     except Exception as error:  # noqa: BLE001
         _report_failure(context, "wake_skipped", error)
@@ -90,9 +91,11 @@ def _handle(payload: Payload, run: HookRun, context: Context) -> bool:
         raise Skipped(asked.deliver.code, asked.deliver.sentence)
     if asked.deliver is not None:
         _deliver(asked.deliver, message, payload, run, context)
-    if asked.clear:
+    if asked.clear and not payload.is_claude:
+        _report(context, "clear_skipped", "other_client", "Only the context of Claude Code is emptied.")
+    elif asked.clear:
         _clear(run.environ, context)
-    return asked.clear
+    return asked.clear and payload.is_claude
 
 
 # Deliver --------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import sys
 
 MOST = 4 << 20
 DELIVER, CLEAR = b"[DELIVER", b"[CLEAR-REQUESTED"
-MESSAGE = b'"last_assistant_message"'
+MESSAGES = (b'"last_assistant_message"', b'"prompt_response"')
 ESCAPE, PRINTABLE = b"\\u00", (b"2", b"3", b"4", b"5", b"6", b"7")
 
 
@@ -40,8 +40,11 @@ def may_ask(data: bytes) -> bool:
         if data[at : at + 1] in PRINTABLE:
             return True
         at = data.find(ESCAPE, at)
-    _, key, value = data.partition(MESSAGE)
-    return value[:64].lstrip(b": \t\r\n")[:1] != b'"' if key else bool(data.strip())
+    for name in MESSAGES:
+        _, key, value = data.partition(name)
+        if key:
+            return value[:64].lstrip(b": \t\r\n")[:1] != b'"'
+    return bool(data.strip())
 
 
 def is_awaited() -> bool:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from oracle.cli.main import run
 from oracle.errors import NotFound, UsageError
-from oracle.hook import settings
+from oracle.hook import clients, settings
 from oracle.hook.changes import FileChange
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
@@ -323,6 +323,119 @@ def test_any_settings_come_back(tmp_path_factory: pytest.TempPathFactory, conten
     assert read(path) == content
 
 
+# Every client ---------------------------------------------------------------------------------------------------------
+
+ORIGINALS = {
+    "none": None,
+    "empty": "",
+    "line-end": "\n",
+    "braces": "{}",
+    "mark": "\ufeff{}\n",
+    "flat-lists": '{\n  "allow": ["x", "y"],\n  "n": 1.0, "big": 1e400\n}',
+    "tab": '{\n\t"a": {"b": []}\n}\n',
+    "crlf": '{\r\n  "a": 1\r\n}\r\n',
+    "tight": '{"a":[1,"b: c, d"]}',
+    "no-hooks": '{"hooks": {}}\n',
+    "no-groups": '{\n  "hooks": {"Stop": [], "AfterAgent": [], "BeforeTool": []}\n}\n',
+    "others": '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}], "AfterAgent": [{"hooks": []}]}}',
+    "mixed": '{"b": 1,\n      "a": [\n2]}\n\n',
+}
+TOOLS = tuple(clients.CLIENTS)
+
+
+def oracle(action: str, tool: str, workspace: Path, *words: str) -> int:
+    return run(["hook", action, "--tool", tool, "--workspace", str(workspace), *words])
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("text", ORIGINALS.values(), ids=ORIGINALS.keys())
+@pytest.mark.parametrize("roots", [("",), ("one", "two"), ("one", "", "one")], ids=["once", "renewed", "twice"])
+def test_uninstall_leaves_the_file_byte_for_byte(tmp_path: Path, tool: str, text: str | None, roots: tuple[str, ...]):
+    path = tmp_path / clients.CLIENTS[tool].place
+    path.parent.mkdir()
+    if text is not None:
+        path.write_bytes(text.encode())
+    for _ in range(2):
+        for root in roots:
+            assert oracle("install", tool, tmp_path, *(["--memory-dir", str(tmp_path / root)] if root else [])) == 0
+        assert oracle("status", tool, tmp_path) == 0
+        assert oracle("uninstall", tool, tmp_path) == 0
+        assert (path.read_bytes() if path.exists() else None) == (None if text is None else text.encode())
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_what_was_added_after_the_installation_stays(tmp_path: Path, tool: str):
+    path = tmp_path / clients.CLIENTS[tool].place
+    oracle("install", tool, tmp_path)
+    content = read(path)
+    write(path, {**content, "mine": 1})
+    oracle("uninstall", tool, tmp_path)
+    assert read(path) == {"mine": 1}
+
+
+@pytest.mark.parametrize(("tool", "event", "timeout"), [("codex", "Stop", 10), ("gemini", "AfterAgent", 10_000)])
+def test_other_clients_have_their_own_file_event_and_unit(tmp_path: Path, tool: str, event: str, timeout: int):
+    oracle("install", tool, tmp_path)
+    ((key, (group,)),) = read(tmp_path / clients.CLIENTS[tool].place)["hooks"].items()
+    assert (key, group["hooks"][0]["timeout"]) == (event, timeout)
+    assert group["hooks"][0]["command"] == settings.hook_command(settings.default_script())
+
+
+@pytest.mark.parametrize(("tool", "word"), [("claude", ""), ("codex", "/hooks"), ("gemini", "trusted folder")])
+def test_trust_is_said_and_is_no_fault(
+    tmp_path: Path, tool: str, word: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    oracle("install", tool, tmp_path)
+    said = capfd.readouterr().err
+    assert word in said if word else said == ""
+    assert oracle("status", tool, tmp_path, "--json") == 0
+    assert [word in note for note in json.loads(capfd.readouterr().out)["notes"]] == [True] * bool(word)
+
+
+@pytest.mark.parametrize(
+    ("tool", "file", "text", "setting"),
+    [
+        ("gemini", ".gemini/settings.json", '{"hooksConfig": {"enabled": false}}', "hooksConfig.enabled"),
+        ("codex", ".codex/config.toml", "[features]\nhooks = false\n", "features.hooks"),
+        ("codex", "home/.codex/config.toml", "[features]\ncodex_hooks = false\n", "features.codex_hooks"),
+        ("claude", ".claude/settings.json", '{"disableAllHooks": true}', "disableAllHooks"),
+    ],
+)
+def test_switch_of_each_client_is_seen(
+    tmp_path: Path,
+    tool: str,
+    file: str,
+    text: str,
+    setting: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / file).parent.mkdir(parents=True)
+    (tmp_path / file).write_text(text)
+    oracle("install", tool, tmp_path)
+    capfd.readouterr()
+    assert oracle("status", tool, tmp_path) == 1
+    shown = capfd.readouterr()
+    assert "hooks are disabled" in shown.out
+    assert setting in shown.err
+
+
+@pytest.mark.parametrize("text", ["features = 1", "[features", "[features]\nhooks = true\n", ""])
+def test_odd_configuration_of_codex_is_no_switch(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    (tmp_path / "config.toml").write_text(text)
+    oracle("install", "codex", tmp_path)
+    assert oracle("status", "codex", tmp_path) == 0
+
+
+def test_unknown_tool_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    assert oracle("install", "vim", tmp_path) == 2
+    assert "claude, codex, gemini" in capfd.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 # The Root -------------------------------------------------------------------------------------------------------------
 
 
@@ -355,7 +468,7 @@ def test_command_names_the_root_that_is_not_the_default(
     assert [oracle("install"), oracle("install", tmp_path / ".agents" / "memory")] == ["updated", "unchanged"]
     assert read(path)["hooks"]["Stop"][0]["hooks"][0]["command"].startswith("exec ")
     assert [oracle("install", root), oracle("uninstall")] == ["updated", "updated"]
-    assert read(path) == {}
+    assert not path.exists()
 
 
 # Status ---------------------------------------------------------------------------------------------------------------

@@ -43,6 +43,12 @@ def test_turn_without_a_marker_imports_nothing(seat: Seat):
     assert loaded(seat, json.dumps(seat.payload(message)).encode()) == set()
 
 
+@pytest.mark.parametrize("prompt", ["plain", 'with "last_assistant_message": null in it'])
+def test_turn_of_gemini_without_a_marker_imports_nothing(seat: Seat, prompt: str):
+    payload = {"prompt": prompt, **from_gemini(seat, "plain text")}
+    assert loaded(seat, json.dumps(payload).encode()) == set()
+
+
 @pytest.mark.parametrize("data", [b"", b"  \n"])
 def test_empty_stdin_imports_nothing(seat: Seat, data: bytes):
     assert loaded(seat, data) == set()
@@ -92,6 +98,36 @@ def test_marker_that_is_not_obeyed_costs_no_heavy_module(seat: Seat):
     assert "oracle.hook.stop" in found
     heavy = {"dataclasses", "inspect", "tempfile", "libtmux", "sqlite3", "subprocess"}
     assert sorted(found & heavy) == []
+
+
+# Other clients --------------------------------------------------------------------------------------------------------
+
+
+def from_codex(seat: Seat, message: str | None) -> dict[str, Any]:
+    """Return what Codex sends at the end of a turn."""
+    beside = {"turn_id": "01a2", "model": "m", "permission_mode": "default", "stop_hook_active": False}
+    return {**seat.payload(None, transcript_path=""), **beside, "last_assistant_message": message}
+
+
+def from_gemini(seat: Seat, message: str) -> dict[str, Any]:
+    """Return what Gemini sends at the end of a turn."""
+    beside = {"hook_event_name": "AfterAgent", "timestamp": "2026-11-29T01:15:44.036Z", "stop_hook_active": False}
+    return {**seat.payload(None, transcript_path=""), **beside, "prompt": "Who decided?", "prompt_response": message}
+
+
+@pytest.mark.parametrize("client", [from_codex, from_gemini])
+def test_marker_of_another_client_delivers_and_empties_no_context(seat: Seat, client: Any):
+    seat.dispatch("T-1")
+    done = seat.run(client(seat, f"Option B. {MARKER} [CLEAR-REQUESTED]"), TMUX="/tmp/absent,1,0", TMUX_PANE="%1")
+    assert done.stderr == b"clear_skipped: other_client\n"
+    assert seat.answers() == {"T-1": "Option B."}
+    assert {"T-1__memory__planner.json", "T-1__planner__memory.json.consumed"} <= seat.receipts()
+
+
+def test_codex_turn_without_a_message_delivers_nothing(seat: Seat):
+    seat.dispatch("T-1")
+    assert seat.run(from_codex(seat, None)).stderr == b""
+    assert seat.answers() == {}
 
 
 # What it must bear ----------------------------------------------------------------------------------------------------

@@ -14,9 +14,11 @@ from oracle.wording import Sentence, say
 if TYPE_CHECKING:
     from oracle.hook import settings
     from oracle.hook.changes import FileChange
+    from oracle.hook.clients import Client
 
 Workspace = Annotated[str, option("--workspace DIR", "The folder that the agent starts in.")]
-SettingsPath = Annotated[str, option("--settings-path FILE", "Instead of DIR/.claude/settings.json.")]
+Tool = Annotated[str, option("--tool claude|codex|gemini", "The client that runs the hook.")]
+SettingsPath = Annotated[str, option("--settings-path FILE", "Instead of the tool's file in DIR.")]
 DryRun = Annotated[bool, option("--dry-run", "Write nothing; print the change as a diff.")]
 
 app = group("Install, remove or check a seat's Stop hook.", example="oracle hook install --workspace ~/seats/memory")
@@ -24,53 +26,67 @@ app = group("Install, remove or check a seat's Stop hook.", example="oracle hook
 
 @app.add("install", example="oracle hook install --workspace ~/seats/memory --dry-run")
 def install(
-    call: Call, *, workspace: Workspace = ".", settings_path: SettingsPath = "", dry_run: DryRun = False
+    call: Call,
+    *,
+    workspace: Workspace = ".",
+    tool: Tool = "claude",
+    settings_path: SettingsPath = "",
+    dry_run: DryRun = False,
 ) -> None:
     """Install the Stop hook."""
     from oracle.app.context import name_root
-    from oracle.hook import settings
+    from oracle.hook import clients, settings
 
+    client = clients.find_client(tool)
     command = settings.hook_command(settings.default_script(), root=name_root(call.memory_dir))
-    change = settings.plan_install(settings.settings_file(workspace, settings_path), command)
-    _apply(call, change, dry_run=dry_run)
+    change = settings.plan_install(settings.settings_file(workspace, settings_path, client), command, client)
+    _apply(call, change, client, dry_run=dry_run)
 
 
 @app.add("uninstall", example="oracle hook uninstall --workspace ~/seats/memory")
 def uninstall(
-    call: Call, *, workspace: Workspace = ".", settings_path: SettingsPath = "", dry_run: DryRun = False
+    call: Call,
+    *,
+    workspace: Workspace = ".",
+    tool: Tool = "claude",
+    settings_path: SettingsPath = "",
+    dry_run: DryRun = False,
 ) -> None:
     """Remove the Stop hook."""
-    from oracle.hook import settings
+    from oracle.hook import clients, settings
 
-    _apply(call, settings.plan_uninstall(settings.settings_file(workspace, settings_path)), dry_run=dry_run)
+    client = clients.find_client(tool)
+    path = settings.settings_file(workspace, settings_path, client)
+    _apply(call, settings.plan_uninstall(path), client, dry_run=dry_run)
 
 
 @app.add("status", example="oracle hook status --workspace ~/seats/memory")
-def status(call: Call, *, workspace: Workspace = ".", settings_path: SettingsPath = "") -> None:
+def status(call: Call, *, workspace: Workspace = ".", tool: Tool = "claude", settings_path: SettingsPath = "") -> None:
     """Check whether the Stop hook is installed; exit 1 when it is not."""
-    from oracle.hook import settings
+    from oracle.hook import clients, settings
 
-    found = settings.read_status(settings.settings_file(workspace, settings_path))
+    client = clients.find_client(tool)
+    found = settings.read_status(settings.settings_file(workspace, settings_path, client), client)
     document = {
         "path": found.path,
         "installed": found.is_installed,
         "commands": list(found.commands),
-        "notes": list(found.notes),
+        "notes": found.all_notes,
     }
     call.answer(document, say("{standing}: {path}", standing=_standing(found), path=found.path))
     for command in found.commands:
         call.note(say("runs {command}", command=command))
-    for line in found.notes:
+    for line in found.all_notes:
         call.note(line)
     if not found.is_installed:
         raise typer.Exit(1)
 
 
-def _apply(call: Call, change: FileChange, *, dry_run: bool) -> None:
+def _apply(call: Call, change: FileChange, client: Client, *, dry_run: bool) -> None:
     from oracle.hook import settings
 
     backup = change.apply() if change.is_needed and not dry_run else ""
-    notes = settings.read_status(change.path).notes if not dry_run else ()
+    notes = [] if dry_run else settings.read_status(change.path, client).all_notes
     if call.as_json:
         call.print_json(
             {
@@ -78,7 +94,7 @@ def _apply(call: Call, change: FileChange, *, dry_run: bool) -> None:
                 "changed": change.is_needed and not dry_run,
                 "diff": change.diff(),
                 "backup": backup or None,
-                "notes": list(notes),
+                "notes": notes,
             }
         )
         return

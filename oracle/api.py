@@ -161,7 +161,7 @@ class Oracle(Context):
     ) -> Report:
         """Make index and projections agree with the files. Raises TreeEmptied, LockTimeout, DiskFailure.
 
-        `full` stats every file and compares every projection; `rebuild` reads everything anew.
+        `full` stats every file and compares every projection; `rebuild` builds the index from the files.
         """
         from oracle.app import root
 
@@ -221,7 +221,7 @@ class Oracle(Context):
         return handoffs.tell(self, task_id, project=project)
 
     def resume(self) -> Resumed:
-        """Finish what dead processes began, send the wake-ups that wait, mend handoffs that stand half done."""
+        """Finish what interrupted processes began, send pending wake-ups, complete half-finished handoffs."""
         from oracle.app.delivery import resume
 
         return resume.resume(self)

@@ -1,1 +1,1 @@
-"""Use cases: the only rooms that the outside (commands, scripts, hooks, servers) may call."""
+"""Use cases. Commands, scripts, hooks and servers call these packages and no lower ones."""

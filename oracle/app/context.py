@@ -1,4 +1,4 @@
-"""What every use case works with: a Root, its index, a clock, and where warnings and wake-ups go. Cheap to import."""
+"""The context of every use case: a Root, its index, a clock, and where warnings and wake-ups go. Cheap to import."""
 
 from __future__ import annotations
 

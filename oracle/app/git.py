@@ -1,7 +1,7 @@
-"""A project's repository as git knows it: read only, in a bounded time, and never by a shell. App room.
+"""Ask git about a project's repository: read only, with a time limit, never through a shell.
 
-The child gets nothing of our environment but PATH and HOME, no hooks, no pager and no prompt; `ORACLE_INTERNAL` keeps our own
-hooks silent below it. A name that is looked up is never an option: it stands behind `-e`, `--` or a prefix of ours.
+The child gets only PATH and HOME of the environment, and no hooks, pager or prompt. `ORACLE_INTERNAL` keeps the hooks of this
+product silent. A name can't be read as an option: it follows `-e`, `--` or a fixed prefix.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ class Repository:
 
     @cached_property
     def is_git(self) -> bool:
-        """Tell whether the folder lies in a working tree of git."""
+        """Return whether the folder is in a working tree of git."""
         return self._ask("rev-parse", "--is-inside-work-tree") == (0, "true")
 
     @cached_property
     def is_bare(self) -> bool:
-        """Tell whether it has commits and no files that stand anywhere."""
+        """Return whether it has commits but no working tree."""
         return self._ask("rev-parse", "--is-bare-repository") == (0, "true")
 
     @cached_property
     def is_shallow(self) -> bool:
-        """Tell whether its history is cut off."""
+        """Return whether its history is cut off."""
         return self._ask("rev-parse", "--is-shallow-repository") == (0, "true")
 
     @cached_property
@@ -84,7 +84,7 @@ class Repository:
         return frozenset((*names, *(name for name in remote if name != "HEAD")))
 
     def has_file(self, path: str) -> bool:
-        """Tell whether something stands at a path below the tree, tracked or not; nothing outside of it is looked at."""
+        """Return whether a path exists below the tree, tracked or not. Paths outside are not looked at."""
         place = os.path.normpath(os.path.join(self._real, path))
         if not place.startswith(f"{self._real.rstrip('/')}/"):
             return False
@@ -92,11 +92,11 @@ class Repository:
         return f"{inside}/".startswith(f"{self._real.rstrip('/')}/") and os.path.lexists(place)
 
     def has(self, path: str) -> bool:
-        """Tell whether something stands at a path, be it in the work tree or left out of it by a sparse checkout."""
+        """Return whether a path exists in the working tree, or is left out of it by a sparse checkout."""
         return self.has_file(path) or (self.is_git and path in self.left_out)
 
     def renamed(self, path: str) -> tuple[str, str]:
-        """Return (where a file that is gone stands now, the commit that took it away); "" for what history does not say."""
+        """Return (the new path of a file that is gone, the commit that removed it); "" for what history does not say."""
         commit, now = "", path
         for _ in range(_MOST_RENAMES):
             _, removal = self._ask(
@@ -126,12 +126,12 @@ class Repository:
         return pairs.get(path, "")
 
     def has_symbol(self, parts: tuple[str, ...], *, leaving_out: str = "") -> bool:
-        """Tell whether one tracked file holds every part as a whole word; what lies below `leaving_out` does not count."""
+        """Return whether one tracked file holds every part as a whole word. Files below `leaving_out` do not count."""
         words = [word for part in parts for word in ("-e", part)]
         spec = ["--", ".", f":(exclude,literal){leaving_out}"] if leaving_out else ["--"]
         look = ("grep", "-I", "-l", "-w", "-F", "--all-match")
         code, _ = self._ask(*look, *words, *spec)
-        if code == 1 and self.left_out:  # git looks into the work tree alone unless it is told
+        if code == 1 and self.left_out:  # by default git searches the work tree only
             code, _ = self._ask(*look, "--cached", *words, *spec)
         if code not in (0, 1):
             raise OutOfTime

@@ -1,4 +1,4 @@
-"""Read the journal: its last events, of a project or a task, and those that come. App room; writes nothing."""
+"""Read the journal: the last events of a project or a task, and new ones as they come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make a Root, say what a reconcile would change, keep the log of what went wrong."""
+"""Create a Root, report what a reconcile would change, keep the log of crashes."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def reconcile(
 ) -> Report:
     """Make index and projections agree with the files. Raises TreeEmptied, LockTimeout, DiskFailure.
 
-    `full` stats every file and compares every projection; `rebuild` reads everything anew.
+    `full` stats every file and compares every projection; `rebuild` builds the index from the files.
     """
     report = context.index.reconcile(
         patience=None, full=full, rebuild=rebuild, accept_removals=accept_removals, progress=progress

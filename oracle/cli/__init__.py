@@ -1,1 +1,1 @@
-"""The people's command `oracle`: words in, tables, plain lines or JSON out. It calls the façade and decides nothing itself."""
+"""The command `oracle`: it parses words, calls a use case, and prints a table, lines or JSON."""

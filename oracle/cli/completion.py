@@ -1,7 +1,6 @@
-"""What the shell offers for arguments and options, asked of the index as it stands.
+"""Complete arguments and options in the shell, from the index as it is.
 
-A shell asks at every press of a key: nothing is brought up to date here, nothing is printed, and whatever goes wrong is an
-empty offer.
+A shell asks at every press of a key. So nothing is brought up to date or printed here, and every failure is an empty offer.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def words(*choices: str) -> Offer:
 
 
 def _of_index(what: str) -> Offer:
-    """Return the offer of the names of one kind that records bear."""
+    """Return the offer of the names of one kind that records have."""
 
     def offer(context: typer.Context, incomplete: str) -> list[str]:
         return _ask(context, what, incomplete)
@@ -66,7 +65,7 @@ own_kinds = _of_index("own kind")
 
 
 def listed(offer: Offer) -> Offer:
-    """Return the offer of a list with commas between its words: what stands before the last comma is kept."""
+    """Return the offer of a list with commas between its words: what precedes the last comma is kept."""
 
     def offer_last(context: typer.Context, incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",")
@@ -116,7 +115,7 @@ def _memory_dir(context: typer.Context) -> str | None:
 #
 # It hands over `COMP_WORDS`, a word a line with its quotes and backslashes, parted at each `:`, `=` and `@` besides, and
 # `COMP_CWORD`, the number of the word being typed (bash's manual, "Programmable Completion"; `COMP_WORDBREAKS` holds these
-# characters unless somebody took them out). An offer takes the place of what stands behind the last `:` or `=`, from the last
+# characters unless somebody took them out). An offer replaces what follows the last `:` or `=`, from the last
 # `@` on, or behind the quote that is open. Other shells part nothing and quote by themselves.
 
 _BREAKS = ":=@"
@@ -145,7 +144,7 @@ class Typed:
 
 @contextmanager
 def whole_words(environ: MutableMapping[str, str]) -> Iterator[None]:
-    """Let what runs inside see whole words; each offer that it prints is told to bash as `Typed.offer` writes it."""
+    """Let what runs inside see whole words, and write each offer that it prints as `Typed.offer` does for bash."""
     handed = environ.get("COMP_WORDS", "").split("\n")
     is_bash = environ.get("_ORACLE_COMPLETE") == "complete_bash" and environ.get("COMP_CWORD", "").isdecimal()
     if not is_bash or len(handed) < 2:
@@ -163,7 +162,7 @@ def whole_words(environ: MutableMapping[str, str]) -> Iterator[None]:
 
 
 def join(parts: list[str], at: int) -> tuple[list[str], int]:
-    """Return the words that these parts make, and the number of the one in which part `at` stands."""
+    """Return the words that these parts make, and the number of the one with part `at`."""
     words: list[str] = []
     number = at
     for place, part in enumerate(parts):

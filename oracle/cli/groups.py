@@ -1,4 +1,4 @@
-"""A command word with others below it: load the one that is named, run a default, and say what an unknown word may mean."""
+"""A command word with others below it: load the named one, run a default, suggest one for an unknown word."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Group(TyperGroup):
         return "" if name == self.default else name, command, rest
 
     def _advise(self, ctx: Any, word: str) -> str:
-        """Return what to type instead of a word that is no command here."""
+        """Return what to type instead of an unknown command word."""
         path = ctx.command_path
         meant = [MOVED[word]] if ctx.parent is None and word in MOVED else []
         meant = meant or [name for name, _ in walk(self) if name.split(" ")[-1] == word]
@@ -149,7 +149,7 @@ class Group(TyperGroup):
 
 
 def first_word(words: Sequence[str]) -> int:
-    """Return where the first word stands behind `--json` and `--memory-dir DIR`."""
+    """Return the place of the first word behind `--json` and `--memory-dir DIR`."""
     at = 0
     while at < len(words) and (words[at] == "--json" or words[at].startswith("--memory-dir")):
         at += 2 if words[at] == "--memory-dir" else 1

@@ -1,4 +1,4 @@
-"""How records are listed: their rows, what replaced them, their JSON."""
+"""List records: their rows, what replaced them, their JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from oracle.app.records.views import Summary
 
     Record = tuple[Summary, tuple[str, ...]]
-    """A record with the chain of those that stand in its place, nearest first."""
+    """A record with the chain of records that replaced it, nearest first."""
 
 _NEAREST = 3
 """Successors that are named before the last one."""
@@ -35,7 +35,7 @@ def replaced_by(chain: Sequence[str]) -> str:
 
 
 def with_chains(context: Context, records: Sequence[Summary]) -> list[tuple[Summary, tuple[str, ...]]]:
-    """Return each record with the chain of those that stand in its place."""
+    """Return each record with the chain of records that replaced it."""
     from oracle.app.records import succession
 
     chains = succession.chains(context, (record.slug for record in records if record.retired_by))

@@ -1,6 +1,6 @@
-"""The entry point of `oracle`: run the application and turn whatever happens into an exit code and one sentence.
+"""The entry point of `oracle`: run the application, and turn every failure into one sentence and an exit code.
 
-Imports nothing heavy by itself, so that an interrupt during start-up is as quiet as a later one.
+It imports nothing heavy itself, so that an interrupt during start-up is as quiet as a later one.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
-class Unforeseen(OracleError):
-    """Something that nobody thought of; the traceback is in the log of the Root."""
+class Unexpected(OracleError):
+    """An unexpected error. Its traceback is in the log of the Root."""
 
 
 def run(words: Sequence[str] | None = None) -> int:
@@ -103,7 +103,7 @@ def _as_usage(error: Exception) -> UsageError | None:
 
     from oracle.cli.help import ERRORS, find_sentence
 
-    _, _, parser_error, *_ = typer.BadParameter.__mro__  # the public name below which click's own errors stand
+    _, _, parser_error, *_ = typer.BadParameter.__mro__  # the public name whose base class is click's own error
     if not isinstance(error, parser_error):
         return None
     context = getattr(error, "ctx", None)
@@ -122,7 +122,7 @@ def _in_plain_words(sentence: str) -> str:
     return re.sub(r"(\S+) is not in the range x>=(\d+)\.$", r"\1 is too small; \2 is the least.", sentence)
 
 
-def _log(call: Call, error: Exception) -> Unforeseen:
+def _log(call: Call, error: Exception) -> Unexpected:
     import contextlib
     import traceback
 
@@ -136,4 +136,4 @@ def _log(call: Call, error: Exception) -> Unforeseen:
     hint = say("Details are in {path}.", path=path)
     if not path:
         hint = say("The Root can't be written, so no details were kept.")
-    return Unforeseen(say("Something unforeseen happened: {what}.", what=what.splitlines()[0][:200]), hint=hint)
+    return Unexpected(say("Unexpected error: {what}.", what=what.splitlines()[0][:200]), hint=hint)

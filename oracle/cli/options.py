@@ -1,6 +1,6 @@
-"""Declare commands and options, and read the words that have an inner form: a body, a span of lines, a place in a record.
+"""Declare commands and their options, and parse words with a form of their own: a body, lines, a place in a record.
 
-What several commands share is spelled and explained once.
+Shared options are declared once.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _require_values(context: typer.Context) -> None:
     Free text may be empty.
     """
     for declared in context.command.params:
-        if declared.metavar == _FREE_TEXT or declared.name == _ROOT:  # whoever opens the Root judges its name
+        if declared.metavar == _FREE_TEXT or declared.name == _ROOT:  # its name is checked where the Root is opened
             continue
         value = context.params.get(declared.name or "")
         is_empty = value == "" or (isinstance(value, list | tuple) and "" in value)
@@ -183,7 +183,7 @@ def read_body(body: str | None, body_file: str | None, dash: str | None) -> str:
     """Return the body from the one place that was named, "" when none was. Raises UsageError for two, and for bad bytes."""
     if dash is not None and dash != STANDARD_INPUT:
         raise UsageError(
-            say("{dash!r} stands where only - can.", dash=dash),
+            say("{dash!r} is used where only - is possible.", dash=dash),
             hint=say(
                 "Name a file with --body-file, as in --body-file {dash}; give the text with --body, or - to "
                 "read it from standard input.",

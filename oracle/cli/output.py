@@ -1,6 +1,6 @@
-"""Print what a terminal, a pipe or a program reads; no other module writes to the two streams.
+"""Print for a terminal, a pipe or a program. No other module writes to the two streams.
 
-Record text is data: characters that could steer a terminal are spelled out.
+The text of records is data: characters that could steer a terminal are printed as escapes.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _GAP = "  "
 
 
 class OutputLost(DiskFailure):
-    """Standard output takes nothing: a full disk behind a redirection, as a rule."""
+    """Standard output can't be written, for example because the disk is full."""
 
 
 class ReaderGone(Exception):
-    """Whoever read our output has had enough of it (`oracle list | head -1`)."""
+    """The reader of the output stopped reading (`oracle list | head -1`)."""
 
 
 def visible(text: str) -> str:
@@ -186,7 +186,7 @@ def is_terminal(stream: object) -> bool:
 
 
 def prepare_streams() -> None:
-    """Print UTF-8 into pipes whatever the locale is, and never fail for want of a letter."""
+    """Print UTF-8 into pipes whatever the locale is, and never fail for a letter that the encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -252,9 +252,9 @@ def tell(lines: Iterable[str]) -> None:
 
 
 def mark_cuts(text: str, path: str, lines: tuple[int, int]) -> str:
-    """Return what stands in one line of a file with `…` where it ends, or begins, in the middle of a word of that line.
+    """Return a quote from one line of a file, with `…` where it begins or ends in the middle of a word of that line.
 
-    A text of several lines is whole lines, and returned as it is; so is one that the file does not hold there any more.
+    A text of several lines is returned as it is, and so is one that the file no longer holds.
     """
     if lines[0] != lines[1] or not text.strip():
         return text

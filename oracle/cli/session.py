@@ -1,4 +1,4 @@
-"""One call of `oracle`: its Root and language, JSON or not, how answers, warnings and errors are printed, how a wait is shown."""
+"""One call of `oracle`: its Root and options, and how it prints answers, warnings, errors and a wait."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Search text: what is put into the full-text index, how a query becomes a match expression, and the words of a text.
+"""Prepare text for the full-text index, and turn a query into a match expression.
 
-Width, case and form are folded (NFKC, `ß` as `ss`); runs of Chinese, Japanese, Korean and of scripts that write no blanks
-(Thai, Lao, Burmese, Khmer, without their marks) become overlapping pairs, each run ending in its last character alone, so
-that one character is found as a prefix and a word as a phrase of pairs. An emoji becomes a word with its number. Vowel points of
-Arabic and Hebrew, accents of Greek and the dots of `ё` are left out, and so are invisible characters: soft hyphens, joiners.
+Width, case and form are folded (NFKC, `ß` as `ss`). Chinese, Japanese, Korean and scripts without blanks (Thai, Lao, Burmese,
+Khmer, without their marks) become overlapping pairs of characters. Each run ends with its last character alone, so that one
+character is found as a prefix, and a word as a phrase of pairs. An emoji becomes a word with its number. Vowel points of Arabic
+and Hebrew, accents of Greek, the dots of `ё`, soft hyphens and joiners are left out.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def match_expression(query: str) -> str:
 
 
 def terms_of(query: str) -> list[str]:
-    """Return the words of a query as they stand in folded, lower-case text: Latin words, and pairs of CJK characters."""
+    """Return the words of a query in folded, lower-case form: Latin words, and pairs of CJK characters."""
     words = words_of(compose(query).lower())
     terms = [part for word in words for part in (pairs(word) or [word] if is_run(word) else [word])]
     return [term for term in dict.fromkeys(terms) if term not in STOP_WORDS] or terms

@@ -46,9 +46,7 @@ class Binding:
         except NoProfile:
             if Path(context.root.join(context.root.project(self.project))).is_dir():
                 return []
-            return [
-                say("There is no project {project} under {path} yet.", project=self.project, path=context.root.path)
-            ]
+            return [say("{path} has no project {project} yet.", project=self.project, path=context.root.path)]
         except UsageError as error:
             return [error.sentence]
         return []

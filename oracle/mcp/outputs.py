@@ -155,7 +155,7 @@ ASK = answer(
         ),
         "nearest": many(thing({**_WHERE, "lines": _LINES, "title": TEXT, "coverage": SHARE})),
         "unknown": many(TEXT, "What was searched."),
-        "searched": told(TEXT, "What was looked through."),
+        "searched": told(TEXT, "What was searched."),
         **_STANDING,
     },
     {"confidence": TEXT, "reason": told(TEXT, "The total number."), "synthesised": YES_NO, "synthesis": ANYTHING},
@@ -258,7 +258,7 @@ HANDOFFS = answer(
         ),
         "claims": many(
             thing({"handle": TEXT, "statement": TEXT, "places": many(TEXT), "verdict": TEXT, "reasons": many(TEXT)}),
-            "Of a story: what the answer claims, where that leads and how it stood on delivery.",
+            "Of a story: what the answer claims, where it leads, and its verdict on delivery.",
         ),
         "kept_aside": many(TEXT),
         "wake_ups": many(TEXT),

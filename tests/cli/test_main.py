@@ -174,7 +174,7 @@ def test_a_crash_is_one_sentence_and_the_traceback_goes_to_the_log(oracle, root,
     log = root / "_state" / "oracle.log"
     assert (code, out) == (70, "")
     assert err.splitlines() == [
-        "Something unforeseen happened: RuntimeError: out of \\x1b[31m luck.",
+        "Unexpected error: RuntimeError: out of \\x1b[31m luck.",
         f"hint: Details are in {log}.",
     ]
     assert "Traceback" in log.read_text()

@@ -106,8 +106,8 @@ def test_words_and_a_batch_are_not_given_together(filled, capsys) -> None:
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (["web-1"], "It stands in facts: `oracle show box.deploy.host`, `oracle show 'box.a b'`."),
-        (["secret-9x"], "It stands in facts: `oracle show credentials.keys.NAME.value`."),
+        (["web-1"], "Found only in facts: `oracle show box.deploy.host`, `oracle show 'box.a b'`."),
+        (["secret-9x"], "Found only in facts: `oracle show credentials.keys.NAME.value`."),
         (["zeppelin"], "Try fewer words, or fewer filters."),
         (["web-1", "--project", "zoo"], "Try fewer words, or fewer filters."),
     ],
@@ -126,7 +126,7 @@ def test_words_that_stand_in_the_name_of_a_file_alone_are_told(filled, capsys) -
     path = filled / "projects/zoo/builder/Snorkel Policy.md"
     path.write_text("# Another\n\nWe pay for retries.\n")
     assert run(["search", "Snorkel", "--fresh", "--memory-dir", str(filled)]) == 4
-    assert capsys.readouterr().err.endswith("hint: It stands in the names of projects/zoo/builder/Snorkel Policy.\n")
+    assert capsys.readouterr().err.endswith("hint: Found only in the names of projects/zoo/builder/Snorkel Policy.\n")
     assert run(["search", "Snork", "--memory-dir", str(filled)]) == 4
     assert "names of" not in capsys.readouterr().err
 

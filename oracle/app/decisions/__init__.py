@@ -1,1 +1,1 @@
-"""Decisions that people are asked for."""
+"""Decisions that wait for people."""

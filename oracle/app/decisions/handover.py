@@ -1,7 +1,7 @@
-"""Decisions that people are asked for: hand one over with a receipt, write down what was decided. App room.
+"""Hand a decision to people with a receipt, and record what they decided.
 
-A payload that fails is never sent. A question is a dispatch receipt like any other, which carries the payload; the wake-up
-names its file. The answer is a completion receipt and one orphan record, each looked for before it is made.
+An invalid payload is never sent. The question is a dispatch receipt that contains the payload; the wake-up names its file.
+The answer is a completion receipt and one record. Each is written once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DECISION = "decision"
 
 @value
 class Sent:
-    """A question to people as it stands on disk; `is_new` unless the same was handed over before."""
+    """A question to people, as it is on disk. `is_new` is false if it was sent before."""
 
     name: ReceiptName
     receipt_path: str
@@ -121,7 +121,7 @@ def _project(text: str) -> str:
 
 
 def _name(team: Team, payload: Payload, session: str) -> ReceiptName:
-    """Return the receipt's name. The front seat stands before the team, so that no profile need name it."""
+    """Return the receipt's name. No profile has to name the front seat, because it is outside the team."""
     source = rules.split_seat(payload.text("from_seat"))[1]
     target = rules.split_seat(session or payload.text("to_seat") or FRONT)[1]
     name = receipts.receipt_name(payload.text("decision_id").lower(), source, target)
@@ -237,7 +237,7 @@ def _settle(context: Context, team: Team, name: ReceiptName, payload: Payload, *
                 task_id=name.task_id,
                 standing=standing or say("in a way that can not be read"),
             ),
-            hint=say("Ask anew with a payload of another id."),
+            hint=say("Ask again with a payload that has a new id."),
         )
     return False
 

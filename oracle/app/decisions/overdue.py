@@ -1,6 +1,6 @@
-"""Decisions that people were asked for, whose time is over and which nobody settled. App room; reads receipts, writes nothing.
+"""List decisions that are past their deadline and still open. Reads receipts, writes nothing.
 
-Nothing settles them by itself: what the default does may not be undone, so somebody looks and calls `oracle team decision resolve`.
+None is settled automatically, because the default may do what can't be undone. A person calls `oracle team decision resolve`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Check the payload of a decision that people are to make: by its schema, by what holds beyond it, for secrets. App room."""
+"""Check the payload of a decision: its schema, the rules beyond the schema, and secrets."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _fault(error: ValidationError) -> str:
 
 
 def _is_moment(found: object) -> bool:
-    """Tell whether a text is a date with a time and an offset (RFC 3339); what is no text is another rule's business."""
+    """Return whether a text is a date with a time and an offset (RFC 3339). Another rule refuses other types."""
     if not isinstance(found, str):
         return True
     has_time = len(found) > len("2026-01-01T00:00:00") and found[10] in "Tt " and found[-1] != "\n"

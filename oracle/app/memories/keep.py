@@ -1,4 +1,4 @@
-"""Keep, reflect on, refresh and look at an agent's memories: records like all others, written as every record is. App room."""
+"""Keep, reflect on, refresh and show an agent's memories. A memory is a record like all others."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Lesson:
 
 @value
 class Seen:
-    """A memory as it stands: whether it holds, by what it was replaced and why, and its edges (type, memory)."""
+    """A memory as it is now: whether it holds, what replaced it and why, and its edges (type, memory)."""
 
     memory: Memory
     is_active: bool
@@ -171,7 +171,7 @@ def _given(lesson: Lesson, kind: str, title: str, summary: str, details: Mapping
 
 
 def _said(lesson: Lesson) -> list[str]:
-    """Return the sentences of a reflection: what to heed first, since a packet shows its beginning."""
+    """Return the sentences of a reflection, the most important first, because a packet shows only its beginning."""
     parts = (
         ("Lesson", lesson.lessons),
         ("Failed", lesson.failed),
@@ -212,7 +212,7 @@ def refresh(context: Context, stale: Sequence[str], *, replacement: str = "", re
     if new and shown[new].retired_by:
         raise UsageError(
             say(
-                "{new} no longer holds itself: {retired_by} stands in its place.",
+                "{new} no longer holds itself: {retired_by} replaced it.",
                 new=new,
                 retired_by=shown[new].retired_by,
             ),
@@ -222,7 +222,7 @@ def refresh(context: Context, stale: Sequence[str], *, replacement: str = "", re
     already = tuple(name for name in names if shown[name].retired_by)
     if not active:
         return Kept(already=already, replacement=new)
-    why = reason.strip() or ("Newer evidence stands in its place." if new else "It no longer holds.")
+    why = reason.strip() or ("Newer evidence replaces it." if new else "It no longer holds.")
     written = write(context, _retirement(shown[active[0]], active, new, why))
     edges = [edge_id(new, "contradicts", name) for name in active] if new else []
     return Kept((written.slug,), active, already, new, tuple(edges), _warnings(written))
@@ -231,7 +231,7 @@ def refresh(context: Context, stale: Sequence[str], *, replacement: str = "", re
 def _retirement(first: Summary, stale: tuple[str, ...], replacement: str, reason: str) -> Draft:
     links = f"Retires {', '.join(f'[[{slug}]]' for slug in stale)}."
     if replacement:
-        links += f" [[{replacement}]] contradicts them and stands in their place."
+        links += f" [[{replacement}]] contradicts and replaces them."
     extra: dict[str, Value] = {"retired_reason": reason}
     if replacement:
         extra["replaced_by"] = replacement
@@ -282,7 +282,7 @@ def _warnings(written: Written) -> tuple[str, ...]:
 
 
 def inspect(context: Context, name: str) -> Seen:
-    """Return one memory as it stands, the newest of several that the id names. Raises NotInMemory, UsageError."""
+    """Return one memory as it is now, the newest of several that the id names. Raises NotInMemory, UsageError."""
     record = show(context, name).record
     return _look(context, [record])[0]
 

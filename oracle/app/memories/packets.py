@@ -1,4 +1,4 @@
-"""Make a packet for a role: gather candidates from the index, read them from disk, choose, keep the packet. App room."""
+"""Make a packet for a role: gather candidates from the index, read them from disk, choose, keep the packet."""
 
 from __future__ import annotations
 

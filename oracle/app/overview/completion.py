@@ -1,4 +1,4 @@
-"""The words that records bear: for people who complete a name, and for the hint to one who asked for another."""
+"""List the names that a Root knows: for completion in the shell, and for hints."""
 
 from __future__ import annotations
 
@@ -28,17 +28,16 @@ _PREFIXES = {"task": "entity:taskid:", "session": "entity:key:session/"}
 
 
 def names(context: Context, what: str) -> list[str]:
-    """Return the different values of one of COLUMNS that records bear, by the alphabet; a status is the effective one."""
+    """Return the different values of one of COLUMNS, sorted. A status is the effective one."""
     return context.index.read(lambda connection: distinct(connection, what))
 
 
 def offer(context: Context, what: str, beginning: str, *, project: str = "") -> list[str]:
-    """Return up to MAX_OFFERED names that begin so, from the index as it stands; none where there is no index (yet).
+    """Return up to MAX_OFFERED names that begin so, from the index as it is, which is not brought up to date.
 
-    `what` is one of COLUMNS, slug, target (a slug or an entity), task, session, or fact (behind a dot a key of the next level,
-    of the facts of `project` first), or one that a team goes by, whether records name it or not: member (a seat), handoff (a
-    task that was handed over, in `project` or in any), decision (one that was put to people), peer. Nothing is written
-    or brought up to date.
+    `what` is one of COLUMNS, slug, target (a slug or an entity), task, session or fact (a key of the next level, from `project`
+    first). Or it is a name of a team, whether records have it or not: member (a seat), handoff (a task, in `project` or in
+    any), decision, peer.
     """
     if what in _WORDS:
         own = [word for word in _WORDS[what]() if word.startswith(beginning)]

@@ -1,4 +1,4 @@
-"""Read from the index alone: listings and counts, with the filters that every question shares."""
+"""List records from the index, with the filters that every command shares."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def check_filters(filters: Mapping[str, str]) -> dict[str, str]:
 
 
 def read_moment(text: str, name: str) -> str:
-    """Return the sortable timestamp that `since` or `until` is; a day is until its end. Raises UsageError for what is no date."""
+    """Return the sortable timestamp that `since` or `until` is; a day is until its end. Raises UsageError for an invalid date."""
     moment = timestamps.to_utc(text)
     if not moment:
         raise UsageError(
@@ -89,7 +89,7 @@ def require_present(context: Context, wanted: Mapping[str, str]) -> None:
     if project and not os.path.isdir(context.root.join(context.root.project(project))):
         has_profile = os.path.exists(context.root.profile_file(project))
         raise NotInFederation(
-            _absent(say("there is no project {project} under {path}", project=project, path=context.root.path)),
+            _absent(say("{path} has no project {project}", project=project, path=context.root.path)),
             hint=say(
                 "It has a profile and no record yet; a seat's first one makes projects/{project}/SEAT/.",
                 project=project,

@@ -1,6 +1,6 @@
-"""Which record a person means by a name, and what to say when there is none: one answer for every command.
+"""Find the record that a person means by a name, or the hint when there is none. Every command uses this.
 
-App room: reads the index. A name is a slug, the end of one, the name without its stamp, or the words of its title.
+A name is a slug or the end of one, a name without its stamp, the words of a title, or a part of a slug.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def refuse_mistyped(context: Context, project: str) -> None:
 
 
 def is_one_letter_off(one: str, other: str) -> bool:
-    """Tell whether two names differ by one letter that was added, left out, replaced or swapped with its neighbour."""
+    """Return whether two names differ by one letter that was added, left out, replaced or swapped with its neighbour."""
     if [*filter(str.isdigit, one)] != [*filter(str.isdigit, other)]:
         return False
     if len(one) != len(other):

@@ -1,7 +1,7 @@
-"""Print `index.json` and the projects' `_index/` from the records, for programs that read those files.
+"""Print `index.json` and the projects' `_index/` from the records, for other programs.
 
-Nothing of ours reads them back. They are printed when asked for (`scan_index`, `oracle index reconcile --publish`) and never by
-a write: each holds all records of its project, so that a write would cost more the more there are.
+They are printed only on request (`scan_index`, `oracle index reconcile --publish`), never by a write. Each holds all records of
+its project, so that a write would cost more and more.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _publish(context: Context, project: str) -> tuple[list[Filed], list[str]]:
     folder, index = root.project(project), root.project_index(project)
     if not os.path.isdir(root.join(folder)):
         raise NotInFederation(
-            say("not_in_federated_kb: there is no project {project} under {path}.", project=project, path=root.path)
+            say("not_in_federated_kb: {path} has no project {project}.", project=project, path=root.path)
         )
     with context.index.lock():
         context.index.reconcile_held()
@@ -157,7 +157,7 @@ def _plain(value: Value) -> object:
 
 
 def _tokens(filed: list[Filed]) -> dict[str, list[str]]:
-    """Return, for each pair of characters that stand side by side in a record's fields, the records' paths."""
+    """Return, for each pair of neighbouring characters in a record's fields, the records' paths."""
     tokens: dict[str, list[str]] = {}
     for item in filed:
         text = _field_text(item.record.document)
@@ -244,7 +244,7 @@ def _merge_catalogue(context: Context, projects: list[Entry], notes: list[Entry]
 
 
 def merge_catalogue(root: Root, changes: Mapping[str, object]) -> None:
-    """Replace keys in `index.json` and keep every other; what is no JSON object is kept aside first. The caller holds the lock."""
+    """Replace keys in `index.json` and keep every other; an invalid file is kept aside first. The caller holds the lock."""
     path, scratch = root.catalogue, root.scratch
     catalogue, broken = _load_catalogue(path)
     if broken:

@@ -150,7 +150,7 @@ def _read(root: Root, records: Iterable[Summary]) -> list[_Known]:
 
 
 def _may_claim(record: Summary) -> bool:
-    """Tell whether a record claims something: JSON files of scanners do not, nor do records that retire others."""
+    """Return whether a record claims something: JSON files of scanners do not, nor do records that retire others."""
     return record.path.endswith(".md") and not record.title.startswith("Retire ")
 
 

@@ -1,6 +1,6 @@
-"""How far an answer can be relied on: what retired its records, how many files could not be read, how fresh the index is.
+"""What qualifies an answer: records that replaced its records, unreadable files, the freshness of the index.
 
-Everything here is asked of the index as the answer found it; the tree is not looked at a second time.
+All of it comes from the index as the answer used it. The tree is not read a second time.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def marks(context: Context, targets: Iterable[str]) -> dict[str, str]:
 
 
 def successor(context: Context, slug: str) -> str:
-    """Return the record that stands in the place of a retired one, "" when the record holds or was retired without one."""
+    """Return the record that replaced a retired one, "" when it holds or was retired without a successor."""
     connection = context.index.database.connect()
     chain = query.retirers(connection, slug)
     if not chain:
@@ -59,7 +59,7 @@ def successor(context: Context, slug: str) -> str:
 
 
 def chains(context: Context, slugs: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return, for each retired record among `slugs`, the records that stand in its place, nearest first."""
+    """Return, for each retired record among `slugs`, the records that replaced it, nearest first."""
     connection = context.index.database.connect()
     found = {slug: tuple(by for by, _ in query.retirers(connection, slug)) for slug in dict.fromkeys(slugs)}
     return {slug: chain for slug, chain in found.items() if chain}

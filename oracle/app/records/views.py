@@ -51,7 +51,7 @@ class Summary:
 
     @property
     def is_retired(self) -> bool:
-        """Tell whether the record no longer holds, by a newer record or by its own word."""
+        """Return whether the record no longer holds, because of a newer record or its own status."""
         return bool(self.retired_by) or self.status in ("superseded", "retired")
 
     def as_json(self) -> dict[str, object]:
@@ -78,14 +78,17 @@ def chain_json(chain: Sequence[str]) -> dict[str, object]:
 
 @value
 class Hit:
-    """A search hit: the record, its score (higher is better), the passage and where it stands in the file.
+    """A search hit: the record, its score (higher is better), the passage and its lines in the file.
 
-    `coverage` is the share of the words which say what the question is about that the passage, its headings and its title hold,
-    rare words weighing more: 0 to 1; `known` is the share that any record holds, `nearness` that in meaning, in usual deviations.
-    `missing` are those words that it does not hold, each with its share of them; `held` is the share that it holds, or holds words
-    alike for, 0 where that was not looked at.
-    `why` says in a few words what speaks for the hit, `parts` what each signal gave. `instead_of` is the retired record that would
-    have come first by its words; the first hit alone has it.
+    The words of a question that say what it is about are its topic; rare ones weigh more. Shares are from 0 to 1.
+
+    - `coverage`: the share of the topic in the passage, its headings and its title
+    - `known`: the share of the topic that any record holds
+    - `nearness`: how near it is in meaning, in standard deviations
+    - `missing`: the words of the topic that it lacks, each with its share
+    - `held`: the share that it holds, synonyms included; 0 if not measured
+    - `why`: a few words for people; `parts`: what each signal gave
+    - `instead_of`: the retired record that would have come first by its words; only the first hit has it
     """
 
     record: Summary

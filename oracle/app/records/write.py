@@ -194,12 +194,12 @@ def _resolve(context: Context, text: str, relation: str, warnings: list[str]) ->
 
 
 def _beside(context: Context, slug: str) -> Iterator[str]:
-    """Warn when what a record is to supersede was replaced before: two would stand in its place."""
+    """Warn when a record that is to be superseded was replaced before: it would have two successors."""
     from oracle.app.records import succession
 
     if now := succession.successor(context, slug):
         yield say(
-            "{slug} was replaced before, by {now}, which stands beside this record; if it no longer holds: "
+            "{slug} was replaced before, by {now}; both replace it now. If {now} no longer holds: "
             "oracle retire {now} --reason WHY",
             slug=slug,
             now=now,

@@ -1,7 +1,7 @@
 """Check whether the conversation may be compacted: only when every fact of this turn is on disk. Archive merged dispatches.
 
-A turn begins where the last check held, or when the caller says. Each dispatch by memory and each delivery to it needs a
-record of memory's, nothing may be half done, and each fact that the caller states must be found.
+A turn begins at the last check that passed, or when the caller says. Each dispatch by memory and each delivery to it needs a
+record by memory, nothing may be half done, and each fact that the caller states must be found.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Verdict:
 
 
 def check(context: Context, project: str, *, since: str = "", facts: Sequence[str] = ()) -> Verdict:
-    """Look whether everything of this turn is on disk. Raises UsageError for a time that is none, NoProfile."""
+    """Look whether everything of this turn is on disk. Raises UsageError for an invalid time, NoProfile."""
     team = open_team(context, project)
     begin = _begin(context, team, since)
     missing = [*_unrecorded(context, team, begin), *_half_done(context), *_unknown(context, team, facts)]
@@ -98,7 +98,7 @@ def _unrecorded(context: Context, team: Team, begin: datetime) -> list[str]:
 
 
 def _has_record(context: Context, team: Team, task_id: str, what: str) -> bool:
-    """Tell whether memory wrote about a task; the entry of its dispatch says nothing about its delivery."""
+    """Return whether memory wrote about a task; the entry of its dispatch says nothing about its delivery."""
     try:
         records = list_records(context, {"project": team.project, "seat": "memory", "task": task_id})
     except NotFound:

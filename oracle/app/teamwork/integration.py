@@ -1,6 +1,6 @@
-"""What becomes of a commit that passed outside of the main line: the three lanes of its recovery, each written down. App room.
+"""Recover a commit that passed outside of the main line. The lane is written down as a record.
 
-Light: memory landed it, and says with which commit. Medium: a planner has a builder repair it. Heavy: the operator decides.
+Light: memory landed it, and names the commit. Medium: a planner has a builder repair it. Heavy: the operator decides.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TITLE = "Integrate {task_id} by the {lane} lane"
 
 @value
 class Integrated:
-    """The lane that was taken: its record, the task of a repair, and what the operator is told."""
+    """The lane that was taken: its record, the task of a repair, and the report to the operator."""
 
     task_id: str
     lane: str

@@ -1,4 +1,4 @@
-"""Does the group's robot answer only when it is addressed? OpenClaw's half of the answer is on disk, Feishu's is not. App room."""
+"""Check whether the group's robot answers only messages that mention it. OpenClaw's setting can be read, Feishu's cannot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BY_HAND = say(
 
 @value
 class Layer:
-    """One of the two places that decide it: how it stands there, and where."""
+    """One of the two layers that decide it: its state, and where it is set."""
 
     layer: int
     state: str
@@ -34,7 +34,7 @@ class Layer:
 
 
 def check(context: Context, project: str = "") -> list[Layer]:
-    """Return how both layers stand, for the group of a project or for every group. Raises NotFound, UsageError, InvalidName."""
+    """Return the state of both layers, for the group of a project or for every group. Raises NotFound, UsageError, InvalidName."""
     group = feishu.read_group(context.root, project) if project else ""
     if project and not group:
         raise NotFound(

@@ -1,7 +1,7 @@
-"""What peers delivered, synthesised into a record of memory's own that cites it. App room.
+"""Record what peers delivered: memory writes a finding that cites the delivery.
 
-The record holds where the delivery lies, what its receipt says in a word, which tasks and commits it names, and memory's sentence.
-The peer's text and receipt are never copied: a sentence that repeats a stretch of them is refused.
+The finding holds the folder of the delivery, the verdict of its receipt, its tasks and commits, and memory's own sentence.
+The peer's text is never copied: a sentence that repeats many of its words in a row is refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from oracle.store.delivery.peers import PeerDelivery
 from oracle.wording import say
 
 LONGEST_STRETCH = 10
-"""Words in a row, a Han character being one, that may stand in both texts."""
+"""Words in a row that both texts may have. A Han character counts as a word."""
 
 _WORD = re.compile(r"[\u4e00-\u9fff]|[^\W_]+(?:[-'][^\W_]+)*")
 _MOST_NAMED = 20

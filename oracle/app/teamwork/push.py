@@ -1,7 +1,7 @@
-"""Send a message to the people of a project by Feishu: off unless the owner of the Root switched it on. App room.
+"""Send a message to the people of a project by Feishu. It is off until the owner of the Root switches it on.
 
-The program `lark-cli` sends it; it gets the text as one argument, never by a shell, and of our environment what it needs. The
-text passes the privacy guard first, so that nothing leaves that `oracle team privacy` would name.
+The program `lark-cli` sends it. It gets the text as one argument, without a shell, and only the part of the environment that it
+needs. The privacy guard checks the text first, as `oracle team privacy` does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rehearse the chain before real work: every seat says who it is, and memory looks whether each did. App room."""
+"""Rehearse the chain of seats before real work: every seat reports, and memory checks that each did."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _planner_delivery(team: Team, found: list[tuple[Receipt, str]], task_id: str
     }
     if task_tree.read_delivery(team.tree, planner).get("task_id") != task_id:
         return Sign(
-            f"delivery {planner}", held=False, detail=say("{path} does not tell of {task}", path=path, task=task_id)
+            f"delivery {planner}", held=False, detail=say("{path} does not mention {task}", path=path, task=task_id)
         )
     if "PASS" not in verdicts:
         return Sign(f"delivery {planner}", held=False, detail=say("its verdict is not PASS"))

@@ -1,7 +1,7 @@
-"""Tasks with a workflow: make one, see what is ready, change a step, supersede what nobody took up. App room.
+"""Tasks with a workflow: create one, list its ready steps, change a step, supersede tasks that nobody took up.
 
-workflow.md is the truth of how far a chain is. A wake-up is enqueued before its step is written, so that a process that
-dies in between has told too early, never not at all.
+workflow.md says how far a task is. A wake-up is enqueued before its step is written: a process that dies in between has
+notified too early, but never not at all.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _enqueue(context: Context, team: Team | None, tree: TaskTree, *, task_id: st
     if team is None:
         context.warn(
             say(
-                "nobody is told that step {name} is {status}: the project has no profile",
+                "nobody is notified that step {name} is {status}, because the project has no profile",
                 name=now.name,
                 status=now.status,
             )
@@ -185,7 +185,7 @@ def _seats(context: Context, team: Team, name: str) -> tuple[str, ...]:
     seats = (name,) if name in team.profile.seats else team.profile.seats_of(name)
     if not seats:
         context.warn(
-            say("{name} is no seat and no role of {project}, so nobody is told", name=name[:80], project=team.project)
+            say("{project} has no seat or role {name}, so nobody is notified", name=name[:80], project=team.project)
         )
     return seats
 
@@ -209,7 +209,7 @@ def supersede_old(context: Context, project: str, *, days: float = OLD_AFTER) ->
 
 
 def _is_undelivered(tree: TaskTree, seat: str, task: Task) -> bool:
-    """Tell whether an entry is open and nothing on disk says that it was delivered."""
+    """Return whether an entry is open and nothing on disk says that it was delivered."""
     from oracle.domain.delivery.task_queue import OPEN_STATES
 
     if task.state not in OPEN_STATES or task_tree.read_delivery(tree, seat).get("task_id") == task.task_id:

@@ -1,4 +1,4 @@
-"""Was a seat's workspace rendered from the repository as it is now? Silent whenever that can't be told. App room; reads only."""
+"""Find workspaces that were rendered from an older state of the repository. What can't be known is not reported."""
 
 from __future__ import annotations
 

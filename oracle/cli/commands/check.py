@@ -65,7 +65,7 @@ def _orphans(call: Call, context: Context, project: str, fresh: bool) -> Found:
     from oracle.app.records import listing
 
     records = with_chains(context, listing.list_orphans(context, project, fresh=fresh)[::-1])
-    note = "" if records else say("no record stands alone")
+    note = "" if records else say("every record is linked")
     return [record_json(*item) for item in records], records_table(records), note
 
 

@@ -122,7 +122,7 @@ def _tell_state(story: Story, item: Listed) -> list[str]:
 
 
 def _tell_claim(claim: ToldClaim) -> Sentence:
-    """Say where a claim leads, and how it stood on delivery unless it was verified."""
+    """Return where a claim leads, and its verdict on delivery unless it was verified."""
     told = {"handle": claim.handle, "statement": claim.excerpt, "places": joined(LIST, claim.places)}
     if claim.verdict == "verified":
         return say("    claim [{handle}] {statement}  {places}", **told)

@@ -71,7 +71,7 @@ def reconcile(
     *,
     check: Annotated[bool, option("--check", "Change nothing; say what would change, and exit 1.")] = False,
     full: Annotated[bool, option("--full", "Stat every file.")] = False,
-    rebuild: Annotated[bool, option("--rebuild", "Build the index anew.")] = False,
+    rebuild: Annotated[bool, option("--rebuild", "Build the index from the files.")] = False,
     publish: Annotated[bool, option("--publish", "Publish index.json and each project's _index/.")] = False,
     accept_removals: Annotated[bool, option("--accept-removals", "Accept that most records are gone.")] = False,
 ) -> None:

@@ -12,7 +12,7 @@ from oracle.errors import UsageError
 from oracle.wording import say
 
 PORT = 7654
-"""Where clients look for the server unless they are told otherwise."""
+"""The port where clients look for the server by default."""
 
 app = single()
 

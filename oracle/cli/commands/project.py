@@ -30,7 +30,7 @@ def list_projects(
     table = Table(say_each("project", "status", "seats", "repository"), rows, stacked=(2, 3))
     call.answer({"projects": [item.as_json() for item in found]}, table)
     if not found:
-        call.note(say("there is no project; `oracle project add NAME` registers one"))
+        call.note(say("no projects yet; `oracle project add NAME` registers one"))
 
 
 @app.add("show", example="oracle project show shop")
@@ -98,7 +98,7 @@ def init(
     with call.context() as context:
         path = team.init_profile(context, name, names, repo_root=str(repository) if repo else "")
     if repo and not repository.is_dir():
-        call.warn(say("the repository {path} is no folder yet; the profile names it", path=repository))
+        call.warn(say("the repository {path} does not exist yet; the profile names it", path=repository))
     call.answer({"profile": path, "seats": names}, path)
 
 

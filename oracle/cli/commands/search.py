@@ -84,7 +84,7 @@ def search(
 
 
 def _way_out(context: Context, words: str, filters: Mapping[str, str]) -> str:
-    """Return where words stand that no text holds, else what else to try."""
+    """Return where else the words were found, in names or facts, else what to try."""
     from oracle.app.records import listing
 
     if not listing.list_records(context, {}, limit=1):
@@ -98,16 +98,18 @@ def _in_names(context: Context, words: str, filters: Mapping[str, str]) -> str:
     from oracle.app.records.naming import find_with_words
 
     named = find_with_words(context, words, filters)
-    return say("It stands in the names of {names}.", names=named) if named else ""
+    return say("Found only in the names of {names}.", names=named) if named else ""
 
 
 def _in_facts(context: Context, words: str, filters: Mapping[str, str]) -> str:
-    """Return how to see the facts in which the words stand, "" when they stand in none or records alone are asked for."""
+    """Return how to see the facts that hold the words, "" without any or when the filters ask for records."""
     from oracle.app.search.federated import keys_of_facts
 
     keys = [] if filters else keys_of_facts(context, words.strip())
     return (
-        say("It stands in facts: {commands}.", commands=[f"`oracle show {quote(key)}`" for key in keys]) if keys else ""
+        say("Found only in facts: {commands}.", commands=[f"`oracle show {quote(key)}`" for key in keys])
+        if keys
+        else ""
     )
 
 
@@ -160,7 +162,7 @@ def _finite(text: str) -> float:
 
 def _refuse(text: str) -> float:
     """Refuse numbers that JSON can't say again."""
-    raise ValueError(say("{word} is no number of JSON", word=text))
+    raise ValueError(say("JSON has no number {word}", word=text))
 
 
 def _query(asked: Mapping[str, Any], number: int) -> str:

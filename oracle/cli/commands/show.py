@@ -62,7 +62,7 @@ def show(
 
 
 def _place(context: Context, text: str, lines: str | None) -> tuple[str, tuple[int, int]]:
-    """Return the target that is meant, "" for a fact, and its lines, which may stand behind the name as in NAME:12-20."""
+    """Return the target that is meant, "" for a fact, and its lines, which may follow the name as in NAME:12-20."""
     from oracle.app.overview import status
     from oracle.app.records import naming
 

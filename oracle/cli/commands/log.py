@@ -57,11 +57,7 @@ def _follow(call: Call, project: str, task: str, limit: int) -> None:
     with Context.open(call.memory_dir, warn=call.warn) as context:
         context.root.require()
         for event in journal.follow(context, project=project, task=task, limit=limit):
-            write_out(_line(event, call))
-
-
-def _line(event: dict[str, object], call: Call) -> str:
-    return f"{visible(json.dumps(event, ensure_ascii=False))}\n" if call.as_json else _event(event, {})
+            write_out(f"{visible(json.dumps(event, ensure_ascii=False))}\n" if call.as_json else _event(event, {}))
 
 
 def _slugs_in(events: list[dict[str, object]]) -> list[str]:

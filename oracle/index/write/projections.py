@@ -229,7 +229,7 @@ def _trusted(connection: sqlite3.Connection, root: Root, changed: Mapping[str, s
     return {
         name: path
         for name, path in paths.items()
-        if _key(path) in same and len(changed[name]) * _SHARE <= _size_in(same[_key(path)])
+        if _key(path) in same and len(changed[name]) * _SHARE <= int(same[_key(path)].split(" ")[1])
     }
 
 
@@ -321,10 +321,6 @@ def _stamps(paths: Iterable[str]) -> dict[str, str]:
 
 def _key(path: str) -> str:
     return _NOTED + os.path.basename(path)
-
-
-def _size_in(stamp: str) -> int:
-    return int(stamp.split(" ")[1])
 
 
 def _holds(path: str, data: bytes) -> bool:

@@ -116,7 +116,7 @@ def supersede(root: Root, task_id: str, response: Mapping[str, object]) -> Store
     Raises Conflict if it belongs to another project, NewerVersion if a newer program wrote the stored one, DiskFailure.
     """
     path, digest = path_of(root, task_id), digest_of(response)
-    with steps.FileLock(_lock_of(root)):
+    with steps.FileLock(f"{root.responses}/.responses"):
         raw = steps.read(path)
         outcome = Outcome.ALREADY
         _refuse_other(task_id, None if raw is None else _parse(raw), response)
@@ -222,10 +222,6 @@ def _changed_at(path: str) -> float:
         return os.stat(path).st_mtime
     except OSError:  # it was decided against meanwhile
         return 0.0
-
-
-def _lock_of(root: Root) -> str:
-    return f"{root.responses}/.responses"
 
 
 def _aside(path: str, kind: str, digest: str) -> str:

@@ -35,6 +35,7 @@ import yaml  # noqa: E402
 
 from oracle.api import Oracle  # noqa: E402
 from oracle.app.records.views import Written  # noqa: E402
+from oracle.app.records.write import write_all  # noqa: E402
 from oracle.domain.records.drafts import Draft  # noqa: E402
 from oracle.index import fold  # noqa: E402
 
@@ -172,7 +173,7 @@ def bench_library_writes(bench: Bench) -> list[Row]:
                     title, body = corpus.record_text(50_000 + turn * size + number, generator, hot=False)
                     drafts.append(Draft(kind="decision", project="bench", title=title, body=body))
                 began = time.perf_counter()
-                written = oracle.write_many(drafts)
+                written = write_all(oracle, drafts)
                 ours = time.perf_counter() - began
                 texts = [item.text.encode() for item in written]
                 bare = [time_bare(bench.folder / f"bare-{size}-{turn}", texts)]

@@ -16,15 +16,9 @@ if TYPE_CHECKING:
     from oracle.app.delivery.order import Order
     from oracle.app.delivery.resume import Resumed
     from oracle.app.doctor import Check
-    from oracle.app.memories.keep import Kept
-    from oracle.app.memories.packets import Routed
     from oracle.app.records.views import Hit, Shown, Summary, Written
-    from oracle.domain.links.graph import Walk
     from oracle.domain.records.drafts import Draft
-    from oracle.domain.records.memories import Given
-    from oracle.domain.records.packets import Request
     from oracle.index.reports import Progress, Report
-    from oracle.store.root.facts import Fact
 
     BacklinkRow = tuple[str, str, str, int, int, str, str, str]
 
@@ -57,14 +51,6 @@ class Oracle(Context):
         from oracle.app.records import graph
 
         return graph.links(self, slug, types=types, fresh=fresh)
-
-    def graph(
-        self, target: str, *, depth: int = 1, direction: str = "out", types: Sequence[str] = (), fresh: bool = False
-    ) -> Walk:
-        """Walk the graph from a target; `direction` is out, in or both. Raises UsageError."""
-        from oracle.app.records import graph
-
-        return graph.graph(self, target, depth=depth, direction=direction, types=types, fresh=fresh)
 
     def records(
         self, filters: Mapping[str, str], *, limit: int = 0, newest_first: bool = False, fresh: bool = False
@@ -104,18 +90,6 @@ class Oracle(Context):
 
         return show.show(self, slug, first_line=first_line, last_line=last_line, fresh=fresh)
 
-    def fact(self, key: str, project: str = "") -> Fact:
-        """Return the fact at a dotted key. Raises NotInMemory."""
-        from oracle.app.overview import status
-
-        return status.find_fact(self, key, project)
-
-    def status(self, *, fresh: bool = False) -> dict[str, object]:
-        """Return counts by project, seat and kind, the fact files and how fresh the index is."""
-        from oracle.app.overview import status
-
-        return status.status(self, fresh=fresh)
-
     def answer(self, question: str, *, project: str = "", seat: str = "", fresh: bool = False) -> Reply:
         """Answer a question from disk with verbatim quotes, or say that memory does not know. Raises UsageError."""
         from oracle.app.answers import answer
@@ -136,12 +110,6 @@ class Oracle(Context):
         from oracle.app.records import write
 
         return write.write(self, draft, secrets=secrets, dry_run=dry_run)
-
-    def write_many(self, drafts: Sequence[Draft], *, secrets: str = "refuse") -> list[Written]:
-        """Write records under one lock, projections printed once at the end; all are checked before the first is written."""
-        from oracle.app.records import write
-
-        return write.write_all(self, drafts, secrets=secrets)
 
     def retire(
         self, slug: str, reason: str, *, seat: str = "", secrets: str = "refuse", dry_run: bool = False
@@ -172,18 +140,6 @@ class Oracle(Context):
         from oracle.app import doctor
 
         return doctor.examine(self)
-
-    def packet(self, request: Request) -> Routed:
-        """Return the memories for an agent's next step. Raises UsageError, InvalidName, NotInFederation."""
-        from oracle.app.memories import packets
-
-        return packets.route(self, request)
-
-    def remember(self, given: Given) -> Kept:
-        """Write a memory; one that it replaces is retired by it. Raises UsageError, NotInMemory, and what `write` does."""
-        from oracle.app.memories import keep
-
-        return keep.remember(self, given)
 
     def dispatch(self, order: Order) -> Dispatched:
         """Ask one seat on behalf of another: receipt, queue, table, log, wake-up. Raises TaskAlreadyQueued, UsageError."""

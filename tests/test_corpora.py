@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.records.graph import entities, unresolved
+from oracle.app.overview.status import status
+from oracle.app.records.graph import entities, graph, unresolved
 from oracle.app.records.listing import list_orphans, list_problems
 from tests.guard import CHECKOUT
 from tests.laws.ledger import assert_like_rebuilt, read_projections
@@ -95,8 +96,8 @@ def ask(oracle: Oracle, root: Path, name: str) -> None:
         assert reason.endswith(".")
     for line in (line for path in (root / "_backlinks").iterdir() for line in path.read_bytes().splitlines()):
         assert set(json.loads(line)) == {"extracted_at", "from", "snippet", "to", "type"}
-    oracle.graph(hits[0].record.slug, depth=3, direction="both")
-    assert oracle.status()["records"] == len(oracle.records({}))
+    graph(oracle, hits[0].record.slug, depth=3, direction="both")
+    assert status(oracle)["records"] == len(oracle.records({}))
     list_orphans(oracle)
     unresolved(oracle)
 

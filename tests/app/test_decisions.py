@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from oracle.app.decisions import payload as decision_payloads
 from oracle.app.decisions.handover import resolve, send
+from oracle.app.overview.status import status
 from oracle.errors import (
     CompletionRefused,
     Conflict,
@@ -240,14 +241,14 @@ def test_what_nobody_decided_in_time_is_named_and_settled_by_nothing(squad: Squa
     )
     due = {"decision_id": ID, "project": "demo", "due_at": "2026-04-27T19:30:00.000000Z", "default": "B"}
     squad.open(3600).resume()
-    assert squad.oracle.status()["overdue_decisions"] == [due]
+    assert status(squad.oracle)["overdue_decisions"] == [due]
     (found,) = [check for check in squad.oracle.doctor() if check.name == "decisions"]
     assert (found.ok, found.severity) == (False, "warning")
     assert found.detail == f"{ID} of demo: nobody decided before 2026-04-27T19:30:00.000000Z; its default is B"
     assert found.fix == f"oracle team decision resolve {ID} --project demo"
     assert squad.states()[ID] == squad.states()[later] == "open"
     resolve(squad.oracle, "demo", ID)
-    assert squad.oracle.status()["overdue_decisions"] == []
+    assert status(squad.oracle)["overdue_decisions"] == []
 
 
 @pytest.mark.parametrize("asker", ["demo-memory", "demo-planner"])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.memories import packets
+from oracle.app.memories import keep, packets
 from oracle.app.memories.keep import Lesson, inspect, list_memories, reflect, refresh
 from oracle.app.memories.packets import Routed
 from oracle.app.records.listing import list_problems
@@ -41,11 +41,11 @@ def oracle(root: Path, clock: Clock) -> Iterator[Oracle]:
 def remember(oracle: Oracle, kind: str, title: str, summary: str = "", **more: Any) -> str:
     """Keep a memory a minute after the last one; return its id."""
     oracle.clock.advance(60)  # type: ignore[attr-defined]
-    return oracle.remember(Given(kind, title, summary or title, **more)).memories[0]
+    return keep.remember(oracle, Given(kind, title, summary or title, **more)).memories[0]
 
 
 def route(oracle: Oracle, role: str, goal: str, **more: Any) -> Routed:
-    return oracle.packet(Request(goal, role, **more))
+    return packets.route(oracle, Request(goal, role, **more))
 
 
 def texts(routed: Routed, section: str) -> list[str]:
@@ -99,8 +99,8 @@ def test_steps_that_worked_become_a_procedure_for_the_next_task(oracle: Oracle) 
 def test_a_replaced_memory_is_inactive_linked_forward_and_says_why(oracle: Oracle) -> None:
     old = remember(oracle, "preference", "Tabs", "Indent with tabs.")
     before = Path(oracle.root.join(f"{old}.md")).read_bytes()
-    kept = oracle.remember(
-        Given("preference", "Blanks", "Indent with blanks.", replaces="tabs", reason="The team voted.")
+    kept = keep.remember(
+        oracle, Given("preference", "Blanks", "Indent with blanks.", replaces="tabs", reason="The team voted.")
     )
     seen = inspect(oracle, old)
     assert (seen.is_active, seen.replaced_by, seen.retired_reason) == (False, kept.memories[0], "The team voted.")
@@ -111,9 +111,9 @@ def test_a_replaced_memory_is_inactive_linked_forward_and_says_why(oracle: Oracl
 
 def test_what_was_replaced_before_is_said_with_what_stands_in_its_place(oracle: Oracle) -> None:
     old = remember(oracle, "preference", "Tabs", "Indent with tabs.")
-    first = oracle.remember(Given("preference", "Blanks", "Indent with blanks.", replaces=old))
-    second = oracle.remember(Given("preference", "Two blanks", "Indent with two.", replaces=first.memories[0]))
-    third = oracle.remember(Given("preference", "Four blanks", "Indent with four.", replaces=old))
+    first = keep.remember(oracle, Given("preference", "Blanks", "Indent with blanks.", replaces=old))
+    second = keep.remember(oracle, Given("preference", "Two blanks", "Indent with two.", replaces=first.memories[0]))
+    third = keep.remember(oracle, Given("preference", "Four blanks", "Indent with four.", replaces=old))
     assert [kept.warnings for kept in (first, second)] == [(), ()]
     assert third.warnings[0].startswith(f"{old} was replaced before, by {second.memories[0]}, ")
     assert third.retired == (old,)
@@ -123,9 +123,9 @@ def test_a_replacement_by_a_refresh_counts_and_a_retirement_without_one_does_not
     old, gone, new = (remember(oracle, "preference", title) for title in ("Tabs", "Spaces", "Blanks"))
     refresh(oracle, [old], replacement=new)
     refresh(oracle, [gone])
-    again = oracle.remember(Given("preference", "Four blanks", "Indent with four.", replaces=old))
+    again = keep.remember(oracle, Given("preference", "Four blanks", "Indent with four.", replaces=old))
     assert new in again.warnings[0]
-    assert oracle.remember(Given("preference", "Eight", "Indent with eight.", replaces=gone)).warnings == ()
+    assert keep.remember(oracle, Given("preference", "Eight", "Indent with eight.", replaces=gone)).warnings == ()
 
 
 def test_a_newer_memory_ranks_above_the_stronger_one_that_it_contradicts(oracle: Oracle) -> None:
@@ -382,7 +382,7 @@ def test_a_memory_is_a_record_of_its_kind_and_reads_back(oracle: Oracle, root: P
         valid_from="2020-01-01", valid_to="2100-01-01T10:00:00+02:00",
         edges=(("supports", other), ("similar", "another"), ("derived_from", other)),
     )  # fmt: skip
-    slug = oracle.remember(given).memories[0]
+    slug = keep.remember(oracle, given).memories[0]
     assert slug.startswith(f"projects/arena/{record}/")
     seen = inspect(oracle, slug).as_json()
     assert {name: seen[name] for name in seen if name not in ("path", "recency_ts")} == {

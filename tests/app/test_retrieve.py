@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oracle.api import Oracle
-from oracle.app.records.graph import unresolved
+from oracle.app.records.graph import graph, unresolved
 from oracle.app.records.listing import list_problems
 from oracle.domain.markdown.passages import MAX_CHARACTERS
 from oracle.domain.records.drafts import Draft
@@ -291,7 +291,7 @@ def test_links_to_oneself_and_in_circles(root: Path) -> None:
         assert oracle.show(f"{BUILDER}/a").chain == (f"{BUILDER}/b",)
         assert oracle.show(f"{BUILDER}/b").chain == (f"{BUILDER}/a",)
         assert oracle.show(f"{BUILDER}/a").supersedes == (f"{BUILDER}/b",)
-        walk = oracle.graph(f"{BUILDER}/a", depth=32, direction="both")
+        walk = graph(oracle, f"{BUILDER}/a", depth=32, direction="both")
         assert walk.nodes == (f"{BUILDER}/a", f"{BUILDER}/b")
         oracle.reconcile(full=True)
         assert_like_rebuilt(oracle)

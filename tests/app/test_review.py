@@ -8,6 +8,7 @@ import pytest
 
 from oracle.api import Oracle
 from oracle.app.records.review import review
+from oracle.app.records.write import write_all
 from oracle.domain.records.drafts import Draft
 from oracle.errors import NotInFederation
 
@@ -130,8 +131,9 @@ def test_many_records_are_compared_without_all_pairs(root: Path) -> None:
             Draft("task", "arena", f"Step {number}", body=f"Do the usual thing {number * 7919}.")
             for number in range(200)
         ]
-        oracle.write_many(
-            [*drafts, Draft("decision", "arena", "Retries", body=CLAIM), Draft("plan", "zoo", "Hooks", body=SAME)]
+        write_all(
+            oracle,
+            [*drafts, Draft("decision", "arena", "Retries", body=CLAIM), Draft("plan", "zoo", "Hooks", body=SAME)],
         )
         pairs = {(item.other.title, item.record.title) for item in review(oracle)}
     assert ("Retries", "Hooks") in pairs or ("Hooks", "Retries") in pairs

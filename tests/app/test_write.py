@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from oracle.api import Oracle
 from oracle.app.records.listing import list_problems
 from oracle.app.records.succession import chains, marks
+from oracle.app.records.write import write_all
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.values import fields_of
 from oracle.errors import DiskFailure, InvalidRecord, NotInMemory, OracleError, OwnershipError, SecretFound, UsageError
@@ -117,7 +118,7 @@ def test_a_refused_record_leaves_nothing(root: Path, draft: Draft, error: type[O
     with Oracle.open(str(root)) as oracle:
         for drafts in ([draft], [Draft("plan", "arena", "good"), draft]):
             with pytest.raises(error) as caught:
-                oracle.write_many(drafts)
+                write_all(oracle, drafts)
             assert TOKEN not in str(caught.value) + caught.value.hint
             assert caught.value.sentence.endswith((".", "…"))
     assert written_files(root) == []
@@ -155,8 +156,8 @@ def test_one_moment_and_one_title_give_two_records(root: Path) -> None:
 
 def test_many_under_one_lock_keep_their_order(root: Path) -> None:
     with Oracle.open(str(root)) as oracle:
-        assert oracle.write_many([]) == []
-        written = oracle.write_many([Draft("plan", f"p{n % 3}", f"T {n}", body="ARENA-1") for n in range(40)])
+        assert write_all(oracle, []) == []
+        written = write_all(oracle, [Draft("plan", f"p{n % 3}", f"T {n}", body="ARENA-1") for n in range(40)])
         titles = [oracle.show(one.slug).record.title for one in written]
         assert titles == [f"T {n}" for n in range(40)]
         ordered = [record.slug for record in oracle.records({})]
@@ -438,5 +439,5 @@ def test_first_project_of_a_root_is_no_surprise(root: Path) -> None:
 def test_first_of_several_records_of_a_new_project_alone_is_remarked_on(root: Path) -> None:
     (root / "projects/shop").mkdir(parents=True)
     with Oracle.open(str(root)) as oracle:
-        written = oracle.write_many([Draft("decision", "shpo", f"Use lock {number}") for number in range(3)])
+        written = write_all(oracle, [Draft("decision", "shpo", f"Use lock {number}") for number in range(3)])
     assert [len(one.warnings) for one in written] == [1, 0, 0]

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.memories.keep import remember
 from oracle.app.overview import completion as vocabulary
 from oracle.cli import completion
 from oracle.cli.completion import read
@@ -227,7 +228,7 @@ def test_what_a_team_goes_by_is_offered(
 
 def test_what_is_kept_of_an_author_and_a_session_is_offered(filled: Path):
     with Oracle.open(str(filled)) as oracle:
-        oracle.remember(Given("preference", "Tabs", "Use tabs.", "arena", session_id="s-42"))
+        remember(oracle, Given("preference", "Tabs", "Use tabs.", "arena", session_id="s-42"))
     assert offered(filled, "oracle packet --session-id s") == ["s-42"]
     assert offered(filled, "oracle write decision --author a") == ["ada"]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.records.write import write_all
 from oracle.domain.records.drafts import Draft, Evidence
 from tests.laws.ledger import assert_like_rebuilt, read_projections
 
@@ -30,7 +31,7 @@ def make_history(oracle: Oracle, root: Path) -> None:
     (builder / "a_b.md").unlink()
     os.utime(builder / "z.md", (1_700_000_000, 1_700_000_000))
     oracle.retire(second.slug, "not needed")
-    oracle.write_many([Draft("plan", "arena", f"late {number}", body="[[z]]") for number in range(3)])
+    write_all(oracle, [Draft("plan", "arena", f"late {number}", body="[[z]]") for number in range(3)])
     (root / "projects/arena/decision/late.md").write_text("late")
     oracle.reconcile(full=True)
 

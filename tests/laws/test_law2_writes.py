@@ -13,11 +13,14 @@ from oracle.api import Oracle
 from oracle.app.codebase.stale_names import stale
 from oracle.app.doctor import repair
 from oracle.app.memories import packets
-from oracle.app.memories.keep import Lesson, inspect, list_memories, reflect, refresh
-from oracle.app.records.graph import entities, unresolved
+from oracle.app.memories.keep import Lesson, inspect, list_memories, reflect, refresh, remember
+from oracle.app.memories.packets import route
+from oracle.app.overview.status import find_fact
+from oracle.app.records.graph import entities, graph, unresolved
 from oracle.app.records.listing import list_orphans, list_problems
 from oracle.app.records.publish import publish_all
 from oracle.app.records.succession import chains, standing
+from oracle.app.records.write import write_all
 from oracle.app.root import check
 from oracle.app.scans.machine import reveal, scan
 from oracle.app.scans.project import scan_project
@@ -47,9 +50,9 @@ def use_everything(oracle: Oracle) -> None:
     first = oracle.write(Draft("decision", "arena", "One", body="[[x]] ARENA-1"))
     oracle.write(Draft("finding", "new", "Two", evidence=(Evidence("low", "a.py:1"),), supersedes=(first.slug,)))
     oracle.write(Draft("plan", "arena", "rehearsed"), dry_run=True)
-    oracle.write_many([Draft("task", "arena", f"T {number}", body="[[One]]") for number in range(3)])
+    write_all(oracle, [Draft("task", "arena", f"T {number}", body="[[One]]") for number in range(3)])
     oracle.retire("projects/arena/builder/x", "over")
-    kept = oracle.remember(Given("preference", "Rule", "Always so.", edges=(("supports", first.slug),)))
+    kept = remember(oracle, Given("preference", "Rule", "Always so.", edges=(("supports", first.slug),)))
     lesson = reflect(oracle, Lesson("Go on", worked=("one step",), project="arena"))
     refresh(oracle, lesson.memories, replacement=kept.memories[0])
     scan(oracle, ("system", "credentials"))
@@ -61,15 +64,15 @@ def use_everything(oracle: Oracle) -> None:
     reads: list[Callable[[], object]] = [
         lambda: oracle.backlinks("entity:taskid:ARENA-1", fresh=True),
         lambda: oracle.links(first.slug),
-        lambda: oracle.graph(first.slug, depth=3, direction="both"),
+        lambda: graph(oracle, first.slug, depth=3, direction="both"),
         lambda: entities(oracle, "taskid"),
         lambda: list_orphans(oracle, "arena"),
         lambda: unresolved(oracle),
         lambda: oracle.records({"project": "arena"}),
         lambda: oracle.search("one"),
         lambda: oracle.show(first.slug),
-        lambda: oracle.fact("network.host"),
-        lambda: oracle.packet(Request("one", "executor", task_id="ARENA-1")),
+        lambda: find_fact(oracle, "network.host"),
+        lambda: route(oracle, Request("one", "executor", task_id="ARENA-1")),
         lambda: packets.kept(oracle, 5),
         lambda: inspect(oracle, first.slug),
         lambda: list_memories(oracle),

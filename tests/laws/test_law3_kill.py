@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.records.write import write_all
 from oracle.domain.records.drafts import Draft
 from oracle.index.write import projections
 from tests.laws.failpoints import Outcome, run_until
@@ -83,7 +84,7 @@ def write_superseding(acknowledge: Callable[[str], None]) -> None:
 def write_several(acknowledge: Callable[[str], None]) -> None:
     with open_root() as oracle:
         drafts = [Draft("plan", "arena", "Same" if n < 2 else "Other", body=body("many")) for n in range(3)]
-        for written in oracle.write_many(drafts):
+        for written in write_all(oracle, drafts):
             acknowledge(written.slug)
 
 

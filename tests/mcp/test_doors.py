@@ -18,6 +18,7 @@ from oracle.app.context import SystemClock
 from oracle.app.delivery.deliver import Delivery
 from oracle.app.delivery.order import QUERY, TASK, Order
 from oracle.app.delivery.team import init_profile
+from oracle.app.memories.packets import route
 from oracle.cli.main import run
 from oracle.compat import dispatch_task, memory_deliver, memory_router, memory_write
 from oracle.daemon.serve import Daemon
@@ -113,7 +114,7 @@ class Library:
         self.oracle.deliver(done)
 
     def packet(self) -> None:
-        self.oracle.packet(Request("retry the upload", "planner", "demo", "ARENA-228", constraints=("Keep it small.",)))
+        route(self.oracle, Request("retry the upload", "planner", "demo", "ARENA-228", constraints=("Keep it small.",)))
 
 
 class Command:

@@ -13,7 +13,7 @@ from oracle.app.context import Context, Root
 from oracle.app.records.edges import load_patterns, published_targets, read_text, require_record
 from oracle.compat.door import careful, complain, emit, serve, warn
 from oracle.compat.rendering import print_json
-from oracle.domain.links import links
+from oracle.domain.links.resolution import unresolved_target
 from oracle.domain.names.slugs import slug_of
 from oracle.errors import UsageError
 
@@ -91,9 +91,7 @@ def extract_edges(source: str, text: str | None = None, project: str = "") -> li
     slug, content = ("", source) if text is None else (source, text)
     with Context.open(warn=lambda line: complain(f"note: {line}")) as context:
         found = read_text(context, content, project)
-    references = [
-        (item.type, links.unresolved_target(item.ref, slug), item.snippet) for item in found.references if item.ref
-    ]
+    references = [(item.type, unresolved_target(item.ref, slug), item.snippet) for item in found.references if item.ref]
     return _as_edges(slug, [*((item.type, item.target, item.snippet) for item in found.mentions), *references])
 
 

@@ -30,6 +30,10 @@ TABLES = (
         source_id INTEGER NOT NULL, type TEXT NOT NULL, ref TEXT NOT NULL, key TEXT NOT NULL,
         snippet TEXT NOT NULL, line INTEGER NOT NULL, target_id INTEGER, resolved INTEGER NOT NULL DEFAULT 0,
         PRIMARY KEY(source_id, type, ref)) WITHOUT ROWID""",
+    # A name that a record gives itself (`name`, `aliases`), by which links may call it.
+    """CREATE TABLE name(
+        key TEXT NOT NULL, name TEXT NOT NULL, record_id INTEGER NOT NULL,
+        PRIMARY KEY(key, name, record_id)) WITHOUT ROWID""",
     # `reason` is English; `sentence` is the JSON of its template and values, for translation.
     "CREATE TABLE problem(path TEXT NOT NULL, line INTEGER NOT NULL, reason TEXT NOT NULL, sentence TEXT NOT NULL)",
     "CREATE INDEX problem_path ON problem(path)",
@@ -43,6 +47,7 @@ INDICES = (
     "CREATE INDEX record_key ON record(key)",
     "CREATE INDEX record_project ON record(project, kind)",
     "CREATE INDEX record_racy ON record(id) WHERE racy = 1",
+    "CREATE INDEX name_record ON name(record_id)",
     "CREATE INDEX edge_source ON edge(source_id)",
     "CREATE INDEX reference_key ON reference(key)",
 )

@@ -49,9 +49,12 @@ def test_search_cases(root: Path, case: dict[str, Any]) -> None:
 def test_link_cases(root: Path, case: dict[str, Any]) -> None:
     for slug in case.get("records", []):
         put(root, slug, "a record\n")
-    put(root, "projects/arena/decision/2026-01-01-a", case["text"])
+    for path, text in case.get("files", {}).items():
+        put(root, path.removesuffix(".md"), text)
+    source = case.get("slug", "projects/arena/decision/2026-01-01-a")
+    put(root, source, case["text"])
     with Oracle.open(str(root)) as oracle:
-        rows = oracle.links("projects/arena/decision/2026-01-01-a")
+        rows = oracle.links(source)
         found = {(kind, target) for kind, target, *_ in rows}
         wanted = {tuple(edge) for edge in case["edges"]}
         allowed = {tuple(edge) for name in ("also_ok", "maybe") for edge in case.get(name, [])}

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from oracle.domain.links.links import (
     EDGE_TYPES,
     RELATIONS,
-    Namesakes,
     Patterns,
     extract,
+)
+from oracle.domain.links.resolution import (
+    Namesakes,
     namesakes,
     reference_key,
     resolve,
@@ -22,18 +24,26 @@ from oracle.domain.links.links import (
     unresolved_target,
 )
 from oracle.domain.records.drafts import name_of
+from oracle.domain.records.records import names_of
+from oracle.store.markdown import markdown
 from tests.growth import grows_linearly
 
 SOURCE = "projects/arena/decision/2026-01-01-a"
 
 
-def edges(text: str, records: tuple[str, ...] = (), *, source: str = SOURCE) -> list[tuple[str, str]]:
+def edges(
+    text: str, records: tuple[str, ...] = (), *, source: str = SOURCE, files: dict[str, str] | None = None
+) -> list[tuple[str, str]]:
     """Return (type, target) as the index would have them: references resolved, self links dropped."""
     found = extract(text)
     pairs = [(mention.type, mention.target) for mention in found.mentions]
+    texts = {path.removesuffix(".md"): content for path, content in (files or {}).items()}
+    names = [(name, slug) for slug, content in texts.items() for name in names_of(markdown.parse(content.encode()))]
     for reference in found.references:
-        candidates = [slug for slug in records if reference_key(slug) == reference_key(reference.ref)]
-        target = resolve(reference.ref, source, candidates) or unresolved_target(reference.ref, source)
+        key = reference_key(reference.ref)
+        candidates = [slug for slug in (*records, *texts) if reference_key(slug) == key]
+        named = [pair for pair in names if reference_key(pair[0]) == key]
+        target = Namesakes(candidates, named).resolve(reference.ref, source) or unresolved_target(reference.ref, source)
         if target != source:
             pairs.append((reference.type, target))
     return pairs
@@ -51,7 +61,12 @@ def refs(text: str) -> list[str]:
 
 @pytest.mark.cases("links", "more_links")
 def test_every_case_gives_just_its_edges(case: dict[str, Any]) -> None:
-    found = edges(case["text"], tuple(case.get("records", ())))
+    found = edges(
+        case["text"],
+        tuple(case.get("records", ())),
+        source=case.get("slug", SOURCE),
+        files=case.get("files"),
+    )
     assert len(found) == len(set(found))
     wanted = {tuple(edge) for edge in case["edges"]}
     allowed = {tuple(edge) for key in ("also_ok", "maybe") for edge in case.get(key, [])}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from oracle.app.context import Context
 from oracle.app.records.targets import resolve
-from oracle.domain.links.links import namesakes, reference_key, stamp_of
+from oracle.domain.links.resolution import namesakes, reference_key, stamp_of
 from oracle.domain.names.slugs import is_entity, split_entity
 from oracle.errors import NotInMemory, UsageError
 from oracle.index.db import Connection
@@ -49,6 +49,7 @@ def find_namesakes(connection: Connection, name: str) -> list[str]:
     found: list[str] = []
     for form in dict.fromkeys((name, name.replace("/", " "))):  # a title may hold a slash
         found = found or namesakes(form, names.slugs_named(connection, reference_key(form), limit=_MANY))
+    found = found or names.slugs_called(connection, reference_key(name), limit=_MANY)
     return found or ([] if names.entities_alike(connection, name) else _titled(connection, name))
 
 

@@ -5,6 +5,7 @@ Values and pure text. Hits are kept as offsets; lines and snippets are made once
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import namedtuple
 from unicodedata import normalize
@@ -40,6 +41,7 @@ _WIDE = (
     "\uff00\ufff0\U00020000\U00040000"
 )
 _ESCAPE = r"\\([!-/:-@\[-`{-~])"
+_ENCODED = r"(?:%[0-9A-Fa-f]{2})+"
 _UNCLEAN = r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
 
 if TYPE_CHECKING:
@@ -177,6 +179,18 @@ def is_wide(char: str) -> bool:
 def unescape(text: str) -> str:
     """Return a text without the backslashes that Markdown takes off before punctuation."""
     return compiled(_ESCAPE).sub(r"\1", text)
+
+
+def decode(path: str) -> str:
+    """Return a path without the percent signs of a URL; what is no UTF-8 keeps them."""
+    return compiled(_ENCODED).sub(_decode_run, path) if "%" in path else path
+
+
+def _decode_run(found: re.Match[str]) -> str:
+    try:
+        return bytes.fromhex(found.group().replace("%", "")).decode("utf-8")
+    except UnicodeDecodeError:
+        return found.group()
 
 
 def is_unclean(text: str) -> bool:

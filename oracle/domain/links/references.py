@@ -9,7 +9,7 @@ import re
 
 from oracle.domain.compiling import compiled
 from oracle.domain.links.entities import TASK_ID, read_projects
-from oracle.domain.links.pages import FILE, HIDDEN, ROOT_FOLDERS, Page, is_unclean, joins, settle_path, unescape
+from oracle.domain.links.pages import FILE, HIDDEN, ROOT_FOLDERS, Page, decode, is_unclean, joins, settle_path, unescape
 from oracle.domain.links.vocabulary import BARE_FILES, EXTENSIONS, is_product
 from oracle.domain.markdown.masks import blank
 
@@ -34,7 +34,6 @@ _INDEX = r"\s*(?:-?[0-9]+|[A-Za-z])\s*"
 _ADDRESS = r"[A-Za-z][A-Za-z0-9+.-]*://|(?:mailto|file|data|tel):"  # and not `Fix: the title of a note`
 _ADDRESS_MARKS = frozenset("./:")
 _SCHEME_HEAD = r"[A-Za-z][A-Za-z0-9+.-]*:"
-_ENCODED = r"(?:%[0-9A-Fa-f]{2})+"
 _MEMORY = "/.agents/memory/"
 _ATTACHMENT = (
     r"\.(?:png|jpe?g|gif|svg|webp|bmp|ico|avif|heic|tiff?|pdf|docx?|xlsx?|pptx?|odt|zip|gz|tgz|tar|7z|mp[34]|m4a|wav|ogg"
@@ -84,7 +83,7 @@ def _read_destination(page: Page, written: str, *, start: int, end: int) -> None
     path = unescape(written).replace("\\", "/") if "\\" in written else written
     if not path or _has_scheme(path) or path.startswith(("//", "#", "?")) or written.startswith("\\"):
         return
-    path = _decode(path.partition("#")[0].partition("?")[0])
+    path = decode(path.partition("#")[0].partition("?")[0])
     inside = _inside_memory(path)
     if inside is not None or _names_record(path):
         _refer(page, inside or path, start=start, end=end)
@@ -153,19 +152,6 @@ def _refer(page: Page, path: str, *, start: int, end: int) -> None:
         page.refer(ref, start=start, end=end)
 
 
-def _decode(path: str) -> str:
-    if "%" not in path:
-        return path
-    return compiled(_ENCODED).sub(_decode_run, path)
-
-
-def _decode_run(found: re.Match[str]) -> str:
-    try:
-        return bytes.fromhex(found.group().replace("%", "")).decode("utf-8")
-    except UnicodeDecodeError:
-        return found.group()
-
-
 def _is_shell(written: str) -> bool:
     """Tell a test of a shell or a list of numbers in double brackets from a link."""
     return not compiled(_NAME).fullmatch(written) and compiled(_SHELL).search(written) is not None
@@ -183,7 +169,7 @@ def read_wikilinks(page: Page, prose: str) -> str:
         written, alias = found.group(1), found.group(2) or ""
         if alias.startswith("|") or _is_shell(written) or _is_subscript(page, found.start(), written=written):
             continue
-        path = _decode(written.partition("#")[0].partition("^")[0].rstrip("\\ ")).strip()
+        path = written.partition("#")[0].partition("^")[0].rstrip("\\ ").strip()
         path = unescape(path).replace("\\", "/") if "\\" in path else path
         if compiled(_ADDRESS).match(path) or _has_other_suffix(path.rpartition("/")[2]):
             continue

@@ -50,6 +50,7 @@ _KEYS = {name.replace("_", "").replace("-", ""): name.replace("-", "_") for name
 }
 """Which field a key means that is no field's name as it stands: in small letters, without `-`, `_` and blanks."""
 
+_NAME_KEYS = frozenset(("name", "alias", "aliases"))
 _NOTHINGS = frozenset(("", "null", "~", "none", "nil", "n/a", "false", "无", "無", "なし", "없음"))
 _ANCHOR = r"(?<=\S)#(?=[^\s#-]).*"  # and not `C# for tools`, a title
 _TASK_WORD = r"[A-Z][A-Z0-9]*-[0-9]+|(?:GH)?#[0-9]+"
@@ -148,6 +149,13 @@ def understand(document: Document) -> Document:
     lines = {spelled.get(key, key): line for key, line in document.key_lines.items()}
     named = {spelled.get(key, key): item for key, item in fields.items()}
     return Document(named, document.body, document.body_line, lines, document.problems)
+
+
+def names_of(document: Document) -> tuple[str, ...]:
+    """Return the names that a record gives itself for links: `name`, `alias` and `aliases`, whatever their case."""
+    stated = [item for key, item in document.fields.items() if key.lower() in _NAME_KEYS]
+    texts = (" ".join(text.split()).removeprefix("[[").removesuffix("]]") for item in stated for text in as_list(item))
+    return tuple(dict.fromkeys(text for text in texts if text and len(text) <= _MAX_TITLE))
 
 
 def _times(document: Document) -> tuple[str, str, list[Problem]]:

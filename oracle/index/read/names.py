@@ -39,7 +39,7 @@ def slug_meant(connection: sqlite3.Connection, name: str, suffix: str) -> str:
         return name
     from unicodedata import normalize
 
-    from oracle.domain.links.links import reference_key
+    from oracle.domain.links.resolution import reference_key
 
     forms = {normalize("NFC", name), normalize("NFC", wanted)}
     near = (slug for form in forms for slug in slugs_named(connection, reference_key(form), limit=1_000))
@@ -49,6 +49,15 @@ def slug_meant(connection: sqlite3.Connection, name: str, suffix: str) -> str:
 def slugs_named(connection: sqlite3.Connection, key: str, *, limit: int) -> list[str]:
     """Return at most `limit` slugs whose last part folds to `key`, shortest first."""
     rows = connection.execute("SELECT slug FROM record WHERE key = ? ORDER BY length(slug), slug LIMIT ?", (key, limit))
+    return [slug for (slug,) in rows]
+
+
+def slugs_called(connection: sqlite3.Connection, key: str, *, limit: int) -> list[str]:
+    """Return at most `limit` slugs of records that give themselves a name with this key, shortest first."""
+    rows = connection.execute(
+        "SELECT DISTINCT slug FROM name JOIN record ON id = record_id WHERE name.key = ? ORDER BY length(slug), slug LIMIT ?",
+        (key, limit),
+    )
     return [slug for (slug,) in rows]
 
 

@@ -10,9 +10,10 @@ from collections import namedtuple
 
 from oracle.domain.links import links
 from oracle.domain.links.links import Patterns
+from oracle.domain.links.resolution import reference_key
 from oracle.domain.markdown.documents import Document, Value, as_text
 from oracle.domain.names.slugs import is_entity
-from oracle.domain.records.records import Record, interpret, understand
+from oracle.domain.records.records import Record, interpret, names_of, understand
 from oracle.index.fold import fold
 from oracle.index.scan import Stat
 from oracle.index.schema import problem_columns
@@ -51,16 +52,17 @@ if TYPE_CHECKING:
         body: str
         edges: list[tuple[str, str, str, int]]
         references: list[tuple[str, str, str, str, int]]
+        names: list[tuple[str, str]]
         problems: list[tuple[int, str, str]]
 else:
-    _Reading = namedtuple("_Reading", "row title body edges references problems")
+    _Reading = namedtuple("_Reading", "row title body edges references names problems")
 
 
 class Reading(_Reading):
-    """The content of a file: its row, the folded texts, edges to entities, references to records, and problems.
+    """The content of a file: its row, the folded texts, edges to entities, references to records, its names, and problems.
 
-    `edges` are (type, target, snippet, line), `references` (type, ref, key, snippet, line), `problems` (line, reason,
-    sentence).
+    `edges` are (type, target, snippet, line), `references` (type, ref, key, snippet, line), `names` (key, name), `problems`
+    (line, reason, sentence).
     """
 
     __slots__ = ()
@@ -103,12 +105,14 @@ def read_bytes(
     edges, references = _links_of(record, patterns)
     problems = [problem_columns(problem.line, problem.reason) for problem in record.problems]
     row = (
-        slug, path, os.path.dirname(path), links.reference_key(slug), *stat, digest_of(raw),
+        slug, path, os.path.dirname(path), reference_key(slug), *stat, digest_of(raw),
         record.project, record.seat, record.kind, record.title, record.status, record.author, record.task_id,
         record.ts, record.sort_ts, record.confidence, record.claims_seat,
     )  # fmt: skip
     title, body = fold(record.title), fold(_searched(understand(document)))
-    return Reading(row, title, body, edges, references, [*problems, problem_columns(1, reason)] if reason else problems)
+    names = [(reference_key(name), name) for name in names_of(document)]
+    problems += [problem_columns(1, reason)] if reason else []
+    return Reading(row, title, body, edges, references, names, problems)
 
 
 def _links_of(
@@ -131,7 +135,7 @@ def _links_of(
         refs = {key: (snippet, 1) for key, (snippet, _) in refs.items()}
     return (
         [(kind, target, *place) for (kind, target), place in edges.items()],
-        [(kind, ref, links.reference_key(ref), *place) for (kind, ref), place in refs.items()],
+        [(kind, ref, reference_key(ref), *place) for (kind, ref), place in refs.items()],
     )
 
 

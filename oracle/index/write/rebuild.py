@@ -20,6 +20,7 @@ from oracle.index.write.reader_process import Batch, Item, ReaderProcess, print_
 from oracle.index.write.reading import Reading
 from oracle.index.write.rows import (
     INSERT_EDGE,
+    INSERT_NAME,
     INSERT_PASSAGE,
     INSERT_RECORD,
     INSERT_REFERENCE,
@@ -165,6 +166,7 @@ class Filler:
         self._passages: list[tuple[int, str, str]] = []
         self._edges: list[tuple[int, int, str, str, int]] = []
         self._references: list[tuple[object, ...]] = []
+        self._names: list[tuple[str, str, int]] = []
 
     def add(self, found: Reading) -> None:
         """Add a reading. Its record is numbered in the order of adding."""
@@ -175,6 +177,7 @@ class Filler:
         target_id = self._writer.target_id
         self._edges += [(target_id(name), source, kind, snippet, line) for kind, name, snippet, line in found.edges]
         self._references += [(source, *reference) for reference in found.references]
+        self._names += [(key, name, source) for key, name in found.names]
         if found.problems:
             self._writer.report(str(found.row[1]), found.problems)
         if len(self._records) >= _RECORDS:
@@ -187,4 +190,5 @@ class Filler:
         insert(INSERT_PASSAGE, self._passages)
         insert(INSERT_EDGE, sorted(self._edges))
         insert(INSERT_REFERENCE, self._references)
+        insert(INSERT_NAME, self._names)
         self._forget()

@@ -10,7 +10,8 @@ import sqlite3
 from collections.abc import Iterable
 
 from oracle.domain.links import links
-from oracle.domain.links.links import Namesakes, Patterns
+from oracle.domain.links.links import Patterns
+from oracle.domain.links.resolution import Namesakes, unresolved_target
 from oracle.domain.markdown.documents import Document
 from oracle.domain.names.seats import may_end
 from oracle.domain.names.slugs import is_entity, project_of
@@ -23,15 +24,12 @@ from oracle.index.write.reading import RECORD_COLUMNS, Reading
 from oracle.store.root.configuration import load_patterns
 from oracle.store.root.layout import Root
 
-_REFERENCE_TYPES = (
-    "references-record",
-    *(name for name in links.RELATIONS if name != "related-task"),
-    *links.CLAIMS.values(),
-)
+_REFERENCE_TYPES = {"references-record", *links.RELATIONS, *links.CLAIMS.values()} - {"related-task"}
 _COLUMNS = [*RECORD_COLUMNS, "racy"]
 INSERT_RECORD = f"INSERT INTO record({', '.join(_COLUMNS)}, id) VALUES ({', '.join('?' * len(_COLUMNS))}, ?)"  # noqa: S608
 INSERT_PASSAGE = "INSERT INTO passage(rowid, title, body) VALUES (?, ?, ?)"
 INSERT_EDGE = "INSERT OR IGNORE INTO edge VALUES (?, ?, ?, ?, ?)"
+INSERT_NAME = "INSERT INTO name(key, name, record_id) VALUES (?, ?, ?)"
 INSERT_REFERENCE = "INSERT INTO reference(source_id, type, ref, key, snippet, line) VALUES (?, ?, ?, ?, ?, ?)"
 _UPDATE = f"UPDATE record SET {', '.join(f'{name} = ?' for name in _COLUMNS)} WHERE id = ?"  # noqa: S608
 _NEWEST_RETIRER = (
@@ -73,11 +71,9 @@ class Writer:
     def take(
         self, path: str, stat: Stat, *, slug: str, raw: bytes | None = None, document: Document | None = None
     ) -> None:
-        """Index the file at root-relative `path`.
+        """Index the file at root-relative `path`. `raw` and `document` are its bytes and parsed content, if known.
 
         If its bytes are unchanged, only its stat is updated. A missing file is dropped.
-
-        `raw` and `document` are its bytes and parsed content, if known.
         """
         loaded = (raw, "") if raw is not None else reading.load(self.root, path)
         if loaded is None:
@@ -122,10 +118,18 @@ class Writer:
         self._connection.execute(INSERT_PASSAGE, (source, found.title, found.body))
         if found.problems:
             self.report(str(found.row[1]), found.problems)
+        self._put_names(source, found.names)
         self._put_edges(source, found.slug, found.edges)
         if found.references:
             self._connection.executemany(INSERT_REFERENCE, [(source, *reference) for reference in found.references])
             self._pending.add(source)
+
+    def _put_names(self, source: int, names: Iterable[tuple[str, str]]) -> None:
+        """Replace the names that a record gives itself. Links by the old and the new names are resolved again."""
+        old = self._connection.execute("SELECT key FROM name WHERE record_id = ?", (source,)).fetchall()
+        self._touched_keys.update([key for (key,) in old], [key for key, _ in names])
+        self._connection.execute("DELETE FROM name WHERE record_id = ?", (source,))
+        self._connection.executemany(INSERT_NAME, [(key, name, source) for key, name in names])
 
     def _refresh(self, source: int, path: str, stat: Stat, *, slug: str, old_mtime_ns: int, raw: bytes) -> None:
         """Store the new stat of a file with unchanged bytes. Its mtime is the record's time if the record has none."""
@@ -159,6 +163,7 @@ class Writer:
             return
         source, slug, key = known
         self._forget_links(source, slug)
+        self._put_names(source, ())
         self._connection.execute("DELETE FROM passage WHERE rowid = ?", (source,))
         self._connection.execute("DELETE FROM record WHERE id = ?", (source,))
         self._touched_keys.add(key)
@@ -202,11 +207,8 @@ class Writer:
         known = self._targets.get(name)
         if known is None:
             row = self._connection.execute("SELECT id FROM target WHERE name = ?", (name,)).fetchone()
-            known = (
-                int(row[0])
-                if row
-                else int(self._connection.execute("INSERT INTO target(name) VALUES (?)", (name,)).lastrowid or 0)
-            )
+            insert = "INSERT INTO target(name) VALUES (?)"
+            known = int(row[0] if row else self._connection.execute(insert, (name,)).lastrowid or 0)
             if len(self._targets) >= _TARGET_CACHE:
                 self._targets.clear()
             self._targets[name] = known
@@ -304,14 +306,17 @@ class Writer:
     def _meaning(self, ref: str, source_slug: str, key: str) -> tuple[str, int]:
         """Return the slug that a reference means, and whether that record exists; "" for a link to itself."""
         found = self._candidates(key).resolve(ref, source_slug)
-        name = found if found is not None else links.unresolved_target(ref, source_slug)
+        name = found if found is not None else unresolved_target(ref, source_slug)
         return ("", 0) if name == source_slug else (name, int(found is not None))
 
     def _candidates(self, key: str) -> Namesakes:
         known = self._named.get(key)
         if known is None:
             rows = self._connection.execute("SELECT slug FROM record WHERE key = ?", (key,))
-            known = Namesakes([slug for (slug,) in rows])
+            named = self._connection.execute(
+                "SELECT name, slug FROM name JOIN record ON id = record_id WHERE name.key = ?", (key,)
+            )
+            known = Namesakes([slug for (slug,) in rows], named)
             if len(self._named) >= _KEY_CACHE:
                 self._named.clear()
             self._named[key] = known

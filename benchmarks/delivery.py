@@ -18,7 +18,7 @@ from pathlib import Path
 
 from oracle.api import Oracle
 from oracle.app.delivery.team import init_profile, open_team
-from oracle.domain.delivery.receipts import Kind, new_receipt, receipt_name
+from oracle.domain.delivery.receipts import ReceiptKind, new_receipt, receipt_name
 from oracle.store.delivery import handoffs
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
@@ -46,7 +46,7 @@ class Stage:
         self.number += 1
         name = receipt_name(f"Q-{self.number}", "planner", "memory")
         handoffs.publish(
-            str(self.folder), new_receipt(Kind.DISPATCH, name, {"assigned_at": "2026-04-27T18:30:00+00:00"})
+            str(self.folder), new_receipt(ReceiptKind.DISPATCH, name, {"assigned_at": "2026-04-27T18:30:00+00:00"})
         )
         return name.task_id
 

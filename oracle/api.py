@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from oracle.app.doctor import Check
     from oracle.app.records.views import Hit, Shown, Summary, Written
     from oracle.domain.records.drafts import Draft
-    from oracle.index.reports import Progress, Report
+    from oracle.index.reports import Progress, ReconcileReport
 
     BacklinkRow = tuple[str, str, str, int, int, str, str, str]
 
@@ -126,7 +126,7 @@ class Oracle(Context):
         rebuild: bool = False,
         accept_removals: bool = False,
         progress: Progress | None = None,
-    ) -> Report:
+    ) -> ReconcileReport:
         """Make index and projections agree with the files. Raises TreeEmptied, LockTimeout, DiskFailure.
 
         `full` stats every file and compares every projection; `rebuild` builds the index from the files.

@@ -61,13 +61,6 @@ def test_documents_have_short_sentences_and_lines():
     assert list(plain_words.in_markdown("x.md", text)) == found
 
 
-SHARED = set(
-    """Answer Asked Checked Context Entry Finding Joined Kind Listed Mention Page Payload Question Quote
-    Report Sort Source Stale Step Verdict Waiting""".split()
-)
-"""Names that several classes still share. Remove a name when it has become one class's own; never add one."""
-
-
 def test_a_class_name_has_one_meaning():
     counts = Counter(
         node.name
@@ -75,4 +68,4 @@ def test_a_class_name_has_one_meaning():
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
-    assert {name for name, number in counts.items() if number > 1} - SHARED == set()
+    assert {name for name, number in counts.items() if number > 1} == set()

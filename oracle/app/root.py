@@ -15,7 +15,7 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.index.reports import Progress, Report
+    from oracle.index.reports import Progress, ReconcileReport
     from oracle.store.root.layout import Root
     from oracle.wording import Sentence
 
@@ -76,7 +76,7 @@ def reconcile(
     rebuild: bool = False,
     accept_removals: bool = False,
     progress: Progress | None = None,
-) -> Report:
+) -> ReconcileReport:
     """Make index and projections agree with the files. Raises TreeEmptied, LockTimeout, DiskFailure.
 
     `full` stats every file and compares every projection; `rebuild` builds the index from the files.
@@ -89,9 +89,9 @@ def reconcile(
     return reprint(context, report) if full and not rebuild else report
 
 
-def reprint(context: Context, report: Report) -> Report:
+def reprint(context: Context, report: ReconcileReport) -> ReconcileReport:
     """Compare every projection with the index and print those that differ; return the report with their number."""
-    from oracle.index.reports import Report
+    from oracle.index.reports import ReconcileReport
     from oracle.index.write import projections
 
     database = context.index.database
@@ -99,7 +99,7 @@ def reprint(context: Context, report: Report) -> Report:
         return report
     with context.index.lock():
         printed = projections.print_all(database.connect(), context.root)
-    return Report(report.taken, report.dropped, printed, report.rebuilt)
+    return ReconcileReport(report.taken, report.dropped, printed, report.rebuilt)
 
 
 def links_out(root: Root) -> list[Sentence]:

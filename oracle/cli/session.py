@@ -44,7 +44,7 @@ PATIENCE = 2.0
 """Seconds of silence before the spinner appears."""
 
 
-class Waiting:
+class Spinner:
     """A spinner on standard error while the block runs; `report` says what is being done. Nothing at all off a terminal."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
@@ -55,7 +55,7 @@ class Waiting:
         self._is_over = False
         self._text = say("Reading the Root …")
 
-    def __enter__(self) -> Waiting:
+    def __enter__(self) -> Spinner:
         if is_terminal(sys.stderr):
             self._timer.start()
         return self
@@ -98,7 +98,7 @@ class Call:
 
     memory_dir: str | None = None
     as_json: bool = False
-    waiting: Waiting = field(default_factory=Waiting)
+    waiting: Spinner = field(default_factory=Spinner)
     beside_error: Mapping[str, object] = field(default_factory=dict)
     standing: Mapping[str, object] = field(default_factory=dict)
 

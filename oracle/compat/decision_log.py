@@ -27,9 +27,9 @@ def main(argv: Sequence[str]) -> int:
 
 def _append(context: Context, args: argparse.Namespace) -> object:
     from oracle.app.delivery import decision_log
-    from oracle.app.delivery.decision_log import Entry
+    from oracle.app.delivery.decision_log import DecisionEntry
 
-    entry = Entry(
+    entry = DecisionEntry(
         args.project,
         args.task_id,
         args.title,

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from oracle.app.delivery import resume, team, wakeups
-from oracle.app.delivery.resume import MAX_TRIES, Entry, Inbox, Waits
+from oracle.app.delivery.resume import MAX_TRIES, Inbox, InboxEntry, InboxKind
 from oracle.app.queries import attend
 from oracle.daemon.attempts import SURROUNDINGS
 
@@ -137,7 +137,7 @@ class WorkLoop:
             attend.forget_packets(context, waiting)
 
     def _finish_intents(self, context: Context, found: Inbox) -> None:
-        self._tally["intents"] = sum(one.kind is Waits.INTENT for one in (*found.waiting, *found.taken))
+        self._tally["intents"] = sum(one.kind is InboxKind.INTENT for one in (*found.waiting, *found.taken))
         self._tally["set_aside"] = len(found.poisoned)
         for sentence in found.problems:
             self._attempts.warn(sentence)
@@ -149,7 +149,7 @@ class WorkLoop:
                     partial(resume.put_off, context, entry),
                 )
 
-    def _finish_intent(self, context: Context, entry: Entry) -> None:
+    def _finish_intent(self, context: Context, entry: InboxEntry) -> None:
         self._log_done(resume.finish_intent(context, entry))
 
     # -- questions -------------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ class WorkLoop:
         with its text still in the pane. A busy seat is left alone for a moment. New work in the queue comes before the
         rest, but each round sends at least one.
         """
-        owed = resume.read_inbox(context, Waits.WAKE).waiting
+        owed = resume.read_inbox(context, InboxKind.WAKE).waiting
         self._tally["wakeups"] = len(owed)
         busy: set[tuple[object, object]] = set()
         has_tried = False
@@ -244,7 +244,7 @@ class WorkLoop:
                 partial(resume.put_off, context, entry),
             )
 
-    def _send_wakeup(self, context: Context, entry: Entry, busy: set[tuple[object, object]]) -> None:
+    def _send_wakeup(self, context: Context, entry: InboxEntry, busy: set[tuple[object, object]]) -> None:
         outcome = wakeups.send_again(context, entry)
         self._stats.count(f"wakeups_{outcome.result or 'not_owed'}")
         if wakeups.is_there(outcome):
@@ -252,14 +252,14 @@ class WorkLoop:
 
     # -- one item --------------------------------------------------------------------------------------------------
 
-    def _try(self, item: str, work: Callable[[], object], put_off: Callable[[str], Entry]) -> None:
+    def _try(self, item: str, work: Callable[[], object], put_off: Callable[[str], InboxEntry]) -> None:
         """Try an item. If the item itself fails, it waits in the inbox, and is given up after some tries."""
         if self._attempts.rests(item):
             return
         error = self._attempts.run(item, work)
         if error is None or isinstance(error, SURROUNDINGS):
             return
-        later: list[Entry] = []
+        later: list[InboxEntry] = []
         sentence = str(error) or type(error).__name__
         self._attempts.run(f"{item} (put off)", lambda: later.append(put_off(sentence)))
         if later and later[0].tries >= MAX_TRIES:

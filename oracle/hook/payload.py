@@ -30,7 +30,7 @@ class InvalidPayload(UsageError):
 
 
 @value
-class Payload:
+class HookPayload:
     """The fields that are used; all may be empty. `message` is None when the host sent no message."""
 
     event: str = ""
@@ -42,7 +42,7 @@ class Payload:
     """Whether Claude Code sent it, as far as its fields show. Codex names the turn, Gemini the prompt."""
 
 
-def parse_payload(raw: bytes) -> Payload:
+def parse_payload(raw: bytes) -> HookPayload:
     """Return the payload on stdin. Raises InvalidPayload for anything but a JSON object of at most 4 MiB."""
     if len(raw) > MAX_BYTES:
         raise InvalidPayload(
@@ -60,7 +60,7 @@ def parse_payload(raw: bytes) -> Payload:
             say("The payload is not a JSON object."), hint=say("A hook gets its payload from the host.")
         )
     message = next((content[name] for name in _MESSAGES if name in content), None)
-    return Payload(
+    return HookPayload(
         event=_text(content, "hook_event_name"),
         session_id=_text(content, "session_id"),
         cwd=_text(content, "cwd"),

@@ -17,7 +17,7 @@ from oracle.domain.delivery.markers import Fault, Marker
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import OracleError
-from oracle.hook.payload import Payload, parse_payload, read_transcript
+from oracle.hook.payload import HookPayload, parse_payload, read_transcript
 from oracle.wording import joined, say
 
 TYPE_CHECKING = False
@@ -81,7 +81,7 @@ def handle(raw: bytes, run: HookRun) -> None:
         _report_failure(context, "wake_skipped", error)
 
 
-def _handle(payload: Payload, run: HookRun, context: Context) -> bool:
+def _handle(payload: HookPayload, run: HookRun, context: Context) -> bool:
     """Do what the last message asks for. Return whether the context was cleared."""
     message = payload.message
     if message is None:
@@ -101,7 +101,7 @@ def _handle(payload: Payload, run: HookRun, context: Context) -> bool:
 # Deliver --------------------------------------------------------------------------------------------------------------
 
 
-def _deliver(marker: Marker, message: str, payload: Payload, run: HookRun, context: Context) -> None:
+def _deliver(marker: Marker, message: str, payload: HookPayload, run: HookRun, context: Context) -> None:
     """Deliver the message to the seat of the marker and the open dispatches. Raises Skipped and the errors of `deliver`."""
     text = markers.strip(message)
     if not _says_something(text):  # the brackets or quotes around a marker are not an answer
@@ -137,10 +137,10 @@ def _says_something(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
-def _address(marker: Marker, payload: Payload, run: HookRun, context: Context) -> Address:
+def _address(marker: Marker, payload: HookPayload, run: HookRun, context: Context) -> Address:
     from oracle.app.delivery.answerable import find_dispatches
 
-    spoken = addressing.Context()
+    spoken = addressing.TurnContext()
     if not (marker.task_id and marker.project):
         spoken = addressing.read_context(read_transcript(payload.transcript_path).user_turns)
     tasks = {marker.task_id, spoken.task_id}

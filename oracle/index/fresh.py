@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from typing import TypeVar
 
-    from oracle.index.reports import Progress, Report
+    from oracle.index.reports import Progress, ReconcileReport
     from oracle.store.root.lock import WriteLock
 
     T = TypeVar("T")
@@ -255,7 +255,7 @@ class Index:
         rebuild: bool = False,
         progress: Progress | None = None,
         doubted: Collection[str] = (),
-    ) -> Report:
+    ) -> ReconcileReport:
         """Take the lock, bring the index up to date and print dirty projections.
 
         `patience` None waits as long as a writer.
@@ -263,16 +263,10 @@ class Index:
         Raises LockTimeout, TreeEmptied, DiskFailure. On a Root that cannot be written, the index is kept in memory.
         """
 
-        def work(*, is_again: bool = False) -> Report:
-            try:
-                return self.reconcile_held(
-                    full=full, accept_removals=accept_removals, rebuild=rebuild, progress=progress, doubted=doubted
-                )
-            except LockTimeout:  # another connection got in the way
-                if is_again:
-                    raise
-                self._database.close()
-                return work(is_again=True)
+        def work() -> ReconcileReport:
+            return self.reconcile_held(
+                full=full, accept_removals=accept_removals, rebuild=rebuild, progress=progress, doubted=doubted
+            )
 
         self.root.require()
         if self._database.in_memory:
@@ -294,7 +288,7 @@ class Index:
         rebuild: bool = False,
         progress: Progress | None = None,
         doubted: Collection[str] = (),
-    ) -> Report:
+    ) -> ReconcileReport:
         """Bring the index up to date and print dirty projections. The caller holds the write lock."""
         from oracle.index.write.rebuild import rebuild as build
         from oracle.index.write.reconcile import reconcile
@@ -330,9 +324,6 @@ class Index:
     def _recover(self, error: sqlite3.DatabaseError) -> None:
         from oracle.index import reports
 
-        if reports.is_momentary(error):
-            self._database.close()
-            return
         if not reports.is_passing(error) and not os.access(self.root.path, os.W_OK):
             self._go_read_only()
             return

@@ -11,7 +11,7 @@ from oracle.mcp.results import Answer, label, unfenced
 
 if TYPE_CHECKING:
     from oracle.app.context import Context
-    from oracle.app.delivery.handoffs import Handoffs, Listed
+    from oracle.app.delivery.handoffs import Handoffs, ListedHandoff
     from oracle.mcp.binding import Binding
 
 
@@ -108,7 +108,7 @@ def _listing(found: Handoffs) -> dict[str, object]:
     }
 
 
-def _line(item: Listed) -> str:
+def _line(item: ListedHandoff) -> str:
     handoff, state = item.handoff, item.handoff.state
     waits = f"next {handoff.next_seat() or 'nobody'}: {label(state.action)}"
     return f"{item.project} {handoff.task_id}: {handoff.asker} asks {handoff.answerer}, {state.step.value}; {waits}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.delivery.decision_log import Entry, append, read_log
+from oracle.app.delivery.decision_log import DecisionEntry, append, read_log
 from oracle.errors import InvalidName, SecretFound, UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ why: because
 
 
 def test_entry_is_found_by_every_question(squad: Squad):
-    made = append(squad.oracle, Entry("demo", "ARENA-228", 'a "quoted": title', "Because.\nAnd so.", seat="planner"))
+    made = append(
+        squad.oracle, DecisionEntry("demo", "ARENA-228", 'a "quoted": title', "Because.\nAnd so.", seat="planner")
+    )
     assert (made["seat"], made["detail"], made["decision_type"], made["auto_mode"], made["reason"]) == (
         "planner",
         "Because.\nAnd so.",
@@ -50,7 +52,7 @@ def test_log_holds_old_entries_and_survives_a_broken_one(squad: Squad):
     folder.mkdir(parents=True)
     (folder / "2020-11-27T21-43-12Z-old.md").write_text(OLD, encoding="utf-8")
     (folder / "2020-11-28T21-43-12Z-broken.md").write_bytes(b'---\ntitle: "unclosed\n---\n\xff')
-    append(squad.oracle, Entry("demo", "T-10", "new", "so", is_auto=False, seat="memory"))
+    append(squad.oracle, DecisionEntry("demo", "T-10", "new", "so", is_auto=False, seat="memory"))
     log = read_log(squad.oracle, "demo")
     assert [entry["task_id"] for entry in log] == ["T-9", "", "T-10"]
     assert log[0] == {
@@ -85,7 +87,7 @@ def test_log_holds_old_entries_and_survives_a_broken_one(squad: Squad):
 )
 def test_entry_that_fails_writes_nothing(squad: Squad, words: tuple[str, str, str, str], error: type[Exception]):
     with pytest.raises(error):
-        append(squad.oracle, Entry(*words))
+        append(squad.oracle, DecisionEntry(*words))
     assert read_log(squad.oracle, "demo") == []
 
 

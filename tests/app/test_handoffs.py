@@ -12,7 +12,7 @@ import pytest
 
 from oracle.app.delivery.deliver import Delivery
 from oracle.app.journal import events, follow
-from oracle.domain.delivery.receipts import Kind, new_receipt, receipt_name, render_receipt
+from oracle.domain.delivery.receipts import ReceiptKind, new_receipt, receipt_name, render_receipt
 from oracle.errors import Conflict, DiskFailure, NoProfile, NotFound, UsageError
 from oracle.store import journal
 from tests.app.squad import Squad
@@ -58,7 +58,7 @@ def test_story_is_told_from_the_files(squad: Squad):
     squad.recorder.away = {"planner"}
     squad.deliver()
     story = squad.oracle.handoff("Q-1")
-    assert [chapter.receipt.kind for chapter in story.chapters] == [Kind.DISPATCH, Kind.COMPLETION]
+    assert [chapter.receipt.kind for chapter in story.chapters] == [ReceiptKind.DISPATCH, ReceiptKind.COMPLETION]
     assert story.response_path.endswith("responses/Q-1.json")
     assert "planner" in story.wake_ups[0]
     assert [event["event"] for event in story.events] == ["dispatch", "wake-up", "delivery", "wake-up"]
@@ -171,7 +171,7 @@ def test_handoffs_are_listed_in_a_time_that_grows_with_their_number(tmp_path: Pa
         made.folder.mkdir(parents=True)
         for number in numbers:
             name = receipt_name(f"Q-{number}", "planner", "memory")
-            receipt = new_receipt(Kind.DISPATCH, name, {"assigned_at": "2026-04-27T18:30:00+00:00"})
+            receipt = new_receipt(ReceiptKind.DISPATCH, name, {"assigned_at": "2026-04-27T18:30:00+00:00"})
             (made.folder / name.file_name).write_bytes(render_receipt(receipt))
         assert len(made.oracle.handoffs().items) == len(numbers)
         return made

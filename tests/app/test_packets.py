@@ -115,7 +115,7 @@ def test_what_was_replaced_before_is_said_with_what_stands_in_its_place(oracle: 
     second = keep.remember(oracle, Given("preference", "Two blanks", "Indent with two.", replaces=first.memories[0]))
     third = keep.remember(oracle, Given("preference", "Four blanks", "Indent with four.", replaces=old))
     assert [kept.warnings for kept in (first, second)] == [(), ()]
-    assert third.warnings[0].startswith(f"{old} was replaced before, by {second.memories[0]}, ")
+    assert third.warnings[0].startswith(f"{old} was replaced before, by {second.memories[0]}; ")
     assert third.retired == (old,)
 
 

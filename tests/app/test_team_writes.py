@@ -12,7 +12,7 @@ import pytest
 from oracle.app.codebase import ownership
 from oracle.app.decisions.handover import resolve, send
 from oracle.app.delivery.ack_signs import check
-from oracle.app.delivery.decision_log import Entry, append, read_log
+from oracle.app.delivery.decision_log import DecisionEntry, append, read_log
 from oracle.app.teamwork import compaction, workspaces
 from oracle.app.teamwork.integration import integrate
 from oracle.app.teamwork.peers import list_peers, synthesise
@@ -40,7 +40,7 @@ PEER = "peer-deliveries/north"
 def decide(squad: Squad) -> None:
     send(squad.oracle, payload())
     resolve(squad.oracle, "demo", ID, choice="A")
-    append(squad.oracle, Entry("demo", "T-1", "t", "d"))
+    append(squad.oracle, DecisionEntry("demo", "T-1", "t", "d"))
     read_log(squad.oracle, "demo")
 
 

@@ -15,8 +15,8 @@ from oracle.app.delivery.team import open_team
 from oracle.app.queries import attend
 from oracle.app.queries.attend import Terms
 from oracle.app.teamwork.workflow import create_task, update_step
-from oracle.domain.delivery.receipts import Kind, new_receipt, receipt_name
-from oracle.domain.delivery.workflows import Step
+from oracle.domain.delivery.receipts import ReceiptKind, new_receipt, receipt_name
+from oracle.domain.delivery.workflows import WorkflowStep
 from tests.app.test_decisions import ID, payload
 
 if TYPE_CHECKING:
@@ -46,13 +46,15 @@ def pass_outside_of_the_main_line(squad: Squad) -> None:
     team = open_team(squad.oracle, "demo")
     name = receipt_name("T-2", "builder", "planner")
     for number, commit in enumerate((EVIL, "abc1234")):
-        receipt = new_receipt(Kind.COMPLETION, name, {"builder_commit": commit, "summary": EVIL, "number": number})
+        receipt = new_receipt(
+            ReceiptKind.COMPLETION, name, {"builder_commit": commit, "summary": EVIL, "number": number}
+        )
         unmerged_commit.enqueue(squad.oracle, team, receipt, "memory")
     squad.oracle.resume()
 
 
 def change_a_step(squad: Squad) -> None:
-    step = Step(1, "build", owner_role="builder", notify_on_done=("planner", EVIL))
+    step = WorkflowStep(1, "build", owner_role="builder", notify_on_done=("planner", EVIL))
     create_task(squad.oracle, "demo", "T-3", steps=(step,))
     path = squad.tasks / "T-3/workflow.md"
     path.write_text(path.read_text(encoding="utf-8").replace("1: build", f"1: {EVIL}"), encoding="utf-8")

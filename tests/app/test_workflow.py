@@ -8,7 +8,7 @@ import pytest
 
 from oracle.api import Oracle
 from oracle.app.teamwork.workflow import create_task, list_pending, supersede_old, update_step
-from oracle.domain.delivery.workflows import Step
+from oracle.domain.delivery.workflows import WorkflowStep
 from oracle.errors import InvalidName, NotFound, UsageError
 
 if TYPE_CHECKING:
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from tests.app.squad import Squad
 
 STEPS = (
-    Step(1, "build", owner_role="builder", notify_on_done=("planner", "memory"), notify_on_blocked=("reviewer",)),
-    Step(2, "multi", owner_role="reviewer", prereq=("build",)),
+    WorkflowStep(
+        1, "build", owner_role="builder", notify_on_done=("planner", "memory"), notify_on_blocked=("reviewer",)
+    ),
+    WorkflowStep(2, "multi", owner_role="reviewer", prereq=("build",)),
 )
 
 
@@ -50,7 +52,9 @@ def test_names_from_outside_are_checked(squad: Squad, task_id: str):
 
 def test_steps_that_can_not_be_followed_are_not_written(squad: Squad):
     with pytest.raises(UsageError, match="wait for each other"):
-        create_task(squad.oracle, "demo", "T1", steps=(Step(1, "a", prereq=("b",)), Step(2, "b", prereq=("a",))))
+        create_task(
+            squad.oracle, "demo", "T1", steps=(WorkflowStep(1, "a", prereq=("b",)), WorkflowStep(2, "b", prereq=("a",)))
+        )
     assert squad.text("T1/workflow.md") == ""
 
 

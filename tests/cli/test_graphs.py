@@ -9,14 +9,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oracle.cli.commands import graph as graphs
-from oracle.domain.links.graph import Step, Walk
+from oracle.domain.links.graph import GraphStep, Walk
 
 NAMES = st.text(min_size=1, max_size=30)
 NASTY = 'a"]; end %%{init}%% `x` #quot; &lt; <b> \\N \n 决定 |"|'
 
 
 def walk(name: str) -> Walk:
-    return Walk(name, 1, (name, "b"), (Step(name, "b", "extends", "", 1),))
+    return Walk(name, 1, (name, "b"), (GraphStep(name, "b", "extends", "", 1),))
 
 
 @given(NAMES)

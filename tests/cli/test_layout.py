@@ -17,7 +17,7 @@ from oracle.cli import layout
 from oracle.cli.commands.graph import as_tree
 from oracle.cli.layout import cells, hanging, shorten, wrap
 from oracle.cli.main import run
-from oracle.domain.links.graph import Step, Walk
+from oracle.domain.links.graph import GraphStep, Walk
 from tests.cli.test_output import Terminal
 
 NORTH = "The settlement report for the northern region counts refunds twice that were issued on the same day"
@@ -204,7 +204,7 @@ def test_a_command_takes_every_short_name_of_the_listing(shop, capsys):
 
 def chain_of(length: int) -> Walk:
     names = [f"projects/shop/decision/{A}a-rather-long-name-of-a-record-{number}" for number in range(length + 1)]
-    steps = tuple(Step(names[at], names[at + 1], "extends", "", at + 1) for at in range(length))
+    steps = tuple(GraphStep(names[at], names[at + 1], "extends", "", at + 1) for at in range(length))
     return Walk(names[0], length, tuple(names), steps)
 
 
@@ -225,10 +225,10 @@ def test_a_tree_draws_branches_marks_and_directions(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     a, b, c, d = (f"projects/shop/decision/{A}{name}" for name in ("alpha", "beta", "gamma", "delta"))
     steps = (
-        Step(a, b, "extends", "", 1),
-        Step(c, a, "supports", "", 1),
-        Step(b, d, "extends", "", 2),
-        Step(b, a, "x", "", 2),
+        GraphStep(a, b, "extends", "", 1),
+        GraphStep(c, a, "supports", "", 1),
+        GraphStep(b, d, "extends", "", 2),
+        GraphStep(b, a, "x", "", 2),
     )
     tree = as_tree(Walk(a, 2, (a, b, c, d), steps), {d: "missing", c: "retired"})
     assert tree.splitlines() == [

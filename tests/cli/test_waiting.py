@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from oracle.cli.i18n import translate
-from oracle.cli.session import Waiting
+from oracle.cli.session import Spinner
 from oracle.wording import say
 
 
@@ -26,7 +26,7 @@ def test_it_shows_what_is_done_and_clears_up(monkeypatch, language, told):
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
 
-    class Eager(Waiting):
+    class Eager(Spinner):
         def _begin(self) -> None:
             super()._begin()
             begun.set()
@@ -40,13 +40,13 @@ def test_it_shows_what_is_done_and_clears_up(monkeypatch, language, told):
 
 def test_quick_work_shows_nothing(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    with Waiting(patience=60.0) as waiting:
+    with Spinner(patience=60.0) as waiting:
         waiting.report(1, "records read")
     assert sys.stderr.getvalue() == ""
 
 
 def test_a_pipe_sees_nothing(monkeypatch):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    with Waiting(patience=0.0) as waiting:
+    with Spinner(patience=0.0) as waiting:
         assert not waiting._timer.is_alive()
     assert sys.stderr.getvalue() == ""

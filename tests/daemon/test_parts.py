@@ -330,8 +330,8 @@ def test_a_wake_up_that_a_process_died_over_comes_before_those_put_off(squad: Sq
     for task_id in ("T-1", "T-2"):
         squad.ask(task_id, target="reviewer", notifies=False)
     put_off, begun = (
-        inbox.Entry(
-            inbox.Kind.WAKE,
+        inbox.InboxEntry(
+            inbox.InboxKind.WAKE,
             ("demo", task_id, "planner", "reviewer", "reviewer", ""),
             {"project": "demo", "task_id": task_id, "seat": "reviewer", "text": f"{task_id} waits.", "folder": ""},
             due_at=due,

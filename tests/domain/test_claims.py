@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.records.claims import Claim, Expected, Quote, confidence_of, paths_of, read_claims
+from oracle.domain.records.claims import Claim, ClaimedQuote, Expected, confidence_of, paths_of, read_claims
 from oracle.domain.records.json_paths import NOWHERE, equals, look_up, parse_place
-from oracle.domain.records.verdicts import Source, Verdict, check, check_quote, fold
+from oracle.domain.records.verdicts import CitedFile, Verdict, check, check_quote, fold
 from oracle.errors import UsageError
 from tests.growth import costs_at_most, grows_linearly
 
@@ -41,7 +41,7 @@ FILE = "# Title\n\nWe chose option B,\n  because it is\tfaster.\n\nLater: option
 def test_a_quote_is_found_where_it_stands(
     quote: str, lines: tuple[int, int] | None, verdict: Verdict, found: tuple[int, int] | None
 ) -> None:
-    finding = check_quote(Quote("a.md", quote, lines), fold(FILE))
+    finding = check_quote(ClaimedQuote("a.md", quote, lines), fold(FILE))
     assert (finding.verdict, finding.lines) == (verdict, found)
     assert bool(finding.reason) is (verdict is not Verdict.VERIFIED)
 
@@ -61,9 +61,9 @@ def test_a_quote_cut_from_a_text_is_verified_at_just_its_lines(
     first = text[:begin].count("\n") + 1
     last = first + cut.strip().count("\n")
     blanks = data.draw(st.sampled_from([" ", "\n", " \t ", "\u3000"]))
-    quote = Quote("f", blanks.join(cut.split()), (first, last))
+    quote = ClaimedQuote("f", blanks.join(cut.split()), (first, last))
     assert check_quote(quote, fold("".join(pieces))).verdict is Verdict.VERIFIED
-    unstated = check_quote(Quote("f", quote.quote), fold("".join(pieces)))
+    unstated = check_quote(ClaimedQuote("f", quote.quote), fold("".join(pieces)))
     assert unstated.lines is not None
     assert unstated.lines <= (first, last)
 
@@ -72,7 +72,7 @@ def test_a_quote_cut_from_a_text_is_verified_at_just_its_lines(
 def test_the_verdict_on_any_quote_is_that_of_a_search_line_by_line(
     text: str, quote: str, first: int, more: int
 ) -> None:
-    finding = check_quote(Quote("f", quote, (first, first + more)), fold(text))
+    finding = check_quote(ClaimedQuote("f", quote, (first, first + more)), fold(text))
     wanted = " ".join(quote.split())
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     inside = " ".join(" ".join(lines[first - 1 : first + more]).split())
@@ -117,7 +117,9 @@ CONTENT = {
     ],
 )
 def test_a_value_is_found_by_every_form_of_its_path(place: str, value: object) -> None:
-    report = check([Claim("s", (Expected("f.json", place, value),))], {"f.json": Source(json.dumps(CONTENT).encode())})
+    report = check(
+        [Claim("s", (Expected("f.json", place, value),))], {"f.json": CitedFile(json.dumps(CONTENT).encode())}
+    )
     assert report.all_verified is True
 
 
@@ -141,7 +143,9 @@ def test_a_value_is_found_by_every_form_of_its_path(place: str, value: object) -
     ],
 )
 def test_another_value_or_type_is_no_proof(place: str, value: object, verdict: Verdict) -> None:
-    report = check([Claim("s", (Expected("f.json", place, value),))], {"f.json": Source(json.dumps(CONTENT).encode())})
+    report = check(
+        [Claim("s", (Expected("f.json", place, value),))], {"f.json": CitedFile(json.dumps(CONTENT).encode())}
+    )
     assert report.claims[0].verdict is verdict
     assert report.all_verified is False
     assert report.failed == report.claims
@@ -197,8 +201,8 @@ def test_a_hostile_pair_of_path_and_file_costs_no_more_than_a_moment() -> None:
 
 
 def test_a_file_that_is_gone_broken_or_no_text() -> None:
-    claims = [Claim("s", (Quote("gone.md", "x"), Quote("odd.bin", "x y"), Expected("odd.bin", "a", 1)))]
-    findings = check(claims, {"odd.bin": Source(b"\xffx\n y\xfe")}).claims[0].findings
+    claims = [Claim("s", (ClaimedQuote("gone.md", "x"), ClaimedQuote("odd.bin", "x y"), Expected("odd.bin", "a", 1)))]
+    findings = check(claims, {"odd.bin": CitedFile(b"\xffx\n y\xfe")}).claims[0].findings
     assert [finding.verdict for finding in findings] == [Verdict.MISSING, Verdict.VERIFIED, Verdict.MISMATCH]
 
 
@@ -211,7 +215,7 @@ def test_the_report_tells_every_claim_with_hash_and_lines() -> None:
             ]
         }
     )
-    report = check(claims, {"a.md": Source(FILE.encode())})
+    report = check(claims, {"a.md": CitedFile(FILE.encode())})
     digest = hashlib.sha256(FILE.encode()).hexdigest()
     reason = "The quote stands at other lines."
     assert report.as_json() == {
@@ -254,7 +258,7 @@ def test_lines_are_read_in_every_form(given_lines: object, lines: tuple[int, int
     claim = read_claims(
         {"claims": [{"statement": "S", "evidence": [{"path": "p", "quote": "q", "lines": given_lines}]}]}
     )[0]
-    assert claim.evidence == (Quote("p", "q", lines),)
+    assert claim.evidence == (ClaimedQuote("p", "q", lines),)
 
 
 GOOD = {"path": "p", "quote": "q"}

@@ -7,30 +7,30 @@ from itertools import chain, combinations
 
 import pytest
 
-from oracle.domain.delivery.handoffs import Handoff, Party, Piece, Step, is_stale, state
+from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party, Piece, is_stale, state
 
 # One row a state: the files that must be there (upper case) and those that must not (lower case); the rest is free.
 # d/D dispatch, k/K claim, e/E expired claim, s/S claim of the memory seat, x/X consumed, r/R response, c/C completion, a/A acked,
 # p/P pending wake-up, n/N notified, f/F conflict.
 TABLE = [
-    ("dxrcaf", Step.NONE, Party.NOBODY),
-    ("Rca", Step.ANSWERED, Party.ORACLE),
-    ("rcaF", Step.CONFLICT, Party.OPERATOR),
-    ("Xrcaf", Step.UNANSWERED, Party.ANSWERER),
-    ("DSxrcaf", Step.WITH_SEAT, Party.ANSWERER),
-    ("DKsxrcaf", Step.CLAIMED, Party.ANSWERER),
-    ("DkEsxrcaf", Step.CLAIM_EXPIRED, Party.ANSWERER),
-    ("DkesxrcafPn", Step.UNNOTIFIED, Party.ORACLE),
-    ("Dkesxrcafp", Step.OPEN, Party.ANSWERER),
-    ("DkesxrcafPN", Step.OPEN, Party.ANSWERER),
-    ("DC", Step.DELIVERED, Party.ORACLE),
-    ("DcA", Step.DELIVERED, Party.ORACLE),
-    ("dCaPnf", Step.UNNOTIFIED, Party.ORACLE),
-    ("dCaF", Step.CONFLICT, Party.OPERATOR),
-    ("dAF", Step.CONFLICT, Party.OPERATOR),
-    ("dAf", Step.ACKED, Party.NOBODY),
-    ("dCapf", Step.CONSUMED, Party.ASKER),
-    ("dCaPNf", Step.CONSUMED, Party.ASKER),
+    ("dxrcaf", HandoffStep.NONE, Party.NOBODY),
+    ("Rca", HandoffStep.ANSWERED, Party.ORACLE),
+    ("rcaF", HandoffStep.CONFLICT, Party.OPERATOR),
+    ("Xrcaf", HandoffStep.UNANSWERED, Party.ANSWERER),
+    ("DSxrcaf", HandoffStep.WITH_SEAT, Party.ANSWERER),
+    ("DKsxrcaf", HandoffStep.CLAIMED, Party.ANSWERER),
+    ("DkEsxrcaf", HandoffStep.CLAIM_EXPIRED, Party.ANSWERER),
+    ("DkesxrcafPn", HandoffStep.UNNOTIFIED, Party.ORACLE),
+    ("Dkesxrcafp", HandoffStep.OPEN, Party.ANSWERER),
+    ("DkesxrcafPN", HandoffStep.OPEN, Party.ANSWERER),
+    ("DC", HandoffStep.DELIVERED, Party.ORACLE),
+    ("DcA", HandoffStep.DELIVERED, Party.ORACLE),
+    ("dCaPnf", HandoffStep.UNNOTIFIED, Party.ORACLE),
+    ("dCaF", HandoffStep.CONFLICT, Party.OPERATOR),
+    ("dAF", HandoffStep.CONFLICT, Party.OPERATOR),
+    ("dAf", HandoffStep.ACKED, Party.NOBODY),
+    ("dCapf", HandoffStep.CONSUMED, Party.ASKER),
+    ("dCaPNf", HandoffStep.CONSUMED, Party.ASKER),
 ]
 LETTERS = dict(zip("dkesxrcapnf", Piece.__members__.values(), strict=True)) | {
     "k": Piece.CLAIM,
@@ -53,7 +53,7 @@ def fits(pattern: str, pieces: tuple[Piece, ...]) -> bool:
 
 def test_the_table_names_every_file() -> None:
     assert set(LETTERS.values()) == set(Piece)
-    assert {step for _, step, _ in TABLE} == set(Step)
+    assert {step for _, step, _ in TABLE} == set(HandoffStep)
     assert len(COMBINATIONS) == 2048
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.delivery.addressing import Address, Waiting, address, read_context
+from oracle.domain.delivery.addressing import Address, AddressedDispatch, address, read_context
 from oracle.domain.delivery.markers import Fault, Marker, mask_talk, read, strip
 from tests.growth import grows_linearly
 
@@ -33,7 +33,7 @@ def user_turns(case: dict[str, Any]) -> list[str]:
 def test_every_case_delivers_just_what_it_should(case: dict[str, Any]) -> None:
     found = read(message_of(case))
     waiting = [
-        Waiting(item["project"], item["task_id"], item["source"], is_open="delivered" not in item)
+        AddressedDispatch(item["project"], item["task_id"], item["source"], is_open="delivered" not in item)
         for item in case["open_dispatches"]
     ]
     outcome: Address | Fault | None = None

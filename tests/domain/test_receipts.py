@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.domain.delivery.receipts import (
-    Kind,
+    ReceiptKind,
     ReceiptName,
     correlation_id,
     fingerprint,
@@ -79,7 +79,7 @@ def test_other_files_are_no_receipts(file_name: str) -> None:
 
 
 def test_a_new_receipt_has_every_key_and_comes_back() -> None:
-    receipt = new_receipt(Kind.DISPATCH, NAME, {"title": "标题\ud800", "extra": [1], "task_id": "other"})
+    receipt = new_receipt(ReceiptKind.DISPATCH, NAME, {"title": "标题\ud800", "extra": [1], "task_id": "other"})
     assert receipt.fields["task_id"] == "T1"
     assert receipt.reply_to == "planner"
     again = read_receipt(NAME, render_receipt(receipt))
@@ -125,11 +125,11 @@ def test_any_bytes_are_read(raw: bytes) -> None:
 
 
 def test_two_receipts_agree_when_only_when_and_where_differ() -> None:
-    first = new_receipt(Kind.COMPLETION, NAME, {"summary": "s", "delivered_at": "1", "notified_at": None})
+    first = new_receipt(ReceiptKind.COMPLETION, NAME, {"summary": "s", "delivered_at": "1", "notified_at": None})
     later = first.with_fields({"delivered_at": "2", "notified_at": "3", "lineage_status": "divergent", "verdict": None})
     assert say_the_same(first, later)
     assert not say_the_same(first, first.with_fields({"summary": "other"}))
-    assert not say_the_same(first, new_receipt(Kind.DISPATCH, NAME, {}))
+    assert not say_the_same(first, new_receipt(ReceiptKind.DISPATCH, NAME, {}))
 
 
 def test_a_fingerprint_knows_values_of_other_types_apart() -> None:

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oracle.domain.delivery import workflows
-from oracle.domain.delivery.workflows import Step
+from oracle.domain.delivery.workflows import WorkflowStep
 from oracle.domain.values import replace
 from oracle.errors import UsageError
 
@@ -25,7 +25,7 @@ prereq: [build]
 """
 
 
-def step_with(lines: str) -> Step:
+def step_with(lines: str) -> WorkflowStep:
     return workflows.steps_of(f"# Workflow: T1\n\n## Step 1: build\n{lines}\n")[0]
 
 
@@ -166,7 +166,7 @@ def test_step_without_a_status_gets_one():
     ],
 )
 def test_overall_status(statuses: tuple[str, ...], whole: str):
-    assert workflows.overall([Step(at, str(at), status) for at, status in enumerate(statuses)]) == whole
+    assert workflows.overall([WorkflowStep(at, str(at), status) for at, status in enumerate(statuses)]) == whole
 
 
 def test_status_file_keeps_what_people_wrote_and_gets_its_log_back():
@@ -182,10 +182,10 @@ NAMES = st.lists(NAME, min_size=1, max_size=6, unique_by=str.casefold)
 
 
 @st.composite
-def chains(draw: st.DrawFn) -> list[Step]:
+def chains(draw: st.DrawFn) -> list[WorkflowStep]:
     names = draw(NAMES)
     return [
-        Step(
+        WorkflowStep(
             at,
             name,
             draw(st.sampled_from(workflows.STATUSES)),
@@ -199,14 +199,19 @@ def chains(draw: st.DrawFn) -> list[Step]:
     ]
 
 
-@example(steps=[Step(1, "0", "pending", "builder"), Step(2, "0 #0", "pending", "builder", prereq=("0", "0 #0"))])
+@example(
+    steps=[
+        WorkflowStep(1, "0", "pending", "builder"),
+        WorkflowStep(2, "0 #0", "pending", "builder", prereq=("0", "0 #0")),
+    ]
+)
 @given(chains())
-def test_what_is_rendered_reads_back(steps: list[Step]):
+def test_what_is_rendered_reads_back(steps: list[WorkflowStep]):
     assert workflows.steps_of(workflows.render_workflow("T1", "x", steps)) == tuple(steps)
 
 
 @given(chains(), st.data())
-def test_change_of_one_step_leaves_every_other_as_it_was(steps: list[Step], data: st.DataObject):
+def test_change_of_one_step_leaves_every_other_as_it_was(steps: list[WorkflowStep], data: st.DataObject):
     text = workflows.render_workflow("T1", "x", steps)
     step = data.draw(st.sampled_from(steps))
     status = data.draw(st.sampled_from(workflows.STATUSES))
@@ -220,7 +225,7 @@ def test_change_of_one_step_leaves_every_other_as_it_was(steps: list[Step], data
 
 
 @given(chains())
-def test_cycle_is_found_just_when_no_order_exists(steps: list[Step]):
+def test_cycle_is_found_just_when_no_order_exists(steps: list[WorkflowStep]):
     done: set[str] = set()
     for _ in steps:
         done |= {step.name for step in steps if set(step.prereq) <= done}

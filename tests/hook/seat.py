@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from oracle.domain.delivery.receipts import Kind, new_receipt, receipt_name
+from oracle.domain.delivery.receipts import ReceiptKind, new_receipt, receipt_name
 from oracle.store.delivery import handoffs, responses
 from oracle.store.root import new_profile, profile
 from oracle.store.root.layout import Root
@@ -40,11 +40,11 @@ class Seat:
         """Put an open dispatch on disk, or one that was answered and consumed."""
         name = receipt_name(task_id, source, "memory")
         fields = {"assigned_at": datetime.now(UTC).isoformat(), "reply_to": reply_to}
-        handoffs.publish(str(self.folder), new_receipt(Kind.DISPATCH, name, fields))
+        handoffs.publish(str(self.folder), new_receipt(ReceiptKind.DISPATCH, name, fields))
         if delivered is None:
             return
         responses.put(self.root, task_id, {"answer": delivered, "claims": []})
-        done = new_receipt(Kind.COMPLETION, name.answered_by(), {"delivered_at": datetime.now(UTC).isoformat()})
+        done = new_receipt(ReceiptKind.COMPLETION, name.answered_by(), {"delivered_at": datetime.now(UTC).isoformat()})
         handoffs.complete(str(self.folder), done)
         handoffs.consume(str(self.folder), name)
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from oracle.api import Oracle
-from oracle.domain.delivery.receipts import Kind, new_receipt, receipt_name
+from oracle.domain.delivery.receipts import ReceiptKind, new_receipt, receipt_name
 from oracle.store.delivery import handoffs as receipts
 from oracle.store.delivery import inbox
 from tests.growth import costs_at_most
@@ -297,7 +297,7 @@ def test_seat_can_t_deliver_to_itself(seat: Seat):
 
 def test_a_seat_that_is_not_memorys_writes_no_response(seat: Seat):
     name = receipt_name("T-1", "planner", "builder")
-    receipts.publish(str(seat.folder), new_receipt(Kind.DISPATCH, name, {}))
+    receipts.publish(str(seat.folder), new_receipt(ReceiptKind.DISPATCH, name, {}))
     done = seat.run(seat.payload("x [DELIVER:seat=planner project=install]"), ORACLE_SEAT="builder")
     assert done.stderr == b"deliver_skipped: ownership\n"
     assert seat.answers() == {}
@@ -306,7 +306,7 @@ def test_a_seat_that_is_not_memorys_writes_no_response(seat: Seat):
 
 def test_question_to_people_is_settled_and_not_delivered(seat: Seat):
     name = receipt_name("T-1", "planner", "memory")
-    receipts.publish(str(seat.folder), new_receipt(Kind.DISPATCH, name, {"decision_payload": {"options": []}}))
+    receipts.publish(str(seat.folder), new_receipt(ReceiptKind.DISPATCH, name, {"decision_payload": {"options": []}}))
     done = seat.run(seat.payload(f"x {MARKER}"))
     assert done.stderr == b"deliver_skipped: completion_refused\n"
     assert [line["detail"] for line in seat.log()] == ["T-1 asks people to decide; nothing was handed over."]

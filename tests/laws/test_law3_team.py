@@ -16,12 +16,12 @@ from oracle.api import Oracle
 from oracle.app.decisions import handover
 from oracle.app.delivery import decision_log
 from oracle.app.delivery.acknowledge import acknowledge as acknowledge_
-from oracle.app.delivery.decision_log import Entry, read_log
+from oracle.app.delivery.decision_log import DecisionEntry, read_log
 from oracle.app.teamwork import rehearsal, workflow
 from oracle.app.teamwork.integration import integrate
 from oracle.app.teamwork.peers import synthesise
 from oracle.app.teamwork.workflow import create_task, update_step
-from oracle.domain.delivery.workflows import Step
+from oracle.domain.delivery.workflows import WorkflowStep
 from oracle.domain.records.drafts import Draft, Evidence
 from tests.app.squad import Later, Recorder, Squad
 from tests.app.test_decisions import ID, payload
@@ -52,7 +52,7 @@ def finish(oracle: Oracle) -> None:
 
 
 def make(oracle: Oracle) -> None:
-    create_task(oracle, "demo", "T-2", steps=(Step(1, "a", owner_role="builder"),))
+    create_task(oracle, "demo", "T-2", steps=(WorkflowStep(1, "a", owner_role="builder"),))
 
 
 def rehearse(oracle: Oracle) -> None:
@@ -112,7 +112,10 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
     squad.ask("T-8", target="builder", objective="Build more.", kind="task", stacks=True, notifies=False)
     handover.send(squad.oracle, payload(decision_id=ID), notifies=False)
     create_task(
-        squad.oracle, "demo", "T-1", steps=(Step(1, "build", owner_role="builder", notify_on_done=("planner",)),)
+        squad.oracle,
+        "demo",
+        "T-1",
+        steps=(WorkflowStep(1, "build", owner_role="builder", notify_on_done=("planner",)),),
     )
     update_step(squad.oracle, "demo", "T-1", "build", status="in_progress")
     (squad.home / "MEMORY.md").write_text(INDEX, encoding="utf-8")
@@ -205,7 +208,7 @@ def test_same_call_again_finishes_what_a_dead_process_began(
 def test_an_entry_of_the_log_is_there_whole_or_not_at_all_and_the_next_one_is_one_more(tmp_path: Path, ready: Path):
     """To append is to add: the same words again are another entry, as they are in any log."""
     folder = tmp_path / "again"
-    entry = Entry("demo", "T-1", "Take plan A", "It is the shorter one.")
+    entry = DecisionEntry("demo", "T-1", "Take plan A", "It is the shorter one.")
 
     def append(_say: object) -> None:
         with enter(folder) as oracle:

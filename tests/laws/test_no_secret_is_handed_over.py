@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from oracle.app.decisions.handover import send
-from oracle.app.delivery.decision_log import Entry, append
+from oracle.app.delivery.decision_log import DecisionEntry, append
 from oracle.app.delivery.notices import Notice, notify
 from oracle.app.teamwork import push
 from oracle.app.teamwork.integration import integrate
@@ -64,7 +64,9 @@ def hand_over(squad: Squad, fake: Fakes, policy: str) -> Iterator[Callable[[], o
         extra={"deep": {"list": [fake("x")]}},
     )
     yield lambda: squad.oracle.write(draft, secrets=policy)
-    yield lambda: append(squad.oracle, Entry("demo", "T-1", fake("entry"), fake("detail"), reason=fake("reason")))
+    yield lambda: append(
+        squad.oracle, DecisionEntry("demo", "T-1", fake("entry"), fake("detail"), reason=fake("reason"))
+    )
     yield lambda: notify(squad.oracle, Notice("demo", "planner", "builder", fake("notice"), task_id="T-1"))
     yield lambda: send(squad.oracle, payload(context=fake("context")))
     yield lambda: push.send(squad.oracle, Message(fake("push"), "demo"))

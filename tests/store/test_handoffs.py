@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.domain.delivery.handoffs import Piece, Step
-from oracle.domain.delivery.receipts import Kind, ReceiptName, digest_of_round, new_receipt, receipt_name
+from oracle.domain.delivery.handoffs import HandoffStep, Piece
+from oracle.domain.delivery.receipts import ReceiptKind, ReceiptName, digest_of_round, new_receipt, receipt_name
 from oracle.errors import Conflict, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
 from oracle.store.delivery import handoffs, leases
 from oracle.store.delivery.handoff_list import Around, list_handoffs, tell_story
@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 NAME = ReceiptName("T1", "planner", "memory")
 BACK = NAME.answered_by()
-DISPATCH = new_receipt(Kind.DISPATCH, NAME, {"title": "Who decided?", "assigned_at": "2026-05-01T10:00:00+00:00"})
-ANSWER = new_receipt(Kind.COMPLETION, BACK, {"summary": "Option B.", "delivered_at": "2026-05-01T11:00:00+00:00"})
+DISPATCH = new_receipt(
+    ReceiptKind.DISPATCH, NAME, {"title": "Who decided?", "assigned_at": "2026-05-01T10:00:00+00:00"}
+)
+ANSWER = new_receipt(
+    ReceiptKind.COMPLETION, BACK, {"summary": "Option B.", "delivered_at": "2026-05-01T11:00:00+00:00"}
+)
 
 
 @pytest.fixture
@@ -48,7 +52,7 @@ def deliver(folder: str) -> None:
     handoffs.consume(folder, NAME)
 
 
-def only(folder: Path, **around: object) -> tuple[Step, frozenset[Piece]]:
+def only(folder: Path, **around: object) -> tuple[HandoffStep, frozenset[Piece]]:
     (found,) = list_handoffs(str(folder), now=NOW, around=Around(**around)).handoffs  # type: ignore[arg-type]
     return found.state.step, found.pieces
 
@@ -60,20 +64,20 @@ def test_a_handoff_goes_from_dispatch_to_acknowledgement(folder: Path) -> None:
     place = str(folder)
     assert list_handoffs(place, now=NOW).handoffs == ()
     assert handoffs.publish(place, DISPATCH) is Outcome.CREATED
-    assert only(folder)[0] is Step.OPEN
+    assert only(folder)[0] is HandoffStep.OPEN
     lease = leases.claim(place, NAME, holder="me", now=NOW)
     assert lease == Lease(NAME, "me", NOW + leases.LEASE)
-    assert only(folder)[0] is Step.CLAIMED
-    assert only(folder, responses=["T1"])[0] is Step.ANSWERED
+    assert only(folder)[0] is HandoffStep.CLAIMED
+    assert only(folder, responses=["T1"])[0] is HandoffStep.ANSWERED
     assert handoffs.complete(place, ANSWER) is Outcome.CREATED
-    assert only(folder, responses=["T1"])[0] is Step.DELIVERED
+    assert only(folder, responses=["T1"])[0] is HandoffStep.DELIVERED
     assert handoffs.consume(place, NAME) is True
-    assert only(folder, responses=["T1"], pending=[("T1", "planner")])[0] is Step.UNNOTIFIED
+    assert only(folder, responses=["T1"], pending=[("T1", "planner")])[0] is HandoffStep.UNNOTIFIED
     assert handoffs.amend(place, BACK, {"notified_at": "2026-05-01T11:00:01+00:00"})
-    assert only(folder, pending=[("T1", "planner")])[0] is Step.CONSUMED
+    assert only(folder, pending=[("T1", "planner")])[0] is HandoffStep.CONSUMED
     assert handoffs.acknowledge(place, BACK, {"consumed_at": "2026-05-01T11:05:00+00:00"}) is Outcome.CREATED
     assert handoffs.acknowledge(place, BACK, {"consumed_at": "later"}) is Outcome.ALREADY
-    assert only(folder)[0] is Step.ACKED
+    assert only(folder)[0] is HandoffStep.ACKED
     assert names(folder) == [
         "T1__memory__planner.json",
         "T1__memory__planner.json.consumed",
@@ -83,7 +87,7 @@ def test_a_handoff_goes_from_dispatch_to_acknowledgement(folder: Path) -> None:
     assert receipt is not None
     assert receipt.text("consumed_at") == "2026-05-01T11:05:00+00:00"
     story = tell_story(place, "T1")
-    assert [(chapter.suffix, chapter.receipt.kind) for chapter in story].count((".consumed", Kind.DISPATCH)) == 1
+    assert [(chapter.suffix, chapter.receipt.kind) for chapter in story].count((".consumed", ReceiptKind.DISPATCH)) == 1
     assert len(story) == 3
 
 
@@ -107,7 +111,7 @@ def test_the_same_again_changes_nothing_and_other_content_is_refused(folder: Pat
 
 
 def test_a_completion_never_lands_on_a_dispatch_of_the_other_direction(folder: Path) -> None:
-    handoffs.publish(str(folder), new_receipt(Kind.DISPATCH, BACK, {}))
+    handoffs.publish(str(folder), new_receipt(ReceiptKind.DISPATCH, BACK, {}))
     with pytest.raises(Conflict, match="another dispatch"):
         handoffs.complete(str(folder), ANSWER)
 
@@ -128,7 +132,7 @@ def test_superseding_keeps_the_old_answer_and_ends_its_acknowledgement(folder: P
 def test_only_the_exact_task_is_consumed(folder: Path) -> None:
     others = [receipt_name(task, "planner", "memory") for task in ("T10", "T1__sub", "T1-foo", "T1.1")]
     for name in (NAME, *others):
-        handoffs.publish(str(folder), new_receipt(Kind.DISPATCH, name, {}))
+        handoffs.publish(str(folder), new_receipt(ReceiptKind.DISPATCH, name, {}))
     assert handoffs.consume(str(folder), NAME)
     assert names(folder) == sorted([NAME.file_name + ".consumed", *(name.file_name for name in others)])
 
@@ -136,7 +140,7 @@ def test_only_the_exact_task_is_consumed(folder: Path) -> None:
 def test_what_is_consumed_after_it_was_listed_is_read_all_the_same(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    handoffs.publish(str(folder), new_receipt(Kind.DISPATCH, NAME, {"objective": "x"}))
+    handoffs.publish(str(folder), new_receipt(ReceiptKind.DISPATCH, NAME, {"objective": "x"}))
     listed = handoffs.names_of(str(folder), "T1")
     handoffs.consume(str(folder), NAME)
     monkeypatch.setattr(handoffs, "names_of", lambda *_: listed)
@@ -197,7 +201,7 @@ def test_a_claim_holds_until_its_lease_is_over(folder: Path) -> None:
     leases.release(place, taken)
     assert leases.read_claim(place, NAME) is None
     (folder / (NAME.file_name + ".claim")).write_bytes(b'{"lease_')
-    assert only(folder)[0] is Step.CLAIM_EXPIRED
+    assert only(folder)[0] is HandoffStep.CLAIM_EXPIRED
     assert leases.claim(place, NAME, holder="c", now=NOW) == Lease(NAME, "c", NOW + leases.LEASE)
     handoffs.consume(place, NAME)
     assert names(folder) == [NAME.file_name + ".consumed"]
@@ -328,10 +332,10 @@ def test_foreign_receipts_are_read_or_reported(folder: Path) -> None:
     found = list_handoffs(str(folder), now=NOW)
     told = {(item.task_id, item.asker, item.answerer): (item.state.step, len(item.problems)) for item in found.handoffs}
     assert told == {
-        ("A", "planner", "builder"): (Step.DELIVERED, 0),
-        ("B", "planner", "memory"): (Step.OPEN, 1),
-        ("C", "planner", "builder"): (Step.ACKED, 0),
-        ("E", "planner", "memory"): (Step.OPEN, 1),
+        ("A", "planner", "builder"): (HandoffStep.DELIVERED, 0),
+        ("B", "planner", "memory"): (HandoffStep.OPEN, 1),
+        ("C", "planner", "builder"): (HandoffStep.ACKED, 0),
+        ("E", "planner", "memory"): (HandoffStep.OPEN, 1),
     }
     assert len(found.problems) == 2
     assert any("F__x.json" in sentence for sentence in found.problems)
@@ -350,7 +354,7 @@ def test_an_answer_to_an_earlier_round_is_not_taken_for_the_new_one(folder: Path
     write(folder, BACK.file_name, dict(ANSWER.fields))
     write(folder, NAME.file_name, {**DISPATCH.fields, "assigned_at": "2026-05-01T11:30:00+00:00"})
     steps = {item.state.step for item in list_handoffs(str(folder), now=NOW).handoffs}
-    assert steps == {Step.OPEN, Step.CONSUMED}
+    assert steps == {HandoffStep.OPEN, HandoffStep.CONSUMED}
     assert handoffs.consume(str(folder), NAME)
     assert len(list(folder.glob("*.superseded-*"))) == 1
     consumed = handoffs.read(str(folder), NAME, ".consumed")
@@ -367,7 +371,7 @@ def test_an_answer_goes_with_its_dispatch_whatever_the_clocks_said(
     digest = {"dispatch_digest": digest_of_round(DISPATCH)} if keeps_digest else {}
     write(folder, NAME.file_name + suffix, dict(DISPATCH.fields))
     write(folder, BACK.file_name, {**ANSWER.fields, **digest, "delivered_at": delivered})
-    assert only(folder)[0] is (Step.CONSUMED if suffix else Step.DELIVERED)
+    assert only(folder)[0] is (HandoffStep.CONSUMED if suffix else HandoffStep.DELIVERED)
 
 
 @pytest.mark.parametrize("delivered", ["2026-05-01T10:00:00Z", "2026-05-02T10:00:00Z"])
@@ -378,28 +382,28 @@ def test_a_second_dispatch_is_open_whatever_the_clocks_said(folder: Path, sign: 
     write(folder, NAME.file_name, {**DISPATCH.fields, "assigned_at": "2026-05-01T11:30:00+00:00"})
     around = Around(is_queued=lambda task, seat: sign == "queue" and (task, seat) == ("T1", "memory"))
     steps = {item.state.step for item in list_handoffs(str(folder), now=NOW, around=around).handoffs}
-    assert steps == {Step.OPEN, Step.CONSUMED}
+    assert steps == {HandoffStep.OPEN, HandoffStep.CONSUMED}
 
 
 def test_an_answer_goes_with_the_dispatch_whose_seat_wanted_it(folder: Path) -> None:
     for asker, reply_to in (("planner", "reviewer"), ("builder", "")):
         name = ReceiptName("T1", asker, "memory")
-        handoffs.publish(str(folder), new_receipt(Kind.DISPATCH, name, {"reply_to": reply_to}))
-    handoffs.complete(str(folder), new_receipt(Kind.COMPLETION, receipt_name("T1", "memory", "reviewer"), {}))
-    handoffs.complete(str(folder), new_receipt(Kind.COMPLETION, receipt_name("T1", "memory", "patrol"), {}))
+        handoffs.publish(str(folder), new_receipt(ReceiptKind.DISPATCH, name, {"reply_to": reply_to}))
+    handoffs.complete(str(folder), new_receipt(ReceiptKind.COMPLETION, receipt_name("T1", "memory", "reviewer"), {}))
+    handoffs.complete(str(folder), new_receipt(ReceiptKind.COMPLETION, receipt_name("T1", "memory", "patrol"), {}))
     found = list_handoffs(str(folder), now=NOW).handoffs
     told = {item.asker: (item.state.step, item.state.unsolicited) for item in found}
     assert told == {
-        "reviewer": (Step.DELIVERED, False),
-        "builder": (Step.OPEN, False),
-        "patrol": (Step.CONSUMED, True),
+        "reviewer": (HandoffStep.DELIVERED, False),
+        "builder": (HandoffStep.OPEN, False),
+        "patrol": (HandoffStep.CONSUMED, True),
     }
 
 
 def test_a_response_belongs_to_the_seat_of_memory_alone(folder: Path) -> None:
-    handoffs.publish(str(folder), new_receipt(Kind.DISPATCH, ReceiptName("T1", "planner", "builder"), {}))
-    assert only(folder, responses=["T1"])[0] is Step.OPEN
-    assert only(folder, responses=["T1"], memory_seats=["builder"])[0] is Step.ANSWERED
+    handoffs.publish(str(folder), new_receipt(ReceiptKind.DISPATCH, ReceiptName("T1", "planner", "builder"), {}))
+    assert only(folder, responses=["T1"])[0] is HandoffStep.OPEN
+    assert only(folder, responses=["T1"], memory_seats=["builder"])[0] is HandoffStep.ANSWERED
 
 
 def test_handoffs_are_listed_in_a_time_that_grows_with_their_number(folder: Path) -> None:
@@ -415,7 +419,7 @@ def test_handoffs_are_listed_in_a_time_that_grows_with_their_number(folder: Path
         around = Around(responses={f"Q-{number}" for number in numbers})
         found = list_handoffs(str(folder / str(len(numbers))), now=NOW, around=around).handoffs
         assert len(found) == len(numbers)
-        assert {item.state.step for item in found} == {Step.CONSUMED}
+        assert {item.state.step for item in found} == {HandoffStep.CONSUMED}
 
     few, many = range(200), range(1000)
     fill(few)

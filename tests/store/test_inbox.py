@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from pathlib import Path
 
 import pytest
 
-from oracle.store.delivery import inbox, takers
-from oracle.store.delivery.inbox import Entry, Kind
+from oracle.store.delivery import inbox
+from oracle.store.delivery.inbox import InboxEntry, InboxKind
 from oracle.store.root.layout import Root
 from oracle.wording import say
 from tests.store.crash import each_crash, run_at_once
 
 NOW = 1_800_000_000.0
-WAKE = Entry(Kind.WAKE, ("install", "T-1", "planner"), {"text": "Read 回答."}, NOW)
+WAKE = InboxEntry(InboxKind.WAKE, ("install", "T-1", "planner"), {"text": "Read 回答."}, NOW)
 
 
 @pytest.fixture
@@ -32,18 +31,18 @@ def test_an_entry_waits_until_it_is_due_and_is_one_file_however_often_it_is_adde
     assert inbox.read(place, NOW) == inbox.Inbox()
     assert inbox.add(place, WAKE)
     assert not inbox.add(place, WAKE)
-    assert inbox.add(place, Entry(Kind.INTENT, WAKE.subject, {}, NOW + 5))
+    assert inbox.add(place, InboxEntry(InboxKind.INTENT, WAKE.subject, {}, NOW + 5))
     found = inbox.read(place, NOW)
     assert found.due(NOW) == (WAKE,)
-    assert [entry.kind for entry in found.due(NOW + 5)] == [Kind.WAKE, Kind.INTENT]
+    assert [entry.kind for entry in found.due(NOW + 5)] == [InboxKind.WAKE, InboxKind.INTENT]
     assert found.due(NOW - 1) == ()
 
 
 def test_one_entry_is_found_by_its_subject_wherever_it_stands(place: Root) -> None:
     assert inbox.find(place, WAKE) is None
     inbox.add(place, WAKE)
-    inbox.add(place, Entry(Kind.WAKE, ("install", "T-2"), {}, NOW))
-    asked = Entry(Kind.WAKE, WAKE.subject, {}, NOW + 7)
+    inbox.add(place, InboxEntry(InboxKind.WAKE, ("install", "T-2"), {}, NOW))
+    asked = InboxEntry(InboxKind.WAKE, WAKE.subject, {}, NOW + 7)
     assert inbox.find(place, asked) == WAKE
     inbox.take(place, WAKE, NOW)
     assert inbox.find(place, asked) == WAKE
@@ -74,73 +73,31 @@ def test_the_last_error_of_an_older_version_is_plain_text(place: Root) -> None:
 
 
 def test_one_kind_is_read_alone(place: Root) -> None:
-    asked = Entry(Kind.QUERY, ("install", "Q-1"), {}, NOW)
+    asked = InboxEntry(InboxKind.QUERY, ("install", "Q-1"), {}, NOW)
     for entry in (WAKE, asked):
         inbox.add(place, entry)
-    (Path(place.inbox) / f"{Kind.WAKE}-{'0' * 24}.json").write_text("{")
-    assert inbox.read(place, NOW, Kind.QUERY) == inbox.Inbox(waiting=(asked,))
+    (Path(place.inbox) / f"{InboxKind.WAKE}-{'0' * 24}.json").write_text("{")
+    assert inbox.read(place, NOW, InboxKind.QUERY) == inbox.Inbox(waiting=(asked,))
     assert len(inbox.read(place, NOW).problems) == 1
 
 
 def test_subjects_that_print_alike_are_other_entries(place: Root) -> None:
     names = {
-        Entry(Kind.WAKE, subject, {}, NOW).file_name for subject in (("a", "b"), ("a,b",), ("ab",), ("a", "b", ""))
+        InboxEntry(InboxKind.WAKE, subject, {}, NOW).file_name
+        for subject in (("a", "b"), ("a,b",), ("ab",), ("a", "b", ""))
     }
     assert len(names) == 4
 
 
 def test_a_taken_entry_is_one_process_s_until_its_lease_is_over(place: Root) -> None:
     inbox.add(place, WAKE)
-    assert inbox.take(place, WAKE, NOW)
-    assert not inbox.take(place, WAKE, NOW)
+    assert sorted(run_at_once(12, lambda number: int(inbox.take(place, WAKE, NOW)))) == [0] * 11 + [1]
     assert not inbox.add(place, WAKE)
     assert inbox.read(place, NOW + inbox.LEASE).taken == (WAKE,)
     assert inbox.read(place, NOW + inbox.LEASE + 1).waiting == (WAKE,)
     assert inbox.take(place, WAKE, NOW + 100)
     inbox.finish(place, WAKE)
-    assert list(Path(place.inbox).glob("*.json*")) == []
-
-
-def test_what_dead_processes_took_is_free_at_once(place: Root) -> None:
-    inbox.add(place, WAKE)
-    assert sorted(run_at_once(12, lambda number: int(inbox.take(place, WAKE, NOW)))) == [0] * 11 + [1]
-    assert not inbox.add(place, WAKE)
-    assert inbox.read(place, NOW + 1).waiting == (WAKE,)
-    assert list(Path(place.inbox).glob(".wake*")) == []
-
-
-@pytest.mark.parametrize(
-    ("change", "is_free"),
-    [
-        ({}, False),
-        ({"pid": 2**22 + 1}, True),
-        ({"pid": 0}, True),
-        ({"since": "1"}, True),
-        ({"boot": "another"}, True),
-        ({"host": "another", "boot": "another", "pid": 2**22 + 1}, False),
-        (None, False),  # half written by a living process
-    ],
-)
-def test_a_taker_is_known_by_process_start_and_boot(
-    place: Root, change: dict[str, object] | None, is_free: bool
-) -> None:
-    inbox.add(place, WAKE)
-    assert inbox.take(place, WAKE, NOW)
-    (note,) = Path(place.inbox).glob(".wake*")
-    note.write_text("" if change is None else json.dumps({**json.loads(note.read_bytes()), **change}))
-    found = inbox.read(place, NOW + 1)
-    assert (found.waiting, found.taken) == (((WAKE,), ()) if is_free else ((), (WAKE,)))
-    assert inbox.read(place, NOW + inbox.LEASE + 1).waiting == (WAKE,)
-
-
-def test_the_note_of_a_process_that_died_before_it_took_anything_is_removed(place: Root) -> None:
-    inbox.add(place, WAKE)
-    run_at_once(2, lambda number: int(bool(takers.note(f"{place.inbox}/{WAKE.file_name}"))))
-    assert len(list(Path(place.inbox).glob(".wake*"))) == 2
-    assert inbox.take(place, WAKE, NOW)
-    inbox.finish(place, WAKE)
-    assert inbox.read(place, NOW) == inbox.Inbox()
-    assert list(Path(place.inbox).glob(".wake*")) == []
+    assert files(place) == []
 
 
 def test_tries_wait_longer_and_longer_and_end(place: Root) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from oracle.domain.delivery.receipts import Kind, ReceiptName, new_receipt
+from oracle.domain.delivery.receipts import ReceiptKind, ReceiptName, new_receipt
 from oracle.domain.records import claims, verdicts
 from oracle.store.delivery import responses
 from oracle.store.root.layout import Root
@@ -24,8 +24,8 @@ def validator(name: str) -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(schema)
 
 
-@pytest.mark.parametrize("kind", [Kind.DISPATCH, Kind.COMPLETION])
-def test_what_we_write_fits(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [ReceiptKind.DISPATCH, ReceiptKind.COMPLETION])
+def test_what_we_write_fits(kind: ReceiptKind) -> None:
     fields = dict(new_receipt(kind, NAME, {"notified_at": "2026-11-27T21:38:05+00:00"}).fields)
     schema = validator(f"receipt-{kind}")
     schema.validate(fields)
@@ -80,7 +80,7 @@ def test_a_stored_response_fits_with_all_its_verdicts(root: Path) -> None:
             {"statement": "bare"},
         ],
     }
-    sources = {"a.md": verdicts.Source(b"y\ny\nx"), "f.json": verdicts.Source(b'{"a": null}')}
+    sources = {"a.md": verdicts.CitedFile(b"y\ny\nx"), "f.json": verdicts.CitedFile(b'{"a": null}')}
     report = verdicts.check(claims.read_claims(given), sources)
     responses.put(Root(str(root)), "T-1", given | report.as_json() | {"delivered_at": "2026-11-27T21:38:05+00:00"})
     stored = responses.read(Root(str(root)), "T-1")

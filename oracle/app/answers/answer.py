@@ -13,7 +13,7 @@ from oracle.app.answers import quotes
 from oracle.app.answers import reply as replies
 from oracle.app.answers.facts import find_facts
 from oracle.app.answers.question import Question, find_passages, read_question
-from oracle.app.answers.quotes import Quote, Source
+from oracle.app.answers.quotes import Quote, QuotedFile
 from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply
 from oracle.app.codebase.stale_names import ANSWER_BUDGET, Checker
 from oracle.app.context import Context
@@ -71,7 +71,7 @@ _NEAREST = 3
 
 @value
 class _Candidate:
-    source: Source
+    source: QuotedFile
     quote: Quote
     coverage: float
     stands_for: tuple[str, ...] = ()

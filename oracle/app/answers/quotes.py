@@ -19,7 +19,7 @@ MAX_CHARACTERS = 700
 
 
 @value
-class Source:
+class QuotedFile:
     """A record's file as it was read for an answer, its bytes those that the index knows."""
 
     record: Summary
@@ -41,7 +41,7 @@ class Quote:
     place: str = ""
 
 
-def open_source(context: Context, record: Summary) -> Source | None:
+def open_source(context: Context, record: Summary) -> QuotedFile | None:
     """Read a record's file; None when it is gone, or was changed since the index read it."""
     try:
         raw = records.read(context.root.join(record.path))
@@ -54,10 +54,10 @@ def open_source(context: Context, record: Summary) -> Source | None:
         return None
     text = raw.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
     lines = tuple(text.split("\n"))
-    return Source(record, raw, records.parse(record.path, raw), lines, hashlib.sha256(raw).hexdigest())
+    return QuotedFile(record, raw, records.parse(record.path, raw), lines, hashlib.sha256(raw).hexdigest())
 
 
-def quote_lines(source: Source, first: int, last: int, text: str) -> Quote | None:
+def quote_lines(source: QuotedFile, first: int, last: int, text: str) -> Quote | None:
     """Return the quote of a passage that search found at some lines; None when the file does not hold it there.
 
     Blank lines around it are left out, and a heading alone is followed by what it stands over.
@@ -91,7 +91,7 @@ def _behind_heading(lines: tuple[str, ...], first: int, last: int) -> int:
     return end
 
 
-def best_quote(source: Source, share_in: Callable[[str], float]) -> Quote | None:
+def best_quote(source: QuotedFile, share_in: Callable[[str], float]) -> Quote | None:
     """Return the paragraph of a record with the greatest `share_in` of a question's words; None for an empty record.
 
     The first of equals is taken.
@@ -101,7 +101,7 @@ def best_quote(source: Source, share_in: Callable[[str], float]) -> Quote | None
     return max(_quoted(source, _paragraphs(source)), key=lambda quote: share_in(quote.text), default=None)
 
 
-def _paragraphs(source: Source) -> Iterator[tuple[int, int]]:
+def _paragraphs(source: QuotedFile) -> Iterator[tuple[int, int]]:
     first, size = 0, 0
     lines = source.lines
     for number in range(source.document.body_line, len(lines) + 1):
@@ -116,7 +116,7 @@ def _paragraphs(source: Source) -> Iterator[tuple[int, int]]:
         yield first, len(lines)
 
 
-def naming_quotes(source: Source, entities: Sequence[EntityQuery], *, most: int) -> list[Quote]:
+def naming_quotes(source: QuotedFile, entities: Sequence[EntityQuery], *, most: int) -> list[Quote]:
     """Return the first paragraphs that name one of some entities, those that name all of them first; else the first lines."""
     if source.record.path.endswith(".json"):
         made = [_quote_at(source, place, text) for place, text in _values(source)]
@@ -131,14 +131,14 @@ def naming_quotes(source: Source, entities: Sequence[EntityQuery], *, most: int)
     return found[:most] or made[:1]
 
 
-def _quoted(source: Source, spans: Iterable[tuple[int, int]]) -> Iterator[Quote]:
+def _quoted(source: QuotedFile, spans: Iterable[tuple[int, int]]) -> Iterator[Quote]:
     for first, last in spans:
         quote = quote_lines(source, first, last, "\n".join(source.lines[first - 1 : last]))
         if quote is not None:
             yield quote
 
 
-def quote_value(source: Source, share_in: Callable[[str], float]) -> Quote | None:
+def quote_value(source: QuotedFile, share_in: Callable[[str], float]) -> Quote | None:
     """Return the text of a JSON record that holds most of a question's words, with its place in the file."""
     found = [(share_in(text), place, text) for place, text in _values(source)]
     if not found:
@@ -147,11 +147,11 @@ def quote_value(source: Source, share_in: Callable[[str], float]) -> Quote | Non
     return _quote_at(source, place, text)
 
 
-def _quote_at(source: Source, place: str, text: str) -> Quote:
+def _quote_at(source: QuotedFile, place: str, text: str) -> Quote:
     return Quote(source.record.path, text, (1, max(1, len(source.lines) - 1)), source.sha256, place)
 
 
-def _values(source: Source) -> list[tuple[str, str]]:
+def _values(source: QuotedFile) -> list[tuple[str, str]]:
     """Return (path, text) of the texts of a JSON record; none of one that can't be read."""
     try:
         content = json.loads(source.raw.decode("utf-8-sig"))

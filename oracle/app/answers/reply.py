@@ -11,7 +11,7 @@ from oracle.domain.values import value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.app.answers.quotes import Quote
-    from oracle.app.codebase.stale_names import Checked
+    from oracle.app.codebase.stale_names import CheckedRecord
     from oracle.app.records.views import Summary
 
 ANSWERED, NOT_IN_MEMORY, NOT_IN_FEDERATION = "answered", "not_in_memory_db", "not_in_federated_kb"
@@ -27,7 +27,7 @@ class Cited:
     record: Summary
     quote: Quote
     coverage: float
-    checked: Checked
+    checked: CheckedRecord
     contradicts: tuple[str, ...] = ()
     """Handles of the claims whose records contradict this one, or are contradicted by it."""
     stands_for: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from oracle.domain.records.verdicts import Report
+    from oracle.domain.records.verdicts import ClaimReport
     from oracle.store.root.layout import Root
 
 LARGEST = 16 << 20
@@ -28,7 +28,7 @@ class Verified:
 
     response: Mapping[str, object]
     count: int = 0
-    report: Report | None = None
+    report: ClaimReport | None = None
 
     @property
     def all_verified(self) -> bool | None:
@@ -61,13 +61,13 @@ def verify(root: Root, repo: str, given: Mapping[str, object]) -> Verified:
     from oracle.domain.records import claims, verdicts
 
     made = claims.read_claims(kept)
-    sources = {path: verdicts.Source(_read(root, repo, path)) for path in claims.paths_of(made)}
+    sources = {path: verdicts.CitedFile(_read(root, repo, path)) for path in claims.paths_of(made)}
     report = verdicts.check(made, sources)
     kept["confidence"] = claims.confidence_of(made, kept.get("confidence"))
     return Verified({**kept, **report.as_json()}, len(made), report)
 
 
-def _refusal(report: Report) -> ClaimsFailed:
+def _refusal(report: ClaimReport) -> ClaimsFailed:
     worst = report.failed[0]
     reasons = [f"{finding.evidence.path}: {finding.verdict}" for finding in worst.findings] or [say("no evidence")]
     return ClaimsFailed(

@@ -15,7 +15,7 @@ from oracle.app.git import OutOfTime, Repository
 from oracle.app.records.listing import list_records
 from oracle.app.records.views import Summary
 from oracle.domain import timestamps
-from oracle.domain.links.code_names import Named, Sort, names_in
+from oracle.domain.links.code_names import Named, NameKind, names_in
 from oracle.domain.markdown.documents import Document
 from oracle.domain.names.slugs import project_of
 from oracle.domain.values import value
@@ -57,7 +57,7 @@ class Looked:
 
 
 @value
-class Checked:
+class CheckedRecord:
     """A record with what became of the names in it, and when they were looked up."""
 
     record: Summary
@@ -86,10 +86,10 @@ class Checked:
 
 
 @value
-class Stale:
+class StaleReport:
     """The records that name something that is gone, and what was looked at to find them."""
 
-    records: tuple[Checked, ...] = ()
+    records: tuple[CheckedRecord, ...] = ()
     looked_up: int = 0
     unchecked: int = 0
     repositories: tuple[tuple[str, str], ...] = ()
@@ -110,7 +110,7 @@ def worst(names: Iterable[Looked]) -> Liveness:
     return min((item.liveness for item in names), key=_SEVERITY.index, default=Liveness.UNCHECKED)
 
 
-def stale(context: Context, project: str = "", *, fresh: bool = False) -> Stale:
+def stale(context: Context, project: str = "", *, fresh: bool = False) -> StaleReport:
     """Return the records that hold and name something that is gone, newest first. Raises NotInFederation, UsageError."""
     listed = list_records(context, {"project": project} if project else {}, newest_first=True, fresh=fresh)
     checker = Checker(context, budget=LISTING_BUDGET)
@@ -125,7 +125,7 @@ def stale(context: Context, project: str = "", *, fresh: bool = False) -> Stale:
         if checked.liveness is Liveness.GONE:
             found.append(checked)
     names = sorted({project_of(record.path) for record in listed} - {""})
-    return Stale(tuple(found), looked_up, unchecked, tuple((name, checker.folder_of(name)) for name in names))
+    return StaleReport(tuple(found), looked_up, unchecked, tuple((name, checker.folder_of(name)) for name in names))
 
 
 def _read(context: Context, record: Summary) -> Document | None:
@@ -145,7 +145,7 @@ class Checker:
         self._budget = budget
         self._folders: dict[str, str] = {}
         self._repositories: dict[str, Repository] = {}
-        self._known: dict[tuple[str, Sort, str], tuple[Liveness, str]] = {}
+        self._known: dict[tuple[str, NameKind, str], tuple[Liveness, str]] = {}
         self._faults: dict[str, str] = {}
 
     def folder_of(self, project: str) -> str:
@@ -154,19 +154,19 @@ class Checker:
             self._folders[project] = projects.repository(self._oracle.root, project, os.environ) if project else ""
         return self._folders[project]
 
-    def check_answer(self, record: Summary, document: Document) -> Checked:
+    def check_answer(self, record: Summary, document: Document) -> CheckedRecord:
         """Look up what a record names; nothing where the project has no repository to look into."""
         if self.folder_of(project_of(record.path)):
             return self.check(record, document)
-        return Checked(record, (), timestamps.from_mtime(self._oracle.clock.now_ns()))
+        return CheckedRecord(record, (), timestamps.from_mtime(self._oracle.clock.now_ns()))
 
-    def check(self, record: Summary, document: Document) -> Checked:
+    def check(self, record: Summary, document: Document) -> CheckedRecord:
         """Look up what a record names."""
         project = project_of(record.path)
         patterns = load_patterns(self._oracle.root, project, report=self._faults.__setitem__)
         moment = timestamps.from_mtime(self._oracle.clock.now_ns())
         names = tuple(self._look(project, named) for named in names_in(document, patterns))
-        return Checked(record, names, moment)
+        return CheckedRecord(record, names, moment)
 
     def _look(self, project: str, named: Named) -> Looked:
         folder = self.folder_of(project)
@@ -182,14 +182,14 @@ class Checker:
         return Looked(named, *self._known[key])
 
     def _ask(self, repository: Repository, named: Named) -> tuple[Liveness, str]:
-        if named.sort is Sort.PATH:
+        if named.sort is NameKind.PATH:
             return self._path(repository, named.name)
         if not repository.is_git:
             return Liveness.UNCHECKED, say("the registered folder is no repository")
-        ask: dict[Sort, Callable[[Repository, str], tuple[Liveness, str]]] = {
-            Sort.SYMBOL: self._symbol,
-            Sort.COMMIT: _commit,
-            Sort.BRANCH: _branch,
+        ask: dict[NameKind, Callable[[Repository, str], tuple[Liveness, str]]] = {
+            NameKind.SYMBOL: self._symbol,
+            NameKind.COMMIT: _commit,
+            NameKind.BRANCH: _branch,
         }
         return ask[named.sort](repository, named.name)
 

@@ -14,10 +14,10 @@ from oracle.app.delivery import wakeups
 from oracle.app.delivery.team import OPERATOR, Team, open_team
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.receipts import PAYLOAD, Kind, Receipt, ReceiptName, new_receipt
+from oracle.domain.delivery.receipts import PAYLOAD, Receipt, ReceiptKind, ReceiptName, new_receipt
 from oracle.domain.names.seats import FRONT, MEMORY
 from oracle.domain.records import decisions as rules
-from oracle.domain.records.decisions import ABORT, WAIT, Payload
+from oracle.domain.records.decisions import ABORT, WAIT, DecisionPayload
 from oracle.domain.values import contents_of, value
 from oracle.errors import Conflict, NotFound, UsageError
 from oracle.store.delivery import handoffs
@@ -89,7 +89,7 @@ def send(
         "title": f"Decision: {payload.text('context')}"[:120],
         PAYLOAD: dict(payload.fields),
     }
-    outcome = handoffs.publish(team.folder, new_receipt(Kind.DISPATCH, name, fields))
+    outcome = handoffs.publish(team.folder, new_receipt(ReceiptKind.DISPATCH, name, fields))
     path = handoffs.path_of(team.folder, name)
     is_new = outcome is Outcome.CREATED
     if is_new:
@@ -106,7 +106,7 @@ def _wake(context: Context, team: Team, name: ReceiptName, *, seat: str, text: s
     return woken
 
 
-def _team(context: Context, payload: Payload, session: str, *, project: str, profile: str) -> Team:
+def _team(context: Context, payload: DecisionPayload, session: str, *, project: str, profile: str) -> Team:
     named = project or next((found for text in (session, payload.text("from_seat")) if (found := _project(text))), "")
     if not named and not profile:
         raise UsageError(
@@ -120,7 +120,7 @@ def _project(text: str) -> str:
     return rules.split_seat(text)[0]
 
 
-def _name(team: Team, payload: Payload, session: str) -> ReceiptName:
+def _name(team: Team, payload: DecisionPayload, session: str) -> ReceiptName:
     """Return the receipt's name. No profile has to name the front seat, because it is outside the team."""
     source = rules.split_seat(payload.text("from_seat"))[1]
     target = rules.split_seat(session or payload.text("to_seat") or FRONT)[1]
@@ -135,7 +135,7 @@ def _name(team: Team, payload: Payload, session: str) -> ReceiptName:
     return name
 
 
-def _text(team: Team, payload: Payload, name: ReceiptName, path: str) -> str:
+def _text(team: Team, payload: DecisionPayload, name: ReceiptName, path: str) -> str:
     """Return the line that the seat is woken with: names and fixed words, since it may end at a shell's prompt."""
     default = payload.text("default_if_timeout")
     after = "the question stays open" if default == WAIT else f"{default} holds"
@@ -159,7 +159,7 @@ def resolve(
     """
     team = open_team(context, project)
     asked = _find(team, decision_id.lower())
-    payload = Payload(dict(asked.fields[PAYLOAD]))  # type: ignore[call-overload]
+    payload = DecisionPayload(dict(asked.fields[PAYLOAD]))  # type: ignore[call-overload]
     chosen = choice or _default(context, payload)
     decider = by if choice else "timeout"
     if chosen == WAIT:
@@ -205,7 +205,7 @@ def _find(team: Team, decision_id: str) -> Receipt:
     return found[0]
 
 
-def _default(context: Context, payload: Payload) -> str:
+def _default(context: Context, payload: DecisionPayload) -> str:
     due_at = payload.due_at
     if due_at is not None and context.now() < due_at:
         raise UsageError(
@@ -215,7 +215,9 @@ def _default(context: Context, payload: Payload) -> str:
     return payload.text("default_if_timeout")
 
 
-def _settle(context: Context, team: Team, name: ReceiptName, payload: Payload, *, chosen: str, decider: str) -> bool:
+def _settle(
+    context: Context, team: Team, name: ReceiptName, payload: DecisionPayload, *, chosen: str, decider: str
+) -> bool:
     """Create the completion receipt; tell whether it is new. Raises Conflict when something else was decided."""
     fields = {
         "chosen_option_id": chosen,
@@ -227,7 +229,7 @@ def _settle(context: Context, team: Team, name: ReceiptName, payload: Payload, *
     }
     if not _standing_choice(team, name):
         with contextlib.suppress(Conflict):  # another came first
-            if handoffs.complete(team.folder, new_receipt(Kind.COMPLETION, name, fields)) is Outcome.CREATED:
+            if handoffs.complete(team.folder, new_receipt(ReceiptKind.COMPLETION, name, fields)) is Outcome.CREATED:
                 return True
     standing = _standing_choice(team, name)
     if standing != chosen:
@@ -248,7 +250,7 @@ def _standing_choice(team: Team, name: ReceiptName) -> str:
 
 
 def _record(
-    context: Context, team: Team, payload: Payload, name: ReceiptName, *, chosen: str, decider: str, reason: str
+    context: Context, team: Team, payload: DecisionPayload, name: ReceiptName, *, chosen: str, decider: str, reason: str
 ) -> str:
     from oracle.app.records.once import write_once
     from oracle.domain.records.drafts import Draft

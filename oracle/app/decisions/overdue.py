@@ -13,7 +13,7 @@ from datetime import datetime
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import PAYLOAD, Receipt
-from oracle.domain.records.decisions import Payload
+from oracle.domain.records.decisions import DecisionPayload
 from oracle.domain.values import contents_of, value
 from oracle.errors import OracleError
 from oracle.store.delivery import handoffs
@@ -69,7 +69,7 @@ def _of_project(root: Root, project: str, now: datetime) -> Iterator[Overdue]:
         return
     for asked in filter(None, (_open_question(folder, name) for name in names)):
         content = asked.fields.get(PAYLOAD)
-        payload = Payload(content if isinstance(content, dict) else {})
+        payload = DecisionPayload(content if isinstance(content, dict) else {})
         due_at = payload.due_at if payload.fields else None
         if due_at is not None and due_at <= now:
             yield Overdue(

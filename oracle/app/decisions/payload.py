@@ -6,7 +6,7 @@ import json
 
 from oracle.domain import timestamps
 from oracle.domain.records import decisions as rules
-from oracle.domain.records.decisions import Payload
+from oracle.domain.records.decisions import DecisionPayload
 from oracle.errors import InvalidRecord, SecretFound
 from oracle.wording import Sentence, joined, say
 
@@ -20,7 +20,7 @@ _LONGEST = 160
 """Characters of a value that are quoted."""
 
 
-def validate(raw: bytes) -> Payload:
+def validate(raw: bytes) -> DecisionPayload:
     """Return the payload that a file holds. Raises InvalidRecord with every fault, SecretFound for one that holds a secret."""
     try:
         content = json.loads(raw.decode("utf-8-sig"))
@@ -29,7 +29,7 @@ def validate(raw: bytes) -> Payload:
             say("The payload is not valid JSON: {error}.", error=error), hint=say("Correct the file.")
         ) from None
     faults: Sequence[str] = _schema_faults(content)
-    payload = Payload(content if isinstance(content, dict) else {})
+    payload = DecisionPayload(content if isinstance(content, dict) else {})
     faults = faults or rules.find_faults(payload)
     if faults:
         raise InvalidRecord(
@@ -88,7 +88,7 @@ def _is_moment(found: object) -> bool:
     return has_time and has_offset and timestamps.parse(found) is not None
 
 
-def _refuse_secrets(payload: Payload) -> None:
+def _refuse_secrets(payload: DecisionPayload) -> None:
     from oracle.domain.safety import secrets
 
     found = secrets.find_secrets(json.dumps(payload.fields, ensure_ascii=False))

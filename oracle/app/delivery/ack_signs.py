@@ -7,7 +7,7 @@ import os
 from oracle.app.context import Context
 from oracle.app.delivery.team import Team, open_team
 from oracle.app.git import ask_git
-from oracle.domain.delivery.receipts import Kind, Receipt
+from oracle.domain.delivery.receipts import Receipt, ReceiptKind
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import UsageError
@@ -75,7 +75,9 @@ def _unknown(name: str) -> Sign:
 
 
 def _dispatches(team: Team, task_id: str, target: str) -> list[Receipt]:
-    found = (receipt for receipt, _ in handoffs.receipts_of(team.folder, task_id) if receipt.kind is Kind.DISPATCH)
+    found = (
+        receipt for receipt, _ in handoffs.receipts_of(team.folder, task_id) if receipt.kind is ReceiptKind.DISPATCH
+    )
     kept = [receipt for receipt in found if target in ("", receipt.name.target)]
     return sorted(kept, key=lambda receipt: receipt.text("assigned_at"))
 
@@ -94,7 +96,7 @@ def _delivery(team: Team, task_id: str, seat: str) -> Sign:
     if task_tree.read_delivery(team.tree, seat).get("task_id") == task_id:
         return Sign("delivery", held=True, detail=path)
     for receipt, suffix in handoffs.receipts_of(team.folder, task_id):
-        if receipt.kind is Kind.COMPLETION and receipt.name.source == seat:
+        if receipt.kind is ReceiptKind.COMPLETION and receipt.name.source == seat:
             return Sign("delivery", held=True, detail=handoffs.path_of(team.folder, receipt.name, suffix))
     return Sign("delivery", held=False, detail=say("{path} does not tell of it", path=path))
 

@@ -6,7 +6,7 @@ from oracle.app.context import Context
 from oracle.app.delivery import dispatches
 from oracle.app.delivery.team import Team, open_team
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.receipts import Kind, Receipt, ReceiptName
+from oracle.domain.delivery.receipts import Receipt, ReceiptKind, ReceiptName
 from oracle.domain.values import value
 from oracle.store.delivery import handoffs, task_tree
 from oracle.store.delivery.handoffs import Outcome
@@ -46,6 +46,6 @@ def acknowledge(
 
 def _require_completion(team: Team, name: ReceiptName) -> Receipt:
     found = handoffs.find(team.folder, name)
-    if found is None or found.kind not in (Kind.COMPLETION, Kind.UNKNOWN):
+    if found is None or found.kind not in (ReceiptKind.COMPLETION, ReceiptKind.UNKNOWN):
         raise handoffs.no_completion(name)
     return found

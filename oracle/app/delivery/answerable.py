@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 
 from oracle.app.context import Context
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.addressing import Waiting
-from oracle.domain.delivery.receipts import CONSUMED, Kind, ReceiptName
+from oracle.domain.delivery.addressing import AddressedDispatch
+from oracle.domain.delivery.receipts import CONSUMED, ReceiptKind, ReceiptName
 from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.store.delivery import handoffs
@@ -19,7 +19,7 @@ from oracle.store.root import profile
 class FoundDispatches:
     """Dispatches to a seat, the seats of each project, and sentences on what could not be read."""
 
-    dispatches: list[Waiting]
+    dispatches: list[AddressedDispatch]
     rosters: dict[str, Collection[str]]
     problems: list[str]
 
@@ -44,7 +44,7 @@ def find_dispatches(
 
 def _read_folder(
     folder: str, project: str, seat: str, tasks: Collection[str], problems: list[str]
-) -> Iterator[Waiting]:
+) -> Iterator[AddressedDispatch]:
     for name, suffix in _names(folder):
         wanted = suffix == "" or (suffix == CONSUMED and name.task_id in tasks)
         if name.target != seat or not wanted:
@@ -54,8 +54,8 @@ def _read_folder(
         except OracleError as error:
             problems.append(error.sentence)
             continue
-        if receipt is not None and receipt.kind is Kind.DISPATCH:
-            yield Waiting(project, name.task_id, name.source, receipt.reply_to, is_open=suffix == "")
+        if receipt is not None and receipt.kind is ReceiptKind.DISPATCH:
+            yield AddressedDispatch(project, name.task_id, name.source, receipt.reply_to, is_open=suffix == "")
 
 
 def _names(folder: str) -> Iterator[tuple[ReceiptName, str]]:

@@ -11,7 +11,7 @@ from oracle.app.delivery import deliver, dispatches
 from oracle.app.delivery.deliver import REWORK, Delivered, Work
 from oracle.app.delivery.team import Team, open_team
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.receipts import Kind, Receipt, ReceiptName
+from oracle.domain.delivery.receipts import Receipt, ReceiptKind, ReceiptName
 from oracle.domain.names.seats import FRONT
 from oracle.domain.values import NOTHING, contents_of, replace, value
 from oracle.errors import CompletionRefused
@@ -70,7 +70,7 @@ def complete(context: Context, given: Completion) -> Delivered:
     receipt = _receipt(context, team, given, name, asked)
     before = handoffs.find(team.folder, name)
     done = deliver.hand_over(context, team, Work(receipt, None, REWORK, given.notifies))
-    if done.is_new and before is not None and before.kind is Kind.COMPLETION:
+    if done.is_new and before is not None and before.kind is ReceiptKind.COMPLETION:
         _warn_of_replaced(context, before)
     return replace(done, redacted=redacted)
 
@@ -145,7 +145,7 @@ def _built(team: Team, task_id: str) -> str:
             receipt = (
                 handoffs.read(team.folder, receipts.receipt_name(task_id, seat, target)) if target != seat else None
             )
-            if receipt is not None and receipt.kind is Kind.COMPLETION and receipt.text("builder_commit"):
+            if receipt is not None and receipt.kind is ReceiptKind.COMPLETION and receipt.text("builder_commit"):
                 found.append(receipt)
     return max(found, key=lambda item: item.text("delivered_at")).text("builder_commit") if found else ""
 

@@ -26,7 +26,7 @@ _KEYS = ("issue_id", "ts", "task_id", "project", "seat", "kind", "title", "statu
 
 
 @value
-class Entry:
+class DecisionEntry:
     """One decision: who decided what about which task. `is_auto` when no person was asked."""
 
     project: str
@@ -39,7 +39,7 @@ class Entry:
     is_auto: bool = True
 
 
-def append(context: Context, entry: Entry) -> dict[str, object]:
+def append(context: Context, entry: DecisionEntry) -> dict[str, object]:
     """Write an entry as an orphan record and return it as the log shows it. Raises UsageError, and what a write raises."""
     for name in ("project", "task_id", "title", "detail"):
         if not getattr(entry, name).strip():
@@ -56,7 +56,7 @@ def log_dispatch(context: Context, team: Team, order: Order) -> None:
     """Write down that memory dispatched a task, once; what goes wrong is a warning, since the dispatch stands."""
     what = order.title or order.objective
     title = f"Dispatch {order.task_id} to {order.target}: {' '.join(what.split())}"[:200]
-    entry = Entry(team.project, order.task_id, title, order.objective, order.source, "dispatch")
+    entry = DecisionEntry(team.project, order.task_id, title, order.objective, order.source, "dispatch")
     try:
         write_once(context, replace(_draft(entry), seat=MEMORY))
     except OracleError as error:
@@ -76,7 +76,7 @@ def read_log(context: Context, project: str, *, limit: int = 50) -> list[dict[st
     return [_shown(_read(context, path)) for path in paths[-limit:]]
 
 
-def _draft(entry: Entry) -> Draft:
+def _draft(entry: DecisionEntry) -> Draft:
     extra = {
         "issue_id": str(uuid.uuid4()),
         "decision_type": entry.decision_type,

@@ -17,13 +17,13 @@ from oracle.app.context import Context
 from oracle.app.delivery import dispatches, wakeups
 from oracle.app.delivery.team import OPERATOR, Team, open_team, require_memory, require_own_response
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.receipts import CONSUMED, Kind, Receipt, ReceiptName, new_receipt, receipt_name
+from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptKind, ReceiptName, new_receipt, receipt_name
 from oracle.domain.records.responses import require_answer
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import Conflict, UsageError
 from oracle.store.delivery import handoffs, inbox, responses, task_tree
 from oracle.store.delivery.handoffs import Outcome
-from oracle.store.delivery.inbox import Entry
+from oracle.store.delivery.inbox import InboxEntry
 from oracle.store.root.profile import PLANNER_ROLES
 from oracle.wording import LIST, joined, say
 
@@ -209,9 +209,11 @@ def completion(name: ReceiptName, fields: Mapping[str, object], *, asked: Receip
             whole[key] = asked.fields.get(key)
     if asked is None:
         whole["unsolicited"] = True
-    elif asked.kind is Kind.DISPATCH:
+    elif asked.kind is ReceiptKind.DISPATCH:
         whole["dispatch_digest"] = receipts.digest_of_round(asked)
-    return new_receipt(Kind.COMPLETION, name, {key: item for key, item in whole.items() if item not in (None, "")})
+    return new_receipt(
+        ReceiptKind.COMPLETION, name, {key: item for key, item in whole.items() if item not in (None, "")}
+    )
 
 
 # One delivery, whoever makes it ---------------------------------------------------------------------------------------
@@ -243,7 +245,7 @@ def finish(context: Context, fields: Mapping[str, object]) -> ReceiptName:
         raise UsageError(say("An intent in the inbox holds no delivery."), hint=say("It is dropped."))
     name = receipt_name(*(str(receipt.get(key, "")) for key in ("task_id", "source", "target")))
     notifies = fields.get("notifies") is not False
-    work = Work(Receipt(name, Kind.COMPLETION, receipt), response, str(fields.get("policy", REFUSE)), notifies)
+    work = Work(Receipt(name, ReceiptKind.COMPLETION, receipt), response, str(fields.get("policy", REFUSE)), notifies)
     finish_work(context, open_team(context, "", path=str(fields.get("profile", ""))), work)
     return name
 
@@ -255,7 +257,7 @@ def finish_work(context: Context, team: Team, work: Work) -> None:
     _tell(context, team, work, receipt, stored.path if stored else "")
 
 
-def _carry_out(context: Context, team: Team, work: Work) -> tuple[Delivered, tuple[Entry, ...]]:
+def _carry_out(context: Context, team: Team, work: Work) -> tuple[Delivered, tuple[InboxEntry, ...]]:
     """Do every step for the first time; return what is there now and the wake-ups that are pending."""
     receipt, is_new, stored = _answer(context, team, work)
     response_path = stored.path if stored else ""
@@ -290,10 +292,10 @@ def _complete(folder: str, receipt: Receipt, policy: str, stored: responses.Stor
     A question and an answer between the same seats share a name: an open question is never replaced. Raises Conflict.
     """
     open_ = handoffs.read(folder, receipt.name)
-    if open_ is not None and open_.kind is Kind.DISPATCH:
+    if open_ is not None and open_.kind is ReceiptKind.DISPATCH:
         raise _asked_under_this_id(receipt.name)
     found = handoffs.find(folder, receipt.name)
-    if found is not None and stored is not None and found.kind is Kind.COMPLETION:
+    if found is not None and stored is not None and found.kind is ReceiptKind.COMPLETION:
         digest = found.text("response_digest")
         if digest == stored.digest or (not digest and stored.outcome is Outcome.ALREADY):
             return Outcome.ALREADY
@@ -340,7 +342,7 @@ def _consume(team: Team, name: ReceiptName) -> None:
 
 def _tell(
     context: Context, team: Team, work: Work, receipt: Receipt, response_path: str
-) -> tuple[Delivered, tuple[Entry, ...]]:
+) -> tuple[Delivered, tuple[InboxEntry, ...]]:
     """Write the task tree and the journal; return the delivery and its wake-ups, which are in the inbox."""
     _write_tree(context, team, receipt)
     lineage = receipt.text("lineage_status")
@@ -353,7 +355,7 @@ def _tell(
     return done, _enqueue(context, team, done, receipt) if work.notifies else ()
 
 
-def _enqueue(context: Context, team: Team, done: Delivered, receipt: Receipt) -> tuple[Entry, ...]:
+def _enqueue(context: Context, team: Team, done: Delivered, receipt: Receipt) -> tuple[InboxEntry, ...]:
     """Enqueue a wake-up for memory about an unmerged commit, and one for the reader unless it was woken."""
     name, entries = done.name, []
     text = f"{name.task_id} complete from {name.source} to {name.target}."

@@ -13,13 +13,13 @@ from oracle.app.delivery import dispatch_rules, wakeups
 from oracle.app.delivery.order import QUERY, Order, order_of
 from oracle.app.delivery.team import OPERATOR, Team, is_memory, open_team, require_own_response
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.receipts import Kind, ReceiptName, new_receipt
+from oracle.domain.delivery.receipts import ReceiptKind, ReceiptName, new_receipt
 from oracle.domain.delivery.task_queue import PENDING, Task
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import Blocked, TaskAlreadyQueued
 from oracle.store.delivery import handoffs, inbox, responses, task_tree
 from oracle.store.delivery.handoffs import Outcome
-from oracle.store.delivery.inbox import Entry
+from oracle.store.delivery.inbox import InboxEntry
 from oracle.wording import say
 
 
@@ -160,10 +160,10 @@ def _receipt(context: Context, team: Team, order: Order, moment: str) -> receipt
         fields |= {"expected_branch": f"feat/{name.task_id}", "expected_worktree_path": f"/tmp/{name.task_id}-wt"}  # noqa: S108 - a name that teams expect
     if is_memory(team, name.target) and (prior := responses.digest_on_disk(context.root, name.task_id)):
         fields["prior_response"] = prior  # it answers an earlier question
-    return new_receipt(Kind.DISPATCH, name, {**fields, **order.receipt})
+    return new_receipt(ReceiptKind.DISPATCH, name, {**fields, **order.receipt})
 
 
-def _enqueue(context: Context, team: Team, order: Order, made: Dispatched) -> Entry | None:
+def _enqueue(context: Context, team: Team, order: Order, made: Dispatched) -> InboxEntry | None:
     name = made.name
     if name.target == OPERATOR:
         return None
@@ -177,7 +177,7 @@ def _enqueue(context: Context, team: Team, order: Order, made: Dispatched) -> En
     return wakeups.enqueue(context, team, name, seat=name.target, text=text)
 
 
-def _send(context: Context, entry: Entry | None) -> wakeups.WakeUp:
+def _send(context: Context, entry: InboxEntry | None) -> wakeups.WakeUp:
     if entry is None:
         return wakeups.WakeUp()
     if wakeups.is_left_to_daemon(context, entry):

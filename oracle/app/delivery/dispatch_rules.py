@@ -7,8 +7,8 @@ import os
 from oracle.app.context import Context
 from oracle.app.delivery.order import QUERY, TASK, Order
 from oracle.app.delivery.team import Team, is_memory
-from oracle.domain.delivery.handoffs import Step
-from oracle.domain.delivery.receipts import Kind, ReceiptName
+from oracle.domain.delivery.handoffs import HandoffStep
+from oracle.domain.delivery.receipts import ReceiptKind, ReceiptName
 from oracle.errors import Blocked, TaskAlreadyQueued, UsageError
 from oracle.store.delivery import handoffs, responses, task_tree
 from oracle.wording import say
@@ -82,7 +82,7 @@ def _warn_of_no_workflow(context: Context, team: Team, order: Order) -> None:
 def _refuse_stacking(context: Context, team: Team, order: Order) -> None:
     from oracle.app.delivery.handoffs import of_team
 
-    waiting = (Step.OPEN, Step.CLAIMED, Step.CLAIM_EXPIRED, Step.UNNOTIFIED)
+    waiting = (HandoffStep.OPEN, HandoffStep.CLAIMED, HandoffStep.CLAIM_EXPIRED, HandoffStep.UNNOTIFIED)
     for item in of_team(context, team).handoffs:
         is_open = item.dispatch is not None and item.completion is None and item.state.step in waiting
         if is_open and item.answerer == order.target and item.task_id != order.task_id:
@@ -106,7 +106,7 @@ def _refuse_answered(context: Context, team: Team, order: Order) -> None:
     if responses.project_of(context.root, order.task_id) is not None:
         raise _already_answered(order.task_id, order.target)
     for receipt, _ in handoffs.receipts_of(team.folder, order.task_id):
-        if receipt.kind is Kind.COMPLETION and is_memory(team, receipt.name.source):
+        if receipt.kind is ReceiptKind.COMPLETION and is_memory(team, receipt.name.source):
             raise _already_answered(order.task_id, receipt.name.source)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oracle.app.delivery.team import OPERATOR, Team
-from oracle.domain.delivery.receipts import PAYLOAD, Kind, Receipt, ReceiptName
-from oracle.domain.records.decisions import Payload, resolve_command
+from oracle.domain.delivery.receipts import PAYLOAD, Receipt, ReceiptKind, ReceiptName
+from oracle.domain.records.decisions import DecisionPayload, resolve_command
 from oracle.errors import CompletionRefused, OtherAsker
 from oracle.store.delivery import handoffs
 from oracle.wording import say
@@ -15,7 +15,7 @@ from oracle.wording import say
 def dispatches_to(folder: str, task_id: str, seat: str) -> Iterator[tuple[Receipt, bool]]:
     """Yield (receipt, whether it is open) of everything that was sent to a seat under just this task id, no notices."""
     for receipt, suffix in handoffs.receipts_of(folder, task_id):
-        if receipt.name.target == seat and receipt.kind is not Kind.NOTICE:
+        if receipt.name.target == seat and receipt.kind is not ReceiptKind.NOTICE:
             yield receipt, not suffix
 
 
@@ -27,7 +27,7 @@ def dispatch_answered(folder: str, name: ReceiptName) -> Receipt | None:
 
 def is_answer(name: ReceiptName, dispatch: Receipt) -> bool:
     """Tell whether a completion of this name goes to who sent a receipt, or to whom its answer is to go."""
-    return dispatch.kind is not Kind.COMPLETION and name.target in (dispatch.name.source, dispatch.reply_to)
+    return dispatch.kind is not ReceiptKind.COMPLETION and name.target in (dispatch.name.source, dispatch.reply_to)
 
 
 def refuse_decision(team: Team, task_id: str) -> None:
@@ -48,7 +48,7 @@ def refuse_other_reader(team: Team, name: ReceiptName) -> None:
     if dispatch_answered(team.folder, name) is not None or handoffs.find(team.folder, name) is not None:
         return
     for asked, is_open in dispatches_to(team.folder, name.task_id, name.source):
-        if is_open and asked.kind is Kind.DISPATCH:
+        if is_open and asked.kind is ReceiptKind.DISPATCH:
             raise OtherAsker(
                 say(
                     "{seat} asked {source} under the task id {task_id}, not {target}; nothing was delivered.",
@@ -64,12 +64,14 @@ def refuse_other_reader(team: Team, name: ReceiptName) -> None:
 def command_to_settle(team: Team, asked: Receipt) -> str:
     """Return the command that settles a question to people, with its choices."""
     content = asked.fields.get(PAYLOAD)
-    return resolve_command(asked.name.task_id, team.project, Payload(content if isinstance(content, dict) else {}))
+    return resolve_command(
+        asked.name.task_id, team.project, DecisionPayload(content if isinstance(content, dict) else {})
+    )
 
 
 def asker_of(team: Team, task_id: str, source: str) -> str:
     """Return who wants the answer: an open dispatch goes first. Raises CompletionRefused when nothing was dispatched."""
-    found = [pair for pair in dispatches_to(team.folder, task_id, source) if pair[0].kind is Kind.DISPATCH]
+    found = [pair for pair in dispatches_to(team.folder, task_id, source) if pair[0].kind is ReceiptKind.DISPATCH]
     if not found:
         if source != OPERATOR:
             team.profile.require_seat(source)

@@ -13,7 +13,7 @@ from oracle.app.delivery import dispatches, wakeups
 from oracle.app.delivery.team import Team, open_team
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.handoffs import Handoff, Party, Step, is_stale
+from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party, is_stale
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import DiskFailure, NotFound, OracleError, UsageError
@@ -22,11 +22,11 @@ from oracle.store.delivery.handoff_list import Around, Chapter, Listing
 from oracle.store.root import profile
 from oracle.wording import say, say_many
 
-STATES = tuple(step.value for step in Step if step is not Step.NONE)
+STATES = tuple(step.value for step in HandoffStep if step is not HandoffStep.NONE)
 
 
 @value
-class Listed:
+class ListedHandoff:
     """One handoff of a listing; `age` is in seconds since the newest of its files changed.
 
     `command` is what whoever is next types, with every value that is known, "" when nothing is to be done.
@@ -74,7 +74,7 @@ class Outside:
 class Handoffs:
     """A listing, the one that changed last at the end, and sentences on what could not be read."""
 
-    items: tuple[Listed, ...]
+    items: tuple[ListedHandoff, ...]
     problems: tuple[str, ...] = ()
 
 
@@ -82,7 +82,7 @@ class Handoffs:
 class Story:
     """Everything that the files tell of one task in one project; `answer` is what its response says, as far as it is a text."""
 
-    listed: tuple[Listed, ...]
+    listed: tuple[ListedHandoff, ...]
     project: str
     chapters: tuple[Chapter, ...]
     response_path: str = ""
@@ -125,7 +125,7 @@ def list_all(context: Context, *, project: str = "", state: str = "") -> Handoff
         raise UsageError(
             say("There is no state {state!r}.", state=state), hint=say("Choose one of {choices}.", choices=STATES)
         )
-    items: list[Listed] = []
+    items: list[ListedHandoff] = []
     problems: list[str] = []
     around = _outside(context)
     for name in [project] if project else profile.projects(context.root):
@@ -144,10 +144,11 @@ def list_all(context: Context, *, project: str = "", state: str = "") -> Handoff
     return Handoffs(tuple(sorted(kept, key=lambda item: -item.age)), tuple(problems))
 
 
-def _listed(context: Context, team: Team, found: Sequence[Handoff]) -> list[Listed]:
+def _listed(context: Context, team: Team, found: Sequence[Handoff]) -> list[ListedHandoff]:
     now = context.now_seconds()
     return [
-        Listed(team.project, item, max(0.0, now - item.changed_at), _command(context, team, item)) for item in found
+        ListedHandoff(team.project, item, max(0.0, now - item.changed_at), _command(context, team, item))
+        for item in found
     ]
 
 

@@ -10,16 +10,15 @@ import time
 from oracle.app.context import Context
 from oracle.app.delivery import wakeups
 from oracle.app.delivery.team import Team, is_memory, open_team
-from oracle.domain.delivery.handoffs import Handoff, Party, Step
-from oracle.domain.delivery.receipts import Kind
+from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party
+from oracle.domain.delivery.receipts import ReceiptKind
 from oracle.domain.values import value
 from oracle.errors import Conflict, NotFound, OracleError
 from oracle.store.delivery import inbox
-from oracle.store.delivery.inbox import MAX_TRIES, Entry, Inbox
-from oracle.store.delivery.inbox import Kind as Waits
+from oracle.store.delivery.inbox import MAX_TRIES, Inbox, InboxEntry, InboxKind
 from oracle.wording import say
 
-__all__ = ["MAX_TRIES", "Entry", "Inbox", "Waits", "read_inbox", "resume"]
+__all__ = ["MAX_TRIES", "Inbox", "InboxEntry", "InboxKind", "read_inbox", "resume"]
 
 
 QUIET_INTENTS, QUIET_WAKE_UPS = 20, 2
@@ -27,7 +26,7 @@ QUIET_TIME, QUIET_PATIENCE = 3.0, 1.5
 """Bounds of the quiet part: entries, seconds altogether, and seconds that one pane is waited for."""
 
 
-def read_inbox(context: Context, kind: Waits | None = None) -> Inbox:
+def read_inbox(context: Context, kind: InboxKind | None = None) -> Inbox:
     """Return the entries of the inbox, of one kind or of all."""
     return inbox.read(context.root, context.now_seconds(), kind)
 
@@ -56,7 +55,7 @@ def before(context: Context, *, notifies: bool = True) -> None:
             if time.monotonic() < until:
                 finish_intent(context, entry)
         now = context.now_seconds()  # an intent that was finished may have left a wake-up
-        due = [one for one in inbox.read(context.root, now).due(now) if notifies and one.kind is Waits.WAKE]
+        due = [one for one in inbox.read(context.root, now).due(now) if notifies and one.kind is InboxKind.WAKE]
         for entry in due[:QUIET_WAKE_UPS]:
             if time.monotonic() < until and not wakeups.is_left_to_daemon(context, entry):
                 wakeups.send_again(context, entry, patience=QUIET_PATIENCE)
@@ -80,7 +79,7 @@ def resume(context: Context) -> Resumed:
         done += mend(context, project)
     now = context.now_seconds()
     for entry in inbox.read(context.root, now).waiting:
-        if entry.kind is Waits.WAKE and not wakeups.is_left_to_daemon(context, entry):
+        if entry.kind is InboxKind.WAKE and not wakeups.is_left_to_daemon(context, entry):
             outcome = wakeups.send_again(context, entry)
             if outcome.result == "waits":
                 left.append(
@@ -97,29 +96,11 @@ def resume(context: Context) -> Resumed:
                         "{entry}: woke {seat} ({detail})", entry=_words(entry), seat=outcome.seat, detail=outcome.detail
                     )
                 )
-    left += [_say_held(context, entry) for entry in _held(context)]
     left += list(found.problems)
     return Resumed(tuple(done), tuple(left))
 
 
-def _held(context: Context) -> list[Entry]:
-    """Return the entries that other processes work on."""
-    now = context.now_seconds()
-    found = inbox.read(context.root, now)
-    intents = [one for one in found.waiting if one.kind is Waits.INTENT and inbox.is_worked_on(one, now)]
-    return [*intents, *found.taken]
-
-
-def _say_held(context: Context, entry: Entry) -> str:
-    return say(
-        "{entry}: process {owner} works on it; run `oracle resume` again in {seconds:.0f} s",
-        entry=_words(entry),
-        owner=inbox.owner_of(context.root, entry) or "?",
-        seconds=inbox.LONGEST_WORK if entry.kind is Waits.INTENT else inbox.LEASE,
-    )
-
-
-def _words(entry: Entry) -> str:
+def _words(entry: InboxEntry) -> str:
     project, task, source, target, *_ = (*entry.subject, "", "", "", "")
     if not target:
         return " ".join(part for part in entry.subject if part)
@@ -129,13 +110,13 @@ def _words(entry: Entry) -> str:
 # Intents --------------------------------------------------------------------------------------------------------------
 
 
-def unattended(found: inbox.Inbox, now: float) -> list[Entry]:
+def unattended(found: inbox.Inbox, now: float) -> list[InboxEntry]:
     """Return the intents that no living process works on."""
     entries = [*found.waiting, *found.taken]
-    return [one for one in entries if one.kind is Waits.INTENT and not inbox.is_worked_on(one, now)]
+    return [one for one in entries if one.kind is InboxKind.INTENT and not inbox.is_worked_on(one, now)]
 
 
-def finish_intent(context: Context, entry: Entry) -> str:
+def finish_intent(context: Context, entry: InboxEntry) -> str:
     """Do the steps of an intent; return a sentence, "" when the disk or a lock refused and it has to wait."""
     now = context.now_seconds()
     inbox.take(context.root, entry, now)
@@ -153,12 +134,12 @@ def finish_intent(context: Context, entry: Entry) -> str:
     return said
 
 
-def put_off(context: Context, entry: Entry, error: str) -> Entry:
+def put_off(context: Context, entry: InboxEntry, error: str) -> InboxEntry:
     """Let an entry wait that failed unexpectedly. After five tries it is set aside (`oracle doctor`)."""
     return inbox.defer(context.root, entry, now=context.now_seconds(), error=error)
 
 
-def _carry_on(context: Context, entry: Entry) -> str:
+def _carry_on(context: Context, entry: InboxEntry) -> str:
     from oracle.app.delivery import deliver, dispatch
 
     content = entry.fields.get("content")
@@ -208,10 +189,14 @@ def _mend_one(context: Context, team: Team, item: Handoff) -> str:
 
     if item.dispatch is None:
         return ""
-    if item.state.step is Step.DELIVERED and item.dispatch.kind is Kind.DISPATCH:
+    if item.state.step is HandoffStep.DELIVERED and item.dispatch.kind is ReceiptKind.DISPATCH:
         handoffs.consume(team.folder, item.dispatch.name)
         return say("consumed the dispatch {name}: it is answered", name=item.dispatch.name.file_name)
-    if item.state.step is Step.ANSWERED and is_memory(team, item.answerer) and _is_alone(context, team, item.task_id):
+    if (
+        item.state.step is HandoffStep.ANSWERED
+        and is_memory(team, item.answerer)
+        and _is_alone(context, team, item.task_id)
+    ):
         return _complete_from_response(context, team, item)
     return ""
 

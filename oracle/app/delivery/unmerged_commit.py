@@ -14,7 +14,7 @@ from oracle.domain.delivery.receipts import Receipt
 from oracle.domain.names.seats import MEMORY
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.store.delivery import handoffs
-from oracle.store.delivery.inbox import Entry
+from oracle.store.delivery.inbox import InboxEntry
 
 PASS_NEEDS_INTEGRATION = "PASS_NEEDS_INTEGRATION"  # noqa: S105 - a word that teams look for, no password
 
@@ -39,7 +39,7 @@ def note(context: Context, team: Team, receipt: Receipt) -> str:
     return write_once(context, draft)
 
 
-def enqueue(context: Context, team: Team, receipt: Receipt, seat: str) -> Entry:
+def enqueue(context: Context, team: Team, receipt: Receipt, seat: str) -> InboxEntry:
     """Enqueue a wake-up that tells a memory seat of the commit."""
     name, commit = receipt.name, _commit(receipt)
     words = {

@@ -10,7 +10,7 @@ from oracle.app.delivery.complete import VERDICTS
 from oracle.app.delivery.team import Team, open_team
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.receipts import CONSUMED, Kind, Receipt, ReceiptName
+from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptKind, ReceiptName
 from oracle.store.delivery import handoffs, task_tree
 
 
@@ -26,7 +26,7 @@ def verify(
     receipt = handoffs.find(team.folder, name)
     verdict = receipt.text("verdict") if receipt else ""
     needs_verdict = team.profile.role(name.source) == "reviewer" and (
-        receipt is None or receipt.kind is Kind.COMPLETION
+        receipt is None or receipt.kind is ReceiptKind.COMPLETION
     )
     ack = task_tree.find_acknowledgement(team.tree, name.target, name.task_id, source=name.source)
     facts: dict[str, object] = {
@@ -58,7 +58,7 @@ def _path_of(team: Team, name: ReceiptName) -> str:
 
 def _is_assigned(team: Team, receipt: Receipt) -> bool:
     """Tell whether the task stands where its reader looks: its own queue; a completion stands in its receipt by itself."""
-    if receipt.kind is Kind.COMPLETION:
+    if receipt.kind is ReceiptKind.COMPLETION:
         return True
     queue = task_tree.read_queue(team.tree, receipt.name.target)
     return any(task.task_id == receipt.name.task_id for task in queue)

@@ -21,7 +21,7 @@ from oracle.wake.tmux import TmuxWaker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.store.delivery.inbox import Entry
+    from oracle.store.delivery.inbox import InboxEntry
 
 LONGEST = 30 * 60.0
 """Seconds that a waiter lives at most."""
@@ -73,8 +73,8 @@ def _watch(
     return True
 
 
-def _pending(context: Context, project: str, seat: str) -> list[Entry]:
+def _pending(context: Context, project: str, seat: str) -> list[InboxEntry]:
     """Return the pending wake-ups of a seat that no daemon sends, those too that another process sends just now."""
-    found = inbox.read(context.root, context.now_seconds(), inbox.Kind.WAKE)
+    found = inbox.read(context.root, context.now_seconds(), inbox.InboxKind.WAKE)
     mine = (one for one in (*found.waiting, *found.taken) if (one.text("project"), one.text("seat")) == (project, seat))
     return [one for one in mine if wakeups.is_pending(one) and not wakeups.is_left_to_daemon(context, one)]

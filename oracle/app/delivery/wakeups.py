@@ -20,7 +20,7 @@ from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptName
 from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.store.delivery import handoffs, inbox
-from oracle.store.delivery.inbox import Entry, Kind
+from oracle.store.delivery.inbox import InboxEntry, InboxKind
 from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
@@ -61,18 +61,18 @@ class WakeUp:
         return {"result": self.result, "seat": self.seat, "detail": self.detail} if self.result else None
 
 
-def enqueue(context: Context, team: Team, name: ReceiptName, *, seat: str, text: str, topic: str = "") -> Entry:
+def enqueue(context: Context, team: Team, name: ReceiptName, *, seat: str, text: str, topic: str = "") -> InboxEntry:
     """Put a wake-up into the inbox and return it. With a `topic` it is independent of the receipt, which is not amended."""
     return _enqueue(context, team, name, {"folder": "" if topic else team.folder, "seat": seat, "text": text}, topic)
 
 
-def enqueue_question(context: Context, team: Team, name: ReceiptName, *, text: str) -> Entry:
+def enqueue_question(context: Context, team: Team, name: ReceiptName, *, text: str) -> InboxEntry:
     """Put a wake-up for a question to a memory seat into the inbox. A running daemon makes it needless (`is_left_to_daemon`)."""
     fields = {"folder": team.folder, "seat": name.target, "text": text, "by": _DAEMON}
     return _enqueue(context, team, name, fields)
 
 
-def enqueue_packet(context: Context, team: Team, name: ReceiptName, *, text: str) -> Entry:
+def enqueue_packet(context: Context, team: Team, name: ReceiptName, *, text: str) -> InboxEntry:
     """Put a wake-up for a packet into the inbox, and return the entry as it is now: it may have been tried before.
 
     It is pending until the seat was woken with this text after now, or the question is closed.
@@ -82,15 +82,15 @@ def enqueue_packet(context: Context, team: Team, name: ReceiptName, *, text: str
     return inbox.find(context.root, entry) or entry
 
 
-def _enqueue(context: Context, team: Team, name: ReceiptName, fields: dict[str, str], topic: str = "") -> Entry:
+def _enqueue(context: Context, team: Team, name: ReceiptName, fields: dict[str, str], topic: str = "") -> InboxEntry:
     ends = (team.project, name.task_id, name.source, name.target)
     whole = {**dict(zip(_ENDS, ends, strict=True)), **fields}
-    entry = Entry(Kind.WAKE, (*ends, fields["seat"], topic), whole, due_at=context.now_seconds())
+    entry = InboxEntry(InboxKind.WAKE, (*ends, fields["seat"], topic), whole, due_at=context.now_seconds())
     inbox.add(context.root, entry)
     return entry
 
 
-def is_left_to_daemon(context: Context, entry: Entry) -> bool:
+def is_left_to_daemon(context: Context, entry: InboxEntry) -> bool:
     """Tell whether a running daemon answers the question of a wake-up, or wakes its seat with a packet.
 
     The daemon is looked for each time: when it died, the next command wakes the seat.
@@ -100,7 +100,7 @@ def is_left_to_daemon(context: Context, entry: Entry) -> bool:
     return entry.text("by") == _DAEMON and state.serves(context.root, context.now_seconds())
 
 
-def is_of_question(entry: Entry) -> bool:
+def is_of_question(entry: InboxEntry) -> bool:
     """Tell whether a wake-up is about a question to memory or its packet."""
     return "owed_at" in entry.fields or entry.text("by") == _DAEMON
 
@@ -110,24 +110,24 @@ def notified_at(receipt: Receipt, text: str) -> datetime | None:
     return timestamps.parse(receipt.text("notified_at")) if receipt.text("notify_message") == text else None
 
 
-def send(context: Context, entry: Entry, *, patience: float | None = None) -> WakeUp:
+def send(context: Context, entry: InboxEntry, *, patience: float | None = None) -> WakeUp:
     """Send a wake-up that was enqueued just now, unless another process sends it. A process waits for a busy pane."""
     return _wait_for_pane(context, entry, send_once(context, entry, patience=patience))
 
 
-def send_once(context: Context, entry: Entry, *, patience: float | None = None) -> WakeUp:
+def send_once(context: Context, entry: InboxEntry, *, patience: float | None = None) -> WakeUp:
     """Send a wake-up as `send` does. No process waits for a busy pane."""
     return _send(context, entry, is_again=False, patience=patience)
 
 
-def send_again(context: Context, entry: Entry, *, patience: float | None = None) -> WakeUp:
+def send_again(context: Context, entry: InboxEntry, *, patience: float | None = None) -> WakeUp:
     """Send a wake-up that may have been sent before: a text that the pane shows is not typed again."""
     return _wait_for_pane(context, entry, _send(context, entry, is_again=True, patience=patience))
 
 
 def send_to_own_pane(context: Context, seat: str, socket: str, pane_id: str, *, until: float) -> None:
     """Send the pending wake-ups of a seat into the pane of this process, if that is the seat's. A Stop hook calls this."""
-    found = inbox.read(context.root, context.now_seconds(), Kind.WAKE).waiting
+    found = inbox.read(context.root, context.now_seconds(), InboxKind.WAKE).waiting
     mine = [one for one in found if one.text("seat") == seat and not is_left_to_daemon(context, one)]
     if not mine:
         return
@@ -139,7 +139,7 @@ def send_to_own_pane(context: Context, seat: str, socket: str, pane_id: str, *, 
             send_again(context, entry, patience=max(0.0, until - time.monotonic()))
 
 
-def _wait_for_pane(context: Context, entry: Entry, outcome: WakeUp) -> WakeUp:
+def _wait_for_pane(context: Context, entry: InboxEntry, outcome: WakeUp) -> WakeUp:
     """Start a process that waits for the pane of a seat that is busy."""
     if outcome.result == "waits" and outcome.detail.startswith(_BUSY):
         from oracle.wake.tmux import TmuxWaker
@@ -186,7 +186,7 @@ def patience_of_commands() -> float:
         return PATIENCE
 
 
-def _send(context: Context, entry: Entry, *, is_again: bool, patience: float | None) -> WakeUp:
+def _send(context: Context, entry: InboxEntry, *, is_again: bool, patience: float | None) -> WakeUp:
     seat, text = entry.text("seat"), entry.text("text")
     if not inbox.take(context.root, entry, context.now_seconds()):
         return WakeUp("waits", seat, say("another process sends it"))
@@ -204,7 +204,7 @@ def _send(context: Context, entry: Entry, *, is_again: bool, patience: float | N
     return _settle(context, entry, outcome)
 
 
-def is_pending(entry: Entry) -> bool:
+def is_pending(entry: InboxEntry) -> bool:
     """Tell whether the seat of a wake-up was not woken yet, and its receipt is still open."""
     folder = entry.text("folder")
     if not folder:
@@ -220,7 +220,7 @@ def is_pending(entry: Entry) -> bool:
     return handoffs.read(folder, name, CONSUMED) is None  # a consumed one was read without a wake-up
 
 
-def _settle(context: Context, entry: Entry, outcome: Outcome) -> WakeUp:
+def _settle(context: Context, entry: InboxEntry, outcome: Outcome) -> WakeUp:
     from oracle.wake.outcomes import Woken
 
     seat, details = entry.text("seat"), _details(entry)
@@ -235,14 +235,14 @@ def _settle(context: Context, entry: Entry, outcome: Outcome) -> WakeUp:
     return WakeUp("sent", seat, outcome.session)
 
 
-def _postpone(context: Context, entry: Entry, reason: str) -> WakeUp:
+def _postpone(context: Context, entry: InboxEntry, reason: str) -> WakeUp:
     inbox.defer(context.root, entry, now=context.now_seconds(), error=reason, most=TRIES)
     if reason[:500] != entry.last_error:  # the same failure again is no event
         context.note("wake-up", {**_details(entry), "result": "waits", "reason": reason})
     return WakeUp("waits", entry.text("seat"), reason)
 
 
-def _give_up(context: Context, entry: Entry, error: OracleError) -> WakeUp:
+def _give_up(context: Context, entry: InboxEntry, error: OracleError) -> WakeUp:
     """Drop a wake-up that can never be sent, such as one whose text must not be typed."""
     from oracle.errors import DiskFailure, LockTimeout, RulesUnusable
 
@@ -290,9 +290,9 @@ def reason_of(outcome: WakeUp) -> str:
     return reason if isinstance(reason, str) else str(reason)
 
 
-def list_pending(context: Context) -> tuple[Entry, ...]:
+def list_pending(context: Context) -> tuple[InboxEntry, ...]:
     """Return every pending wake-up, whether it waits, is being sent or was given up."""
-    found = inbox.read(context.root, context.now_seconds(), Kind.WAKE)
+    found = inbox.read(context.root, context.now_seconds(), InboxKind.WAKE)
     return tuple(one for one in (*found.waiting, *found.taken, *found.poisoned) if is_pending(one))
 
 
@@ -305,15 +305,15 @@ def _waker(context: Context) -> Waker:
     return context.waker
 
 
-def _names(context: Context, entry: Entry) -> Sequence[str]:
+def _names(context: Context, entry: InboxEntry) -> Sequence[str]:
     from oracle.wake.sessions import find_session_names
 
     return find_session_names(context.root, entry.text("project"), entry.text("seat"), environ=os.environ)
 
 
-def _name(entry: Entry) -> ReceiptName:
+def _name(entry: InboxEntry) -> ReceiptName:
     return receipts.receipt_name(*(entry.text(key) for key in _ENDS[1:]))
 
 
-def _details(entry: Entry) -> dict[str, object]:
+def _details(entry: InboxEntry) -> dict[str, object]:
     return {key: entry.text(key) for key in (*_ENDS, "seat")}

@@ -16,7 +16,7 @@ from oracle.store.root.layout import SKIPPED_FOLDERS, Root
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """A file, folder or link below the Root; `path` is root-relative."""
 
     path: str
@@ -57,8 +57,8 @@ class Entry:
 class Tree:
     """What the walk met: `entries` are the truth in order of path, `derived` what may be deleted at any time."""
 
-    entries: list[Entry] = field(default_factory=list)
-    derived: list[Entry] = field(default_factory=list)
+    entries: list[TreeEntry] = field(default_factory=list)
+    derived: list[TreeEntry] = field(default_factory=list)
     unreadable: dict[str, str] = field(default_factory=dict)
 
 
@@ -78,7 +78,7 @@ def walk(root: Root) -> Tree:
     return tree
 
 
-def _is_derived(entry: Entry) -> bool:
+def _is_derived(entry: TreeEntry) -> bool:
     """Return whether a name is derived from the index. `_index` counts within a project only."""
     depth = len(entry.parts)
     if entry.name == "_index":
@@ -86,7 +86,7 @@ def _is_derived(entry: Entry) -> bool:
     return depth == 1 and entry.name in SKIPPED_FOLDERS
 
 
-def _list(root: Root, folder: str, tree: Tree) -> list[Entry]:
+def _list(root: Root, folder: str, tree: Tree) -> list[TreeEntry]:
     found = []
     try:
         with os.scandir(root.join(folder) if folder else root.path) as entries:
@@ -95,7 +95,7 @@ def _list(root: Root, folder: str, tree: Tree) -> list[Entry]:
                     continue
                 path = f"{folder}/{entry.name}" if folder else entry.name
                 try:
-                    found.append(Entry(path, entry.stat(follow_symlinks=False)))
+                    found.append(TreeEntry(path, entry.stat(follow_symlinks=False)))
                 except FileNotFoundError:
                     continue
     except FileNotFoundError:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note, quoted, warning
-from oracle.app.doctor.context import CheckContext, Entry
+from oracle.app.doctor.context import CheckContext, TreeEntry
 from oracle.domain.names.seats import ORPHAN_KINDS, PATROL_FOLDERS, role_of
 from oracle.domain.names.slugs import RECORD_SUFFIXES, check_name, slug_of
 from oracle.errors import InvalidName, OracleError
@@ -37,12 +37,12 @@ def check_links(context: CheckContext) -> Iterator[Check]:
     )
 
 
-def leaves(context: CheckContext, entry: Entry) -> bool:
+def leaves(context: CheckContext, entry: TreeEntry) -> bool:
     """Return whether an entry is a symbolic link that leaves the Root."""
     return entry.is_link and not context.root.contains(context.root.join(entry.path))
 
 
-def _read_link(context: CheckContext, entry: Entry) -> str:
+def _read_link(context: CheckContext, entry: TreeEntry) -> str:
     try:
         return os.readlink(context.root.join(entry.path))
     except OSError:
@@ -85,7 +85,7 @@ def _roster(context: CheckContext, project: str) -> tuple[str, ...]:
     return ()
 
 
-def _stray(entry: Entry) -> Check | None:
+def _stray(entry: TreeEntry) -> Check | None:
     parts = entry.parts
     if parts[0] != "projects" or entry.is_link:
         return None
@@ -141,13 +141,13 @@ def check_names(context: CheckContext) -> Iterator[Check]:
     yield from capped(filter(None, (_odd_name(context, entry) for entry in _in_trees(context))))
 
 
-def _odd_name(context: CheckContext, entry: Entry) -> Check | None:
+def _odd_name(context: CheckContext, entry: TreeEntry) -> Check | None:
     fix = say("Its owner renames it: {path}", path=quoted(context.root.join(entry.path)))
     reason = _why_odd(entry)
     return warning("names", say("{path}: {reason}", path=entry.path, reason=reason), fix) if reason else None
 
 
-def _why_odd(entry: Entry) -> str:
+def _why_odd(entry: TreeEntry) -> str:
     name = entry.name
     if any("\ud800" <= char <= "\udfff" for char in name):
         return say("the name is not UTF-8, so it is not read")
@@ -209,7 +209,7 @@ def check_twins(context: CheckContext) -> Iterator[Check]:
     )
 
 
-def _in_trees(context: CheckContext) -> Iterable[Entry]:
+def _in_trees(context: CheckContext) -> Iterable[TreeEntry]:
     return (entry for entry in context.tree.entries if entry.parts[0] in RECORD_TREES)
 
 
@@ -231,7 +231,7 @@ def check_folders_in_the_way(context: CheckContext) -> Iterator[Check]:
     )
 
 
-def folders_in_the_way(context: CheckContext) -> list[tuple[Entry, str]]:
+def folders_in_the_way(context: CheckContext) -> list[tuple[TreeEntry, str]]:
     """Return the folders where a projection or a published file belongs, each with its absolute path."""
     return [
         (entry, context.root.join(entry.path))
@@ -240,7 +240,7 @@ def folders_in_the_way(context: CheckContext) -> list[tuple[Entry, str]]:
     ]
 
 
-def _is_place_of_a_file(entry: Entry) -> bool:
+def _is_place_of_a_file(entry: TreeEntry) -> bool:
     folder, _, name = entry.path.rpartition("/")
     if folder in _PRINTED or entry.path in _DATABASE:
         return True

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from oracle.app.decisions import overdue
 from oracle.app.doctor.checks import Check, capped, error, first_few, note, quoted, warning
-from oracle.app.doctor.context import CheckContext, Entry, Head
+from oracle.app.doctor.context import CheckContext, Head, TreeEntry
 from oracle.app.records import naming
 from oracle.domain.names.seats import MEMORY
 from oracle.domain.records.drafts import SCHEMA_VERSION
@@ -182,7 +182,7 @@ def check_facts(context: CheckContext) -> Iterator[Check]:
     yield from capped(check for entry in files for check in _torn_fact(context, entry))
 
 
-def _torn_fact(context: CheckContext, entry: Entry) -> Iterator[Check]:
+def _torn_fact(context: CheckContext, entry: TreeEntry) -> Iterator[Check]:
     if entry.status.st_size > _READ_LIMIT:
         return
     try:

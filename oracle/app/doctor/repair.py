@@ -13,7 +13,7 @@ from contextlib import suppress
 from oracle.app.context import Context
 from oracle.app.doctor import index, layout, root_checks
 from oracle.app.doctor.checks import first_few, one_line
-from oracle.app.doctor.context import CheckContext, Entry
+from oracle.app.doctor.context import CheckContext, TreeEntry
 from oracle.app.doctor.diagnosis import ABSENT, DAMAGED, Diagnosis, diagnose
 from oracle.app.records.publish import publish_all
 from oracle.errors import OracleError
@@ -151,7 +151,7 @@ def _repair_projections(context: Context, found: Diagnosis) -> list[str]:
     ]
 
 
-def _close_derived(context: Context, reachable: list[Entry]) -> list[str]:
+def _close_derived(context: Context, reachable: list[TreeEntry]) -> list[str]:
     """Close derived files that others could read while the Root was open."""
     for entry in reachable:
         with suppress(FileNotFoundError):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note, passed, quoted, warning
-from oracle.app.doctor.context import CheckContext, Entry
+from oracle.app.doctor.context import CheckContext, TreeEntry
 from oracle.domain import timestamps
 from oracle.errors import RootUnusable
 from oracle.store.root import lock
@@ -136,7 +136,7 @@ def check_private_derived(context: CheckContext) -> Iterator[Check]:
         )
 
 
-def open_derived(context: CheckContext) -> list[Entry]:
+def open_derived(context: CheckContext) -> list[TreeEntry]:
     """Return our derived files and folders that others may reach; none in a closed Root."""
     if not os.stat(context.root.path).st_mode & 0o077:
         return []

@@ -13,8 +13,8 @@ from oracle.app.delivery import handoffs, resume
 from oracle.app.delivery.team import is_memory, open_team
 from oracle.app.migration import shims
 from oracle.app.migration.ledger import Ledger, Undone
-from oracle.domain.delivery.handoffs import Step
-from oracle.domain.delivery.receipts import Kind
+from oracle.domain.delivery.handoffs import HandoffStep
+from oracle.domain.delivery.receipts import ReceiptKind
 from oracle.domain.values import value
 from oracle.errors import OracleError, UsageError
 from oracle.store.disk import steps
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from oracle.app.context import Context
-    from oracle.app.delivery.handoffs import Listed
+    from oracle.app.delivery.handoffs import ListedHandoff
     from oracle.app.delivery.team import Team
 
 _PAGES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", ".claude/skills/*/SKILL.md", ".claude/commands/*.md")
@@ -217,7 +217,7 @@ def _open_modes(context: Context) -> Iterator[tuple[str, int]]:
 # Answers --------------------------------------------------------------------------------------------------------------
 
 
-def _listed(context: Context, team: Team, problems: list[str]) -> Sequence[Listed]:
+def _listed(context: Context, team: Team, problems: list[str]) -> Sequence[ListedHandoff]:
     try:
         return handoffs.list_all(context, project=team.project).items
     except OracleError as error:
@@ -225,14 +225,14 @@ def _listed(context: Context, team: Team, problems: list[str]) -> Sequence[Liste
         return ()
 
 
-def _is_half_done(context: Context, item: Listed) -> bool:
+def _is_half_done(context: Context, item: ListedHandoff) -> bool:
     """Whether a handoff is answered, and only its bookkeeping is missing."""
     dispatch, step = item.handoff.dispatch, item.handoff.state.step
     if dispatch is None:
         return False
-    if step is Step.ANSWERED:
+    if step is HandoffStep.ANSWERED:
         return is_memory(open_team(context, item.project), item.handoff.answerer)
-    return step is Step.DELIVERED and dispatch.kind is Kind.DISPATCH
+    return step is HandoffStep.DELIVERED and dispatch.kind is ReceiptKind.DISPATCH
 
 
 def _finish_answers(context: Context, ledger: Ledger, team: Team) -> list[str]:

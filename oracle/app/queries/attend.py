@@ -19,11 +19,10 @@ from oracle.app.delivery.team import Team, open_team
 from oracle.app.queries import packet
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.receipts import Kind, Receipt, ReceiptName
+from oracle.domain.delivery.receipts import Receipt, ReceiptKind, ReceiptName
 from oracle.domain.values import replace, value
 from oracle.store.delivery import handoffs, inbox, leases, packets, responses
-from oracle.store.delivery.inbox import Entry
-from oracle.store.delivery.inbox import Kind as Waits
+from oracle.store.delivery.inbox import InboxEntry, InboxKind
 from oracle.store.delivery.leases import Held, Lease
 
 HOLDER = "oracle"
@@ -113,7 +112,7 @@ def _names(folder: str) -> Iterator[ReceiptName]:
 
 def _asks(receipt: Receipt) -> bool:
     """Tell whether a dispatch is a question; what other tools dispatch to memory says nothing of its kind and is one."""
-    return receipt.kind is Kind.DISPATCH and receipt.text("task_kind") in ("", "query")
+    return receipt.kind is ReceiptKind.DISPATCH and receipt.text("task_kind") in ("", "query")
 
 
 def _is_answered(context: Context, asked: Asked) -> bool:
@@ -127,23 +126,23 @@ def _is_answered(context: Context, asked: Asked) -> bool:
 # What failed ----------------------------------------------------------------------------------------------------------
 
 
-def put_off(context: Context, asked: Asked, error: str) -> Entry:
+def put_off(context: Context, asked: Asked, error: str) -> InboxEntry:
     """Let a question that could not be taken up wait; after five tries it is set aside (`oracle doctor`)."""
     from oracle.app.delivery import resume
 
     fields = {"project": asked.team.project, "task_id": asked.name.task_id}
-    entry = Entry(Waits.QUERY, asked.subject, fields, due_at=context.now_seconds())
+    entry = InboxEntry(InboxKind.QUERY, asked.subject, fields, due_at=context.now_seconds())
     return resume.put_off(context, failed(context).get(asked.subject, entry), error)
 
 
 def forgive(context: Context, asked: Asked) -> None:
     """Forget that a question failed: it was taken up now."""
-    inbox.finish(context.root, Entry(Waits.QUERY, asked.subject, {}, due_at=0.0))
+    inbox.finish(context.root, InboxEntry(InboxKind.QUERY, asked.subject, {}, due_at=0.0))
 
 
-def failed(context: Context) -> Mapping[tuple[str, ...], Entry]:
+def failed(context: Context) -> Mapping[tuple[str, ...], InboxEntry]:
     """Return the questions that could not be taken up, by subject: those that wait, and those set aside, which are never due."""
-    found = inbox.read(context.root, context.now_seconds(), Waits.QUERY)
+    found = inbox.read(context.root, context.now_seconds(), InboxKind.QUERY)
     given_up = (replace(entry, due_at=float("inf")) for entry in found.poisoned)
     return {entry.subject: entry for entry in (*found.waiting, *given_up)}
 

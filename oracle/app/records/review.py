@@ -45,7 +45,7 @@ _RARE = 12
 """Rarest words of a record by which others are found."""
 
 
-class Sort(StrEnum):
+class RemarkKind(StrEnum):
     """The kinds of remarks."""
 
     DUPLICATE = "near-duplicate"
@@ -60,7 +60,7 @@ class Remark:
     `likeness` is the measured share of common words, of their texts or of their titles, 0 to 1; None where none was measured.
     """
 
-    sort: Sort
+    sort: RemarkKind
     record: Summary
     other: Summary
     likeness: float | None = None
@@ -70,11 +70,11 @@ class Remark:
     def sentence(self) -> Sentence:
         """The remark in words, about the record."""
         slug = self.other.slug
-        if self.sort is Sort.DUPLICATE:
+        if self.sort is RemarkKind.DUPLICATE:
             return say(
                 "says nearly the same as {slug} ({likeness:.0%} of the words)", slug=slug, likeness=self.likeness or 0.0
             )
-        if self.sort is Sort.DECISIONS:
+        if self.sort is RemarkKind.DECISIONS:
             return say("is on one topic with the decision {slug}, and neither supersedes the other", slug=slug)
         return say(
             "{relation} {slug}, which was {status} by {by}",
@@ -131,7 +131,7 @@ def remarks_on(context: Context, connection: Connection, slug: str, document: Do
 
 
 def _order(item: Remark) -> tuple[int, float, str, str]:
-    return list(Sort).index(item.sort), -(item.likeness or 0.0), item.record.slug, item.other.slug
+    return list(RemarkKind).index(item.sort), -(item.likeness or 0.0), item.record.slug, item.other.slug
 
 
 def _holds(record: Summary) -> bool:
@@ -201,14 +201,14 @@ def _compare(one: _Known, other: _Known, related: set[frozenset[str]]) -> Remark
         return None
     similarity = record_similarity(newer.words, older.words)
     if similarity >= DUPLICATE:
-        return Remark(Sort.DUPLICATE, newer.record, older.record, similarity)
+        return Remark(RemarkKind.DUPLICATE, newer.record, older.record, similarity)
     are_decisions = (
         newer.record.kind == older.record.kind == "decision" and newer.record.project == older.record.project
     )
     titles = overlap(newer.words.title, older.words.title)
     is_topic = similarity >= SAME_TOPIC or titles >= _SAME_TITLE
     return (
-        Remark(Sort.DECISIONS, newer.record, older.record, max(similarity, titles))
+        Remark(RemarkKind.DECISIONS, newer.record, older.record, max(similarity, titles))
         if are_decisions and is_topic
         else None
     )
@@ -230,7 +230,7 @@ def _subjects(connection: Connection, known: Mapping[str, _Known]) -> Iterator[R
             continue
         is_about = overlap(item.words.title, words_of(found[0].title, "").title) >= _SAME_TITLE
         if kind in _RESTS_ON or is_about:
-            yield Remark(Sort.RETIRED_SUBJECT, item.record, found[0], detail=_verb(kind))
+            yield Remark(RemarkKind.RETIRED_SUBJECT, item.record, found[0], detail=_verb(kind))
 
 
 def _verb(kind: str) -> str:

@@ -34,7 +34,7 @@ _LONGEST_TURN = timedelta(hours=24)
 
 
 @value
-class Verdict:
+class CompactionVerdict:
     """What is missing on disk, a sentence each; none means that it is safe. `since` is where the turn begins."""
 
     missing: tuple[str, ...]
@@ -50,14 +50,14 @@ class Verdict:
         return {"safe": not self.missing, "line": self.line, "missing": list(self.missing), "since": self.since}
 
 
-def check(context: Context, project: str, *, since: str = "", facts: Sequence[str] = ()) -> Verdict:
+def check(context: Context, project: str, *, since: str = "", facts: Sequence[str] = ()) -> CompactionVerdict:
     """Look whether everything of this turn is on disk. Raises UsageError for an invalid time, NoProfile."""
     team = open_team(context, project)
     begin = _begin(context, team, since)
     missing = [*_unrecorded(context, team, begin), *_half_done(context), *_unknown(context, team, facts)]
     if not missing:
         context.note(EVENT, {"project": team.project})
-    return Verdict(tuple(missing), timestamps.print_moment(begin))
+    return CompactionVerdict(tuple(missing), timestamps.print_moment(begin))
 
 
 def _begin(context: Context, team: Team, since: str) -> datetime:
@@ -113,7 +113,7 @@ def _half_done(context: Context) -> list[str]:
 
     found = inbox.read(context.root, context.now_seconds())
     begun = [entry for group in (found.waiting, found.taken, found.poisoned) for entry in group]
-    count = sum(entry.kind is inbox.Kind.INTENT for entry in begun)
+    count = sum(entry.kind is inbox.InboxKind.INTENT for entry in begun)
     left = say_many(
         "{n} thing was begun and not finished (`oracle resume`)",
         "{n} things were begun and not finished (`oracle resume`)",

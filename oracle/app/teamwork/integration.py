@@ -16,8 +16,8 @@ from oracle.app.records.listing import list_records
 from oracle.app.records.once import write_once
 from oracle.app.records.views import Summary
 from oracle.app.teamwork.workflow import create_task
-from oracle.domain.delivery.receipts import Kind, Receipt
-from oracle.domain.delivery.workflows import Step
+from oracle.domain.delivery.receipts import Receipt, ReceiptKind
+from oracle.domain.delivery.workflows import WorkflowStep
 from oracle.domain.names.seats import MEMORY
 from oracle.domain.names.slugs import check_name
 from oracle.domain.records.drafts import Draft
@@ -98,7 +98,7 @@ def integrate(
 
 def _passed(team: Team, task_id: str) -> Receipt:
     for receipt, _ in handoffs.receipts_of(team.folder, task_id):
-        if receipt.kind is Kind.COMPLETION and receipt.text("lineage_status") == DIVERGENT:
+        if receipt.kind is ReceiptKind.COMPLETION and receipt.text("lineage_status") == DIVERGENT:
             return receipt
     raise NotFound(
         say("No delivery of {task_id} needs integration in {project}.", task_id=task_id, project=team.project),
@@ -126,7 +126,7 @@ def _require_landed(context: Context, team: Team, commit: str) -> None:
 def _note_commit(team: Team, task_id: str, commit: str) -> None:
     """Put the commit into the dispatches that were answered: their key `memory_commit` is for it."""
     for receipt, _ in handoffs.receipts_of(team.folder, task_id):
-        if receipt.kind is Kind.DISPATCH:
+        if receipt.kind is ReceiptKind.DISPATCH:
             handoffs.amend(team.folder, receipt.name, {"memory_commit": commit})
 
 
@@ -141,7 +141,7 @@ def _have_repaired(context: Context, team: Team, task_id: str, commit: str, *, n
         )
     repair = f"{task_id}-repair"
     builders = team.profile.seats_of("builder")
-    step = Step(
+    step = WorkflowStep(
         1, "repair", owner_role="builder", owner_seat=builders[0] if builders else "", notify_on_done=("memory",)
     )
     create_task(context, team.project, repair, template="repair", steps=(step,))

@@ -30,7 +30,7 @@ _MOST_NAMED = 20
 
 
 @value
-class Listed:
+class ListedDelivery:
     """A peer's delivery and the record that was made of it as it is now, "" for none."""
 
     delivery: PeerDelivery
@@ -49,10 +49,10 @@ class Listed:
         }
 
 
-def list_peers(context: Context, project: str) -> list[Listed]:
+def list_peers(context: Context, project: str) -> list[ListedDelivery]:
     """Return every delivery of peers to a project, with the record that was made of it. Writes nothing."""
     known = _known(context, project)
-    return [Listed(one, _record_of(known, one)) for one in _read(context, project)]
+    return [ListedDelivery(one, _record_of(known, one)) for one in _read(context, project)]
 
 
 def synthesise(context: Context, project: str, peer: str, *, task_id: str = "", summary: str = "") -> str:

@@ -10,8 +10,8 @@ from oracle.app.delivery.ack_signs import Sign
 from oracle.app.delivery.dispatch import dispatch
 from oracle.app.delivery.team import OPERATOR, Team, open_team
 from oracle.app.teamwork.workflow import create_task
-from oracle.domain.delivery.receipts import CONSUMED, Kind, Receipt
-from oracle.domain.delivery.workflows import Step
+from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptKind
+from oracle.domain.delivery.workflows import WorkflowStep
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import Blocked, NotFound, TaskAlreadyQueued
@@ -62,7 +62,7 @@ def rehearse(context: Context, project: str, *, task_id: str = "", notifies: boo
     name = check_name(task_id or f"{PREFIX}{context.now():%Y%m%dT%H%M%SZ}", "task id")
     seats = _participants(team)
     steps = tuple(
-        Step(
+        WorkflowStep(
             at, f"self-report {seat}", owner_role=team.profile.role(seat), owner_seat=seat, notify_on_done=planners[:1]
         )
         for at, seat in enumerate(seats, 1)
@@ -140,7 +140,7 @@ def _last(team: Team) -> str:
 
 def _consumed(found: list[tuple[Receipt, str]], seat: str) -> Sign:
     held = any(
-        suffix == CONSUMED and receipt.kind is Kind.DISPATCH and receipt.name.target == seat
+        suffix == CONSUMED and receipt.kind is ReceiptKind.DISPATCH and receipt.name.target == seat
         for receipt, suffix in found
     )
     detail = say("its dispatch was consumed") if held else say("no dispatch to {seat} was consumed", seat=seat)
@@ -152,7 +152,7 @@ def _planner_delivery(team: Team, found: list[tuple[Receipt, str]], task_id: str
     verdicts = {
         receipt.text("verdict")
         for receipt, _ in found
-        if receipt.kind is Kind.COMPLETION and receipt.name.source == planner
+        if receipt.kind is ReceiptKind.COMPLETION and receipt.name.source == planner
     }
     if task_tree.read_delivery(team.tree, planner).get("task_id") != task_id:
         return Sign(
@@ -167,7 +167,7 @@ def _self_report(team: Team, found: list[tuple[Receipt, str]], seat: str) -> Sig
     texts = [
         receipt.text("summary")
         for receipt, _ in found
-        if receipt.kind is Kind.COMPLETION and receipt.name.source == seat
+        if receipt.kind is ReceiptKind.COMPLETION and receipt.name.source == seat
     ]
     if not texts:
         return Sign(f"self-report {seat}", held=False, detail=say("it completed nothing"))

@@ -18,13 +18,13 @@ from oracle.app.records import new_project
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery import workflows as rules
-from oracle.domain.delivery.receipts import Kind
+from oracle.domain.delivery.receipts import ReceiptKind
 from oracle.domain.delivery.task_queue import Task
-from oracle.domain.delivery.workflows import BLOCKED, DONE, IN_PROGRESS, Step
+from oracle.domain.delivery.workflows import BLOCKED, DONE, IN_PROGRESS, WorkflowStep
 from oracle.domain.values import value
 from oracle.errors import NoProfile, OracleError, UsageError
 from oracle.store.delivery import handoffs, task_tree, workflows
-from oracle.store.delivery.inbox import Entry
+from oracle.store.delivery.inbox import InboxEntry
 from oracle.store.delivery.task_tree import TaskTree
 from oracle.wording import joined, say
 
@@ -38,7 +38,7 @@ class Changed:
     """A step as it is now, and what became of its wake-ups."""
 
     task_id: str
-    step: Step
+    step: WorkflowStep
     is_new: bool
     wake_ups: tuple[wakeups.WakeUp, ...] = ()
 
@@ -70,7 +70,7 @@ def _note(context: Context, event: str, details: Mapping[str, object]) -> None:
 
 
 def create_task(
-    context: Context, project: str, task_id: str, *, template: str = TEMPLATE, steps: Sequence[Step] = ()
+    context: Context, project: str, task_id: str, *, template: str = TEMPLATE, steps: Sequence[WorkflowStep] = ()
 ) -> tuple[str, bool]:
     """Make a task's workflow.md and STATUS.md unless they are there; return (its folder, whether the workflow is new).
 
@@ -117,8 +117,8 @@ def update_step(context: Context, project: str, task_id: str, step: str, *, stat
     Raises UsageError for a change that may not be made and for a workflow that can't be followed, NotFound.
     """
     tree, team = tree_of(context, project)
-    seen: list[tuple[Step, bool]] = []
-    entries: list[Entry] = []
+    seen: list[tuple[WorkflowStep, bool]] = []
+    entries: list[InboxEntry] = []
 
     def alter(text: str) -> str:
         after, now = rules.advance(text, step, status)
@@ -141,13 +141,15 @@ def update_step(context: Context, project: str, task_id: str, step: str, *, stat
     return Changed(task_id, now, is_new, sent)
 
 
-def _warn_of_order(context: Context, steps: Sequence[Step], now: Step) -> None:
+def _warn_of_order(context: Context, steps: Sequence[WorkflowStep], now: WorkflowStep) -> None:
     waiting = rules.waits_for(steps, now) if now.status == IN_PROGRESS else []
     if waiting:
         context.warn(say("step {name} was begun before {others} is done", name=now.name, others=waiting))
 
 
-def _enqueue(context: Context, team: Team | None, tree: TaskTree, *, task_id: str, now: Step) -> list[Entry]:
+def _enqueue(
+    context: Context, team: Team | None, tree: TaskTree, *, task_id: str, now: WorkflowStep
+) -> list[InboxEntry]:
     """Enqueue a wake-up for each seat that the step names for its new status."""
     told = {DONE: now.notify_on_done, BLOCKED: now.notify_on_blocked}.get(now.status, ())
     if not told:
@@ -220,7 +222,7 @@ def _is_undelivered(tree: TaskTree, seat: str, task: Task) -> bool:
         answer = handoffs.find(tree.handoff_dir, name)
     except OracleError:
         return True
-    return answer is None or answer.kind is not Kind.COMPLETION
+    return answer is None or answer.kind is not ReceiptKind.COMPLETION
 
 
 def _is_older(task: Task, limit: datetime) -> bool:

@@ -18,7 +18,7 @@ _RENDERED = re.compile(r"rendered_from_clawseat_sha[\"'`*]*[ \t]*[:=][ \t]*[\"'`
 
 
 @value
-class Stale:
+class StaleWorkspace:
     """A workspace that was rendered from another state of the repository."""
 
     page: str
@@ -31,7 +31,7 @@ class Stale:
         return {"page": self.page, "rendered": self.rendered, "current": self.current, "command": self.command}
 
 
-def check(context: Context, *, workspace: str = "", project: str = "", repo: str = "") -> list[Stale]:
+def check(context: Context, *, workspace: str = "", project: str = "", repo: str = "") -> list[StaleWorkspace]:
     """Return the workspaces that are stale: the named one, those of a project's seats, or this folder."""
     current = _current(context, repo)
     if not current:
@@ -42,7 +42,7 @@ def check(context: Context, *, workspace: str = "", project: str = "", repo: str
         for page in PAGES:
             rendered = _rendered(f"{folder}/{page}")
             if rendered and not current.startswith(rendered):
-                found.append(Stale(f"{folder}/{page}", rendered, current, command))
+                found.append(StaleWorkspace(f"{folder}/{page}", rendered, current, command))
     return found
 
 

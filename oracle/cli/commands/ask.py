@@ -13,7 +13,7 @@ from oracle.wording import Sentence, joined, say, say_many
 
 if TYPE_CHECKING:
     from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply, Synthesis
-    from oracle.app.codebase.stale_names import Checked
+    from oracle.app.codebase.stale_names import CheckedRecord
     from oracle.app.context import Context
 
 app = single()
@@ -172,6 +172,6 @@ def _claim(item: Cited, path: str) -> str:
     return f"{head}\n{indented(mark_cuts(item.quote.text, path, item.quote.lines))}\n"
 
 
-def _marks(checked: Checked) -> list[str]:
+def _marks(checked: CheckedRecord) -> list[str]:
     names = [f"{item.named.name} {item.liveness.value}" for item in checked.worst_names]
     return [f"[{'; '.join(names)}]"] if names else []

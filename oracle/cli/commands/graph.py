@@ -19,7 +19,7 @@ from oracle.wording import joined, say
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from oracle.domain.links.graph import Step, Walk
+    from oracle.domain.links.graph import GraphStep, Walk
 
     Chains = Mapping[str, Sequence[str]]
     Marks = Mapping[str, str]
@@ -114,10 +114,10 @@ def as_tree(walk: Walk, marks: Marks, *, is_full: bool = False) -> str:
     return "\n".join([*wrap(label(walk.root), columns()), *below(walk.root, "")]) + "\n"
 
 
-def _branches(walk: Walk) -> dict[str, list[tuple[Step, str, bool]]]:
+def _branches(walk: Walk) -> dict[str, list[tuple[GraphStep, str, bool]]]:
     """Return of each node its edges that lead on: the edge, the node at its other end, and whether that is met first here."""
     distance = {walk.root: 0}
-    found: dict[str, list[tuple[Step, str, bool]]] = {}
+    found: dict[str, list[tuple[GraphStep, str, bool]]] = {}
     for edge in walk.edges:
         ends = (edge.source, edge.target)
         near, far = ends if distance.get(edge.source) == edge.depth - 1 else ends[::-1]

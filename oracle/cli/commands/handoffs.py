@@ -13,7 +13,7 @@ from oracle.wording import LIST, Sentence, joined, say, say_each
 
 if TYPE_CHECKING:
     from oracle.app.claims.stored import ToldClaim
-    from oracle.app.delivery.handoffs import Listed, Story
+    from oracle.app.delivery.handoffs import ListedHandoff, Story
 
 app = group("List handoffs, or tell the story of one.", example="oracle handoffs --state claimed", default="list")
 
@@ -56,13 +56,13 @@ def show(call: Call, task_id: TaskId, *, project: Project = "") -> None:
     call.answer(story.as_json(), _tell(story))
 
 
-def _row(item: Listed) -> tuple[str, ...]:
+def _row(item: ListedHandoff) -> tuple[str, ...]:
     handoff, state = item.handoff, item.handoff.state
     ends = (handoff.asker, handoff.answerer, state.step.value, _age_of(item), handoff.next_seat() or say("nobody"))
     return (item.project, handoff.task_id, *ends, state.action, item.command)
 
 
-def _age_of(item: Listed) -> Sentence:
+def _age_of(item: ListedHandoff) -> Sentence:
     age = _age(item.age)
     return say("{age}, stale", age=age) if item.is_stale else age
 
@@ -104,7 +104,7 @@ def _tell(story: Story) -> list[str]:
     return lines
 
 
-def _tell_state(story: Story, item: Listed) -> list[str]:
+def _tell_state(story: Story, item: ListedHandoff) -> list[str]:
     handoff, state = item.handoff, item.handoff.state
     ends = {"task": handoff.task_id, "asker": handoff.asker, "answerer": handoff.answerer, "project": story.project}
     return [

@@ -23,7 +23,7 @@ _QUERY_ID = r"(?a)(?<![\w.-])MEMORY-QUERY-[0-9]+-[0-9]+(?![\w-])"
 
 
 @value
-class Context:
+class TurnContext:
     """What the user turns of a transcript say of the task at hand: it may complete a marker, never replace one."""
 
     task_id: str = ""
@@ -31,7 +31,7 @@ class Context:
 
 
 @value
-class Waiting:
+class AddressedDispatch:
     """A dispatch on disk that is addressed to this seat; `is_open` is False once it is consumed."""
 
     project: str
@@ -55,7 +55,7 @@ class Address:
     unsolicited: bool = False
 
 
-def read_context(turns: Sequence[str]) -> Context:
+def read_context(turns: Sequence[str]) -> TurnContext:
     """Return the last task id and the last project that stand in the texts of user turns, oldest first."""
     tasks: list[str] = []
     projects: list[str] = []
@@ -63,7 +63,7 @@ def read_context(turns: Sequence[str]) -> Context:
         plain = unify_line_ends(text)
         tasks += _names(plain, _TASK_LINE, _TASK_IN_JSON, _QUERY_ID)
         projects += _names(plain, _PROJECT_LINE, _PROJECT_IN_JSON)
-    return Context(tasks[-1] if tasks else "", projects[-1] if projects else "")
+    return TurnContext(tasks[-1] if tasks else "", projects[-1] if projects else "")
 
 
 def _names(text: str, *patterns: str) -> list[str]:
@@ -81,7 +81,11 @@ def _name(text: str) -> str:
 
 
 def address(
-    marker: Marker, dispatches: Sequence[Waiting], *, context: Context, rosters: dict[str, Collection[str]]
+    marker: Marker,
+    dispatches: Sequence[AddressedDispatch],
+    *,
+    context: TurnContext,
+    rosters: dict[str, Collection[str]],
 ) -> Address | Fault:
     """Decide which handoff a marker answers, from the dispatches on disk and the roster of each project.
 
@@ -117,11 +121,11 @@ def _unsolicited(marker: Marker, rosters: dict[str, Collection[str]]) -> Address
     return Address(marker.project, marker.task_id, marker.seat, unsolicited=True)
 
 
-def _agrees(marker: Marker, item: Waiting) -> bool:
+def _agrees(marker: Marker, item: AddressedDispatch) -> bool:
     return marker.task_id in ("", item.task_id) and marker.project in ("", item.project)
 
 
-def _is_meant(context: Context, item: Waiting) -> bool:
+def _is_meant(context: TurnContext, item: AddressedDispatch) -> bool:
     if not context.task_id and not context.project:
         return False
     return context.task_id in ("", item.task_id) and context.project in ("", item.project)

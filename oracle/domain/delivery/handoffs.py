@@ -33,7 +33,7 @@ class Piece(StrEnum):
     CONFLICT = "conflict"
 
 
-class Step(StrEnum):
+class HandoffStep(StrEnum):
     """How far a handoff is; the value is the word that `--state` takes."""
 
     NONE = "none"
@@ -64,7 +64,7 @@ class Party(StrEnum):
 class State:
     """How far a handoff is, who acts next and what they do; `stale_after` is in seconds, 0 for never."""
 
-    step: Step
+    step: HandoffStep
     party: Party
     action: str
     stale_after: int = 0
@@ -74,38 +74,42 @@ class State:
 _HOUR = 3600
 _DAY = 24 * _HOUR
 _STATES = {
-    Step.NONE: (Party.NOBODY, say("Nothing to do."), 0),
-    Step.OPEN: (
+    HandoffStep.NONE: (Party.NOBODY, say("Nothing to do."), 0),
+    HandoffStep.OPEN: (
         Party.ANSWERER,
         say("Read the dispatch and answer it: `oracle compat complete_handoff`, the memory seat `oracle deliver`."),
         3 * _DAY,
     ),
-    Step.CLAIMED: (Party.ANSWERER, say("Finish the answer that was begun."), 3 * _DAY),
-    Step.CLAIM_EXPIRED: (Party.ANSWERER, say("Take the dispatch up again; whoever claimed it is gone."), _DAY),
-    Step.WITH_SEAT: (Party.ANSWERER, say("With memory seat: it was woken with the packet and answers."), _DAY),
-    Step.ANSWERED: (
+    HandoffStep.CLAIMED: (Party.ANSWERER, say("Finish the answer that was begun."), 3 * _DAY),
+    HandoffStep.CLAIM_EXPIRED: (Party.ANSWERER, say("Take the dispatch up again; whoever claimed it is gone."), _DAY),
+    HandoffStep.WITH_SEAT: (Party.ANSWERER, say("With memory seat: it was woken with the packet and answers."), _DAY),
+    HandoffStep.ANSWERED: (
         Party.ORACLE,
         say("Write the completion receipt, since the response is on disk: `oracle resume`."),
         _HOUR // 6,
     ),
-    Step.DELIVERED: (
+    HandoffStep.DELIVERED: (
         Party.ORACLE,
         say("Mark the dispatch as consumed, since it is answered: `oracle resume`."),
         _HOUR // 6,
     ),
-    Step.UNANSWERED: (Party.ANSWERER, say("Answer again: the dispatch was consumed, yet no answer is on disk."), _DAY),
-    Step.UNNOTIFIED: (
+    HandoffStep.UNANSWERED: (
+        Party.ANSWERER,
+        say("Answer again: the dispatch was consumed, yet no answer is on disk."),
+        _DAY,
+    ),
+    HandoffStep.UNNOTIFIED: (
         Party.ORACLE,
         say("Send the wake-up that is still pending, which an acknowledgement ends too: `oracle resume`."),
         _HOUR,
     ),
-    Step.CONSUMED: (Party.ASKER, say("Read the answer and acknowledge it: `oracle ack`."), 3 * _DAY),
-    Step.CONFLICT: (
+    HandoffStep.CONSUMED: (Party.ASKER, say("Read the answer and acknowledge it: `oracle ack`."), 3 * _DAY),
+    HandoffStep.CONFLICT: (
         Party.OPERATOR,
         say("Decide between the answer that stands and the one that was kept aside: `oracle deliver --supersede`."),
         _DAY,
     ),
-    Step.ACKED: (Party.NOBODY, say("Nothing to do."), 0),
+    HandoffStep.ACKED: (Party.NOBODY, say("Nothing to do."), 0),
 }
 
 _DECIDE = say("Read the question and settle it: `oracle team decision resolve`.")
@@ -124,38 +128,38 @@ def state(pieces: Collection[Piece]) -> State:
     return State(step, party, action, limit, unsolicited)
 
 
-def _step(present: frozenset[Piece]) -> Step:
+def _step(present: frozenset[Piece]) -> HandoffStep:
     if not present & _SUBSTANCE:
-        return Step.NONE
+        return HandoffStep.NONE
     answer = present & {Piece.COMPLETION, Piece.ACKED}
     if Piece.RESPONSE in present and not answer:
-        return Step.ANSWERED
+        return HandoffStep.ANSWERED
     if not answer:
         return _step_before_answer(present)
     if Piece.DISPATCH in present:
-        return Step.DELIVERED
+        return HandoffStep.DELIVERED
     if Piece.CONFLICT in present:
-        return Step.CONFLICT
+        return HandoffStep.CONFLICT
     if _owes_wake_up(present) and Piece.ACKED not in present:
-        return Step.UNNOTIFIED
-    return Step.ACKED if Piece.ACKED in present else Step.CONSUMED
+        return HandoffStep.UNNOTIFIED
+    return HandoffStep.ACKED if Piece.ACKED in present else HandoffStep.CONSUMED
 
 
 _SUBSTANCE = frozenset((Piece.DISPATCH, Piece.CONSUMED, Piece.RESPONSE, Piece.COMPLETION, Piece.ACKED, Piece.CONFLICT))
 
 
-def _step_before_answer(present: frozenset[Piece]) -> Step:
+def _step_before_answer(present: frozenset[Piece]) -> HandoffStep:
     if Piece.CONFLICT in present:
-        return Step.CONFLICT
+        return HandoffStep.CONFLICT
     if Piece.CONSUMED in present:
-        return Step.UNANSWERED
+        return HandoffStep.UNANSWERED
     if Piece.WITH_SEAT in present:
-        return Step.WITH_SEAT
+        return HandoffStep.WITH_SEAT
     if Piece.CLAIM in present:
-        return Step.CLAIMED
+        return HandoffStep.CLAIMED
     if Piece.CLAIM_EXPIRED in present:
-        return Step.CLAIM_EXPIRED
-    return Step.UNNOTIFIED if _owes_wake_up(present) else Step.OPEN
+        return HandoffStep.CLAIM_EXPIRED
+    return HandoffStep.UNNOTIFIED if _owes_wake_up(present) else HandoffStep.OPEN
 
 
 def _owes_wake_up(present: frozenset[Piece]) -> bool:

@@ -30,7 +30,7 @@ MAX_FILE_NAME = 240
 """Bytes of a receipt's file name, so that every suffix fits into the 255 of common file systems."""
 
 
-class Kind(StrEnum):
+class ReceiptKind(StrEnum):
     """What a receipt says. A file may say something else; then its kind is unknown and it is shown, not used."""
 
     DISPATCH = "dispatch"
@@ -123,8 +123,8 @@ _SHARED_KEYS: dict[str, object] = {
     "title": "",
     "user_summary": "",
 }
-_OWN_KEYS: dict[Kind, dict[str, object]] = {
-    Kind.DISPATCH: {
+_OWN_KEYS: dict[ReceiptKind, dict[str, object]] = {
+    ReceiptKind.DISPATCH: {
         "assigned_at": "",
         "docs_consulted": "",
         "docs_skip_reason": "",
@@ -132,7 +132,7 @@ _OWN_KEYS: dict[Kind, dict[str, object]] = {
         "reply_to": "",
         "todo_path": "",
     },
-    Kind.COMPLETION: {
+    ReceiptKind.COMPLETION: {
         "commit": None,
         "delivered_at": "",
         "delivery_path": "",
@@ -161,7 +161,7 @@ class Receipt:
     """One receipt as it stands on disk: every key is kept, whoever wrote it; `problems` are sentences for a person."""
 
     name: ReceiptName
-    kind: Kind
+    kind: ReceiptKind
     fields: Mapping[str, object] = NOTHING
     problems: tuple[str, ...] = ()
 
@@ -184,7 +184,7 @@ class Receipt:
     @property
     def asks_people(self) -> bool:
         """Tell whether it asks people for a decision, which is settled and not answered."""
-        return self.kind is Kind.DISPATCH and isinstance(self.fields.get(PAYLOAD), dict)
+        return self.kind is ReceiptKind.DISPATCH and isinstance(self.fields.get(PAYLOAD), dict)
 
     @property
     def since(self) -> str:
@@ -196,16 +196,16 @@ class Receipt:
         return Receipt(self.name, self.kind, {**self.fields, **changes}, self.problems)
 
 
-def new_receipt(kind: Kind, name: ReceiptName, fields: Mapping[str, object]) -> Receipt:
+def new_receipt(kind: ReceiptKind, name: ReceiptName, fields: Mapping[str, object]) -> Receipt:
     """Return a receipt with every key of its kind; `fields` may add others. The three parts of the name always win."""
     whole = {**_SHARED_KEYS, **_OWN_KEYS.get(kind, {}), **fields}
-    if kind is Kind.DISPATCH:
+    if kind is ReceiptKind.DISPATCH:
         whole["reply_to"] = whole["reply_to"] or name.source
     whole |= {"task_id": name.task_id, "source": name.source, "target": name.target}
     return Receipt(name, kind, {**whole, "kind": kind.value, "schema_version": SCHEMA_VERSION})
 
 
-_KINDS = {kind.value: kind for kind in Kind}
+_KINDS = {kind.value: kind for kind in ReceiptKind}
 
 
 def read_receipt(name: ReceiptName, raw: bytes) -> Receipt:
@@ -215,13 +215,17 @@ def read_receipt(name: ReceiptName, raw: bytes) -> Receipt:
     except (ValueError, RecursionError):
         empty = say("{name} is empty.", name=name.file_name)
         torn = say("{name} is not valid JSON, perhaps half written.", name=name.file_name)
-        return Receipt(name, Kind.UNKNOWN, {}, (torn if raw.strip() else empty,))
+        return Receipt(name, ReceiptKind.UNKNOWN, {}, (torn if raw.strip() else empty,))
     if not isinstance(content, dict):
-        return Receipt(name, Kind.UNKNOWN, {}, (say("{name} holds no JSON object.", name=name.file_name),))
+        return Receipt(name, ReceiptKind.UNKNOWN, {}, (say("{name} holds no JSON object.", name=name.file_name),))
     said = content.get("kind")
-    kind = _KINDS.get(said, Kind.UNKNOWN) if isinstance(said, str) else Kind.UNKNOWN
-    if kind not in (Kind.DISPATCH, Kind.COMPLETION) and role_of(name.target) == MEMORY and "message" in content:
-        kind = Kind.DISPATCH  # older tools ask memory with a notice of any kind, under the name of a dispatch
+    kind = _KINDS.get(said, ReceiptKind.UNKNOWN) if isinstance(said, str) else ReceiptKind.UNKNOWN
+    if (
+        kind not in (ReceiptKind.DISPATCH, ReceiptKind.COMPLETION)
+        and role_of(name.target) == MEMORY
+        and "message" in content
+    ):
+        kind = ReceiptKind.DISPATCH  # older tools ask memory with a notice of any kind, under the name of a dispatch
     problems: list[str] = []
     if not kind:
         problems.append(say("{name} has no kind that is known ({kind!r}).", name=name.file_name, kind=str(said)[:40]))

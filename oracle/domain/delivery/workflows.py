@@ -31,7 +31,7 @@ _EMPTY = ("", "null", "~", "none")
 
 
 @value
-class Step:
+class WorkflowStep:
     """One step: what it waits for (names of steps), who does it and who is told when it is done or blocked."""
 
     number: int
@@ -65,7 +65,7 @@ class _Span:
 # Read -----------------------------------------------------------------------------------------------------------------
 
 
-def steps_of(text: str) -> tuple[Step, ...]:
+def steps_of(text: str) -> tuple[WorkflowStep, ...]:
     """Return the steps of a workflow in their order, whoever wrote it."""
     lines = text.split("\n")
     return tuple(_read_step(lines, span) for span in _spans(lines))
@@ -85,13 +85,13 @@ def _spans(lines: Sequence[str]) -> list[_Span]:
     return [_Span(int(found[1]), found[2], at, end) for (at, found), end in zip(marks, ends, strict=True) if found]
 
 
-def _read_step(lines: Sequence[str], span: _Span) -> Step:
+def _read_step(lines: Sequence[str], span: _Span) -> WorkflowStep:
     fields = _fields(lines[span.first + 1 : span.end])
 
     def one(key: str) -> str:
         return next(iter(fields.get(key, ())), "")
 
-    return Step(
+    return WorkflowStep(
         span.number,
         span.name,
         re.sub(r"[ -]+", "_", (one("status") or PENDING).casefold()),
@@ -168,7 +168,7 @@ def _uncomment(text: str) -> str:
 # What holds of a whole workflow ---------------------------------------------------------------------------------------
 
 
-def find_faults(steps: Sequence[Step]) -> list[Sentence]:
+def find_faults(steps: Sequence[WorkflowStep]) -> list[Sentence]:
     """Return a sentence for each step that is there twice or waits for an unknown one, and for a cycle.
 
     A status of another tool's is no fault: such a step is not begun, and what waits for it waits on.
@@ -191,7 +191,7 @@ def find_faults(steps: Sequence[Step]) -> list[Sentence]:
     return [*faults, say("the steps {cycle} wait for each other", cycle=" → ".join(cycle))] if cycle else faults
 
 
-def _cycle(steps: Sequence[Step]) -> list[str]:
+def _cycle(steps: Sequence[WorkflowStep]) -> list[str]:
     from graphlib import CycleError, TopologicalSorter
 
     graph = {step.number: {found.number for name in step.prereq if (found := find_step(steps, name))} for step in steps}
@@ -203,29 +203,29 @@ def _cycle(steps: Sequence[Step]) -> list[str]:
     return []
 
 
-def find_step(steps: Iterable[Step], text: str) -> Step | None:
+def find_step(steps: Iterable[WorkflowStep], text: str) -> WorkflowStep | None:
     """Return the step that a text names; a name counts before a number."""
     known = tuple(steps)
     exact = (step for step in known if step.name.casefold() == text.strip().casefold())
     return next(exact, None) or next((step for step in known if step.is_called(text)), None)
 
 
-def waits_for(steps: Sequence[Step], step: Step) -> list[str]:
+def waits_for(steps: Sequence[WorkflowStep], step: WorkflowStep) -> list[str]:
     """Return the names of the steps that must be done first and are not."""
     found = [(name, find_step(steps, name)) for name in step.prereq]
     return [name for name, other in found if other is None or other.status != DONE]
 
 
-def list_ready(steps: Sequence[Step], role: str) -> list[Step]:
+def list_ready(steps: Sequence[WorkflowStep], role: str) -> list[WorkflowStep]:
     """Return the pending steps of a role whose prerequisites are done; none of a workflow with a fault."""
     return [] if find_faults(steps) else [step for step in steps if _is_ready(steps, step, role)]
 
 
-def _is_ready(steps: Sequence[Step], step: Step, role: str) -> bool:
+def _is_ready(steps: Sequence[WorkflowStep], step: WorkflowStep, role: str) -> bool:
     return step.status == PENDING and role in (step.owner_role, step.owner_seat) and not waits_for(steps, step)
 
 
-def overall(steps: Sequence[Step]) -> str:
+def overall(steps: Sequence[WorkflowStep]) -> str:
     """Return the status of the whole: blocked as soon as a step is, done when all are, in progress once one was begun."""
     statuses = {step.status for step in steps}
     if BLOCKED in statuses:
@@ -238,7 +238,7 @@ def overall(steps: Sequence[Step]) -> str:
 # Write ----------------------------------------------------------------------------------------------------------------
 
 
-def render_workflow(task_id: str, template: str, steps: Sequence[Step] = ()) -> str:
+def render_workflow(task_id: str, template: str, steps: Sequence[WorkflowStep] = ()) -> str:
     """Return a new workflow.md."""
     head = f"# Workflow: {task_id}\n\nworkflow_template: {one_line(template)}\n"
     if not steps:
@@ -246,7 +246,7 @@ def render_workflow(task_id: str, template: str, steps: Sequence[Step] = ()) -> 
     return head + "".join(f"\n{_render_step(step)}" for step in steps)
 
 
-def _render_step(step: Step) -> str:
+def _render_step(step: WorkflowStep) -> str:
     fields: Mapping[str, object] = {
         "owner_role": step.owner_role,
         "owner_seat": step.owner_seat,
@@ -272,7 +272,7 @@ def _quote(text: str) -> str:
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def advance(text: str, name: str, status: str) -> tuple[str, Step]:
+def advance(text: str, name: str, status: str) -> tuple[str, WorkflowStep]:
     """Return (the workflow with one step's status changed, that step as it is now); unchanged when it was so already.
 
     Raises UsageError for a workflow with a fault, an unknown step or status, and a change that may not be made.

@@ -20,7 +20,7 @@ from oracle.domain.names.slugs import split_entity
 from oracle.domain.values import value
 
 
-class Sort(StrEnum):
+class NameKind(StrEnum):
     """What a name is the name of."""
 
     PATH = "path"
@@ -33,12 +33,12 @@ class Sort(StrEnum):
 class Named:
     """A name with the line of the file, from 1, where it first occurs."""
 
-    sort: Sort
+    sort: NameKind
     name: str
     line: int
 
 
-_MENTIONED = {FILE: Sort.PATH, COMMIT: Sort.COMMIT, COMPONENT: Sort.SYMBOL}
+_MENTIONED = {FILE: NameKind.PATH, COMMIT: NameKind.COMMIT, COMPONENT: NameKind.SYMBOL}
 _PATH_FIELDS = ("path", "file", "files", "paths")
 _COMMIT_FIELDS = ("commit", "commits", "builder_commit", "memory_commit")
 _BRANCH_FIELDS = ("branch", "expected_branch")
@@ -68,22 +68,28 @@ _TOPIC = re.compile(
 
 def names_in(document: Document, patterns: Patterns) -> tuple[Named, ...]:
     """Return what a record names, each once, in the order of its lines; evidence and fields for it count too."""
-    found: dict[tuple[Sort, str], int] = {}
+    found: dict[tuple[NameKind, str], int] = {}
     for sort, name, line in [*_fields(document, patterns), *_text(document.body, document.body_line, patterns)]:
         key = (sort, name)
         found[key] = min(line, found.get(key, line))
-    branches = {name for sort, name in found if sort is Sort.BRANCH}
+    branches = {name for sort, name in found if sort is NameKind.BRANCH}
     kept = [
-        Named(sort, name, line) for (sort, name), line in found.items() if sort is Sort.BRANCH or name not in branches
+        Named(sort, name, line)
+        for (sort, name), line in found.items()
+        if sort is NameKind.BRANCH or name not in branches
     ]
     return tuple(sorted(kept, key=lambda item: (item.line, item.sort, item.name)))
 
 
-_Found = tuple[Sort, str, int]
+_Found = tuple[NameKind, str, int]
 
 
 def _fields(document: Document, patterns: Patterns) -> Iterator[_Found]:
-    for keys, sort in ((_PATH_FIELDS, Sort.PATH), (_COMMIT_FIELDS, Sort.COMMIT), (_BRANCH_FIELDS, Sort.BRANCH)):
+    for keys, sort in (
+        (_PATH_FIELDS, NameKind.PATH),
+        (_COMMIT_FIELDS, NameKind.COMMIT),
+        (_BRANCH_FIELDS, NameKind.BRANCH),
+    ):
         for key in keys:
             line = document.key_lines.get(key, 1)
             for text in as_list(document.fields.get(key, "")):
@@ -96,10 +102,10 @@ def _fields(document: Document, patterns: Patterns) -> Iterator[_Found]:
         yield from ((sort, name, line) for sort, name, _ in _text(f"evidence: {text}", 1, patterns))
 
 
-def _may_be(sort: Sort, name: str) -> bool:
+def _may_be(sort: NameKind, name: str) -> bool:
     if not name or len(name) > _LONGEST or any(char.isspace() for char in name) or "://" in name:
         return False
-    return sort is not Sort.COMMIT or bool(re.fullmatch(r"[0-9a-fA-F]{7,40}", name))
+    return sort is not NameKind.COMMIT or bool(re.fullmatch(r"[0-9a-fA-F]{7,40}", name))
 
 
 def _evidence_texts(evidence: Value) -> Iterator[str]:
@@ -123,7 +129,7 @@ def _text(text: str, first_line: int, patterns: Patterns) -> Iterator[_Found]:
         for span in _SPAN.finditer(line):
             yield from ((sort, name, number) for sort, name in _code(span[2].strip(), patterns))
         if at < len(prose):
-            yield from ((Sort.SYMBOL, name, number) for name in _symbols(prose[at], is_code=False))
+            yield from ((NameKind.SYMBOL, name, number) for name in _symbols(prose[at], is_code=False))
 
 
 def _outside_fences(text: str) -> Iterator[str]:
@@ -157,29 +163,29 @@ def _closings(lines: list[str]) -> dict[int, int]:
     return closes
 
 
-def _branches(line: str) -> Iterator[tuple[Sort, str]]:
+def _branches(line: str) -> Iterator[tuple[NameKind, str]]:
     for found in _BRANCH.finditer(line):
         name = found["name"].rstrip(".")
         if found["mark"] or any(char in "/-_" or char.isdigit() for char in name):
-            yield Sort.BRANCH, name
+            yield NameKind.BRANCH, name
     for found in (*_OF_BRANCH.finditer(line), *_TOPIC.finditer(line)):
         if not _names_file(found["name"]):
-            yield Sort.BRANCH, found["name"]
+            yield NameKind.BRANCH, found["name"]
 
 
-def _code(word: str, patterns: Patterns) -> Iterator[tuple[Sort, str]]:
+def _code(word: str, patterns: Patterns) -> Iterator[tuple[NameKind, str]]:
     """Yield what one piece of inline code names; a command line, with blanks in it, names nothing by itself."""
     if any(char.isspace() for char in word):
         return
     if _HEX.fullmatch(word):
-        yield Sort.COMMIT, word
+        yield NameKind.COMMIT, word
         return
     files = [item for item in links.extract(word, patterns).mentions if item.type == FILE]
-    yield from ((Sort.PATH, split_entity(item.target)[1]) for item in files)
+    yield from ((NameKind.PATH, split_entity(item.target)[1]) for item in files)
     if not files and _FOLDER.fullmatch(word):
-        yield Sort.PATH, word.removeprefix("./")
+        yield NameKind.PATH, word.removeprefix("./")
     elif not files:
-        yield from ((Sort.SYMBOL, name) for name in _symbols(word, is_code=True))
+        yield from ((NameKind.SYMBOL, name) for name in _symbols(word, is_code=True))
 
 
 def _symbols(text: str, *, is_code: bool) -> Iterator[str]:

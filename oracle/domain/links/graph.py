@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import NamedTuple
 
-    class Step(NamedTuple):
+    class GraphStep(NamedTuple):
         """One edge met on a walk, with the distance (1 and up) at which it was met."""
 
         source: str
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         root: str
         depth: int
         nodes: tuple[str, ...]
-        edges: tuple[Step, ...]
+        edges: tuple[GraphStep, ...]
 
     EdgeRow = tuple[str, str, str, str]
     """(source, type, target, snippet)"""
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     """Given nodes of one frontier, yield their edges."""
 
 else:
-    Step = namedtuple("Step", "source target type snippet depth")
+    GraphStep = namedtuple("Step", "source target type snippet depth")
     Walk = namedtuple("Walk", "root depth nodes edges")
 
 
@@ -55,11 +55,11 @@ def walk(start: str, depth: int, *, outgoing: Neighbours | None, incoming: Neigh
             hint=say("Choose a depth from 0 to {max_depth}.", max_depth=MAX_DEPTH),
         )
     seen, frontier = {start}, [start]
-    met: dict[tuple[str, str, str], Step] = {}
+    met: dict[tuple[str, str, str], GraphStep] = {}
     for level in range(1, depth + 1):
         reached: dict[str, None] = {}
         for source, kind, target, snippet in _edges(frontier, outgoing, incoming):
-            met.setdefault((source, kind, target), Step(source, target, kind, snippet, level))
+            met.setdefault((source, kind, target), GraphStep(source, target, kind, snippet, level))
             reached.update(dict.fromkeys(node for node in (source, target) if node not in seen))
         seen.update(reached)
         frontier = list(reached)

@@ -14,7 +14,7 @@ from enum import StrEnum
 from oracle.domain.values import value
 
 
-class Sort(StrEnum):
+class ChangeKind(StrEnum):
     """What a change is about."""
 
     PROSE = "prose"
@@ -30,7 +30,7 @@ class Sort(StrEnum):
     WHOLE = "whole file"
 
 
-ALLOWED = (Sort.PROSE, Sort.LINK, Sort.FACT)
+ALLOWED = (ChangeKind.PROSE, ChangeKind.LINK, ChangeKind.FACT)
 """What memory may change in a file of another's."""
 
 MARKDOWN = (".md", ".markdown", ".mdx", ".rst", ".txt")
@@ -69,7 +69,7 @@ class Change:
     """One stretch of changed lines; `line` counts in the new text from 1, `text` is the first changed line."""
 
     line: int
-    sort: Sort
+    sort: ChangeKind
     text: str
 
     @property
@@ -81,9 +81,9 @@ class Change:
 def classify_file(path: str, before: str | None, after: str | None) -> tuple[Change, ...]:
     """Return the changes of a file; None stands for a file that is not there. No change at all gives ()."""
     if before is None or after is None:
-        return (Change(1, Sort.WHOLE, "made" if before is None else "removed"),)
+        return (Change(1, ChangeKind.WHOLE, "made" if before is None else "removed"),)
     if "\0" in before or "\0" in after:
-        return (Change(1, Sort.CODE, "binary"),)
+        return (Change(1, ChangeKind.CODE, "binary"),)
     suffix = path[path.rfind(".") :].lower() if "." in path.rpartition("/")[2] else ""
     mark = None if suffix in MARKDOWN else _COMMENTS.get(suffix, "")
     old, new = before.split("\n"), after.split("\n")
@@ -96,21 +96,21 @@ def classify_file(path: str, before: str | None, after: str | None) -> tuple[Cha
     return tuple(found)
 
 
-def _classify_code(old: Sequence[str], new: Sequence[str], mark: str) -> Sort:
+def _classify_code(old: Sequence[str], new: Sequence[str], mark: str) -> ChangeKind:
     """Take comments for prose, and for code every other line and every file of which no comment is known."""
     lines = [line.strip() for line in (*old, *new) if line.strip()]
     if not lines or not mark or not all(line.startswith(mark) and not line.startswith("#!") for line in lines):
-        return Sort.CODE
+        return ChangeKind.CODE
     return _classify_words("\n".join(old), "\n".join(new))
 
 
-def _classify(old: Sequence[str], new: Sequence[str], span: tuple[int, int, int, int]) -> Sort:
+def _classify(old: Sequence[str], new: Sequence[str], span: tuple[int, int, int, int]) -> ChangeKind:
     a, b, c, d = span
     removed, added = list(old[a:b]), list(new[c:d])
     if "".join("".join(removed).split()) == "".join("".join(added).split()) and not _is_fenced(old, a, b):
-        return Sort.PROSE
+        return ChangeKind.PROSE
     if _is_fenced(old, a, b) or _is_fenced(new, c, d):
-        return Sort.EXAMPLE
+        return ChangeKind.EXAMPLE
     if _is_in_head(old, a) and _is_in_head(new, c):
         return _classify_head(removed, added)
     return _classify_words("\n".join(removed), "\n".join(added))
@@ -137,38 +137,38 @@ def _is_in_head(lines: Sequence[str], at: int) -> bool:
     return 0 < at < end
 
 
-def _classify_head(removed: Sequence[str], added: Sequence[str]) -> Sort:
+def _classify_head(removed: Sequence[str], added: Sequence[str]) -> ChangeKind:
     """In frontmatter a description is prose; every other field is its owner's."""
     names = [[found[1] for line in side if (found := _FIELD.match(line))] for side in (removed, added)]
     if names[0] != names[1] or not set(names[0]) <= {"description", "title", "summary"} or not names[0]:
-        return Sort.FIELDS
+        return ChangeKind.FIELDS
     return _classify_words(*("\n".join(_FIELD.sub("", line) for line in side) for side in (removed, added)))
 
 
-def _classify_words(old: str, new: str) -> Sort:
+def _classify_words(old: str, new: str) -> ChangeKind:
     """Classify a change of prose: first what it demands, then links and facts alone, then the rest."""
     if _mask(_LINK, old) == _mask(_LINK, new) and not _DUTY.search(old + new):
-        return Sort.LINK
+        return ChangeKind.LINK
     if _DUTY.search(old) or _DUTY.search(new):
-        return Sort.CONTRACT
+        return ChangeKind.CONTRACT
     if sorted(_TEMPLATE.findall(old)) != sorted(_TEMPLATE.findall(new)):
-        return Sort.TEMPLATE
+        return ChangeKind.TEMPLATE
     if _mask(_FACT, _mask(_LINK, old)) == _mask(_FACT, _mask(_LINK, new)):
-        return Sort.FACT
+        return ChangeKind.FACT
     return _classify_meaning(old, new)
 
 
-def _classify_meaning(old: str, new: str) -> Sort:
+def _classify_meaning(old: str, new: str) -> ChangeKind:
     steps = [[line for line in text.split("\n") if _STEP.match(line)] for text in (old, new)]
     if any(steps) and (len(steps[0]) != len(steps[1]) or not all(map(_is_typo, *steps))):
-        return Sort.STEPS
+        return ChangeKind.STEPS
     if _names(old) != _names(new):
-        return Sort.FIELDS
+        return ChangeKind.FIELDS
     if any(_TRIGGER.search(line) for line in (*old.split("\n"), *new.split("\n"))):
-        return Sort.TRIGGER
+        return ChangeKind.TRIGGER
     if old.strip() and new.strip() and _words(_TURNS, old) != _words(_TURNS, new):
-        return Sort.CONTRACT
-    return Sort.PROSE
+        return ChangeKind.CONTRACT
+    return ChangeKind.PROSE
 
 
 def _is_typo(old: str, new: str) -> bool:

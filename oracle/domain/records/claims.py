@@ -20,7 +20,7 @@ _RANGE = re.compile(r"[Ll]?(\d{1,9})(?:\s*(?:-|–|:|,|\.\.)\s*[Ll]?(\d{1,9}))?"
 
 
 @value
-class Quote:
+class ClaimedQuote:
     """A text that stands in a file, at lines (first, last) counted from 1 when they are stated."""
 
     path: str
@@ -37,7 +37,7 @@ class Expected:
     value: object
 
 
-Evidence = Quote | Expected
+Evidence = ClaimedQuote | Expected
 
 
 @value
@@ -98,7 +98,7 @@ def _read_evidence(item: object, place: str) -> Evidence:
     if "expected_value" in item:
         return Expected(_text(item, "file", place), _text(item, "path", place), item["expected_value"])
     path = "path" if "path" in item else "file"
-    return Quote(_text(item, path, place), _text(item, "quote", place), _read_lines(item.get("lines"), place))
+    return ClaimedQuote(_text(item, path, place), _text(item, "quote", place), _read_lines(item.get("lines"), place))
 
 
 def _text(item: Mapping[str, object], key: str, place: str) -> str:

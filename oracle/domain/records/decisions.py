@@ -18,7 +18,7 @@ ROLES = ("memory", "planner", "builder", "designer", FRONT)
 
 
 @value
-class Payload:
+class DecisionPayload:
     """A payload that is valid by its schema; every key is kept."""
 
     fields: Mapping[str, object]
@@ -54,7 +54,7 @@ class Payload:
         return self.labels.get(choice, "given up" if choice == ABORT else choice)
 
 
-def resolve_command(decision_id: str, project: str, payload: Payload) -> str:
+def resolve_command(decision_id: str, project: str, payload: DecisionPayload) -> str:
     """Return the command that settles a decision; its choices stand where one of them belongs."""
     choices = "|".join(payload.choices)
     return f"oracle team decision resolve {decision_id} --project {project} --choose {quote(choices)}"
@@ -70,7 +70,7 @@ def split_seat(name: str) -> tuple[str, str]:
     return "", name
 
 
-def find_faults(payload: Payload) -> list[Sentence]:
+def find_faults(payload: DecisionPayload) -> list[Sentence]:
     """Return a sentence for each rule between fields that a payload breaks."""
     options = payload.fields.get("options")
     ids = [str(item["id"]) for item in options] if isinstance(options, list) else []

@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from oracle.domain.records.claims import Claim, Evidence, Expected, Quote
+from oracle.domain.records.claims import Claim, ClaimedQuote, Evidence, Expected
 from oracle.domain.records.json_paths import NOWHERE, equals, look_up, parse_place
 from oracle.domain.values import value
 from oracle.wording import say
@@ -34,7 +34,7 @@ _SEVERITY = list(Verdict)
 
 
 @value
-class Source:
+class CitedFile:
     """A file as it was read for the check: its bytes, or None when it is gone or may not be read."""
 
     raw: bytes | None
@@ -73,7 +73,7 @@ class Finding:
 
 
 @value
-class Checked:
+class CheckedClaim:
     """A claim with what became of its evidence; the worst piece decides."""
 
     claim: Claim
@@ -94,10 +94,10 @@ class Checked:
 
 
 @value
-class Report:
+class ClaimReport:
     """Every claim of a response, checked."""
 
-    claims: tuple[Checked, ...] = ()
+    claims: tuple[CheckedClaim, ...] = ()
 
     @property
     def all_verified(self) -> bool | None:
@@ -105,7 +105,7 @@ class Report:
         return all(item.verdict is Verdict.VERIFIED for item in self.claims) if self.claims else None
 
     @property
-    def failed(self) -> tuple[Checked, ...]:
+    def failed(self) -> tuple[CheckedClaim, ...]:
         """The claims that their evidence does not bear: a mismatch, or missing. One that moved is still true."""
         return tuple(item for item in self.claims if item.verdict in (Verdict.MISMATCH, Verdict.MISSING))
 
@@ -114,21 +114,21 @@ class Report:
         return {"all_verified": self.all_verified, "claim_results": [item.as_json() for item in self.claims]}
 
 
-def check(claims: Iterable[Claim], sources: Mapping[str, Source]) -> Report:
+def check(claims: Iterable[Claim], sources: Mapping[str, CitedFile]) -> ClaimReport:
     """Check every claim against the files that were read; a path that `sources` lacks counts as gone."""
     folded: dict[str, Folded] = {}
     contents: dict[str, object] = {}
     checked = []
     for claim in claims:
         findings = [
-            _check_one(item, sources.get(item.path, Source(None)), folded=folded, contents=contents)
+            _check_one(item, sources.get(item.path, CitedFile(None)), folded=folded, contents=contents)
             for item in claim.evidence
         ]
-        checked.append(Checked(claim, tuple(findings)))
-    return Report(tuple(checked))
+        checked.append(CheckedClaim(claim, tuple(findings)))
+    return ClaimReport(tuple(checked))
 
 
-def _check_one(item: Evidence, source: Source, *, folded: dict[str, Folded], contents: dict[str, object]) -> Finding:
+def _check_one(item: Evidence, source: CitedFile, *, folded: dict[str, Folded], contents: dict[str, object]) -> Finding:
     if source.raw is None:
         return Finding(item, Verdict.MISSING, say("The file is not there."))
     if isinstance(item, Expected):
@@ -173,7 +173,7 @@ def fold(text: str) -> Folded:
     return Folded(" ".join(words), starts, lines)
 
 
-def check_quote(item: Quote, source: Folded, *, sha256: str = "") -> Finding:
+def check_quote(item: ClaimedQuote, source: Folded, *, sha256: str = "") -> Finding:
     """Look for a quote: at its lines it is verified, elsewhere moved (the nearest place is told), else a mismatch."""
     wanted = " ".join(item.quote.split())
     if not wanted:

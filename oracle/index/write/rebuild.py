@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from oracle.domain.names.slugs import slug_in
 from oracle.index import scan
 from oracle.index.db import Database, immediate, set_meta
-from oracle.index.reports import SMALLEST_TREE, Progress, Report, emptied
+from oracle.index.reports import SMALLEST_TREE, Progress, ReconcileReport, emptied
 from oracle.index.scan import add_folder, list_folder
 from oracle.index.schema import INDICES, SCHEMA_VERSION
 from oracle.index.write import projections
@@ -37,7 +37,7 @@ _MANY = 500
 
 def rebuild(
     database: Database, *, now_ns: int, accept_removals: bool = False, progress: Progress | None = None
-) -> Report:
+) -> ReconcileReport:
     """Fill new tables from the files and print every projection. The caller holds the write lock.
 
     Raises TreeEmptied if the tree has less than half of the known records (or of those in `_links/`).
@@ -61,7 +61,7 @@ def rebuild(
             set_meta(connection, "ready", SCHEMA_VERSION)
     if progress is not None:
         progress(taken, say("records linked"))
-    return Report(taken, 0, _print(database, taken), rebuilt=True)
+    return ReconcileReport(taken, 0, _print(database, taken), rebuilt=True)
 
 
 def _print(database: Database, taken: int) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from oracle.domain.names.slugs import slug_in
 from oracle.index import scan
 from oracle.index.db import Database, get_meta, immediate
-from oracle.index.reports import SMALLEST_TREE, Progress, Report, emptied
+from oracle.index.reports import SMALLEST_TREE, Progress, ReconcileReport, emptied
 from oracle.index.scan import Folder, Look, Stat
 from oracle.index.write import projections
 from oracle.index.write.rebuild import rebuild
@@ -42,7 +42,7 @@ def reconcile(
     accept_removals: bool = False,
     progress: Progress | None = None,
     doubted: Collection[str] = (),
-) -> Report:
+) -> ReconcileReport:
     """Bring the index up to date and print dirty projections. The caller holds the write lock.
 
     `full` scans every file; those in the `doubted` folders are always compared. Raises TreeEmptied if more than half of
@@ -66,7 +66,7 @@ def reconcile(
         writer.settle()
         _keep_folders(connection, changes, now_ns)
         scan.note_look(connection, root, look, now_ns=now_ns, cost_ns=cost_ns)
-    return Report(len(changes.take), len(changes.drop), _print(database, writer), rebuilt=False)
+    return ReconcileReport(len(changes.take), len(changes.drop), _print(database, writer), rebuilt=False)
 
 
 def _print(database: Database, writer: Writer) -> int:

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.handoffs import Handoff, Piece
-from oracle.domain.delivery.receipts import CLAIM, CONSUMED, Kind, Receipt, ReceiptName
+from oracle.domain.delivery.receipts import CLAIM, CONSUMED, Receipt, ReceiptKind, ReceiptName
 from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure
 from oracle.store.delivery.leases import Lease, read_claim
@@ -76,9 +76,9 @@ def list_handoffs(folder: str, *, now: datetime, around: Around | None = None) -
     dispatches = []
     for item in found.values():
         kind = _kind(item)
-        if kind is Kind.COMPLETION:
+        if kind is ReceiptKind.COMPLETION:
             completions[item.name.task_id, item.name.source].append(item)
-        elif kind is not Kind.NOTICE and item.receipt is not None:
+        elif kind is not ReceiptKind.NOTICE and item.receipt is not None:
             dispatches.append(item)
     around = around or Around()
     answered = frozenset(completions)
@@ -102,7 +102,7 @@ def tell_story(folder: str, task_id: str) -> tuple[Chapter, ...]:
         problems: list[str] = []
         receipt = _read(name, entry.path, problems)
         if problems:
-            receipt = Receipt(name, Kind.UNKNOWN, {}, tuple(problems))
+            receipt = Receipt(name, ReceiptKind.UNKNOWN, {}, tuple(problems))
         if receipt is not None:
             chapters.append(Chapter(entry.path, _changed_at(entry), suffix, receipt))
     return tuple(sorted(chapters, key=lambda one: (one.changed_at, one.path)))
@@ -153,16 +153,20 @@ def _read(name: ReceiptName, path: str, problems: list[str]) -> Receipt | None:
     return None if raw is None else receipts.read_receipt(name, raw)
 
 
-def _kind(item: _Files) -> Kind:
+def _kind(item: _Files) -> ReceiptKind:
     receipt = item.receipt or item.consumed
-    return Kind.UNKNOWN if receipt is None else receipt.kind
+    return ReceiptKind.UNKNOWN if receipt is None else receipt.kind
 
 
 def _settle_kind(item: _Files, found: dict[ReceiptName, _Files]) -> None:
     """Set the kind of an unreadable receipt from its neighbours, and file a consumed one under its kind."""
-    if _kind(item) is Kind.UNKNOWN and (receipt := item.receipt or item.consumed) is not None:
+    if _kind(item) is ReceiptKind.UNKNOWN and (receipt := item.receipt or item.consumed) is not None:
         asked = found.get(ReceiptName(item.name.task_id, item.name.target, item.name.source))
-        kind = Kind.COMPLETION if asked is not None and _kind(asked) is Kind.DISPATCH else Kind.DISPATCH
+        kind = (
+            ReceiptKind.COMPLETION
+            if asked is not None and _kind(asked) is ReceiptKind.DISPATCH
+            else ReceiptKind.DISPATCH
+        )
         settled = Receipt(item.name, kind, receipt.fields, receipt.problems)
         if item.receipt is not None:
             item.receipt = settled

@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import TracebackType
 
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.receipts import CLAIM, CONSUMED, SUPERSEDED, Kind, Receipt, ReceiptName
+from oracle.domain.delivery.receipts import CLAIM, CONSUMED, SUPERSEDED, Receipt, ReceiptKind, ReceiptName
 from oracle.errors import Conflict, DiskFailure, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
 from oracle.store.disk import steps
 from oracle.wording import Sentence, say
@@ -101,7 +101,7 @@ def has_completion(folder: str, task_id: str) -> bool:
             found = read(folder, name, suffix)
         except DiskFailure:
             continue
-        if found is not None and found.kind is Kind.COMPLETION and found.text("response_path"):
+        if found is not None and found.kind is ReceiptKind.COMPLETION and found.text("response_path"):
             return True
     return False
 
@@ -154,7 +154,7 @@ def complete(folder: str, receipt: Receipt) -> Outcome:
         if found is None and steps.create_once(path_of(folder, receipt.name), receipts.render_receipt(receipt)):
             return Outcome.CREATED
         found = found or read(folder, receipt.name)
-        if found is None or (found.kind is Kind.UNKNOWN and not found.fields):
+        if found is None or (found.kind is ReceiptKind.UNKNOWN and not found.fields):
             supersede(folder, receipt)
             return Outcome.CREATED
         if receipts.say_the_same(found, receipt):

@@ -1,7 +1,7 @@
 """The inbox: work that was begun, wake-ups that wait and questions that failed, one file each under `_state/inbox/`.
 
 An entry is written before its work begins, so that the next process can finish it. Its name is a hash of its subject, so the
-same entry twice is one file. A process takes an entry by renaming it; only one of several succeeds (`takers` notes which).
+same entry twice is one file. A process takes an entry by renaming it; only one of several succeeds.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import hashlib
 import json
 import os
 import re
+from _thread import get_native_id
 from contextlib import contextmanager
 from enum import StrEnum
 
 from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
-from oracle.store.delivery import takers
-from oracle.store.disk import files, steps
+from oracle.store.disk import steps
 from oracle.store.root.layout import Root
 from oracle.wording import from_json, say, to_json
 
@@ -37,7 +37,7 @@ MAX_TRIES = 5
 FIRST_DELAY = 2.0
 LONGEST_DELAY = 600.0
 LEASE = 60.0
-"""Seconds after which a taken entry is free again, though the process that took it may live on another host."""
+"""Seconds after which a taken entry is free again: the process that took it is dead."""
 
 _LONGEST_ERROR = 500
 """Characters of an error that are kept."""
@@ -51,7 +51,7 @@ KEPT = (DiskFailure, HandoffFailed, LockTimeout)
 _NAME = re.compile(r"(?P<kind>intent|wake|query)-[0-9a-f]{24}\.json(?P<suffix>\.taken|\.poison)?")
 
 
-class Kind(StrEnum):
+class InboxKind(StrEnum):
     """What waits: a delivery or dispatch that was begun, a wake-up to send, a question that failed."""
 
     INTENT = "intent"
@@ -60,10 +60,10 @@ class Kind(StrEnum):
 
 
 @value
-class Entry:
+class InboxEntry:
     """One thing that waits. Times are in seconds since 1970; the file name is a hash of `subject`."""
 
-    kind: Kind
+    kind: InboxKind
     subject: tuple[str, ...]
     fields: Mapping[str, object]
     due_at: float
@@ -89,17 +89,17 @@ class Entry:
 class Inbox:
     """What the inbox holds: entries that wait, by due time; entries in work; entries given up; sentences on unreadable files."""
 
-    waiting: tuple[Entry, ...] = ()
-    taken: tuple[Entry, ...] = ()
-    poisoned: tuple[Entry, ...] = ()
+    waiting: tuple[InboxEntry, ...] = ()
+    taken: tuple[InboxEntry, ...] = ()
+    poisoned: tuple[InboxEntry, ...] = ()
     problems: tuple[str, ...] = ()
 
-    def due(self, now: float) -> tuple[Entry, ...]:
+    def due(self, now: float) -> tuple[InboxEntry, ...]:
         """Return the waiting entries that are due, earliest first."""
         return tuple(entry for entry in self.waiting if entry.is_due(now))
 
 
-def add(root: Root, entry: Entry) -> bool:
+def add(root: Root, entry: InboxEntry) -> bool:
     """Add an entry. Returns whether it is new: an entry of the same subject is not changed.
 
     Raises DiskFailure.
@@ -110,33 +110,26 @@ def add(root: Root, entry: Entry) -> bool:
     return steps.create_once(path, _render(entry))
 
 
-def take(root: Root, entry: Entry, now: float) -> bool:
-    """Take a waiting entry to work on it; only one of several callers gets True. Raises DiskFailure."""
+def take(root: Root, entry: InboxEntry, now: float) -> bool:
+    """Take a waiting entry to work on it; only one of several callers gets True."""
     path = _path(root, entry)
-    if not os.path.lexists(path):
-        return False
-    takers.note(path)
     try:
         os.utime(path, (now, now))  # the lease starts before the rename, so that it never looks expired
         os.rename(path, path + ".taken")
-    except OSError as error:
-        takers.forget(path)
-        if isinstance(error, FileNotFoundError):
-            return False
-        raise files.disk_failure(path, error) from error
+    except FileNotFoundError:
+        return False
     return True
 
 
-def finish(root: Root, entry: Entry) -> None:
+def finish(root: Root, entry: InboxEntry) -> None:
     """Remove an entry whose work is done. Raises DiskFailure."""
     steps.remove(_path(root, entry) + ".taken")
     steps.remove(_path(root, entry))
-    takers.forget(_path(root, entry))
 
 
 def defer(
-    root: Root, entry: Entry, *, now: float, error: str, most: int = MAX_TRIES, chance: Chance | None = None
-) -> Entry:
+    root: Root, entry: InboxEntry, *, now: float, error: str, most: int = MAX_TRIES, chance: Chance | None = None
+) -> InboxEntry:
     """Put a taken entry back for later, or give it up after `most` tries. Returns the changed entry.
 
     It waits 2 s, 4 s, 8 s … up to ten minutes, shortened at random by up to half. Raises DiskFailure.
@@ -152,27 +145,26 @@ def defer(
     steps.remove(f"{path}.taken")
     if tries >= most:
         steps.remove(path)
-    takers.forget(path)
     return later
 
 
-def revive(root: Root, entry: Entry, now: float) -> None:
+def revive(root: Root, entry: InboxEntry, now: float) -> None:
     """Make an entry that was given up wait again, due now, with no tries."""
     path = _path(root, entry)
     steps.replace(path, _render(replace(entry, tries=0, due_at=now, last_error="")))
     steps.remove(f"{path}.poison")
 
 
-def find(root: Root, entry: Entry) -> Entry | None:
+def find(root: Root, entry: InboxEntry) -> InboxEntry | None:
     """Return the entry of this subject as it is now, whether it waits, is taken or was given up; None when there is none."""
     path = _path(root, entry)
     found = (_read(path + suffix, []) for suffix in ("", ".taken", ".poison"))
     return next((one for one in found if one is not None), None)
 
 
-def read(root: Root, now: float, kind: Kind | None = None) -> Inbox:
+def read(root: Root, now: float, kind: InboxKind | None = None) -> Inbox:
     """Return the content of the inbox, of one kind if given. Entries taken more than LEASE seconds ago wait again."""
-    groups: dict[str, list[Entry]] = {"": [], ".taken": [], ".poison": []}
+    groups: dict[str, list[InboxEntry]] = {"": [], ".taken": [], ".poison": []}
     problems: list[str] = []
     for name, suffix in _names(root):
         if kind is not None and not name.startswith(f"{kind}-"):
@@ -187,7 +179,7 @@ def read(root: Root, now: float, kind: Kind | None = None) -> Inbox:
     return Inbox(waiting, taken, poisoned, tuple(problems))
 
 
-def set_aside(root: Root) -> tuple[tuple[str, Entry], ...]:
+def set_aside(root: Root) -> tuple[tuple[str, InboxEntry], ...]:
     """Return (path, entry) of every entry that was given up. Changes nothing."""
     paths = [f"{root.inbox}/{name}" for name, suffix in _names(root) if suffix == ".poison"]
     return tuple((path, entry) for path in paths for entry in [_read(path, [])] if entry is not None)
@@ -196,18 +188,20 @@ def set_aside(root: Root) -> tuple[tuple[str, Entry], ...]:
 # Intents: work that must be finished once it was begun -----------------------------------------------------------------
 
 
-def begin(root: Root, what: str, subject: tuple[str, ...], content: Mapping[str, object], now: float) -> Entry | None:
+def begin(
+    root: Root, what: str, subject: tuple[str, ...], content: Mapping[str, object], now: float
+) -> InboxEntry | None:
     """Write an intent before its work begins; return None when another process wrote the same. Raises DiskFailure.
 
     It names this process and thread, so that others leave it alone as long as they live.
     """
-    fields = {"do": what, "owner": takers.myself(), "content": dict(content)}
-    entry = Entry(Kind.INTENT, (what, *subject), fields, due_at=now)
+    fields = {"do": what, "owner": _myself(), "content": dict(content)}
+    entry = InboxEntry(InboxKind.INTENT, (what, *subject), fields, due_at=now)
     return entry if add(root, entry) else None
 
 
 @contextmanager
-def until_done(root: Root, entry: Entry | None) -> Iterator[None]:
+def until_done(root: Root, entry: InboxEntry | None) -> Iterator[None]:
     """Do the work of an intent in a block. Afterwards the intent is removed, unless the work failed for a reason in KEPT.
 
     None is the intent of another process, which removes it.
@@ -224,19 +218,38 @@ def until_done(root: Root, entry: Entry | None) -> Iterator[None]:
         finish(root, entry)
 
 
-def is_worked_on(entry: Entry, now: float) -> bool:
+def is_worked_on(entry: InboxEntry, now: float) -> bool:
     """Return whether another thread of a living process works on an intent."""
     owner = entry.fields.get("owner")
-    if not isinstance(owner, dict) or now - entry.due_at >= LONGEST_WORK:
+    return isinstance(owner, dict) and now - entry.due_at < LONGEST_WORK and owner != _myself() and _is_alive(owner)
+
+
+def _myself() -> dict[str, object]:
+    pid = os.getpid()
+    return {"pid": pid, "since": _started_at(pid), "thread": get_native_id()}
+
+
+def _is_alive(owner: Mapping[str, object]) -> bool:
+    pid = owner.get("pid")
+    if not isinstance(pid, int) or pid <= 0:
         return False
-    return owner != takers.myself() and takers.is_alive(owner)
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return _started_at(pid) == owner.get("since")
 
 
-def owner_of(root: Root, entry: Entry) -> str:
-    """Return the process that works on an entry, for a person, "" if that is not known."""
-    owner = entry.fields.get("owner")
-    owners = [*takers.of(_path(root, entry)), *([owner] if isinstance(owner, dict) else [])]
-    return next((f"{one.get('pid')} on {one.get('host')}" for one in owners if takers.is_alive(one)), "")
+def _started_at(pid: int) -> str:
+    """Return when a process began, in the system's own ticks; "" where the system does not say, "dead" for a zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stream:
+            state, *rest = stream.read().rpartition(b")")[2].split()
+    except (OSError, ValueError):
+        return ""
+    return "dead" if state in (b"Z", b"X") else rest[18].decode()
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -247,9 +260,6 @@ def _names(root: Root) -> Iterator[tuple[str, str]]:
         names = sorted(os.listdir(root.inbox))
     except OSError:
         return
-    for path in dict.fromkeys(filter(None, map(takers.noted_entry, names))):
-        if path not in names and f"{path}.taken" not in names:
-            takers.forget_dead(f"{root.inbox}/{path}")
     for name in names:
         found = _NAME.fullmatch(name)
         if found:
@@ -257,13 +267,10 @@ def _names(root: Root) -> Iterator[tuple[str, str]]:
 
 
 def _is_over(path: str, now: float) -> bool:
-    """Return whether nobody works on a taken entry any more. The clock was set back if it is from a time to come."""
     try:
-        age = now - os.stat(path).st_mtime
+        return os.stat(path).st_mtime + LEASE < now
     except OSError:
         return False
-    owners = takers.of(path.removesuffix(".taken"))
-    return not -LEASE <= age <= LEASE or (bool(owners) and not any(map(takers.is_alive, owners)))
 
 
 def _give_back(root: Root, path: str, now: float) -> str:
@@ -279,14 +286,10 @@ def _give_back(root: Root, path: str, now: float) -> str:
             os.rename(path, free)
         except FileNotFoundError:
             return ""
-        except OSError as error:
-            raise files.disk_failure(path, error) from error
-        finally:
-            takers.forget_dead(free)
     return free
 
 
-def _path(root: Root, entry: Entry) -> str:
+def _path(root: Root, entry: InboxEntry) -> str:
     return f"{root.inbox}/{entry.file_name}"
 
 
@@ -298,7 +301,7 @@ def _bounded(error: str) -> str:
     return error if text == error else text
 
 
-def _render(entry: Entry) -> bytes:
+def _render(entry: InboxEntry) -> bytes:
     content = {
         "kind": entry.kind.value,
         "subject": list(entry.subject),
@@ -310,7 +313,7 @@ def _render(entry: Entry) -> bytes:
     return json.dumps(content, indent=2).encode("ascii") + b"\n"
 
 
-def _read(path: str, problems: list[str]) -> Entry | None:
+def _read(path: str, problems: list[str]) -> InboxEntry | None:
     try:
         raw = steps.read(path)
     except DiskFailure as error:
@@ -320,8 +323,8 @@ def _read(path: str, problems: list[str]) -> Entry | None:
         return None
     try:
         content = json.loads(raw)
-        entry: Entry | None = Entry(
-            Kind(content["kind"]),
+        entry: InboxEntry | None = InboxEntry(
+            InboxKind(content["kind"]),
             tuple(map(str, content["subject"])),
             dict(content["fields"]),
             float(content["due_at"]),

@@ -22,7 +22,7 @@ _KEPT_CHARACTERS = 20_000_000
 
 
 @value
-class Mention:
+class PageLink:
     """A link in a sentence: the keys of what it names, its place, and the folder that it leads into, if it gives one."""
 
     keys: frozenset[str]
@@ -40,7 +40,7 @@ class PageSentence:
     at: int
     text: str
     heading: str
-    mentions: tuple[Mention, ...]
+    mentions: tuple[PageLink, ...]
     follows: bool
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from oracle.app.search.ranking.pages import Mention, PageSentence, PageSentences, RecordPage
+from oracle.app.search.ranking.pages import PageLink, PageSentence, PageSentences, RecordPage
 from oracle.domain.compiling import compiled
 from oracle.domain.links.resolution import reference_key
 from oracle.domain.relations.patterns import NAMED
@@ -65,14 +65,14 @@ def _read(page: RecordPage) -> Iterable[PageSentence]:
                 yield PageSentence(at, text, heading, mentions, not mentions and bool(compiled(_GOES_ON).search(text)))
 
 
-def _take_links(piece: str) -> tuple[str, tuple[Mention, ...]]:
-    found: list[Mention] = []
+def _take_links(piece: str) -> tuple[str, tuple[PageLink, ...]]:
+    found: list[PageLink] = []
     text, last = "", 0
     for match in compiled(LINK).finditer(piece):
         text += piece[last : match.start()]
         folder = (match["wiki"] or match["place"]).rpartition("/")[0].rpartition("/")[2]
         keys = frozenset(_key_of(name) for name in match.group("wiki", "alias", "text", "place") if name) - {""}
-        found.append(Mention(keys, len(text), lower(folder)))
+        found.append(PageLink(keys, len(text), lower(folder)))
         text += NAMED
         last = match.end()
     return text + piece[last:], tuple(found)

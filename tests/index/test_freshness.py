@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.overview.status import status
 from oracle.app.records.graph import entities
 from oracle.app.root import check
 from oracle.domain.records.drafts import Draft
@@ -407,7 +408,7 @@ def test_a_deleted_root_is_said_in_a_sentence(oracle: Oracle, root: Path) -> Non
     shutil.rmtree(root)
     for use in (
         lambda: sources(oracle),
-        oracle.status,
+        lambda: status(oracle),
         oracle.reconcile,
         lambda: oracle.write(Draft("plan", "a", "b")),
     ):
@@ -567,7 +568,7 @@ def test_a_question_writes_nothing_into_a_folder_that_is_no_root(tmp_path: Path,
         (folder / name).mkdir() if name.endswith("/") else (folder / name).write_text("{}")
     before = sorted(folder.rglob("*"))
     with Oracle.open(str(folder)) as foreign:
-        for question in (lambda: foreign.records({}), lambda: foreign.search("x"), foreign.reconcile, foreign.status):
+        for question in (lambda: foreign.records({}), lambda: foreign.search("x"), foreign.reconcile, lambda: status(foreign)):
             with pytest.raises(RootUnusable, match="no projects/"):
                 question()
     assert sorted(folder.rglob("*")) == before

@@ -15,7 +15,7 @@ from oracle.app.doctor import repair
 from oracle.app.memories import packets
 from oracle.app.memories.keep import Lesson, inspect, list_memories, reflect, refresh, remember
 from oracle.app.memories.packets import route
-from oracle.app.overview.status import find_fact
+from oracle.app.overview.status import find_fact, status
 from oracle.app.records.graph import entities, graph, unresolved
 from oracle.app.records.listing import list_orphans, list_problems
 from oracle.app.records.publish import publish_all
@@ -76,7 +76,7 @@ def use_everything(oracle: Oracle) -> None:
         lambda: packets.kept(oracle, 5),
         lambda: inspect(oracle, first.slug),
         lambda: list_memories(oracle),
-        oracle.status,
+        lambda: status(oracle),
         lambda: list_problems(oracle),
         lambda: standing(oracle),
         lambda: chains(oracle, [first.slug]),
@@ -127,7 +127,7 @@ def test_reading_a_root_that_is_not_there_makes_nothing(tmp_path: Path) -> None:
     with recording() as acts:
         oracle = Oracle.open(str(root))
         for use in (
-            oracle.status,
+            lambda: status(oracle),
             lambda: list_problems(oracle),
             oracle.reconcile,
             lambda: oracle.write(Draft("plan", "a", "b")),

@@ -568,7 +568,12 @@ def test_a_question_writes_nothing_into_a_folder_that_is_no_root(tmp_path: Path,
         (folder / name).mkdir() if name.endswith("/") else (folder / name).write_text("{}")
     before = sorted(folder.rglob("*"))
     with Oracle.open(str(folder)) as foreign:
-        for question in (lambda: foreign.records({}), lambda: foreign.search("x"), foreign.reconcile, lambda: status(foreign)):
+        for question in (
+            lambda: foreign.records({}),
+            lambda: foreign.search("x"),
+            foreign.reconcile,
+            lambda: status(foreign),
+        ):
             with pytest.raises(RootUnusable, match="no projects/"):
                 question()
     assert sorted(folder.rglob("*")) == before

@@ -68,7 +68,12 @@ def write(
 
 
 def write_all(
-    context: Context, drafts: Sequence[Draft], *, secrets: str = "refuse", dry_run: bool = False, needs_body: bool = False
+    context: Context,
+    drafts: Sequence[Draft],
+    *,
+    secrets: str = "refuse",
+    dry_run: bool = False,
+    needs_body: bool = False,
 ) -> list[Written]:
     """Write drafts under one lock and return their outcomes in order. All are checked before the first is written."""
     context.root.require()

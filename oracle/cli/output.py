@@ -20,16 +20,9 @@ from itertools import islice, zip_longest
 from oracle.cli.i18n.translate import translate
 from oracle.cli.layout import NARROWEST, broken, cells, hanging, padded, shorten, wrap
 from oracle.errors import DiskFailure
+from oracle.process import STEERING_IN_LINES, spelled, spelled_lines
 from oracle.wording import Sentence, say
 
-_STEERING = (
-    "\x00-\x1f\x7f-\x9f"  # C0, DEL, C1: 0x9b alone begins an escape sequence on some terminals
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that turn the order of what is read
-    "\u2028\u2029\ufff9-\ufffb\ud800-\udfff"
-)
-_UNSAFE = re.compile(f"[{_STEERING}]")
-_UNSAFE_IN_LINES = re.compile(f"[{_STEERING}]".replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
-_NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{6}Z")
 _LOCAL = {"utf-8", "utf8"}
 _INDENT = "    "
@@ -47,24 +40,19 @@ class ReaderGone(Exception):
 
 def visible(text: str) -> str:
     r"""Return `text` in the operator's language, on one line, what steers a terminal spelled out (`\x1b`, `\n`, `\u202e`)."""
-    return _UNSAFE.sub(_spell, translate(text))
+    return spelled(translate(text))
 
 
 def visible_lines(text: str) -> str:
     """Return text of several lines in the operator's language, its line ends and tabs kept, what else steers spelled out."""
-    return _UNSAFE_IN_LINES.sub(_spell, translate(text))
-
-
-def _spell(match: re.Match[str]) -> str:
-    char = match[0]
-    return _NAMED.get(char) or (f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}")
+    return spelled_lines(translate(text))
 
 
 def as_json(document: object) -> str:
     """Return one JSON document, two blanks an indent, letters of every script as they are, nothing that steers a terminal."""
     encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
     text = json.dumps(document, ensure_ascii=encoding not in _LOCAL, indent=2)
-    return _UNSAFE_IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+    return STEERING_IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 
 @dataclass(frozen=True, slots=True)

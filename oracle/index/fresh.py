@@ -263,10 +263,16 @@ class Index:
         Raises LockTimeout, TreeEmptied, DiskFailure. On a Root that cannot be written, the index is kept in memory.
         """
 
-        def work() -> ReconcileReport:
-            return self.reconcile_held(
-                full=full, accept_removals=accept_removals, rebuild=rebuild, progress=progress, doubted=doubted
-            )
+        def work(*, is_again: bool = False) -> ReconcileReport:
+            try:
+                return self.reconcile_held(
+                    full=full, accept_removals=accept_removals, rebuild=rebuild, progress=progress, doubted=doubted
+                )
+            except LockTimeout:  # another connection got in the way
+                if is_again:
+                    raise
+                self._database.close()
+                return work(is_again=True)
 
         self.root.require()
         if self._database.in_memory:
@@ -324,6 +330,9 @@ class Index:
     def _recover(self, error: sqlite3.DatabaseError) -> None:
         from oracle.index import reports
 
+        if reports.is_momentary(error):
+            self._database.close()
+            return
         if not reports.is_passing(error) and not os.access(self.root.path, os.W_OK):
             self._go_read_only()
             return

@@ -44,6 +44,10 @@ _DAMAGE = frozenset({0, 1, 11, 19, 20, 24, 26})
 
 _SHORT_READ = 522
 _BUSY, _IOERR, _FULL = 5, 10, 13
+_MOMENTARY = frozenset({4, 6, 9, 15, 17})
+"""Result codes of a statement that another connection got in the way of: abort, locked, interrupt, protocol, schema."""
+
+_BUSY_SNAPSHOT = 517
 
 
 def _code(error: sqlite3.DatabaseError) -> int:
@@ -55,6 +59,11 @@ def is_passing(error: sqlite3.DatabaseError) -> bool:
     return _code(error) in (_BUSY, _FULL)
 
 
+def is_momentary(error: sqlite3.DatabaseError) -> bool:
+    """Return whether the same statement will work when it is run again on a new connection."""
+    return _code(error) in _MOMENTARY or getattr(error, "sqlite_errorcode", 0) == _BUSY_SNAPSHOT
+
+
 def is_damage(error: sqlite3.DatabaseError) -> bool:
     """Return whether an error means that the database is damaged, and not just out of reach."""
     extended = int(getattr(error, "sqlite_errorcode", 0) or 0)
@@ -63,7 +72,7 @@ def is_damage(error: sqlite3.DatabaseError) -> bool:
 
 def as_oracle_error(root: Root, error: sqlite3.DatabaseError) -> OracleError:
     """Return the error for a database that is not damaged: LockTimeout if it is busy, else DiskFailure."""
-    if _code(error) == _BUSY:
+    if _code(error) == _BUSY or is_momentary(error):
         return LockTimeout(
             say("The index {database} is busy: {error}.", database=root.database, error=error),
             hint=say("Try again in a moment."),

@@ -13,6 +13,7 @@ from oracle.process import Streams
 from oracle.wording import say
 
 if TYPE_CHECKING:
+    import asyncio
     import socket
     from collections.abc import Callable
 
@@ -25,6 +26,15 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 PATH = "/mcp"
 _LAST_PORT = 65535
+
+REQUEST_TIMEOUT = 10.0
+"""Seconds in which a client must have sent its whole request. A silent connection holds a file descriptor."""
+
+MAX_WAITING = 16
+"""Connections that may be without a whole request at a time. One more closes the oldest of them."""
+
+_BACKLOG = 4
+"""Connections that are accepted at once, before the oldest is closed. asyncio takes as many as the queue of the socket may hold."""
 
 
 def find_token(context: Context) -> tuple[str, str]:
@@ -126,12 +136,57 @@ def serve_http(binding: Binding, door: socket.socket, token: str, *, stop: StopS
     url = AnyHttpUrl(address(door))
     auth = AuthSettings(issuer_url=url, resource_server_url=None)
     app = server.streamable_http_app(streamable_http_path=PATH, host=HOST, auth=auth, token_verifier=OneToken())
-    served = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=5))
+    settings = uvicorn.Config(
+        app,
+        http=_bounded_protocol(),
+        backlog=_BACKLOG,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=5,
+    )
+    served = uvicorn.Server(settings)
     try:
         if not stop.controls(served):
             asyncio.run(served.serve(sockets=[door]))
     finally:
         runner.close()
+
+
+def _bounded_protocol() -> type[asyncio.Protocol]:
+    """Return uvicorn's protocol with an end to waiting for requests, in time and in number."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+    class Bounded(H11Protocol):
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._wait()
+            waiting = [one for one in self.connections if isinstance(one, Bounded) and one.is_waiting()]
+            if len(waiting) > MAX_WAITING:
+                min(waiting, key=lambda one: one.deadline.when()).transport.close()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self.deadline.cancel()
+            self._wait()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self.deadline.cancel()
+            super().connection_lost(exc)
+
+        def is_waiting(self) -> bool:
+            """Return whether no whole request has arrived since the last answer."""
+            cycle: RequestResponseCycle | None = self.cycle
+            is_idle = cycle is None or cycle.response_complete or cycle.more_body
+            return is_idle and not self.transport.is_closing()
+
+        def _wait(self) -> None:
+            self.deadline = self.loop.call_later(REQUEST_TIMEOUT, self._expire)
+
+        def _expire(self) -> None:
+            if self.is_waiting():
+                self.transport.close()
+
+    return Bounded
 
 
 def address(door: socket.socket) -> str:

@@ -410,7 +410,7 @@ def test_response_of_a_task_of_two_projects_is_finished_for_none(squad: Squad, t
 
 
 def test_intent_is_finished_once_its_process_is_dead_and_left_alone_before(squad: Squad):
-    from oracle.store.delivery import inbox
+    from oracle.store.delivery import inbox, takers
 
     squad.ask(notifies=False)
     team, work, _ = deliver.prepare(squad.oracle, Delivery("demo", "Q-1", "planner", {"answer": "B."}))
@@ -421,12 +421,35 @@ def test_intent_is_finished_once_its_process_is_dead_and_left_alone_before(squad
     path = squad.path / "_state" / "inbox" / entry.file_name
     content = json.loads(path.read_bytes())
     for pid, is_done in ((os.getppid(), False), (2**22 + 1, True)):  # above the greatest pid
-        content["fields"]["owner"].update(pid=pid, since=inbox._started_at(pid))
+        content["fields"]["owner"].update(pid=pid, since=takers.started_at(pid))
         path.write_text(json.dumps(content), encoding="utf-8")
         squad.oracle.handoffs()
         assert (squad.receipts() == DONE) is is_done
     assert squad.response()["answer"] == "B."
     assert (squad.inbox().waiting, squad.inbox().taken) == ((), ())
+
+
+@pytest.mark.parametrize("dies", [True, False])
+def test_what_another_process_took_is_finished_at_once_or_named(squad: Squad, *, dies: bool):
+    from oracle.store.delivery import inbox
+
+    squad.recorder.away.add("planner")
+    squad.ask(notifies=False)
+    squad.deliver()
+    squad.recorder.away.clear()
+    (entry,) = squad.inbox().waiting
+    if dies:
+        run_at_once(1, lambda _: int(inbox.take(squad.oracle.root, entry, squad.oracle.now_seconds())))
+    else:
+        assert inbox.take(squad.oracle.root, entry, squad.oracle.now_seconds())
+    found = squad.oracle.resume()
+    if dies:
+        assert (len(found.done), found.left) == (1, ())
+        assert squad.recorder.woken() == [("planner", "Q-1")]
+    else:
+        assert found.done == ()
+        (said,) = found.left
+        assert f"Q-1 of demo, memory to planner: process {os.getpid()} on " in said
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b'{"kind": "completion"}', b'{"kind": 7, "x": null}', b""])

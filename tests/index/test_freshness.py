@@ -20,6 +20,7 @@ from oracle.app.root import check
 from oracle.domain.records.drafts import Draft
 from oracle.errors import DiskFailure, LockTimeout, NotInMemory, RootUnusable, TreeEmptied
 from oracle.index import fresh
+from oracle.index.db import Database
 from oracle.index.fresh import Index
 from oracle.store.markdown import records
 from oracle.store.root.layout import Root
@@ -818,3 +819,28 @@ def test_a_reconcile_says_where_nothing_is_printed(
     oracle.reconcile(**how)
     assert len(warnings) == 1
     assert_like_rebuilt(oracle)
+
+
+@pytest.mark.parametrize("code", [4, 6, 9, 15, 17, 517])
+@pytest.mark.parametrize("place", ["is_ready", "create"])
+def test_a_statement_that_was_disturbed_is_run_again(
+    root: Path, monkeypatch: pytest.MonkeyPatch, code: int, place: str
+) -> None:
+    (root / BUILDER).mkdir(parents=True)
+    (root / BUILDER / "x.md").write_text("# Queue\n\nThe queue is NATS.\n")
+    failures: list[str] = []
+
+    def disturbed(self: Database, *given: object) -> object:
+        if not failures:
+            failures.append(place)
+            error = sqlite3.OperationalError("disturbed")
+            error.sqlite_errorcode = code
+            raise error
+        return really(self, *given)
+
+    really = getattr(Database, place)
+    monkeypatch.setattr(Database, place, disturbed)
+    warnings: list[str] = []
+    with Oracle.open(str(root), warn=warnings.append) as oracle:
+        assert [hit.record.title for hit in oracle.search("queue")] == ["Queue"]
+        assert (oracle.index.database.in_memory, warnings, failures) == (False, [], [place])

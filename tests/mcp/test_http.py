@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import resource
 import signal
 import socket
 import subprocess
@@ -144,3 +145,35 @@ def test_a_free_port_is_free():
     with serving.listen(0) as door:
         assert door.getsockname()[0] == "127.0.0.1"
         assert isinstance(door, socket.socket)
+
+
+HALVES = {
+    "nothing": b"",
+    "half a line": b"POST /m",
+    "half the headers": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: ",
+    "half a body": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{",
+}
+
+
+def test_half_requests_end_and_do_not_keep_others_out(root: Path):
+    put(root, "projects/arena/planner/retry.md", "The upload retries five times.\n")
+    few = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, few[1]))
+    try:
+        served = Served(root)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, few)
+    port = int(served.url.rpartition(":")[2].partition("/")[0])
+    silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(100)]
+    try:
+        for number, connection in enumerate(silent):
+            connection.sendall([*HALVES.values()][number % len(HALVES)])
+        assert served.post(Authorization=f"Bearer {served.token}") == 200
+        for connection in silent:
+            connection.settimeout(60)
+            while connection.recv(4096):
+                pass
+    finally:
+        for connection in silent:
+            connection.close()
+    assert served.end() == 0

@@ -624,3 +624,31 @@ def test_a_prompt_without_what_it_needs_is_an_error(arena: Path):
         return str(caught.value)
 
     assert "topic" in visit(arena, job)
+
+
+STEERING = "\x1b[31m\x07\x9b\u202e\u2066\x7f\u2028"
+
+
+@pytest.mark.parametrize("name", ["search", "show", "ask", "backlinks", "graph", "list_records", "packet"])
+def test_nothing_that_steers_a_terminal_leaves(root: Path, name: str):
+    put(
+        root,
+        "projects/arena/planner/retry.md",
+        f'---\ntitle: "Retry {STEERING[1:]}"\nauthor: "a{STEERING[1:]}b"\n---\n\n{POLICY} {STEERING} For ARENA-228.\n',
+    )
+    result = call(root, name, **READING[name])
+    assert not result.is_error, result.text
+    said = result.text + json.dumps(result.data, ensure_ascii=False)
+    assert [char for char in STEERING if char in said and char not in "[31m"] == []
+
+
+def test_no_resource_steers_a_terminal(root: Path):
+    put(root, "projects/arena/planner/retry.md", f"# Retry {STEERING}\n\n{POLICY} {STEERING}\n")
+
+    async def look(client: mcp.Client) -> str:
+        listed = await client.list_resources()
+        texts = [str(item.model_dump()) for item in listed.resources]
+        read = [await client.read_resource(item.uri) for item in listed.resources]
+        return "".join(texts + [str(one.contents[0].text) for one in read])
+
+    assert [char for char in STEERING if char in visit(root, look) and char not in "[31m"] == []

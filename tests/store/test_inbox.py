@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from pathlib import Path
 
 import pytest
 
-from oracle.store.delivery import inbox
+from oracle.store.delivery import inbox, takers
 from oracle.store.delivery.inbox import InboxEntry, InboxKind
 from oracle.store.root.layout import Root
 from oracle.wording import say
@@ -91,13 +92,56 @@ def test_subjects_that_print_alike_are_other_entries(place: Root) -> None:
 
 def test_a_taken_entry_is_one_process_s_until_its_lease_is_over(place: Root) -> None:
     inbox.add(place, WAKE)
-    assert sorted(run_at_once(12, lambda number: int(inbox.take(place, WAKE, NOW)))) == [0] * 11 + [1]
+    assert inbox.take(place, WAKE, NOW)
+    assert not inbox.take(place, WAKE, NOW)
     assert not inbox.add(place, WAKE)
     assert inbox.read(place, NOW + inbox.LEASE).taken == (WAKE,)
     assert inbox.read(place, NOW + inbox.LEASE + 1).waiting == (WAKE,)
     assert inbox.take(place, WAKE, NOW + 100)
     inbox.finish(place, WAKE)
-    assert files(place) == []
+    assert list(Path(place.inbox).glob("*.json*")) == []
+
+
+def test_what_dead_processes_took_is_free_at_once(place: Root) -> None:
+    inbox.add(place, WAKE)
+    assert sorted(run_at_once(12, lambda number: int(inbox.take(place, WAKE, NOW)))) == [0] * 11 + [1]
+    assert not inbox.add(place, WAKE)
+    assert inbox.read(place, NOW + 1).waiting == (WAKE,)
+    assert list(Path(place.inbox).glob(".wake*")) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "is_free"),
+    [
+        ({}, False),
+        ({"pid": 2**22 + 1}, True),
+        ({"pid": 0}, True),
+        ({"since": "1"}, True),
+        ({"boot": "another"}, True),
+        ({"host": "another", "boot": "another", "pid": 2**22 + 1}, False),
+        (None, False),  # half written by a living process
+    ],
+)
+def test_a_taker_is_known_by_process_start_and_boot(
+    place: Root, change: dict[str, object] | None, is_free: bool
+) -> None:
+    inbox.add(place, WAKE)
+    assert inbox.take(place, WAKE, NOW)
+    (note,) = Path(place.inbox).glob(".wake*")
+    note.write_text("" if change is None else json.dumps({**json.loads(note.read_bytes()), **change}))
+    found = inbox.read(place, NOW + 1)
+    assert (found.waiting, found.taken) == (((WAKE,), ()) if is_free else ((), (WAKE,)))
+    assert inbox.read(place, NOW + inbox.LEASE + 1).waiting == (WAKE,)
+
+
+def test_the_note_of_a_process_that_died_before_it_took_anything_is_removed(place: Root) -> None:
+    inbox.add(place, WAKE)
+    run_at_once(2, lambda number: int(bool(takers.note(f"{place.inbox}/{WAKE.file_name}"))))
+    assert len(list(Path(place.inbox).glob(".wake*"))) == 2
+    assert inbox.take(place, WAKE, NOW)
+    inbox.finish(place, WAKE)
+    assert inbox.read(place, NOW) == inbox.Inbox()
+    assert list(Path(place.inbox).glob(".wake*")) == []
 
 
 def test_tries_wait_longer_and_longer_and_end(place: Root) -> None:

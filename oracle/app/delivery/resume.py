@@ -96,8 +96,26 @@ def resume(context: Context) -> Resumed:
                         "{entry}: woke {seat} ({detail})", entry=_words(entry), seat=outcome.seat, detail=outcome.detail
                     )
                 )
+    left += [_say_held(context, entry) for entry in _held(context)]
     left += list(found.problems)
     return Resumed(tuple(done), tuple(left))
+
+
+def _held(context: Context) -> list[InboxEntry]:
+    """Return the entries that other processes work on."""
+    now = context.now_seconds()
+    found = inbox.read(context.root, now)
+    intents = [one for one in found.waiting if one.kind is InboxKind.INTENT and inbox.is_worked_on(one, now)]
+    return [*intents, *found.taken]
+
+
+def _say_held(context: Context, entry: InboxEntry) -> str:
+    return say(
+        "{entry}: process {owner} works on it; run `oracle resume` again in {seconds:.0f} s",
+        entry=_words(entry),
+        owner=inbox.owner_of(context.root, entry) or "?",
+        seconds=inbox.LONGEST_WORK if entry.kind is InboxKind.INTENT else inbox.LEASE,
+    )
 
 
 def _words(entry: InboxEntry) -> str:

@@ -1,7 +1,7 @@
 """The inbox: work that was begun, wake-ups that wait and questions that failed, one file each under `_state/inbox/`.
 
 An entry is written before its work begins, so that the next process can finish it. Its name is a hash of its subject, so the
-same entry twice is one file. A process takes an entry by renaming it; only one of several succeeds.
+same entry twice is one file. A process takes an entry by renaming it; only one of several succeeds (`takers` notes which).
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import hashlib
 import json
 import os
 import re
-from _thread import get_native_id
 from contextlib import contextmanager
 from enum import StrEnum
 
 from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
-from oracle.store.disk import steps
+from oracle.store.delivery import takers
+from oracle.store.disk import files, steps
 from oracle.store.root.layout import Root
 from oracle.wording import from_json, say, to_json
 
@@ -37,7 +37,7 @@ MAX_TRIES = 5
 FIRST_DELAY = 2.0
 LONGEST_DELAY = 600.0
 LEASE = 60.0
-"""Seconds after which a taken entry is free again: the process that took it is dead."""
+"""Seconds after which a taken entry is free again, though the process that took it may live on another host."""
 
 _LONGEST_ERROR = 500
 """Characters of an error that are kept."""
@@ -111,13 +111,19 @@ def add(root: Root, entry: InboxEntry) -> bool:
 
 
 def take(root: Root, entry: InboxEntry, now: float) -> bool:
-    """Take a waiting entry to work on it; only one of several callers gets True."""
+    """Take a waiting entry to work on it; only one of several callers gets True. Raises DiskFailure."""
     path = _path(root, entry)
+    if not os.path.lexists(path):
+        return False
+    takers.note(path)
     try:
         os.utime(path, (now, now))  # the lease starts before the rename, so that it never looks expired
         os.rename(path, path + ".taken")
-    except FileNotFoundError:
-        return False
+    except OSError as error:
+        takers.forget(path)
+        if isinstance(error, FileNotFoundError):
+            return False
+        raise files.disk_failure(path, error) from error
     return True
 
 
@@ -125,6 +131,7 @@ def finish(root: Root, entry: InboxEntry) -> None:
     """Remove an entry whose work is done. Raises DiskFailure."""
     steps.remove(_path(root, entry) + ".taken")
     steps.remove(_path(root, entry))
+    takers.forget(_path(root, entry))
 
 
 def defer(
@@ -145,6 +152,7 @@ def defer(
     steps.remove(f"{path}.taken")
     if tries >= most:
         steps.remove(path)
+    takers.forget(path)
     return later
 
 
@@ -195,7 +203,7 @@ def begin(
 
     It names this process and thread, so that others leave it alone as long as they live.
     """
-    fields = {"do": what, "owner": _myself(), "content": dict(content)}
+    fields = {"do": what, "owner": takers.myself(), "content": dict(content)}
     entry = InboxEntry(InboxKind.INTENT, (what, *subject), fields, due_at=now)
     return entry if add(root, entry) else None
 
@@ -221,35 +229,16 @@ def until_done(root: Root, entry: InboxEntry | None) -> Iterator[None]:
 def is_worked_on(entry: InboxEntry, now: float) -> bool:
     """Return whether another thread of a living process works on an intent."""
     owner = entry.fields.get("owner")
-    return isinstance(owner, dict) and now - entry.due_at < LONGEST_WORK and owner != _myself() and _is_alive(owner)
-
-
-def _myself() -> dict[str, object]:
-    pid = os.getpid()
-    return {"pid": pid, "since": _started_at(pid), "thread": get_native_id()}
-
-
-def _is_alive(owner: Mapping[str, object]) -> bool:
-    pid = owner.get("pid")
-    if not isinstance(pid, int) or pid <= 0:
+    if not isinstance(owner, dict) or now - entry.due_at >= LONGEST_WORK:
         return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return _started_at(pid) == owner.get("since")
+    return owner != takers.myself() and takers.is_alive(owner)
 
 
-def _started_at(pid: int) -> str:
-    """Return when a process began, in the system's own ticks; "" where the system does not say, "dead" for a zombie."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as stream:
-            state, *rest = stream.read().rpartition(b")")[2].split()
-    except (OSError, ValueError):
-        return ""
-    return "dead" if state in (b"Z", b"X") else rest[18].decode()
+def owner_of(root: Root, entry: InboxEntry) -> str:
+    """Return the process that works on an entry, for a person, "" if that is not known."""
+    owner = entry.fields.get("owner")
+    owners = [*takers.of(_path(root, entry)), *([owner] if isinstance(owner, dict) else [])]
+    return next((f"{one.get('pid')} on {one.get('host')}" for one in owners if takers.is_alive(one)), "")
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -260,6 +249,9 @@ def _names(root: Root) -> Iterator[tuple[str, str]]:
         names = sorted(os.listdir(root.inbox))
     except OSError:
         return
+    for path in dict.fromkeys(filter(None, map(takers.noted_entry, names))):
+        if path not in names and f"{path}.taken" not in names:
+            takers.forget_dead(f"{root.inbox}/{path}")
     for name in names:
         found = _NAME.fullmatch(name)
         if found:
@@ -267,10 +259,13 @@ def _names(root: Root) -> Iterator[tuple[str, str]]:
 
 
 def _is_over(path: str, now: float) -> bool:
+    """Return whether nobody works on a taken entry any more. The clock was set back if it is from a time to come."""
     try:
-        return os.stat(path).st_mtime + LEASE < now
+        age = now - os.stat(path).st_mtime
     except OSError:
         return False
+    owners = takers.of(path.removesuffix(".taken"))
+    return not -LEASE <= age <= LEASE or (bool(owners) and not any(map(takers.is_alive, owners)))
 
 
 def _give_back(root: Root, path: str, now: float) -> str:
@@ -286,6 +281,10 @@ def _give_back(root: Root, path: str, now: float) -> str:
             os.rename(path, free)
         except FileNotFoundError:
             return ""
+        except OSError as error:
+            raise files.disk_failure(path, error) from error
+        finally:
+            takers.forget_dead(free)
     return free
 
 

@@ -1,0 +1,139 @@
+"""Who works on an entry of the inbox: a process with its start, the boot and host that it runs in, and whether it lives.
+
+A process notes itself in a file beside an entry before it takes the entry. So a taken entry of a dead process is free at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from _thread import get_native_id
+
+from oracle.errors import DiskFailure
+from oracle.store.disk import files, steps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MARK = ".taker-"
+_BOOT = "/proc/sys/kernel/random/boot_id"
+
+
+def myself() -> dict[str, object]:
+    """Return what identifies this thread of this process among all processes of all hosts."""
+    pid = os.getpid()
+    return {
+        "pid": pid,
+        "since": started_at(pid),
+        "thread": get_native_id(),
+        "boot": _boot(),
+        "host": os.uname().nodename,
+    }
+
+
+def is_alive(owner: Mapping[str, object]) -> bool:
+    """Return whether a process lives. One of another host may: only its age tells."""
+    if not is_here(owner):
+        return True
+    pid = owner.get("pid")
+    if not isinstance(pid, int) or pid <= 0 or owner.get("boot", _boot()) != _boot():
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return started_at(pid) == owner.get("since")
+
+
+def is_here(owner: Mapping[str, object]) -> bool:
+    """Return whether a process runs on this host. One that names no host does."""
+    return owner.get("host", os.uname().nodename) == os.uname().nodename
+
+
+def started_at(pid: int) -> str:
+    """Return when a process began, in the system's own ticks; "" where the system does not say, "dead" for a zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stream:
+            state, *rest = stream.read().rpartition(b")")[2].split()
+    except (OSError, ValueError):
+        return ""
+    return "dead" if state in (b"Z", b"X") else rest[18].decode()
+
+
+def _boot() -> str:
+    try:
+        with open(_BOOT, encoding="ascii") as stream:
+            return stream.read().strip()
+    except OSError:
+        return ""
+
+
+# The files ------------------------------------------------------------------------------------------------------------
+
+
+def note(path: str) -> None:
+    """Note that this thread is about to take the entry at `path`. Raises DiskFailure."""
+    data = json.dumps(myself()).encode("ascii")
+    try:
+        handle = os.open(_file_of(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, files.FILE_MODE)
+        try:
+            os.write(handle, data)  # not synced: after a crash of the host nobody lives
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise files.disk_failure(path, error) from error
+
+
+def forget(path: str) -> None:
+    """Remove the note of this thread."""
+    with contextlib.suppress(OSError):
+        os.unlink(_file_of(path))
+
+
+def of(path: str) -> list[dict[str, object]]:
+    """Return who noted that it takes an entry, dead or alive."""
+    return [owner for _, owner in _notes(path)]
+
+
+def forget_dead(path: str) -> None:
+    """Remove the notes of dead processes about an entry."""
+    for note_path, owner in _notes(path):
+        if not is_alive(owner):
+            with contextlib.suppress(OSError):
+                os.unlink(note_path)
+
+
+def noted_entry(name: str) -> str:
+    """Return the name of the entry that the note of this name is about, "" for another file."""
+    entry, mark, _ = name.partition(_MARK)
+    return entry[1:] if mark else ""
+
+
+def _notes(path: str) -> list[tuple[str, dict[str, object]]]:
+    folder, start = os.path.dirname(path), _prefix(path)
+    try:
+        names = [name for name in os.listdir(folder) if name.startswith(start)]
+    except OSError:
+        return []
+    found = []
+    for name in names:
+        try:
+            content = json.loads(steps.read(f"{folder}/{name}") or b"")
+        except (DiskFailure, ValueError):  # it is being written, or its process died over it
+            content = {"pid": int(digits) if (digits := name.rpartition("-")[2]).isdecimal() else 0}
+            content["since"] = started_at(content["pid"])
+        if isinstance(content, dict):
+            found.append((f"{folder}/{name}", content))
+    return found
+
+
+def _prefix(path: str) -> str:
+    return f".{os.path.basename(path)}{_MARK}"
+
+
+def _file_of(path: str) -> str:
+    return f"{os.path.dirname(path)}/{_prefix(path)}{get_native_id()}-{os.getpid()}"

@@ -13,6 +13,7 @@ import pwd
 import socket
 import sys
 import tempfile
+import threading
 from typing import Any
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -22,20 +23,20 @@ class OutsideTouched(RuntimeError):
     """A test reached out of its temporary world."""
 
 
-# Events that change something on disk, and which of their arguments name it.
+# Events that change something on disk: which of their arguments name it, and which is the folder that a name is relative to.
 CHANGES = {
-    "os.chmod": slice(1),
-    "os.chown": slice(1),
-    "os.link": slice(1, 2),
-    "os.mkdir": slice(1),
-    "os.remove": slice(1),
-    "os.rename": slice(2),
-    "os.rmdir": slice(1),
-    "os.symlink": slice(1, 2),
-    "os.truncate": slice(1),
-    "os.utime": slice(1),
-    "shutil.rmtree": slice(1),
-    "sqlite3.connect": slice(1),
+    "os.chmod": ((0, 2),),
+    "os.chown": ((0, 3),),
+    "os.link": ((1, 3),),
+    "os.mkdir": ((0, 2),),
+    "os.remove": ((0, 1),),
+    "os.rename": ((0, 2), (1, 3)),
+    "os.rmdir": ((0, 1),),
+    "os.symlink": ((1, 2),),
+    "os.truncate": ((0, None),),
+    "os.utime": ((0, 3),),
+    "shutil.rmtree": ((0, 1),),
+    "sqlite3.connect": ((0, None),),
 }
 READS = frozenset({"os.listdir", "os.scandir"})
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -72,7 +73,7 @@ class Guard:
         if event == "open":
             return self.judge_open(*args)
         if event in CHANGES:
-            return next(filter(None, (self.judge_change(event, path) for path in args[CHANGES[event]])), "")
+            return next(filter(None, (self.judge_change(event, path) for path in changed(event, args))), "")
         if event in READS:
             return self.judge_read(event, args[0])
         if event.startswith("socket."):
@@ -80,6 +81,7 @@ class Guard:
         return judge_tmux(args) if event == "subprocess.Popen" else ""
 
     def judge_open(self, path: Any, mode: str | None, flags: int) -> str:
+        path = placed(path, OPENING.folder)
         writes = flags & WRITE_FLAGS or (mode and any(letter in mode for letter in "wax+"))
         return self.judge_change("open for writing", path) if writes else self.judge_read("open", path)
 
@@ -98,6 +100,43 @@ class Guard:
         """Return the innermost of the known folders that holds `name`: a checkout inside the home is no part of it."""
         holders = [top for top in (*self.homes, *self.allowed) if name == top or name.startswith(top + os.sep)]
         return max(holders, key=lambda top: (len(top), top in self.allowed), default="")
+
+
+class _Opening(threading.local):
+    folder: int | None = None
+
+
+OPENING = _Opening()
+"""The folder that the running call of `os.open` starts from: its audit event does not tell."""
+
+
+def watch_opening() -> None:
+    """Keep the `dir_fd` of each `os.open` for the event that it raises."""
+    really = os.open
+
+    def opening(*args: Any, dir_fd: int | None = None, **named: Any) -> int:
+        OPENING.folder = dir_fd
+        try:
+            return really(*args, dir_fd=dir_fd, **named)
+        finally:
+            OPENING.folder = None
+
+    os.open = opening
+
+
+def changed(event: str, args: tuple[Any, ...]) -> list[Any]:
+    """Return the paths that an event changes."""
+    return [
+        placed(args[name], args[folder] if folder is not None and len(args) > folder else None)
+        for name, folder in CHANGES[event]
+    ]
+
+
+def placed(path: Any, folder: int | None) -> Any:
+    """Return a path that is relative to an open folder as one that is not."""
+    if folder is None or folder < 0 or not isinstance(path, (str, bytes, os.PathLike)):
+        return path
+    return os.path.join(os.readlink(f"/proc/self/fd/{folder}"), os.fsdecode(path))
 
 
 def absolute(path: Any) -> str:
@@ -149,5 +188,6 @@ def judge_tmux(args: tuple[Any, ...]) -> str:
 def install() -> Guard:
     """Start listening, for the life of the process: an audit hook can't be taken out, only put to sleep."""
     guard = Guard()
+    watch_opening()
     sys.addaudithook(guard)
     return guard

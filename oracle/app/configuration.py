@@ -129,7 +129,7 @@ def set_value(context: Context, key: str, text: str) -> Setting:
         target = document.setdefault(table, {}) if table else document
         target[name] = content
         steps.replace(path, document.as_string().encode())
-    os.chmod(path, files.FILE_MODE)
+    files.set_mode(path, files.FILE_MODE)
     return find_setting(context, key)
 
 

@@ -103,19 +103,18 @@ def reprint(context: Context, report: ReconcileReport) -> ReconcileReport:
 
 
 def links_out(root: Root) -> list[Sentence]:
-    """Return what to say of folders of projections that are links out of the Root, in which nothing is printed."""
+    """Return what to say of folders of projections that are symbolic links, in which nothing is printed."""
     import shlex
 
     from oracle.index.write import projections
 
     return [
         say(
-            "{folder} is a symbolic link that leaves the Root: nothing is printed there. Remove it and run the command again: "
-            "rm {path}",
+            "{folder} is a symbolic link: nothing is printed there. Remove it and run the command again: rm {path}",
             folder=name,
             path=shlex.quote(root.join(name)),
         )
-        for name in projections.leading_out(root)
+        for name in projections.linked(root)
     ]
 
 

@@ -10,6 +10,7 @@ import sqlite3
 from contextlib import contextmanager
 
 from oracle.index.schema import INDICES, SCHEMA_VERSION, TABLES
+from oracle.store.disk import folders
 from oracle.store.root.layout import Root
 
 TYPE_CHECKING = False
@@ -53,7 +54,7 @@ class Database:
     def _open(self) -> sqlite3.Connection:
         if self.in_memory:
             return _connect(":memory:")
-        _make_private(self.root.database)
+        make_private(self.root.database)
         connection = _connect(self.root.database)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -104,10 +105,12 @@ class Database:
 
     def discard(self) -> None:
         """Delete the database files. The caller holds the write lock."""
+        from oracle.store.disk import files
+
         self.close()
         for suffix in ("", "-wal", "-shm"):
             try:
-                os.unlink(self.root.database + suffix)
+                files.unlink(self.root.database + suffix)
             except FileNotFoundError:
                 continue
 
@@ -124,16 +127,26 @@ class Database:
                 connection.execute(statement)
 
 
-def _make_private(path: str) -> None:
-    """Create a database file with mode 0600 if it does not exist. SQLite gives the files beside it the same mode."""
+def make_private(path: str) -> None:
+    """Create a database file with mode 0600 if it does not exist. SQLite gives the files beside it the same mode.
+
+    Raises LinkRefused where a symbolic link lies in its place or on the way to it.
+    """
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        with folders.parent_of(path) as (folder, name):
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                if folders.is_link(name + suffix, folder):
+                    raise folders.LinkRefused(path + suffix)
+            os.close(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder))
     except OSError:
         return
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
+    """Open a database. SQLite follows links by itself, so the file must exist: it is never created here."""
+    name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    where = path if path == ":memory:" else f"file:{name}?mode=rw"
+    return sqlite3.connect(where, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False, uri=True)
 
 
 def _identity(path: str) -> tuple[int, int]:

@@ -192,12 +192,12 @@ class Index:
         return self._database.connect()
 
     def _choose_memory(self) -> None:
-        """Keep the index in memory if its folder leads out of the Root or cannot be created."""
+        """Keep the index in memory if its folder is a link or cannot be created."""
         state = self.root.state
         if self._database.in_memory:
             return
-        if os.path.islink(state) and not self.root.contains(state):
-            self._go_read_only(say("_state is a symbolic link that leaves the Root"))
+        if os.path.islink(state):
+            self._go_read_only(say("_state is a symbolic link"))
         elif not os.path.isdir(state) and not os.access(self.root.path, os.W_OK):
             self._go_read_only()
 

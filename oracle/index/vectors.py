@@ -12,7 +12,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from oracle.domain.values import value
-from oracle.index.db import BUSY_TIMEOUT, chunks, immediate, marks
+from oracle.index.db import BUSY_TIMEOUT, chunks, immediate, make_private, marks
+from oracle.store.disk import files
 from oracle.store.root.layout import Root
 
 VERSION = "3"
@@ -153,9 +154,8 @@ class Vectors:
 
     def begin(self) -> None:
         """Create the file unless it exists with this version."""
-        if not self.is_there():
-            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        files.make_folder(os.path.dirname(self._path))
+        make_private(self._path)
         try:
             if self.meta():
                 return
@@ -185,7 +185,7 @@ class Vectors:
         self.close()
         for suffix in ("", "-journal"):
             try:
-                os.unlink(self._path + suffix)
+                files.unlink(self._path + suffix)
             except FileNotFoundError:
                 continue
 

@@ -490,11 +490,12 @@ OURS = {
     "oracle.compat.rendering", "oracle.domain", "oracle.domain.timestamps", "oracle.domain.links", "oracle.domain.links.graph",
     "oracle.domain.names", "oracle.domain.names.slugs", "oracle.errors", "oracle.index",
     "oracle.index.db", "oracle.index.fresh", "oracle.index.read", "oracle.index.read.query", "oracle.index.scan",
-    "oracle.index.schema", "oracle.store", "oracle.store.root", "oracle.store.root.layout", "oracle.wording",
+    "oracle.index.schema", "oracle.store", "oracle.store.disk", "oracle.store.disk.folders", "oracle.store.root",
+    "oracle.store.root.layout", "oracle.wording",
 }  # fmt: skip
 
 
-LOOKED = {"oracle.store.disk", "oracle.store.disk.files", "oracle.store.root.lock"}
+LOOKED = {"oracle.store.disk.files", "oracle.store.root.lock"}
 """What a query needs besides when it was due to look at every file."""
 
 

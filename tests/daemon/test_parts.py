@@ -105,11 +105,11 @@ def test_a_warning_is_heard_once(attempts: Attempts, heard: Listener) -> None:
     assert len(heard.messages) == 1
 
 
-def test_the_log_rotates_and_reads_back_in_order(root: Path) -> None:
+def test_the_log_rotates_and_reads_back_in_order(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (root / "_state").mkdir()
     log = logging.Logger("daemon")
     handler = daemon_log.JsonLines(Root(str(root)))
-    handler.maxBytes = 2000
+    monkeypatch.setattr(daemon_log, "MOST_BYTES", 2000)
     log.addHandler(handler)
     for number in range(100):
         log.info("line %d", number, extra={"event": "test", "fields": {"number": number}})

@@ -663,7 +663,7 @@ def test_a_state_behind_a_link_out_of_the_root_is_not_used(root: Path, tmp_path:
         assert len(own.backlinks("entity:taskid:ARENA-1")) == 1
         with pytest.raises(RootUnusable, match="symbolic link"):
             own.write(Draft("decision", "arena", "Title"))
-    assert any("leaves the Root" in warning for warning in warnings)
+    assert any("_state is a symbolic link" in warning for warning in warnings)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 

@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tests.guard import CHANGES, WRITE_FLAGS, absolute
+from tests.guard import CHANGES, OPENING, WRITE_FLAGS, absolute, changed, placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,13 +77,15 @@ class Recorder:
             return
         if event == "open":
             path, mode, flags = args
+            path = placed(path, OPENING.folder)
             if flags & WRITE_FLAGS or (mode and any(letter in mode for letter in "wax+")):
                 self._keep(event, OPEN, path)
         elif event == "os.rename":
-            self._keep(event, REMOVE, args[0])
-            self._keep(event, PUT, args[1])
+            old, new = changed(event, args)
+            self._keep(event, REMOVE, old)
+            self._keep(event, PUT, new)
         elif event in CHANGES:
-            for path in args[CHANGES[event]]:
+            for path in changed(event, args):
                 self._keep(event, _ACTIONS[event], path)
 
     def _keep(self, event: str, action: str, path: Any) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from oracle.errors import DiskFailure, RecordExists
-from oracle.store.disk import derived, files
+from oracle.store.disk import derived, files, folders
 
 
 @pytest.fixture
@@ -52,10 +52,10 @@ def test_what_is_created_is_forced_to_disk_with_every_new_folder(
         really(handle)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    files.make_folder_for_good(str(tmp_path / "a/b"))
+    files.make_folder(str(tmp_path / "a/b"), sync=True)
     assert forced == [str(tmp_path), str(tmp_path / "a")]
     forced.clear()
-    files.make_folder_for_good(str(tmp_path / "a/b"))
+    files.make_folder(str(tmp_path / "a/b"), sync=True)
     assert forced == []
     files.create(str(tmp_path / "a/b/c.md"), b"one", scratch=scratch)
     assert forced[0].startswith(scratch)
@@ -114,7 +114,7 @@ def test_removing_and_emptying(tmp_path: Path) -> None:
         (tmp_path / name).write_text("x")
     (tmp_path / "kept").write_text("x")
     (tmp_path / "s/link").symlink_to(tmp_path)
-    assert files.empty_folder(str(tmp_path / "s")) == 4
+    assert folders.empty(str(tmp_path / "s")) == 4
     assert list((tmp_path / "s").iterdir()) == []
     assert (tmp_path / "kept").exists()
-    assert files.empty_folder(str(tmp_path / "nowhere")) == 0
+    assert folders.empty(str(tmp_path / "nowhere")) == 0

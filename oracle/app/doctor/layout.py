@@ -12,6 +12,7 @@ from oracle.app.doctor.context import CheckContext, TreeEntry
 from oracle.domain.names.seats import ORPHAN_KINDS, PATROL_FOLDERS, role_of
 from oracle.domain.names.slugs import RECORD_SUFFIXES, check_name, slug_of
 from oracle.errors import InvalidName, OracleError
+from oracle.store.disk import folders
 from oracle.store.root import profile
 from oracle.store.root.layout import LEGACY_PLURALS, RECORD_TREES
 from oracle.wording import say
@@ -259,4 +260,4 @@ def is_hollow(path: str) -> bool:
 def remove_hollow(path: str) -> None:
     """Remove a folder that holds nothing but folders. Raises OSError, and removes no file, if it holds one by now."""
     for folder, _, _ in os.walk(path, topdown=False):
-        os.rmdir(folder)
+        folders.remove(folder)

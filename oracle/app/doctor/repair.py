@@ -19,7 +19,7 @@ from oracle.app.records.publish import publish_all
 from oracle.errors import OracleError
 from oracle.index.db import Corrupt
 from oracle.index.write import projections
-from oracle.store.disk import files
+from oracle.store.disk import files, folders
 from oracle.wording import joined, say
 
 _OWNER_ONLY = 0o700
@@ -86,7 +86,7 @@ def _close_root(context: Context) -> list[str]:
 
 
 def _repair_scratch(context: Context) -> list[str]:
-    removed = files.empty_folder(context.root.scratch)
+    removed = folders.empty(context.root.scratch)
     return [say("_state/tmp: removed {count} files left by a writer that died", count=removed)] if removed else []
 
 
@@ -155,7 +155,7 @@ def _close_derived(context: Context, reachable: list[TreeEntry]) -> list[str]:
     """Close derived files that others could read while the Root was open."""
     for entry in reachable:
         with suppress(FileNotFoundError):
-            os.chmod(context.root.join(entry.path), entry.mode & _OWNER_ONLY)
+            files.set_mode(context.root.join(entry.path), entry.mode & _OWNER_ONLY)
     return [say("modes: {count} only the owner can read derived files now", count=len(reachable))] if reachable else []
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from oracle.domain.values import NOTHING, value
 from oracle.errors import NewerVersion
-from oracle.store.disk import files, steps
+from oracle.store.disk import files, folders, steps
 from oracle.wording import say
 
 VERSION = 1
@@ -53,7 +53,7 @@ class Ledger:
         with self.keeping(paths, after):
             for path, (data, mode) in planned.items():
                 steps.replace(path, data)
-                os.chmod(path, mode)
+                files.set_mode(path, mode)
 
     @property
     def paths(self) -> list[str]:
@@ -100,7 +100,7 @@ class Ledger:
             restored.append(entry["path"])
         for entry in sorted((one for one in self._entries if "folder" in one), key=lambda one: -len(one["path"])):
             with contextlib.suppress(OSError):
-                os.rmdir(entry["path"])
+                folders.remove(entry["path"])
         self._forget()
         return Undone(tuple(dict.fromkeys(restored)), tuple(dict.fromkeys(left)))
 
@@ -149,8 +149,8 @@ class Ledger:
             return
         if entry["saved"]:
             steps.replace(path, steps.read(f"{self.folder}/{entry['saved']}") or b"")
-            os.utime(path, ns=(entry["mtime_ns"], entry["mtime_ns"]))
-        os.chmod(path, was["mode"])
+            files.set_time(path, entry["mtime_ns"])
+        files.set_mode(path, was["mode"])
 
     def _forget(self) -> None:
         for entry in self._entries:
@@ -158,7 +158,7 @@ class Ledger:
                 files.discard(f"{self.folder}/{entry['saved']}")
         files.discard(self._file)
         with contextlib.suppress(OSError):
-            os.rmdir(self.folder)
+            folders.remove(self.folder)
         self._entries = []
 
 

@@ -220,7 +220,7 @@ def _index(context: Context, created: Sequence[Created]) -> tuple[str, ...]:
         _index_held(context, created)
     except (OracleError, OSError, Corrupt) as error:
         return (say("the index could not be brought up to date ({error}); the next command will do it", error=error),)
-    if not projections.leading_out(context.root):
+    if not projections.linked(context.root):
         return ()
     from oracle.app import root
 

@@ -115,16 +115,12 @@ def print_side(connection: sqlite3.Connection, root: Root, side: str) -> int:
 
 
 def _is_ours(root: Root, side: str) -> bool:
-    """Return whether a folder of projections is inside the Root.
-
-    Nothing is written or removed through a link that leaves it.
-    """
-    folder = root.join(f"_{side}")
-    return not os.path.islink(folder) or root.contains(folder)
+    """Return whether a folder of projections is no link. Nothing is written or removed through one."""
+    return not os.path.islink(root.join(f"_{side}"))
 
 
-def leading_out(root: Root) -> list[str]:
-    """Return the names of the projection folders that are links out of the Root."""
+def linked(root: Root) -> list[str]:
+    """Return the names of the projection folders that are symbolic links."""
     return [f"_{side}" for side in (LINKS, BACKLINKS) if not _is_ours(root, side)]
 
 

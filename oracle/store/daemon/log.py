@@ -10,7 +10,7 @@ import logging
 import os
 from collections import deque
 from collections.abc import Iterator
-from logging.handlers import RotatingFileHandler
+from contextlib import suppress
 
 from oracle.domain import timestamps
 from oracle.domain.safety.secrets import redact
@@ -25,11 +25,12 @@ MOST_FILES = 3
 _BACKLOG = 200
 
 
-class JsonLines(RotatingFileHandler):
+class JsonLines(logging.Handler):
     """A handler that opens the file for each line, since the Root may vanish and return."""
 
     def __init__(self, root: Root) -> None:
-        super().__init__(root.daemon_log, maxBytes=MOST_BYTES, backupCount=MOST_FILES, encoding="utf-8", delay=True)
+        super().__init__()
+        self._path = root.daemon_log
         self._backlog: deque[bytes] = deque(maxlen=_BACKLOG)
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -38,18 +39,21 @@ class JsonLines(RotatingFileHandler):
         try:
             while self._backlog:
                 self._rotate(len(self._backlog[0]))
-                files.append_line(self.baseFilename, self._backlog[0])
+                files.append_line(self._path, self._backlog[0])
                 self._backlog.popleft()
         except (OracleError, OSError):
             return
 
     def _rotate(self, more: int) -> None:
         try:
-            size = os.path.getsize(self.baseFilename)
+            size = os.path.getsize(self._path)
         except OSError:
             return
-        if size + more > self.maxBytes:
-            self.doRollover()
+        if size + more > MOST_BYTES:
+            for number in range(MOST_FILES, 0, -1):
+                older = f"{self._path}.{number - 1}" if number > 1 else self._path
+                with suppress(FileNotFoundError):
+                    files.rename(older, f"{self._path}.{number}")
 
 
 def line_of(record: logging.LogRecord) -> bytes:

@@ -117,8 +117,8 @@ def take(root: Root, entry: InboxEntry, now: float) -> bool:
         return False
     takers.note(path)
     try:
-        os.utime(path, (now, now))  # the lease starts before the rename, so that it never looks expired
-        os.rename(path, path + ".taken")
+        files.set_time(path, int(now * 1e9))  # the lease starts before the rename, so that it never looks expired
+        files.rename(path, path + ".taken")
     except OSError as error:
         takers.forget(path)
         if isinstance(error, FileNotFoundError):
@@ -276,9 +276,9 @@ def _give_back(root: Root, path: str, now: float) -> str:
             return ""
         try:
             if os.path.exists(free):
-                os.unlink(path)  # its taker put it back and died before its last step
+                files.unlink(path)  # its taker put it back and died before its last step
                 return ""
-            os.rename(path, free)
+            files.rename(path, free)
         except FileNotFoundError:
             return ""
         except OSError as error:

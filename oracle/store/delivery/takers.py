@@ -5,7 +5,6 @@ A process notes itself in a file beside an entry before it takes the entry. So a
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from _thread import get_native_id
@@ -79,7 +78,7 @@ def note(path: str) -> None:
     """Note that this thread is about to take the entry at `path`. Raises DiskFailure."""
     data = json.dumps(myself()).encode("ascii")
     try:
-        handle = os.open(_file_of(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, files.FILE_MODE)
+        handle = files.open_to_change(_file_of(path), os.O_TRUNC)
         try:
             os.write(handle, data)  # not synced: after a crash of the host nobody lives
         finally:
@@ -90,8 +89,7 @@ def note(path: str) -> None:
 
 def forget(path: str) -> None:
     """Remove the note of this thread."""
-    with contextlib.suppress(OSError):
-        os.unlink(_file_of(path))
+    files.discard(_file_of(path))
 
 
 def of(path: str) -> list[dict[str, object]]:
@@ -103,8 +101,7 @@ def forget_dead(path: str) -> None:
     """Remove the notes of dead processes about an entry."""
     for note_path, owner in _notes(path):
         if not is_alive(owner):
-            with contextlib.suppress(OSError):
-                os.unlink(note_path)
+            files.discard(note_path)
 
 
 def noted_entry(name: str) -> str:

@@ -11,11 +11,10 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from oracle.store.disk import files
+from oracle.store.disk import files, folders
 
 _EXCHANGE = 2
-_HERE = -100
-"""RENAME_EXCHANGE and AT_FDCWD of renameat2(2)."""
+"""RENAME_EXCHANGE of renameat2(2)."""
 
 
 def swap(path: str, *data: bytes | memoryview, scratch: str) -> None:
@@ -41,7 +40,11 @@ def _exchange(new: str, path: str) -> bool:
     if call is None:
         return False
     sys.audit("os.rename", new, path, -1, -1)
-    return bool(call(_HERE, os.fsencode(new), _HERE, os.fsencode(path), _EXCHANGE) == 0)
+    try:
+        with folders.parent_of(new) as (source, old_name), folders.parent_of(path) as (target, name):
+            return bool(call(source, os.fsencode(old_name), target, os.fsencode(name), _EXCHANGE) == 0)
+    except FileNotFoundError:
+        return False
 
 
 @cache
@@ -61,9 +64,13 @@ def create_folder(path: str, contents: Iterable[tuple[str, bytes]], *, scratch: 
     names: list[str] = []
     try:
         files.make_folder(aside)
-        for name, data in contents:
-            files.write_new(f"{aside}/{name}", data)
-            names.append(name)
+        handle = folders.enter(aside)
+        try:
+            for name, data in contents:
+                files.write_in(handle, name, data)
+                names.append(name)
+        finally:
+            os.close(handle)
         _move_folder(aside, path, names)
     except OSError as error:
         raise files.disk_failure(path, error) from error
@@ -72,10 +79,10 @@ def create_folder(path: str, contents: Iterable[tuple[str, bytes]], *, scratch: 
 
 def _move_folder(aside: str, path: str, names: list[str]) -> None:
     try:
-        os.rename(aside, path)
+        files.rename(aside, path)
     except OSError as error:
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
             raise
         for name in names:
-            os.rename(f"{aside}/{name}", f"{path}/{name}")
-        os.rmdir(aside)
+            files.rename(f"{aside}/{name}", f"{path}/{name}")
+        folders.remove(aside)

@@ -13,6 +13,7 @@ import stat
 from contextlib import suppress
 
 from oracle.errors import DiskFailure, OracleError, RecordExists
+from oracle.store.disk import folders
 from oracle.wording import say
 
 TYPE_CHECKING = False
@@ -21,41 +22,24 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 FILE_MODE = 0o600
-FOLDER_MODE = 0o700
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EXDEV, errno.EMLINK, errno.ENOSYS)
 """Errors of link(2) where hard links are not supported: some network and FUSE file systems, another device."""
 
 _counter = itertools.count()
 
 
-def make_folder(path: str) -> None:
-    """Create a folder and its parents with mode 0700. Existing ones are not changed."""
-    missing: list[str] = []
-    while path and not os.path.isdir(path):
-        missing.append(path)
-        path = os.path.dirname(path)
+def make_folder(path: str, *, sync: bool = False) -> None:
+    """Create a folder and its parents with mode 0700. `sync` syncs the new names to disk. Raises DiskFailure."""
     try:
-        for folder in reversed(missing):
-            os.makedirs(folder, FOLDER_MODE, exist_ok=True)
+        folders.make(path, sync=sync)
     except OSError as error:
-        raise disk_failure(missing[0], error) from error
-
-
-def make_folder_for_good(path: str) -> None:
-    """Create a folder and its parents with mode 0700 and sync the new names to disk."""
-    made: list[str] = []
-    parent = path
-    while not os.path.isdir(parent):
-        made.append(parent)
-        parent = os.path.dirname(parent)
-    if made:
-        make_folder(path)
-        for folder in reversed(made):
-            sync_folder(os.path.dirname(folder))
+        raise disk_failure(path, error) from error
 
 
 def disk_failure(path: str, error: OSError) -> OracleError:
-    """Return an OSError as an error with a sentence and a hint; its exit code is 70."""
+    """Return an OSError as an error with a sentence and a hint; its exit code is 70, or 5 for a symbolic link."""
+    if error.errno == errno.ELOOP:
+        return folders.LinkRefused(path)
     reasons = {
         errno.ENOSPC: (
             say("the disk is full"),
@@ -75,10 +59,6 @@ def disk_failure(path: str, error: OSError) -> OracleError:
         ),
         errno.EACCES: (say("permission is denied"), say("Check the owner and mode of the folder (`oracle doctor`).")),
         errno.EPERM: (say("permission is denied"), say("Check the owner and mode of the folder (`oracle doctor`).")),
-        errno.ELOOP: (
-            say("it is a symbolic link"),
-            say("Replace the link by a file: the program does not write through links."),
-        ),
         errno.ENAMETOOLONG: (say("the name is too long"), say("Choose a shorter project name or title.")),
     }
     reason, hint = reasons.get(
@@ -111,16 +91,22 @@ def write_new(path: str, *data: bytes | memoryview) -> str:
 
     Raises FileExistsError and other OSErrors.
     """
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+    with folders.parent_of(path) as (folder, name):
+        write_in(folder, name, *data)
+    return path
+
+
+def write_in(folder: int, name: str, *data: bytes | memoryview) -> None:
+    """Write a new file in an open folder as `write_new` does."""
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE, dir_fd=folder)
     try:
         for piece in data:
             _write_all(handle, piece)
     except OSError:
-        os.unlink(path)
+        os.unlink(name, dir_fd=folder)
         raise
     finally:
         os.close(handle)
-    return path
 
 
 def _write_all(handle: int, data: bytes | memoryview) -> None:
@@ -131,7 +117,8 @@ def _write_all(handle: int, data: bytes | memoryview) -> None:
 
 def sync_file(path: str) -> None:
     """Sync the content of a file to disk."""
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    with folders.parent_of(path) as (folder, name):
+        handle = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW, dir_fd=folder)
     try:
         os.fsync(handle)
     finally:
@@ -140,12 +127,9 @@ def sync_file(path: str) -> None:
 
 def sync_folder(path: str) -> None:
     """Sync the names in a folder to disk. A file system that does not support it is no error."""
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    handle = folders.enter(path)
     try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
-            raise
+        folders.sync_names(handle)
     finally:
         os.close(handle)
 
@@ -167,14 +151,14 @@ def publish(scratch_file: str, path: str) -> None:
     makes that safe.
     """
     try:
-        os.link(scratch_file, path, follow_symlinks=False)
+        link(scratch_file, path)
     except FileExistsError:
         raise _taken(path) from None
     except OSError as error:
         if error.errno not in NO_LINKS:
             raise
         _publish_by_rename(scratch_file, path)
-    os.unlink(scratch_file)
+    unlink(scratch_file)
 
 
 def _publish_by_rename(scratch_file: str, path: str) -> None:
@@ -183,9 +167,9 @@ def _publish_by_rename(scratch_file: str, path: str) -> None:
         neighbour = write_new(f"{folder}/.{name[:100]}.{os.getpid()}.tmp", stream.read())
     sync_file(neighbour)
     if os.path.lexists(path):
-        os.unlink(neighbour)
+        unlink(neighbour)
         raise _taken(path)
-    os.rename(neighbour, path)
+    rename(neighbour, path)
 
 
 def _taken(path: str) -> RecordExists:
@@ -217,40 +201,94 @@ def create(path: str, data: bytes, *, scratch: str) -> None:
 def replace(path: str, data: bytes, *, scratch: str) -> None:
     """Replace `path` atomically: a reader sees the old bytes or the new ones. Not synced: for derived files."""
     try:
-        new = write_scratch(scratch, data)
-        try:
-            rename_over(new, path)
-        except BaseException:
-            discard(new)
-            raise
+        for folder in (scratch, os.path.dirname(path)):
+            with suppress(FileNotFoundError):
+                return _replace(path, data, scratch)
+            make_folder(folder)
+        _replace(path, data, scratch)
     except OSError as error:
         raise disk_failure(path, error) from error
+
+
+def _replace(path: str, data: bytes, scratch: str) -> None:
+    new = f"new.{os.getpid()}.{next(_counter)}"
+    with folders.parent_of(f"{scratch}/{new}") as (source, _), folders.parent_of(path) as (target, name):
+        write_in(source, new, data)
+        try:
+            os.rename(new, name, src_dir_fd=source, dst_dir_fd=target)
+        except BaseException:
+            os.unlink(new, dir_fd=source)
+            raise
 
 
 def rename_over(new: str, path: str) -> None:
     """Rename a scratch file over a name. Creates the folder if needed. Raises OSError."""
     try:
-        os.rename(new, path)
+        rename(new, path)
     except FileNotFoundError:
         make_folder(os.path.dirname(path))
-        os.rename(new, path)
+        rename(new, path)
+
+
+def rename(path: str, new: str) -> None:
+    """Rename a file. Raises LinkRefused, OSError."""
+    with folders.parent_of(path) as (source, old_name), folders.parent_of(new) as (target, name):
+        os.rename(old_name, name, src_dir_fd=source, dst_dir_fd=target)
+
+
+def link(path: str, new: str) -> None:
+    """Give a file a second name. Raises LinkRefused, FileExistsError, OSError."""
+    with folders.parent_of(path) as (source, old_name), folders.parent_of(new) as (target, name):
+        os.link(old_name, name, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
+
+
+def unlink(path: str) -> None:
+    """Remove a file. Raises LinkRefused, OSError."""
+    with folders.parent_of(path) as (folder, name):
+        os.unlink(name, dir_fd=folder)
+
+
+def set_time(path: str, ns: int) -> None:
+    """Set when a file changed, in nanoseconds since 1970. Raises LinkRefused, OSError."""
+    with folders.parent_of(path) as (folder, name):
+        os.utime(name, ns=(ns, ns), dir_fd=folder, follow_symlinks=False)
+
+
+def set_mode(path: str, mode: int) -> None:
+    """Set the mode of a file. Raises LinkRefused, OSError."""
+    with folders.parent_of(path) as (folder, name):
+        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        os.fchmod(handle, mode)
+    finally:
+        os.close(handle)
 
 
 def discard(*paths: str) -> None:
     """Remove scratch files if they exist. Errors are ignored."""
     for path in paths:
-        with suppress(OSError):
-            os.unlink(path)
+        with suppress(OSError, OracleError):
+            unlink(path)
 
 
 def remove(path: str) -> None:
     """Remove a derived file. A missing one is no error."""
     try:
-        os.unlink(path)
+        unlink(path)
     except FileNotFoundError:
         return
     except OSError as error:
         raise disk_failure(path, error) from error
+
+
+def open_to_change(path: str, flags: int = 0) -> int:
+    """Open a file for reading and writing, and create it with mode 0600 if needed. Raises LinkRefused, OSError.
+
+    A symbolic link gives ELOOP.
+    """
+    flags |= os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+    with folders.parent_of(path) as (folder, name):
+        return os.open(name, flags, FILE_MODE, dir_fd=folder)
 
 
 def append_line(path: str, line: bytes) -> None:
@@ -261,9 +299,8 @@ def append_line(path: str, line: bytes) -> None:
     """
     from fcntl import LOCK_EX, flock
 
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     try:
-        handle = os.open(path, flags, FILE_MODE)
+        handle = open_to_change(path, os.O_APPEND)
         try:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise OSError(errno.EINVAL, "Not a plain file", path)
@@ -276,22 +313,6 @@ def append_line(path: str, line: bytes) -> None:
             os.close(handle)
     except OSError as error:
         raise disk_failure(path, error) from error
-
-
-def empty_folder(path: str) -> int:
-    """Remove everything in a scratch folder and return the number of names."""
-    try:
-        entries = list(os.scandir(path))
-    except FileNotFoundError:
-        return 0
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            empty_folder(entry.path)
-            os.rmdir(entry.path)
-        else:
-            with suppress(FileNotFoundError):
-                os.unlink(entry.path)
-    return len(entries)
 
 
 # Many files at once ----------------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def replace(path: str, data: bytes) -> None:
         new = _write_hidden(folder, data)
         try:
             _keep_mode(path, new)
-            os.rename(new, path)
+            files.rename(new, path)
         except BaseException:
             files.discard(new)
             raise
@@ -77,7 +77,7 @@ def link_once(source: str, path: str) -> bool:
 def rename(path: str, new: str) -> None:
     """Rename a file within its folder and sync that. A file with the new name is replaced. Raises DiskFailure."""
     try:
-        os.rename(path, new)
+        files.rename(path, new)
         files.sync_folder(os.path.dirname(new))
     except OSError as error:
         raise files.disk_failure(path, error) from error
@@ -86,7 +86,7 @@ def rename(path: str, new: str) -> None:
 def remove(path: str) -> None:
     """Remove a file and sync that. A missing one is no error."""
     try:
-        os.unlink(path)
+        files.unlink(path)
         files.sync_folder(os.path.dirname(path))
     except FileNotFoundError:
         return
@@ -156,7 +156,7 @@ def _write_hidden(folder: str, data: bytes) -> str:
 
 def _give_name(source: str, path: str) -> bool:
     try:
-        os.link(source, path, follow_symlinks=False)
+        files.link(source, path)
     except FileExistsError:
         return False
     except OSError as error:
@@ -172,7 +172,7 @@ def _give_name_by_rename(source: str, path: str) -> bool:
         if os.path.lexists(path):
             return False
         with open(source, "rb") as stream:
-            os.rename(_write_hidden(os.path.dirname(path), stream.read()), path)
+            files.rename(_write_hidden(os.path.dirname(path), stream.read()), path)
     return True
 
 
@@ -182,7 +182,7 @@ def _keep_mode(path: str, new: str) -> None:
     except FileNotFoundError:
         return
     if mode != files.FILE_MODE:
-        os.chmod(new, mode)
+        files.set_mode(new, mode)
 
 
 class FileLock:
@@ -238,9 +238,8 @@ class FileLock:
         return False
 
     def _open(self) -> int:
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
         try:
-            return os.open(self._path, flags, files.FILE_MODE)
+            return files.open_to_change(self._path)
         except FileNotFoundError:
             files.make_folder(os.path.dirname(self._path))
-            return os.open(self._path, flags, files.FILE_MODE)
+            return files.open_to_change(self._path)

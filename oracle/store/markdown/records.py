@@ -13,7 +13,7 @@ from oracle.domain.markdown.documents import Document, Problem, Value
 from oracle.domain.names.seats import MEMORY, require_writer
 from oracle.domain.records.drafts import Draft, name_of
 from oracle.domain.values import value
-from oracle.errors import InvalidRecord, OwnershipError, RecordExists
+from oracle.errors import InvalidRecord, RecordExists
 from oracle.store.disk import files
 from oracle.store.markdown import markdown
 from oracle.store.root.layout import Root
@@ -172,8 +172,6 @@ def create_all(root: Root, drafts: Sequence[CheckedDraft], moments: Sequence[dat
     and has checked for secrets. Raises InvalidRecord, OwnershipError, DiskFailure.
     """
     folders = sorted({checked.folder for checked in drafts})
-    for folder in folders:
-        _require_inside(root, folder)
     prepared = []
     try:
         with files.Syncer(len(drafts)) as syncer:
@@ -182,7 +180,7 @@ def create_all(root: Root, drafts: Sequence[CheckedDraft], moments: Sequence[dat
                 prepared.append((new, syncer.write(root.scratch, new.raw)))
         try:
             for folder in folders:
-                files.make_folder_for_good(root.join(folder))  # all folders before the first record becomes visible
+                files.make_folder(root.join(folder), sync=True)  # all folders before the first record becomes visible
             created = [
                 _publish(root, checked, moment, *new)
                 for checked, moment, new in zip(drafts, moments, prepared, strict=True)
@@ -215,14 +213,3 @@ def _publish(root: Root, checked: CheckedDraft, moment: datetime, wanted: Create
         say("{max_tries} records named like {first} exist already.", max_tries=_MAX_TRIES, first=wanted.path),
         hint=say("Choose another title."),
     )
-
-
-def _require_inside(root: Root, folder: str) -> None:
-    """Refuse a folder that is a symbolic link: records must stay inside the Root and be found again."""
-    while folder:
-        if os.path.islink(root.join(folder)):
-            raise OwnershipError(
-                say("{folder} is a symbolic link; the program does not write through links.", folder=folder),
-                hint=say("Replace it by a folder; `oracle doctor` lists such links."),
-            )
-        folder = os.path.dirname(folder)

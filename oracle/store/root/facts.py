@@ -288,7 +288,7 @@ def save(root: Root, path: str, content: Mapping[str, object]) -> None:
     try:
         new = files.write_scratch(root.scratch, text.encode("utf-8", "replace"))
         files.sync_file(new)
-        os.rename(new, path)
+        files.rename(new, path)
         files.sync_folder(folder)
     except OSError as error:
         raise files.disk_failure(path, error) from error

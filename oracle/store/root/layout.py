@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from oracle.domain.names.slugs import SHARED, check_name, flatten
 from oracle.errors import RootUnusable, UsageError
+from oracle.store.disk import folders
 from oracle.wording import say
 
 RECORD_TREES = ("projects", "shared", "learnings")
@@ -68,6 +69,9 @@ class Root:
 
     def __init__(self, path: str) -> None:
         self.path = path.rstrip("/") or "/"
+        folders.trust(self.path, self.agents)
+        if self.agents != self.path:  # then they are the operator's, and may be links
+            folders.trust(self.tasks, self.profiles)
 
     def join(self, relpath: str) -> str:
         """Return the absolute path of a root-relative one."""

@@ -75,7 +75,7 @@ class WriteLock:
 
     def _try(self) -> bool:
         try:
-            handle = os.open(self._root.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.FILE_MODE)
+            handle = files.open_to_change(self._root.lock)
         except FileNotFoundError:  # `_state` was deleted meanwhile
             ensure_state(self._root)
             return False
@@ -143,14 +143,14 @@ def is_held(path: str) -> bool:
 
 def ensure_state(root: Root) -> None:
     """Create `_state/` with its `.gitignore` (`*`) under an existing Root."""
+    if os.path.islink(root.state):
+        raise RootUnusable(
+            say("{state} is a symbolic link; nothing is written there.", state=root.state),
+            hint=say("Remove the link; `_state` is created again."),
+        )
     if os.path.isdir(root.scratch) and os.path.exists(f"{root.state}/.gitignore"):
         return
     root.require()
-    if os.path.islink(root.state) and not root.contains(root.state):
-        raise RootUnusable(
-            say("{state} is a symbolic link that leaves the Root; nothing is written there.", state=root.state),
-            hint=say("Remove the link; `_state` is created again."),
-        )
     files.make_folder(root.scratch)
     if not os.path.exists(f"{root.state}/.gitignore"):
         files.replace(f"{root.state}/.gitignore", b"*\n", scratch=root.scratch)

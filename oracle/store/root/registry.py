@@ -97,4 +97,4 @@ def _name(item: object) -> object:
 def _put(path: str, data: bytes) -> None:
     steps.replace(path, data)
     if os.stat(path).st_mode & 0o077:
-        os.chmod(path, files.FILE_MODE)
+        files.set_mode(path, files.FILE_MODE)

@@ -1,0 +1,177 @@
+"""Open and create folders without following a symbolic link below a trusted folder.
+
+A Root may come from elsewhere and hold links that lead out of it. So only a trusted folder may be reached through a
+link; below it, each name is opened on its own with `O_NOFOLLOW`. A file is then named by the handle of its folder, so a
+folder that is swapped for a link meanwhile leads nowhere.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import contextmanager, suppress
+
+from oracle.errors import DiskFailure, OwnershipError
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FOLDER_MODE = 0o700
+
+_FLAGS = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+_NEXT = _FLAGS | os.O_NOFOLLOW
+_trusted: set[str] = set()
+
+
+class LinkRefused(OwnershipError, DiskFailure):
+    """A symbolic link lies where the program writes. Nothing was written through it."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            say("{folder} is a symbolic link; the program does not write through links.", folder=path),
+            hint=say("Remove the link, or replace it by what it points at; then run the command again."),
+        )
+
+
+def trust(*paths: str) -> None:
+    """Trust folders: each may be reached through links, and nothing below it is written through one."""
+    _trusted.update(paths)
+
+
+@contextmanager
+def parent_of(path: str) -> Iterator[tuple[int, str]]:
+    """Open the folder of a file, and yield its handle (a `dir_fd`) and the name of the file.
+
+    Raises LinkRefused, and OSError for a folder that cannot be opened.
+    """
+    folder, name = os.path.split(path)
+    handle = enter(folder)
+    try:
+        yield handle, name
+    finally:
+        os.close(handle)
+
+
+def enter(path: str) -> int:
+    """Return a handle of a folder, which the caller closes. Raises LinkRefused, OSError."""
+    top, names = _split(path)
+    handle = os.open(top or ".", _FLAGS)
+    for name in names:
+        above = handle
+        try:
+            handle = os.open(name, _NEXT, dir_fd=above)
+        except OSError as error:
+            if is_link(name, above):
+                raise LinkRefused("/".join((top, *names[: names.index(name) + 1]))) from error
+            raise
+        finally:
+            os.close(above)
+    return handle
+
+
+def make(path: str, *, sync: bool = False) -> None:
+    """Create a folder and its parents with mode 0700; existing ones are not changed. `sync` syncs each new name to disk.
+
+    Raises LinkRefused, OSError.
+    """
+    top, names = _split(path)
+    while top and not os.path.isdir(top):
+        names.insert(0, os.path.basename(top))
+        top = os.path.dirname(top)
+    handle = os.open(top or ".", _FLAGS)
+    for name in names:
+        above, top = handle, os.path.join(top, name)
+        try:
+            handle = _enter_new(above, name, sync=sync)
+        except OSError as error:
+            if is_link(name, above):
+                raise LinkRefused(top) from error
+            raise
+        finally:
+            os.close(above)
+    os.close(handle)
+
+
+def _enter_new(above: int, name: str, *, sync: bool) -> int:
+    """Open a folder in an open folder, and create it if needed."""
+    with suppress(FileNotFoundError):
+        return os.open(name, _NEXT, dir_fd=above)
+    with suppress(FileExistsError):
+        os.mkdir(name, FOLDER_MODE, dir_fd=above)
+    if sync:
+        sync_names(above)
+    return os.open(name, _NEXT, dir_fd=above)
+
+
+def sync_names(handle: int) -> None:
+    """Sync the names in an open folder to disk. A file system that does not support it is no error."""
+    import errno
+
+    folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=handle)
+    try:
+        os.fsync(folder)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
+            raise
+    finally:
+        os.close(folder)
+
+
+def empty(path: str) -> int:
+    """Remove everything in a folder and return the number of names. A missing folder is empty. Raises LinkRefused, OSError."""
+    try:
+        return _empty(enter(path))
+    except FileNotFoundError:
+        return 0
+
+
+def _empty(handle: int) -> int:
+    """Empty an open folder, and close it."""
+    folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=handle)
+    os.close(handle)
+    try:
+        names = os.listdir(folder)
+        for name in names:
+            with suppress(FileNotFoundError):
+                _remove(folder, name)
+    finally:
+        os.close(folder)
+    return len(names)
+
+
+def _remove(folder: int, name: str) -> None:
+    if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+        _empty(os.open(name, _NEXT, dir_fd=folder))
+        os.rmdir(name, dir_fd=folder)
+    else:
+        os.unlink(name, dir_fd=folder)
+
+
+def remove(path: str) -> None:
+    """Remove an empty folder. Raises LinkRefused, OSError."""
+    with parent_of(path) as (above, name):
+        os.rmdir(name, dir_fd=above)
+
+
+def is_link(name: str, folder: int) -> bool:
+    """Return whether a name in an open folder is a symbolic link."""
+    try:
+        return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def _split(path: str) -> tuple[str, list[str]]:
+    """Return the innermost trusted folder on the way to a folder, and the names below it.
+
+    Without one it is the folder itself, which may be reached through links.
+    """
+    top = path
+    while top not in _trusted:
+        cut = top.rfind("/")
+        if cut <= 0:
+            return path, []
+        top = top[:cut]
+    return top, [name for name in path[len(top) :].split("/") if name]

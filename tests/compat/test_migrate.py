@@ -200,7 +200,9 @@ def test_a_migration_that_dies_can_be_undone(tmp_path: Path, monkeypatch: pytest
     path = tmp_path / "one"
     path.write_text("1")
     ledger = Ledger(str(tmp_path / "ledger"))
-    monkeypatch.setattr("oracle.app.migration.ledger.files.set_mode", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(
+        "oracle.app.migration.ledger.files.set_mode", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+    )
     with pytest.raises(KeyboardInterrupt):
         ledger.write({str(path): (b"new", path.stat().st_mode & 0o777)})
     monkeypatch.undo()

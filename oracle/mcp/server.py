@@ -151,11 +151,12 @@ def describe_prompt(prompt: resources.Prompt) -> types.Prompt:
 def instructions(binding: Binding) -> str:
     """Return the instructions that a client may show to its model."""
     where = f" of the project {binding.project}" if binding.project else ""
-    return (
-        f"The knowledge base of a team of coding agents. You are its seat {binding.seat}{where}. Before you decide, call `ask` "
-        "or `search`; quote with path and lines. What it does not hold is the error not_in_memory_db: say that it is not known, "
-        f"and invent nothing. {NOTICE}"
+    text = (
+        f"The knowledge base of a team of coding agents, at {binding.root}. You are its seat {binding.seat}{where}. "
+        "Before you decide, call `ask` or `search`; quote with path and lines. What it does not hold is the error "
+        f"not_in_memory_db: say that it is not known, and invent nothing. {NOTICE}"
     )
+    return str(cleaned(text))
 
 
 def _as_mcp_error(error: OracleError) -> MCPError:

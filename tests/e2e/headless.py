@@ -51,6 +51,10 @@ class Client:
         """Do what the advice of `oracle hook install` says."""
         raise NotImplementedError
 
+    def configure(self, printed: str) -> None:
+        """Do what the note of `oracle mcp --print-config` says."""
+        raise NotImplementedError
+
     def ask(self, prompt: str, *turns: Turn) -> str:
         """Run one turn in which the model says `turns`. Return what the client prints."""
         with scripted(list(turns)) as endpoint:
@@ -106,6 +110,10 @@ class Codex(Client):
         edit = {"keyPath": "hooks.state", "value": trusted, "mergeStrategy": "upsert"}
         assert self._serve([*asked[:2], {"id": 1, "method": "config/batchWrite", "params": {"edits": [edit]}}])
 
+    def configure(self, printed: str) -> None:
+        approved = 'default_tools_approval_mode = "approve"\n'  # nobody is there to be asked
+        self.config.write_text(self.config.read_text() + printed + approved)
+
     def _serve(self, asked: list[dict[str, Any]]) -> Any:
         """Return the result of the message with the id 1."""
         clean = {"HOME": str(self.home), "PATH": PATH}
@@ -155,6 +163,13 @@ class Gemini(Client):
         """Trust the folder as the client's dialog does."""
         trusted = {str(self.workspace): "TRUST_FOLDER"}
         (self.home / ".gemini" / "trustedFolders.json").write_text(json.dumps(trusted))
+
+    def configure(self, printed: str) -> None:
+        path = self.workspace / ".gemini" / "settings.json"
+        path.parent.mkdir()
+        content = json.loads(printed)
+        content["mcpServers"]["oracle"]["trust"] = True  # nobody is there to be asked
+        path.write_text(json.dumps(content))
 
     def words(self, endpoint: Endpoint, prompt: str) -> list[str]:
         return ["-p", prompt]

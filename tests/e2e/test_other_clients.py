@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
+from oracle.cli.main import run
 from tests.e2e.headless import Client, Codex, Gemini
 from tests.hook.seat import Seat
+from tests.mcp.clients import put
 
 ANSWER = "Option B. [DELIVER:seat=planner,task_id=T-1,project=install]"
 
@@ -48,3 +52,31 @@ def test_codex_runs_no_hook_that_nobody_accepted(made: type[Client], seat: Seat,
     client.install_hook(seat.root.path)
     client.ask("Who decided?", {"text": ANSWER})
     assert (seat.log(), seat.answers()) == ([], {})
+
+
+@each_client
+@pytest.mark.parametrize("named", ["by the environment", "by the configuration"])
+def test_tool_is_called_with_the_printed_configuration(
+    made: type[Client], named: str, root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+):
+    """The Root reaches the server either way, and what the tool returns reaches the model."""
+    put(root, "projects/shop/planner/retry.md", "The upload retries five times.\n")
+    client = made(tmp_path)
+    given = ["--memory-dir", str(root)] if named == "by the configuration" else []
+    client.extra = {} if given else {"ORACLE_ROOT": str(root)}
+    assert run(["mcp", "--print-config", client.tool, "--seat", "builder", "--project", "shop", *given]) == 0
+    client.configure(capfd.readouterr().out)
+    client.trust()
+    client.ask("How often?", {"tool": "search", "input": {"query": "upload"}}, {"text": "Five times."})
+    (result,) = client.results()
+    assert "The upload retries five times." in result
+    assert f"coding agents, at {root}. You are its seat builder of the project shop." in json.dumps(client.requests[0])
+
+
+@pytest.mark.parametrize("made", [needing(Codex)])
+def test_codex_does_not_start_without_the_server(made: type[Client], tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    client = made(tmp_path)
+    assert run(["mcp", "--print-config", "codex"]) == 0
+    client.configure(re.sub("command = .*", 'command = "false"', capfd.readouterr().out))
+    with pytest.raises(AssertionError, match="oracle"):
+        client.ask("How often?", {"text": "Five times."})

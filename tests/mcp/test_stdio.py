@@ -99,6 +99,7 @@ def test_client_of_the_sdk_lists_and_calls(arena: Path):
     assert {"search", "write_record"} <= set(tools)
     assert "five times" in found.text
     assert "its seat planner of the project arena" in instructions
+    assert f"at {arena}." in instructions
 
 
 NOISE = """

@@ -27,10 +27,17 @@ def mcp(
     ] = None,
     seat: WriterSeat = "memory",
     project: Annotated[str, option("--project P", "The only project to write in.", completion.projects)] = "",
+    print_config: Annotated[
+        str,
+        option("--print-config claude|codex|gemini", "Print what the client's configuration must hold; serve nothing."),
+    ] = "",
 ) -> None:
     """Serve these operations to an agent as MCP tools."""
     from oracle.process import take_streams
 
+    if print_config:
+        _print_config(call, print_config, seat, project)
+        return
     if not http and port is not None:
         raise UsageError(say("--port belongs to --http."), hint=say("Add --http, or leave --port out."))
     streams = None if http else take_streams()
@@ -55,3 +62,15 @@ def mcp(
             print_line(url)
             call.note(say("the bearer token is in {kept}", kept=kept))
         serving.serve_http(binding, door, token, stop=stop)
+
+
+def _print_config(call: Call, client: str, seat: str, project: str) -> None:
+    from oracle.app.context import name_root
+    from oracle.mcp import client_config
+    from oracle.mcp.binding import Binding
+
+    Binding("", seat, project).check()
+    text = client_config.render(client, seat=seat, project=project, root=name_root(call.memory_dir))
+    file = client_config.FILES[client]
+    call.answer({"file": file, "config": text}, text.splitlines())
+    call.note(say("add this to {file}", file=file))

@@ -19,6 +19,7 @@ from oracle.app.answers.reply import Reply
 from oracle.app.claims import verify
 from oracle.app.codebase import stale_names
 from oracle.domain.records.drafts import Draft
+from oracle.domain.records.packets import Request
 from oracle.errors import InvalidName, UsageError
 from tests.app.gitbox import GitBox
 from tests.test_corpora import SHARED, lay_out
@@ -308,6 +309,19 @@ def test_facts_of_all_projects_stand_side_by_side(machine: Path, question: str) 
         assert verify.verify(oracle.root, "", {"claims": [fact.as_json() for fact in reply.facts]}).all_verified is True
 
 
+def test_the_facts_of_a_scan_are_no_passages(root: Path, oracle: Oracle) -> None:
+    put(root, f"{BUILDER}/it", "# Zanzibar\n\nThe zanzibar client reads package.json.\n")
+    for kind in ("runtime", "structure", "dev_env"):
+        content = {"schema_version": 1, "kind": kind, "title": f"Zanzibar {kind}", "data": {"files": ["package.json"]}}
+        put(root, f"projects/arena/{kind}.json", json.dumps({**content, "source": "scanner"}))
+    for text in ("zanzibar", "runtime", "the structure of zanzibar", "package.json"):
+        assert {hit.record.slug for hit in oracle.search(text)} <= {f"{BUILDER}/it"}, text
+        assert {item.record.slug for item in oracle.answer(text).claims} <= {f"{BUILDER}/it"}, text
+    assert {record.kind for record in oracle.records({"project": "arena"})} >= {"runtime", "structure", "dev_env"}
+    routed = oracle.packet(Request("zanzibar structure", "planner", project="arena"))
+    assert not any(choice.memory.id.count("/") == 2 for choice in routed.packet.selected)
+
+
 @pytest.mark.parametrize("question", ["python version", "项目用哪个 Python 版本？", "which versions of Python"])
 def test_a_fact_is_found_by_the_words_of_its_key(root: Path, question: str) -> None:
     put(root, "projects/arena/runtime.json", json.dumps({"data": {"versions": {"python": "3.12"}}}))
@@ -391,6 +405,55 @@ def test_what_is_true_of_another_name_is_not_quoted(tmp_path: Path) -> None:
         assert oracle.answer("SeaTunnel 的默认端口 default port 是多少？").claims == ()
         (claim,) = oracle.answer("What is the default port of the DolphinScheduler API?").claims
         assert claim.record.slug == "projects/p/builder/a"
+
+
+MARKED = [
+    "retry_count",
+    "Node.js",
+    "MAX_RETRY_COUNT",
+    "a.b.c",
+    "--dry-run",
+    "C++",
+    "user.email",
+    "v1.2",
+    "std::vector",
+    "I/O",
+]
+PLACES = {
+    "title": "---\ntitle: {} is ignored\n---\n\nThe runner drops it.\n",
+    "heading": "# Notes\n\nOf the runner.\n\n## {} is ignored\n\nThe runner drops it.\n",
+    "heading of the record": "# {} is ignored\n\nThe runner drops it.\n",
+    "body": "# Notes\n\nThe runner drops it: {} is ignored.\n",
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("word", MARKED)
+def test_a_word_with_a_mark_counts_wherever_it_is(root: Path, place: str, word: str) -> None:
+    """Other records have its parts, so that these say little."""
+    for number in range(8):
+        put(
+            root, f"{BUILDER}/other-{number}", f"# Note {number}\n\nWe retry a count, node by node: dry std v1 email.\n"
+        )
+    put(root, f"{BUILDER}/it", PLACES[place].format(word))
+    with Oracle.open(str(root)) as opened:
+        for question in (f"Why is {word} ignored?", f"What about {word}?", f"`{word}` is ignored"):
+            reply = opened.answer(question)
+            assert [item.record.slug for item in reply.claims] == [f"{BUILDER}/it"], question
+            assert opened.search(question)[0].record.slug == f"{BUILDER}/it"
+
+
+@pytest.mark.parametrize(
+    ("asked", "title"), [("retry_count", "retry_counts"), ("retry_counts", "retry-count"), ("a.test", "a.tests")]
+)
+def test_a_word_with_a_mark_is_found_in_its_other_forms(root: Path, oracle: Oracle, asked: str, title: str) -> None:
+    put(root, f"{BUILDER}/it", f"# The {title} is ignored\n\nThe runner drops it.\n")
+    assert [item.record.slug for item in oracle.answer(f"Why is {asked} ignored?").claims] == [f"{BUILDER}/it"]
+
+
+def test_the_parts_of_a_word_with_a_mark_are_not_the_word(root: Path, oracle: Oracle) -> None:
+    put(root, f"{BUILDER}/it", "# We retry and count them\n\nThe runner counts each retry.\n")
+    assert oracle.answer("What is retry_count?").status == "not_in_memory_db"
 
 
 @pytest.mark.parametrize(("language", "quoted"), [("C#", 1), ("c#", 1), ("C++", 0), ("F#", 0)])

@@ -21,6 +21,7 @@ from oracle.domain import tables
 from oracle.domain.compiling import compiled
 from oracle.domain.links.entity_query import FILE, EntityQuery, entities_in, without
 from oracle.domain.links.resolution import reference_key
+from oracle.domain.names.seats import is_scanned
 from oracle.domain.values import value
 from oracle.index import fold
 from oracle.index.db import Connection
@@ -276,7 +277,7 @@ def _naming(context: Context, subject: Subject, filters: Mapping[str, str]) -> l
     condition = query.conditions({f"record.{name}": wanted for name, wanted in filters.items()})
     connection = context.index.database.connect()
     rows = query.summaries(connection, query.ids_of(connection, list(subject.held)), condition)
-    records = [Summary.from_row(row[1:]) for row in rows]
+    records = [record for row in rows if not is_scanned((record := Summary.from_row(row[1:])).path)]
     records.sort(key=lambda record: (record.sort_ts, record.slug), reverse=True)
     records.sort(key=lambda record: _weight(subject, record))
     found = [list(_passages(context, subject, record)) for record in records[:_MOST_READ]]

@@ -12,6 +12,7 @@ from oracle.app.records.views import Summary
 from oracle.app.search.search import search
 from oracle.domain import timestamps
 from oracle.domain.markdown.documents import as_text
+from oracle.domain.names.seats import is_scanned
 from oracle.domain.names.slugs import check_name, entity
 from oracle.domain.records import packets as rules
 from oracle.domain.records.attention import READS, Candidate, Edge
@@ -173,7 +174,7 @@ def _candidates(
     goal = stems(request.goal)
     found: dict[str, Candidate] = {}
     for slug, record in pool.records.items():
-        memory = read_memory(context, record) if _stands(record) else None
+        memory = read_memory(context, record) if _stands(record) and not is_scanned(record.path) else None
         if memory is None or memory.retires or not memory.holds(now):
             continue
         share = hits[slug][1] if slug in hits else 0.0

@@ -12,6 +12,7 @@ from oracle.app.search.ranking.scoring import MEANING, Ranking, Scored, Statisti
 from oracle.app.search.ranking.signals import rank
 from oracle.app.search.ranking.turns import join_turns
 from oracle.domain.markdown.passages import MAX_CHARACTERS, Passage, join, widen
+from oracle.domain.names.seats import is_scanned
 from oracle.domain.relations.relations import asks_for_links
 from oracle.domain.values import replace, value
 from oracle.index.read import candidates, query
@@ -113,13 +114,20 @@ class Recall:
         stems = candidates.stemmer().stems(token for term in terms for token in (*term.tokens, *term.also))
         characters = [term.tokens[0] for term in terms if term.expression.endswith("*")]
         frequencies = candidates.frequencies(self._connection, stems.values(), characters)
+        rows = {
+            term.tokens: candidates.holding(self._connection, term.expression)
+            for term in terms
+            if len(term.tokens) > 1 and term.weight == 1 and all(frequencies[stems[token]][0] for token in term.tokens)
+        }
         counts = {
-            term.expression: min(frequencies[stems[token]][0] for token in term.tokens)
+            term.expression: min(
+                rows.get(term.tokens, candidates.ROWS), *(frequencies[stems[token]][0] for token in term.tokens)
+            )
             + sum(frequencies[stem][0] for stem in {stems[token] for token in term.also})
             for term in terms
             if term.expression
         }
-        return counts, Statistics(candidates.size(self._connection), frequencies)
+        return counts, Statistics(candidates.size(self._connection), frequencies, rows)
 
     def _rare(self) -> list[str]:
         """Return the expressions of the rarest words, the rarest first: those that may name something."""
@@ -158,10 +166,12 @@ class Recall:
         return [int(str(row[0])) for row in rows[:_NEAR]]
 
     def _gather(self, identifiers: Iterable[int]) -> None:
-        """Read the files of records; one that is gone since the index last looked is left out."""
+        """Read the files of records, but for facts of scans; one that is gone since the index last looked is left out."""
         wanted = [identifier for identifier in dict.fromkeys(identifiers) if identifier not in self._sources]
         for identifier, *row in query.summaries(self._connection, wanted, self._condition):
             record = Summary.from_row(row)
+            if is_scanned(record.path):
+                continue
             try:
                 raw = records.read(self._context.root.join(record.path))
             except OSError:

@@ -36,13 +36,20 @@ def may_write(seat: str, relpath: str) -> bool:
     return _seat_may_write(seat, parts)
 
 
+def is_scanned(relpath: str) -> bool:
+    """Tell whether a root-relative path is that of the facts which a scan of a repository writes."""
+    parts = relpath.split("/")
+    stem, dot, ending = parts[-1].rpartition(".")
+    return len(parts) == 3 and parts[0] == "projects" and dot + ending == ".json" and stem in SCAN_KINDS
+
+
 def _memory_may_write(parts: list[str]) -> bool:
     if parts == ["events.log"] or (len(parts) > 1 and parts[0] in _MEMORY_TREES):
         return True
     if parts[0] != "projects" or len(parts) < 3:
         return False
     if len(parts) == 3:
-        return parts[2].removesuffix(".json") in SCAN_KINDS and parts[2].endswith(".json")
+        return is_scanned("/".join(parts))
     return parts[2] in ORPHAN_KINDS
 
 

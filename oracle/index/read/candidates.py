@@ -73,6 +73,12 @@ def frequencies(
     return {text: connection.execute(statement, (text, text + end)).fetchone() for text, end in wanted.items()}
 
 
+def holding(connection: sqlite3.Connection, expression: str) -> int:
+    """Return how many records match an expression of the full-text index, so many at most as one search scores."""
+    counted = f"SELECT count(*) FROM (SELECT 1 FROM passage WHERE passage MATCH ? LIMIT {ROWS})"  # noqa: S608
+    return int(connection.execute(counted, (expression,)).fetchone()[0])
+
+
 def candidates(
     connection: sqlite3.Connection,
     terms: Sequence[tuple[str, int]],

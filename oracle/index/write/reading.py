@@ -12,6 +12,7 @@ from oracle.domain.links import links
 from oracle.domain.links.links import Patterns
 from oracle.domain.links.resolution import reference_key
 from oracle.domain.markdown.documents import Document, Value, as_text
+from oracle.domain.names.seats import is_scanned
 from oracle.domain.names.slugs import is_entity
 from oracle.domain.records.records import Record, interpret, names_of, understand
 from oracle.index.fold import fold
@@ -109,7 +110,7 @@ def read_bytes(
         record.project, record.seat, record.kind, record.title, record.status, record.author, record.task_id,
         record.ts, record.sort_ts, record.confidence, record.claims_seat,
     )  # fmt: skip
-    title, body = fold(record.title), fold(_searched(understand(document)))
+    title, body = ("", "") if is_scanned(path) else (fold(record.title), fold(_searched(understand(document))))
     names = [(reference_key(name), name) for name in names_of(document)]
     problems += [problem_columns(1, reason)] if reason else []
     return Reading(row, title, body, edges, references, names, problems)

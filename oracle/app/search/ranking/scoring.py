@@ -33,10 +33,14 @@ SMALL = 50
 
 @value
 class Statistics:
-    """Of the whole Root: the number of records, and for each stem in how many records it occurs and how often."""
+    """Of the whole Root: the number of records, and for each stem in how many records it occurs and how often.
+
+    `rows` tell in how many records some words follow one another.
+    """
 
     records: int
     frequencies: Mapping[str, tuple[int, int]]
+    rows: Mapping[tuple[str, ...], int] = {}
 
 
 class Scored:
@@ -89,7 +93,12 @@ class Ranking:
             for term, own in zip(question.terms, self._keys, strict=True)
         ]
         self._frequencies = [self._frequency(statistics, number) for number in range(len(question.terms))]
+        self._rows = [(number, keys) for number, keys in enumerate(self._keys) if len(keys) > 1]
+        self._key_of: dict[str, str] = {}
         self._term_of = self._read_words(stem)
+        self._forms: dict[str, list[str]] = {}
+        for word, key in self._key_of.items():
+            self._forms.setdefault(key, []).append(word)
         self._counts = [self._count(page) for page in pages]
         self._average = sum(map(sum, (page.lengths for page in pages))) / max(
             1, sum(len(page.passages) for page in pages)
@@ -106,6 +115,9 @@ class Ranking:
 
     def _frequency(self, statistics: Statistics, number: int) -> tuple[int, int]:
         """Return in how many records of the Root a term occurs, and how often, however it is written; at most."""
+        row = statistics.rows.get(self.question.terms[number].tokens)
+        if row is not None:
+            return row, row
         own, also = (
             [statistics.frequencies.get(key, (0, 0)) for key in keys]
             for keys in (self._keys[number], self._also[number])
@@ -117,16 +129,17 @@ class Ranking:
         """Return the term that each word means. A stem begins as its words do, but for its last letter."""
         singles = {key: number for number, keys in enumerate(self._also) for key in keys}
         singles.update((key[0], number) for number, key in reversed(list(enumerate(self._keys))) if len(key) == 1)
-        beginnings = tuple(key[:-1] if len(key) > 2 else key for key in singles if not is_run(key))
+        wanted = {*singles, *(key for _, row in self._rows for key in row)}
+        beginnings = tuple(key[:-1] if len(key) > 2 else key for key in wanted if not is_run(key))
         words: set[str] = set()
         for page in self.pages:
             found = page.words()
-            words.update(found & singles.keys())
+            words.update(found & wanted)
             if beginnings:
                 words.update(word for word in found if word.startswith(beginnings))
         wide = {word for word in words if is_run(word)}
-        stems = stem(words - wide) | {word: word for word in wide}
-        return {word: singles[key] for word, key in stems.items() if key in singles}
+        self._key_of = stem(words - wide) | {word: word for word in wide}
+        return {word: singles[key] for word, key in self._key_of.items() if key in singles}
 
     def _count(self, page: RecordPage) -> dict[int, dict[int, int]]:
         """Return for each passage how often each term occurs in it."""
@@ -136,13 +149,16 @@ class Ranking:
             for at in page.postings[word]:
                 terms = found.setdefault(at, {})
                 terms[number] = terms.get(number, 0) + 1
-        for number, term in enumerate(self.question.terms):
-            places = [page.postings.get(word, ()) for word in term.tokens]
-            if len(places) > 1 and all(places):
-                for at in set(places[0]).intersection(*places):
-                    if times := count_row(tokens(page.passages[at].text), term.tokens):
-                        found.setdefault(at, {})[number] = times
+        for number, row in self._rows:
+            places = [{at for word in self._forms.get(key, ()) for at in page.postings.get(word, ())} for key in row]
+            for at in set.intersection(*places) if all(places) else ():
+                if times := self._times(tokens(page.passages[at].text), row):
+                    found.setdefault(at, {})[number] = times
         return found
+
+    def _times(self, words: Iterable[str], row: tuple[str, ...]) -> int:
+        """Return how often the words of a row follow one another, in whatever form."""
+        return count_row([self._key_of.get(word, "") for word in words], row)
 
     def _weigh(self) -> list[float]:
         """Return the weight of each term: how rare it is, half among these passages, half in the whole Root."""
@@ -200,9 +216,13 @@ class Ranking:
                 scored.add("words", sum(points))
                 yield scored
 
-    def terms_in(self, words: Iterable[str]) -> dict[int, int]:
-        """Return how often each term occurs among some words."""
-        return dict(Counter(self._term_of[word] for word in words if word in self._term_of))
+    def terms_in(self, words: Sequence[str]) -> dict[int, int]:
+        """Return how often each term occurs among some words, those of several words in a row too: `retry_count`."""
+        found = dict(Counter(self._term_of[word] for word in words if word in self._term_of))
+        for number, row in self._rows:
+            if times := self._times(words, row):
+                found[number] = times
+        return found
 
     def covered(self, source: int, numbers: Iterable[int]) -> frozenset[int]:
         """Return the terms in the passages `numbers` of a page."""

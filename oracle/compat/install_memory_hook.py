@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from oracle.compat.door import careful, complain, emit, serve
+
+if TYPE_CHECKING:
+    from oracle.hook.changes import FileChange
 
 
 def run() -> int:
@@ -17,28 +21,35 @@ def run() -> int:
 def main(argv: Sequence[str]) -> int:
     """Install, or show what an installation would change. Returns 0, or 2 on an error."""
     from oracle.app.context import name_root
-    from oracle.hook import settings
+    from oracle.hook import settings, workspaces
 
     args = _parser().parse_args(argv)
     script = args.hook_script or _script_of(args.clawseat_root) or settings.default_script()
     if not Path(script).expanduser().is_file():
         emit(f"error: hook script not found: {script}")
         return 2
-    path = settings.settings_file(args.workspace, args.settings_path)
-    change = settings.plan_install(path, settings.hook_command(script, root=name_root()))
-    if args.dry_run:
-        emit(f"target: {path}")
-        emit(change.diff().rstrip("\n") or "unchanged")
-        return 0
+    paths = workspaces.settings_files(args.workspace, args.settings_path)
+    for change in workspaces.plan_installs(paths, settings.hook_command(script, root=name_root())):
+        _show(change) if args.dry_run else _apply(change)
+    return 0
+
+
+def _show(change: FileChange) -> None:
+    emit(f"target: {change.path}")
+    emit(change.diff().rstrip("\n") or "unchanged")
+
+
+def _apply(change: FileChange) -> None:
+    from oracle.hook import settings
+
     if not change.is_needed:
-        emit(f"unchanged: {path}")
-        return 0
+        emit(f"unchanged: {change.path}")
+        return
     backup = change.apply()
-    emit(f"updated: {path}")
-    for note in (f"the file as it was: {backup}" if backup else "", *settings.read_status(path).notes):
+    emit(f"updated: {change.path}")
+    for note in (f"the file as it was: {backup}" if backup else "", *settings.read_status(change.path).notes):
         if note:
             complain(f"note: {note}")
-    return 0
 
 
 def _script_of(root: str) -> str:
@@ -47,8 +58,9 @@ def _script_of(root: str) -> str:
         return ""
     folder = Path(root).expanduser().absolute()
     ours = folder / "scripts/hooks/stop_hook.py"
-    nested = folder / "core/skills/memory-oracle/scripts/hooks/memory-stop-hook.sh"
-    return str(nested if nested.is_file() and not ours.is_file() else ours)
+    places = ("scripts/hooks", "core/skills/memory-oracle/scripts/hooks")
+    older = (folder / place / "memory-stop-hook.sh" for place in places)
+    return str(next((path for path in (ours, *older) if path.is_file()), ours))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -56,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="install_memory_hook", allow_abbrev=False, description="Run the Stop hook at the end of an agent's turns."
     )
     parser.add_argument("--workspace", required=True, metavar="DIR", help="the folder in which the agent runs")
-    parser.add_argument("--settings-path", default="", metavar="FILE", help="instead of DIR/.claude/settings.json")
+    parser.add_argument("--settings-path", default="", metavar="FILE", help="instead of both settings files of DIR")
     parser.add_argument("--clawseat-root", default="", metavar="DIR", help="a checkout whose scripts/hooks/ is used")
     parser.add_argument("--hook-script", default="", metavar="FILE", help="the hook script; default: the installed one")
     parser.add_argument("--dry-run", action="store_true", help="show the change as a diff and write nothing")

@@ -62,12 +62,6 @@ def settings_file(workspace: str, given: str = "", client: Client = CLAUDE) -> s
     return f"{workspace_folder(workspace)}/{client.place}"
 
 
-def settings_files(workspace: str) -> tuple[str, str]:
-    """Return the settings files of a workspace that its host reads, as absolute paths. Raises NotFound."""
-    shared = settings_file(workspace)
-    return shared, f"{shared.removesuffix('.json')}.local.json"
-
-
 def workspace_folder(workspace: str) -> str:
     """Return the absolute path of a workspace. Raises NotFound when it is not a folder."""
     folder = os.path.abspath(os.path.expanduser(workspace))
@@ -182,15 +176,6 @@ def _leads_to(after: str, text: str, content: Mapping[str, object], event: str, 
         is_without = _without_hook(content, "") == content
         return is_without and _render(_with_hook(content, event, entry, ""), text, "") == after
     return False
-
-
-def plan_renewal(workspace: str, command: str) -> list[FileChange]:
-    """Return the changes of a workspace's settings files that have a hook: the first runs `command`, the other none.
-
-    Raises InvalidSettings, NotFound.
-    """
-    found = [path for path in settings_files(workspace) if read_status(path).commands]
-    return [plan_uninstall(path) if position else plan_install(path, command) for position, path in enumerate(found)]
 
 
 def _replace_own(groups: list[object], wanted: Mapping[str, object], *, script: str) -> list[object] | None:

@@ -11,6 +11,8 @@ import sys
 MOST = 4 << 20
 DELIVER, CLEAR = b"[DELIVER", b"[CLEAR-REQUESTED"
 MESSAGES = (b'"last_assistant_message"', b'"prompt_response"')
+SESSION = b'"session_id"'
+NAME = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 ESCAPE, PRINTABLE = b"\\u00", (b"2", b"3", b"4", b"5", b"6", b"7")
 
 
@@ -61,13 +63,36 @@ def is_awaited() -> bool:
     return any(name.startswith("wake-") and mark in read(inbox + name) for name in names)
 
 
+def keep_session(data: bytes) -> None:
+    """Write the id of the session to `~/.agent-runtime/active/SEAT.session`, where older launchers look for it.
+
+    Nothing is written unless that folder exists.
+    """
+    folder = home() + "/.agent-runtime/active/"
+    seat = os.environ.get("ORACLE_SEAT") or os.environ.get("CLAWSEAT_SEAT") or "memory"
+    before, _, rest = data.partition(SESSION)[2][:200].partition(b'"')
+    session, end, _ = rest.partition(b'"')
+    is_name = session and end and not before.strip(b": \t\r\n") and not (session + os.fsencode(seat)).strip(NAME)
+    if not is_name or not os.path.isdir(folder):
+        return
+    try:
+        handle = os.open(folder + seat + ".session", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        os.write(handle, session + b"\n")
+        os.close(handle)
+    except OSError:
+        return
+
+
 def root() -> str:
     """Return the Root that the program chooses, without importing anything."""
-    chosen = os.environ.get("ORACLE_ROOT", "")
+    return os.path.expanduser(os.environ.get("ORACLE_ROOT", "")) or home() + "/.agents/memory"
+
+
+def home() -> str:
+    """Return the home folder of the team, outside of any sandbox."""
     homes = (os.environ.get(name, "") for name in ("CLAWSEAT_REAL_HOME", "AGENT_HOME", "HOME"))
-    home = next(filter(None, homes), "")
-    sandboxed = home.partition("/.agents/runtime/")[0].partition("/.agent-runtime/")[0]
-    return os.path.expanduser(chosen) or sandboxed + "/.agents/memory"
+    chosen = next(filter(None, homes), "")
+    return chosen.partition("/.agents/runtime/")[0].partition("/.agent-runtime/")[0]
 
 
 def read(path: str) -> bytes:
@@ -110,6 +135,7 @@ def main() -> None:
         data = read_stdin()
     except OSError:
         return
+    keep_session(data)
     if may_ask(data) or is_awaited():
         serve(data)
 

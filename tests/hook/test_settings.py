@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from oracle.cli.main import run
 from oracle.errors import NotFound, UsageError
-from oracle.hook import clients, settings
+from oracle.hook import clients, settings, workspaces
 from oracle.hook.changes import FileChange
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
@@ -513,6 +513,44 @@ def test_front_installs_once(tmp_path: Path):
     words = shlex.split(read(path)["hooks"]["Stop"][0]["hooks"][0]["command"])
     assert words[-1] == str(CHECKOUT / "scripts" / "hooks" / "stop_hook.py")
     assert os.access(words[1], os.X_OK)
+
+
+LOCATIONS = ("settings.json", "settings.local.json")
+OLD = {"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "bash /old/memory-stop-hook.sh"}]}]}}
+
+
+def commands_of(workspace: Path) -> list[list[str]]:
+    """Return the commands of the hook in both settings files of a workspace."""
+    return [list(settings.read_status(str(workspace / ".claude" / name)).commands) for name in LOCATIONS]
+
+
+@pytest.mark.parametrize("where", [("settings.json",), ("settings.local.json",), LOCATIONS])
+@pytest.mark.parametrize("installer", ["front", "oracle"])
+def test_both_settings_files_are_looked_at(tmp_path: Path, where: tuple[str, ...], installer: str):
+    (tmp_path / ".claude").mkdir()
+    for name in where:
+        write(tmp_path / ".claude" / name, json.dumps({**OLD, "model": "x"}))
+    before = workspaces.status_of(workspaces.settings_files(str(tmp_path)))
+    assert len(before.commands) == len(where)
+    assert any("Both settings files" in note for note in before.notes) is (len(where) > 1)
+    words = ["--workspace", str(tmp_path)]
+    assert (front(*words).returncode if installer == "front" else run(["hook", "install", *words])) == 0
+    found = commands_of(tmp_path)
+    assert [len(one) for one in found] == [int(name == where[0]) for name in LOCATIONS]
+    assert all("stop_hook.py" in command for one in found for command in one)
+    after = workspaces.status_of(workspaces.settings_files(str(tmp_path)))
+    assert (after.path, after.is_installed) == (str(tmp_path / ".claude" / where[0]), True)
+    assert run(["hook", "uninstall", *words]) == 0
+    assert commands_of(tmp_path) == [[], []]
+    assert all(read(tmp_path / ".claude" / name)["model"] == "x" for name in where)
+
+
+def test_a_given_file_is_the_only_one(tmp_path: Path):
+    (tmp_path / ".claude").mkdir()
+    write(tmp_path / ".claude/settings.local.json", json.dumps(OLD))
+    assert run(["hook", "install", "--settings-path", str(tmp_path / "other.json"), "--workspace", str(tmp_path)]) == 0
+    assert commands_of(tmp_path) == [[], ["bash /old/memory-stop-hook.sh"]]
+    assert len(settings.read_status(str(tmp_path / "other.json")).commands) == 1
 
 
 def test_front_shows_a_diff_and_writes_nothing(tmp_path: Path):

@@ -17,7 +17,7 @@ from oracle.domain.delivery.receipts import ReceiptKind, new_receipt, receipt_na
 from oracle.store.delivery import handoffs as receipts
 from oracle.store.delivery import inbox
 from tests.growth import costs_at_most
-from tests.hook.seat import HOOK, Seat
+from tests.hook.seat import HOOK, SESSION, Seat
 from tests.wake.stage import Stage
 
 MARKER = "[DELIVER:seat=planner task_id=T-1 project=install]"
@@ -457,3 +457,44 @@ def test_shell_front_finds_its_neighbour_from_anywhere_and_through_a_link(seat: 
         )
         assert (done.returncode, done.stdout) == (0, b"")
         assert done.stderr.startswith(b"deliver_skipped: ")
+
+
+# The session of the seat ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("message", ["nothing to hand over", f"It is B. {MARKER}", '"session_id": "other"'])
+@pytest.mark.parametrize("name", [{}, {"ORACLE_SEAT": "memory-2"}, {"CLAWSEAT_SEAT": "memory-3"}])
+def test_the_session_is_kept_where_launchers_look_for_it(seat: Seat, message: str, name: dict[str, str]):
+    folder = seat.home / ".agent-runtime" / "active"
+    seat.run(seat.payload(message), **name)
+    assert not folder.exists()
+    folder.mkdir(parents=True)
+    seat.run(seat.payload(message), **name)
+    (file,) = folder.iterdir()
+    assert (file.name, file.read_text()) == (f"{next(iter(name.values()), 'memory')}.session", f"{SESSION}\n")
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("session", ["", "../x", 'a"b', "a b", 7, None, "a\nb", "x" * 300])
+def test_a_session_that_is_no_name_is_not_kept(seat: Seat, session: object):
+    folder = seat.home / ".agent-runtime" / "active"
+    folder.mkdir(parents=True)
+    seat.run({**seat.payload("x"), "session_id": session})
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["../memory", "a/b", "é"])
+def test_a_seat_that_is_no_name_keeps_no_session(seat: Seat, name: str):
+    (seat.home / ".agent-runtime" / "active").mkdir(parents=True)
+    seat.run(seat.payload("x"), CLAWSEAT_SEAT=name)
+    assert list((seat.home / ".agent-runtime").rglob("*.session")) == []
+
+
+def test_a_session_file_that_is_a_link_is_left_alone(seat: Seat):
+    folder = seat.home / ".agent-runtime" / "active"
+    folder.mkdir(parents=True)
+    other = seat.home / "mine.txt"
+    other.write_text("mine")
+    (folder / "memory.session").symlink_to(other)
+    seat.run(seat.payload("x"))
+    assert other.read_text() == "mine"

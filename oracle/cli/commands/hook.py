@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Workspace = Annotated[str, option("--workspace DIR", "The folder that the agent starts in.")]
 Tool = Annotated[str, option("--tool claude|codex|gemini", "The client that runs the hook.")]
-SettingsPath = Annotated[str, option("--settings-path FILE", "Instead of the tool's file in DIR.")]
+SettingsPath = Annotated[str, option("--settings-path FILE", "Instead of the tool's files in DIR.")]
 DryRun = Annotated[bool, option("--dry-run", "Write nothing; print the change as a diff.")]
 
 app = group("Install, remove or check a seat's Stop hook.", example="oracle hook install --workspace ~/seats/memory")
@@ -35,12 +35,12 @@ def install(
 ) -> None:
     """Install the Stop hook."""
     from oracle.app.context import name_root
-    from oracle.hook import clients, settings
+    from oracle.hook import clients, settings, workspaces
 
     client = clients.find_client(tool)
     command = settings.hook_command(settings.default_script(), root=name_root(call.memory_dir))
-    change = settings.plan_install(settings.settings_file(workspace, settings_path, client), command, client)
-    _apply(call, change, client, dry_run=dry_run)
+    paths = workspaces.settings_files(workspace, settings_path, client)
+    _apply(call, workspaces.plan_installs(paths, command, client), client, dry_run=dry_run)
 
 
 @app.add("uninstall", example="oracle hook uninstall --workspace ~/seats/memory")
@@ -53,20 +53,20 @@ def uninstall(
     dry_run: DryRun = False,
 ) -> None:
     """Remove the Stop hook."""
-    from oracle.hook import clients, settings
+    from oracle.hook import clients, workspaces
 
     client = clients.find_client(tool)
-    path = settings.settings_file(workspace, settings_path, client)
-    _apply(call, settings.plan_uninstall(path), client, dry_run=dry_run)
+    paths = workspaces.settings_files(workspace, settings_path, client)
+    _apply(call, workspaces.plan_uninstalls(paths), client, dry_run=dry_run)
 
 
 @app.add("status", example="oracle hook status --workspace ~/seats/memory")
 def status(call: Call, *, workspace: Workspace = ".", tool: Tool = "claude", settings_path: SettingsPath = "") -> None:
     """Check whether the Stop hook is installed; exit 1 when it is not."""
-    from oracle.hook import clients, settings
+    from oracle.hook import clients, workspaces
 
     client = clients.find_client(tool)
-    found = settings.read_status(settings.settings_file(workspace, settings_path, client), client)
+    found = workspaces.status_of(workspaces.settings_files(workspace, settings_path, client), client)
     document = {
         "path": found.path,
         "installed": found.is_installed,
@@ -82,35 +82,36 @@ def status(call: Call, *, workspace: Workspace = ".", tool: Tool = "claude", set
         raise typer.Exit(1)
 
 
-def _apply(call: Call, change: FileChange, client: Client, *, dry_run: bool) -> None:
+def _apply(call: Call, changes: list[FileChange], client: Client, *, dry_run: bool) -> None:
+    rows = [_apply_one(change, client, dry_run=dry_run) for change in changes]
+    if call.as_json:
+        call.print_json({**rows[0], **({"others": rows[1:]} if rows[1:] else {})})
+        return
+    for change, row in zip(changes, rows, strict=True):
+        if dry_run and change.is_needed:
+            write_out(visible_lines(change.diff()))
+            continue
+        print_line(
+            say("updated: {path}", path=change.path) if change.is_needed else say("unchanged: {path}", path=change.path)
+        )
+        for line in row["notes"]:
+            call.note(line)
+
+
+def _apply_one(change: FileChange, client: Client, *, dry_run: bool) -> dict[str, Any]:
     from oracle.hook import settings
 
-    backup = change.apply() if change.is_needed and not dry_run else ""
+    is_applied = change.is_needed and not dry_run
+    backup = change.apply() if is_applied else ""
+    kept = [say("the file as it was: {backup}", backup=backup)] if backup else []
     notes = [] if dry_run else settings.read_status(change.path, client).all_notes
-    if call.as_json:
-        call.print_json(
-            {
-                "path": change.path,
-                "changed": change.is_needed and not dry_run,
-                "diff": change.diff(),
-                "backup": backup or None,
-                "notes": notes,
-            }
-        )
-        return
-    if dry_run:
-        if change.is_needed:
-            write_out(visible_lines(change.diff()))
-        else:
-            print_line(say("unchanged: {path}", path=change.path))
-        return
-    print_line(
-        say("updated: {path}", path=change.path) if change.is_needed else say("unchanged: {path}", path=change.path)
-    )
-    if backup:
-        call.note(say("the file as it was: {backup}", backup=backup))
-    for line in notes:
-        call.note(line)
+    return {
+        "path": change.path,
+        "changed": is_applied,
+        "diff": change.diff(),
+        "backup": backup or None,
+        "notes": [*kept, *notes],
+    }
 
 
 def _standing(found: settings.HookStatus) -> Sentence:

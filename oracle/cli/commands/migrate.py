@@ -66,15 +66,15 @@ def _migrate(call: Call, context: Context, clawseat_root: str, *, check: bool) -
 def _hooks(call: Call, context: Context, command: str) -> tuple[list[Hook], list[str]]:
     """Return the settings files with our hook or the older one, and the commands that they run now."""
     from oracle.app.migration.clawseat import Hook, find_workspaces
-    from oracle.hook import settings
+    from oracle.hook import settings, workspaces
 
     hooks: list[Hook] = []
     commands: list[str] = []
     for workspace in find_workspaces(context):
         try:
-            for change in settings.plan_renewal(workspace, command):
+            for change in workspaces.plan_renewal(workspaces.settings_files(workspace), command):
                 commands += settings.read_status(change.path).commands
-                hooks.append(Hook(change.path, change.after or "", change.is_needed))
+                hooks.append(Hook(change.path, "{}\n" if change.after is None else change.after, change.is_needed))
         except OracleError as error:
             call.warn(say("{workspace}: {fault}", workspace=workspace, fault=error.sentence))
     return hooks, commands

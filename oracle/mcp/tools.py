@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from oracle.domain.names.seats import ORPHAN_KINDS
 from oracle.domain.records.attention import READS
 from oracle.domain.values import value
-from oracle.mcp import delivery_tools, outputs, read_tools, recall_tools, write_tools
+from oracle.mcp import delivery_tools, read_tools, recall_tools, schemas, write_tools
 from oracle.mcp.results import Answer
 from oracle.mcp.schemas import (
     FILTERS,
@@ -98,7 +98,7 @@ TOOLS = (
             "strict": flag("Leave out superseded and retired records.", default=False),
         },
         read_tools.search,
-        outputs.SEARCH,
+        schemas.SEARCH,
         required=("query",),
     ),
     Tool(
@@ -111,7 +111,7 @@ TOOLS = (
             "last_line": number("To this line; 0 means the end.", least=0, most=10_000_000, default=0),
         },
         read_tools.show,
-        outputs.SHOW,
+        schemas.SHOW,
         required=("record",),
     ),
     Tool(
@@ -126,7 +126,7 @@ TOOLS = (
             "seat": FILTERS["seat"],
         },
         recall_tools.ask,
-        outputs.ASK,
+        schemas.ASK,
         required=("question",),
     ),
     Tool(
@@ -139,7 +139,7 @@ TOOLS = (
             "limit": number("At most this many.", least=1, most=500, default=50),
         },
         read_tools.backlinks,
-        outputs.BACKLINKS,
+        schemas.BACKLINKS,
         required=("target",),
     ),
     Tool(
@@ -153,7 +153,7 @@ TOOLS = (
             "types": TYPES,
         },
         read_tools.graph,
-        outputs.GRAPH,
+        schemas.GRAPH,
         required=("target",),
     ),
     Tool(
@@ -162,7 +162,7 @@ TOOLS = (
         "List records by project, seat, kind, status, author, task or time, newest first.",
         {**FILTERS, "limit": number("At most this many.", least=1, most=500, default=20)},
         read_tools.list_records,
-        outputs.LIST_RECORDS,
+        schemas.LIST_RECORDS,
     ),
     Tool(
         "get_fact",
@@ -174,7 +174,7 @@ TOOLS = (
             "project": words("Search the facts of this project first; default: that of the server.", "arena"),
         },
         recall_tools.get_fact,
-        outputs.GET_FACT,
+        schemas.GET_FACT,
         required=("key",),
     ),
     Tool(
@@ -192,7 +192,7 @@ TOOLS = (
             "questions": several("Open questions.", "Is the upload idempotent?"),
         },
         recall_tools.packet,
-        outputs.PACKET,
+        schemas.PACKET,
         required=("role", "goal"),
     ),
     Tool(
@@ -225,7 +225,7 @@ TOOLS = (
             "dry_run": flag("Write nothing and return what would be written.", default=False),
         },
         write_tools.write_record,
-        outputs.WRITTEN,
+        schemas.WRITTEN,
         required=("kind", "title", "body"),
         reads=False,
         repeats=False,
@@ -241,7 +241,7 @@ TOOLS = (
             "dry_run": flag("Write nothing and return what would be written.", default=False),
         },
         write_tools.retire_record,
-        outputs.WRITTEN,
+        schemas.WRITTEN,
         required=("record", "reason"),
         reads=False,
         withdraws=True,
@@ -262,7 +262,7 @@ TOOLS = (
             "notify": flag("Wake the seat.", default=True),
         },
         delivery_tools.dispatch,
-        outputs.DISPATCHED,
+        schemas.DISPATCHED,
         required=("target", "objective"),
         reads=False,
         repeats=False,
@@ -284,7 +284,7 @@ TOOLS = (
             "notify": flag("Wake the seat.", default=True),
         },
         delivery_tools.deliver,
-        outputs.DELIVERED,
+        schemas.DELIVERED,
         required=("task_id", "target", "response"),
         reads=False,
     ),
@@ -299,7 +299,7 @@ TOOLS = (
             "task_id": words("Show the story of this task.", "Q-17"),
         },
         delivery_tools.handoffs,
-        outputs.HANDOFFS,
+        schemas.HANDOFFS,
     ),
 )
 """The tools, in the order of listings."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app.delivery.ack_signs import check
+from oracle.app.delivery.acknowledge import check
 from oracle.errors import InvalidName, UsageError
 from tests.app.gitbox import GitBox
 from tests.wake.stage import Stage, until

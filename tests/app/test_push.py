@@ -9,8 +9,7 @@ import pytest
 
 from oracle.api import Oracle
 from oracle.app.journal import events
-from oracle.app.teamwork.mentions import check
-from oracle.app.teamwork.push import Message, prepare, send
+from oracle.app.teamwork.push import Message, check_mentions, prepare, send
 from oracle.domain.delivery import push
 from oracle.errors import InvalidName, NotFound, PrivacyBlocked, PushFailed, UsageError
 
@@ -204,7 +203,7 @@ def test_first_layer_is_read_and_the_second_is_a_persons(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, channel: object, states: list[str]
 ):
     configure(monkeypatch, tmp_path, channel)
-    found = check(Oracle.open(str(root)))
+    found = check_mentions(Oracle.open(str(root)))
     assert [item.state for item in found] == [*states, "confirm"]
     assert [item.layer for item in found] == [1] * len(states) + [2]
 
@@ -214,15 +213,15 @@ def test_of_a_project_only_its_group_counts(
     bound: Oracle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, channel: object, states: list[str]
 ):
     configure(monkeypatch, tmp_path, channel)
-    assert [item.state for item in check(bound, "demo")] == [*states, "confirm"]
+    assert [item.state for item in check_mentions(bound, "demo")] == [*states, "confirm"]
 
 
 def test_what_is_not_there_is_said(bound: Oracle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENCLAW_HOME", str(tmp_path))
     with pytest.raises(NotFound):
-        check(bound)
+        check_mentions(bound)
     with pytest.raises(NotFound):
-        check(bound, "other")
+        check_mentions(bound, "other")
     (tmp_path / "openclaw.json").write_text("{broken")
     with pytest.raises(UsageError):
-        check(bound)
+        check_mentions(bound)

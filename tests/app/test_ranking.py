@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.api import Oracle
-from oracle.app.search.ranking.dates import Day, days_in, nearness
-from oracle.app.search.ranking.query import parse_query
+from oracle.app.search.ranking.query import Day, days_in, nearness, parse_query
 from oracle.domain.records.drafts import Draft
 
 BUILDER = "projects/arena/builder"

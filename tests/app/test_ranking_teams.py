@@ -12,8 +12,8 @@ from oracle.app.search.ranking.pages import RecordPage
 from oracle.app.search.ranking.query import parse_query
 from oracle.app.search.ranking.sentences import sentences_of
 from oracle.domain.relations import relations
-from oracle.domain.relations.clauses import taken_back
 from oracle.domain.relations.patterns import NAMED
+from oracle.domain.relations.relations import taken_back
 
 TEAM = {
     "people/ann-reed": (

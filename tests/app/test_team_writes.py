@@ -11,7 +11,7 @@ import pytest
 
 from oracle.app.codebase import ownership
 from oracle.app.decisions.handover import resolve, send
-from oracle.app.delivery.ack_signs import check
+from oracle.app.delivery.acknowledge import check
 from oracle.app.delivery.decision_log import DecisionEntry, append, read_log
 from oracle.app.teamwork import compaction, workspaces
 from oracle.app.teamwork.integration import integrate

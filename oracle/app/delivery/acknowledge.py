@@ -1,15 +1,21 @@
-"""Acknowledge a handoff: its reader has what was completed."""
+"""Acknowledge a handoff, and look for the signs that a dispatch was acknowledged: receipt, pane, DELIVERY.md, commit."""
 
 from __future__ import annotations
+
+import os
 
 from oracle.app.context import Context
 from oracle.app.delivery import dispatches
 from oracle.app.delivery.team import Team, open_team
+from oracle.app.git import ask_git
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import Receipt, ReceiptKind, ReceiptName
+from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
+from oracle.errors import UsageError
 from oracle.store.delivery import handoffs, task_tree
 from oracle.store.delivery.handoffs import Outcome
+from oracle.wording import Sentence, say
 
 
 @value
@@ -49,3 +55,111 @@ def _require_completion(team: Team, name: ReceiptName) -> Receipt:
     if found is None or found.kind not in (ReceiptKind.COMPLETION, ReceiptKind.UNKNOWN):
         raise handoffs.no_completion(name)
     return found
+
+
+FETCH_PATIENCE = 60.0
+"""Seconds that a remote may take."""
+
+
+@value
+class Sign:
+    """One thing that was looked for: `held` is None when it is not to be expected."""
+
+    name: str
+    held: bool | None
+    detail: str
+
+    @property
+    def word(self) -> Sentence:
+        """How it is told: ok, missing or not expected."""
+        return {True: say("ok"), False: say("missing"), None: say("not expected")}[self.held]
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"check": self.name, "held": self.held, "detail": self.detail}
+
+
+def check(
+    context: Context,
+    project: str,
+    task_id: str,
+    *,
+    target: str = "",
+    remote: str = "origin",
+    branch: str = "",
+    fetch: bool = False,
+) -> list[Sign]:
+    """Return the four signs of a dispatch to a seat, in their order. Raises UsageError, NoProfile, InvalidName.
+
+    The remote is asked only when `fetch` says so; else what was fetched last counts.
+    """
+    team = open_team(context, project)
+    name = check_name(task_id, "task id")
+    asked = _dispatches(team, name, target)
+    seat = target or (asked[-1].name.target if asked else "")
+    if not seat:
+        detail = say("no dispatch of {task} in {folder}", task=name, folder=team.folder)
+        return [Sign("receipt", held=False, detail=detail), *(_unknown(one) for one in ("pane", "delivery", "commit"))]
+    team.profile.require_seat(seat)
+    receipt = asked[-1] if asked else None
+    absent = say("no dispatch to {seat} in {folder}", seat=seat, folder=team.folder)
+    where = handoffs.path_of(team.folder, receipt.name) if receipt else absent
+    expected = branch or (receipt.text("expected_branch") if receipt else "")
+    return [
+        Sign("receipt", receipt is not None, where),
+        _pane(context, team, name, seat),
+        _delivery(team, name, seat),
+        _commit(team, expected, remote, fetch=fetch),
+    ]
+
+
+def _unknown(name: str) -> Sign:
+    return Sign(name, held=False, detail=say("nobody is known to have been asked"))
+
+
+def _dispatches(team: Team, task_id: str, target: str) -> list[Receipt]:
+    found = (
+        receipt for receipt, _ in handoffs.receipts_of(team.folder, task_id) if receipt.kind is ReceiptKind.DISPATCH
+    )
+    kept = [receipt for receipt in found if target in ("", receipt.name.target)]
+    return sorted(kept, key=lambda receipt: receipt.text("assigned_at"))
+
+
+def _pane(context: Context, team: Team, task_id: str, seat: str) -> Sign:
+    from oracle.wake.sessions import find_session_names, tmux_socket
+    from oracle.wake.tmux import look_for
+
+    names = find_session_names(context.root, team.project, seat, environ=os.environ)
+    held, detail = look_for(tmux_socket(os.environ), names, task_id, seat=seat)
+    return Sign("pane", held, detail)
+
+
+def _delivery(team: Team, task_id: str, seat: str) -> Sign:
+    path = team.tree.delivery_file(seat)
+    if task_tree.read_delivery(team.tree, seat).get("task_id") == task_id:
+        return Sign("delivery", held=True, detail=path)
+    for receipt, suffix in handoffs.receipts_of(team.folder, task_id):
+        if receipt.kind is ReceiptKind.COMPLETION and receipt.name.source == seat:
+            return Sign("delivery", held=True, detail=handoffs.path_of(team.folder, receipt.name, suffix))
+    return Sign("delivery", held=False, detail=say("{path} does not tell of it", path=path))
+
+
+def _commit(team: Team, branch: str, remote: str, *, fetch: bool) -> Sign:
+    if not branch:
+        return Sign("commit", held=None, detail=say("the dispatch expects no branch"))
+    if remote.startswith("-") or branch.startswith("-") or not remote or " " in branch:
+        raise UsageError(
+            say("{remote} {branch} names no branch of a remote.", remote=remote, branch=branch),
+            hint=say("Write --remote origin --branch feat/x."),
+        )
+    repo = team.profile.repo_root
+    if fetch:
+        words = ("-c", "protocol.allow=user", "fetch", "--quiet", "--no-tags", remote, branch)
+        ask_git(repo, *words, patience=FETCH_PATIENCE)
+    ref = f"refs/remotes/{remote}/{branch}"
+    code, said = ask_git(repo, "log", "-1", "--format=%h %s", "--end-of-options", ref)
+    if code == 0 and said:
+        return Sign("commit", held=True, detail=f"{remote}/{branch}: {said[:120]}")
+    unknown = say("{branch} is not known in {repo}", branch=f"{remote}/{branch}", repo=repo)
+    detail = unknown if fetch else say("{unknown}; it was not fetched now", unknown=unknown)
+    return Sign("commit", held=False, detail=detail)

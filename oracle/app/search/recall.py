@@ -8,9 +8,8 @@ from __future__ import annotations
 from oracle.app.records.views import Hit, Summary
 from oracle.app.search.ranking.anchors import find_anchors
 from oracle.app.search.ranking.links import Relations, entities_named, find_neighbours, find_unfollowed, weigh_links
-from oracle.app.search.ranking.scoring import MEANING, Ranking, Scored, Statistics, best_first
+from oracle.app.search.ranking.scoring import MEANING, Ranking, Scored, Statistics, best_first, join_turns
 from oracle.app.search.ranking.signals import rank
-from oracle.app.search.ranking.turns import join_turns
 from oracle.domain.markdown.passages import MAX_CHARACTERS, Passage, join, widen
 from oracle.domain.names.seats import is_scanned
 from oracle.domain.relations.relations import asks_for_links

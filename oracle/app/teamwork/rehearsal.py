@@ -6,7 +6,7 @@ import re
 
 from oracle.app.context import Context
 from oracle.app.delivery import resume
-from oracle.app.delivery.ack_signs import Sign
+from oracle.app.delivery.acknowledge import Sign
 from oracle.app.delivery.dispatch import dispatch
 from oracle.app.delivery.team import OPERATOR, Team, open_team
 from oracle.app.teamwork.workflow import create_task

@@ -14,7 +14,7 @@ from oracle.cli.session import Call
 from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
-    from oracle.app.delivery.ack_signs import Sign
+    from oracle.app.delivery.acknowledge import Sign
 
 app = group(
     "Acknowledge a completion, or check a dispatch.",
@@ -56,10 +56,10 @@ def check(
     fetch: Annotated[bool, option("--fetch", "Ask the remote first.")] = False,
 ) -> None:
     """Look for the four signs that a dispatch was acknowledged."""
-    from oracle.app.delivery import ack_signs
+    from oracle.app.delivery import acknowledge
 
     with call.context() as context:
-        found = ack_signs.check(context, project, task_id, target=target, remote=remote, branch=branch, fetch=fetch)
+        found = acknowledge.check(context, project, task_id, target=target, remote=remote, branch=branch, fetch=fetch)
     print_signs(call, found, task_id)
 
 

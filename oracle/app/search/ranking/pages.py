@@ -9,7 +9,7 @@ from collections import Counter
 
 from oracle.app.records.show import lines_of
 from oracle.app.records.views import Summary
-from oracle.app.search.ranking.dates import days_in
+from oracle.app.search.ranking.query import days_in
 from oracle.domain.markdown import passages
 from oracle.domain.markdown.embedding_chunks import EmbeddingChunk
 from oracle.domain.values import value

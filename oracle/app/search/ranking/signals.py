@@ -8,8 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 from math import log
 
-from oracle.app.search.ranking.dates import nearness
-from oracle.app.search.ranking.query import shapes_of
+from oracle.app.search.ranking.query import nearness, shapes_of
 from oracle.app.search.ranking.scoring import best_first
 from oracle.domain.compiling import compiled
 from oracle.index.fold import count_row, is_run, lower

@@ -52,11 +52,11 @@ def send(
 @app.add("mentions", example="oracle team push mentions --project shop")
 def mentions(call: Call, *, project: Project = "") -> None:
     """Check whether the robot must be mentioned; exit 1 if not everywhere."""
-    from oracle.app.teamwork import mentions
-    from oracle.app.teamwork.mentions import ABSENT, OFF
+    from oracle.app.teamwork import push
+    from oracle.app.teamwork.push import ABSENT, OFF
 
     with call.context() as context:
-        found = mentions.check(context, project)
+        found = push.check_mentions(context, project)
     wrong = [item for item in found if item.state in (ABSENT, OFF)]
     rows = [(str(item.layer), item.state, item.place, item.detail) for item in found]
     document = {"ok": not wrong, "layers": [item.as_json() for item in found]}

@@ -18,6 +18,7 @@ from oracle.app.answers.question import names_in
 from oracle.app.answers.reply import Reply
 from oracle.app.claims import verify
 from oracle.app.codebase import stale_names
+from oracle.app.memories.packets import route
 from oracle.domain.records.drafts import Draft
 from oracle.domain.records.packets import Request
 from oracle.errors import InvalidName, UsageError
@@ -318,7 +319,7 @@ def test_the_facts_of_a_scan_are_no_passages(root: Path, oracle: Oracle) -> None
         assert {hit.record.slug for hit in oracle.search(text)} <= {f"{BUILDER}/it"}, text
         assert {item.record.slug for item in oracle.answer(text).claims} <= {f"{BUILDER}/it"}, text
     assert {record.kind for record in oracle.records({"project": "arena"})} >= {"runtime", "structure", "dev_env"}
-    routed = oracle.packet(Request("zanzibar structure", "planner", project="arena"))
+    routed = route(oracle, Request("zanzibar structure", "planner", project="arena"))
     assert not any(choice.memory.id.count("/") == 2 for choice in routed.packet.selected)
 
 

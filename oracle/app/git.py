@@ -1,13 +1,16 @@
 """Ask git about a project's repository: read only, with a time limit, never through a shell.
 
-The child gets only PATH and HOME of the environment, and no hooks, pager or prompt. `ORACLE_INTERNAL` keeps the hooks of this
-product silent. A name can't be read as an option: it follows `-e`, `--` or a fixed prefix.
+A repository may come from elsewhere, so no program that its configuration names is run: no hook, filter, external diff, text
+converter, file watcher or signature check. The child gets only PATH and HOME of the environment, and no pager or prompt.
+`ORACLE_INTERNAL` keeps the hooks of this product silent. A name can't be read as an option: it follows `-e`, `--` or a fixed
+prefix.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from oracle.store.disk import programs
@@ -15,7 +18,18 @@ from oracle.store.disk import programs
 PATIENCE = 5.0
 """Seconds for one answer of git."""
 
-_OPTIONS = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never")
+_SETTINGS = (
+    *("core.hooksPath=/dev/null", "core.fsmonitor=false", "protocol.allow=never"),
+    *("log.showSignature=false", "submodule.recurse=false"),
+)
+_OPTIONS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
+_QUIET_DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
+"""A submodule has a configuration of its own, so git must not look into it."""
+
+_VALUES = {"ORACLE_NOTHING": "", "ORACLE_NO": "false"}
+"""Values of settings, passed by the environment: the name of a filter may hold an equals sign."""
+
+_FILTERS = ("config", "-z", "--show-scope", "--name-only", "--get-regexp", r"^filter\.")
 _MOST_RENAMES = 8
 """Renames of one file that are followed."""
 
@@ -26,13 +40,33 @@ class OutOfTime(Exception):
 
 def ask_git(repo: str, *words: str, patience: float = PATIENCE) -> tuple[int, str]:
     """Return git's exit code and what it said; -1 when it could not be asked or took longer than `patience` seconds."""
+    if "diff" in words:  # it compares files of the work tree, for which git runs filters
+        code, named = _run(repo, _FILTERS, patience)
+        if code not in (0, 1):
+            return -1, ""
+        at = words.index("diff")
+        words = (*_without_filters(named), *words[:at], *_QUIET_DIFF, *words[at + 1 :])
+    code, said = _run(repo, words, patience)
+    return code, said.decode("utf-8", "replace").strip()
+
+
+def _run(repo: str, words: Sequence[str], patience: float) -> tuple[int, bytes]:
     environ = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
-    environ |= {"LC_ALL": "C", "ORACLE_INTERNAL": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+    environ |= {"LC_ALL": "C", "ORACLE_INTERNAL": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", **_VALUES}
     try:
         done = programs.run(["git", "-C", repo, *_OPTIONS, *words], environ=environ, patience=patience)
     except (OSError, ValueError, programs.OutOfPatience):
-        return -1, ""
-    return done.code, done.output.decode("utf-8", "replace").strip()
+        return -1, b""
+    return done.code, done.output
+
+
+def _without_filters(named: bytes) -> Iterator[str]:
+    """Yield the options that switch off the filters that the repository itself defines; `named` is from `_FILTERS`."""
+    parts = os.fsdecode(named).split("\0")
+    keys = {key for scope, key in zip(parts[::2], parts[1::2], strict=False) if scope in ("local", "worktree")}
+    for name in sorted({key.rpartition(".")[0] for key in keys}):
+        yield from (f"--config-env={name}.{key}=ORACLE_NOTHING" for key in ("clean", "smudge", "process"))
+        yield f"--config-env={name}.required=ORACLE_NO"
 
 
 class Repository:

@@ -185,3 +185,51 @@ def test_a_seat_that_is_named_twice_is_refused(place: Root) -> None:
     with pytest.raises(UsageError, match="named twice: memory"):
         new_profile.init(place, "demo", ["memory", "planner", "memory"])
     assert profile.projects(place) == []
+
+
+FILES = ("tasks_doc", "status_doc", "project_doc")
+FOLDERS = ("tasks_root", "handoff_dir")
+
+
+@pytest.mark.parametrize("key", FILES)
+@pytest.mark.parametrize(
+    "value",
+    ["~/.bashrc", "~/.ssh/authorized_keys", "~/notes.md", "~/.agents/x.md", "~/.agents/memory/index.json", "{REPO}/x"],
+)
+def test_a_file_of_the_team_lies_where_team_files_belong(place: Root, home: Path, key: str, value: str) -> None:
+    write(place, minimal(place, **{key: f'{key} = "{value}"'}))
+    found = profile.load(place, "demo", {"REPO": f"{home}/repo"})
+    assert getattr(found, key) == f"{home}/.agents/tasks/demo/{key.partition('_')[0].upper()}.md"
+    (note,) = found.notes
+    assert f"which is not below {home}/.agents/tasks" in note
+
+
+@pytest.mark.parametrize("key", FOLDERS)
+@pytest.mark.parametrize("value", ["~/.ssh", "~/.config/autostart", "~/work/.git/hooks"])
+def test_no_hidden_folder_of_the_home_holds_files_of_the_team(place: Root, key: str, value: str) -> None:
+    write(place, minimal(place, **{key: f'{key} = "{value}"'}))
+    found = profile.load(place, "demo", {})
+    assert getattr(found, key) == {"tasks_root": place.task_tree("demo"), "handoff_dir": place.handoffs("demo")}[key]
+    assert len(found.notes) == 1
+
+
+@pytest.mark.parametrize("linked", [".agents", ".agents/tasks", ".", ".agents/workspaces"])
+@pytest.mark.parametrize("named", ["link", "real"])
+def test_folders_that_are_links_are_compared_by_what_they_are(
+    home: Path, tmp_path: Path, linked: str, named: str
+) -> None:
+    """`~/.agents -> /data/agents` is the same place, however the profile names it."""
+    home, real = home / "me", tmp_path / "data"
+    real.mkdir()
+    link = home if linked == "." else home / linked
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(real)
+    place = Root(f"{home}/.agents/memory")
+    text = new_profile.render(place, "demo", SEATS)
+    if named == "real":
+        text = text.replace(f"~/{linked}/" if linked != "." else "~/", f"{real}/")
+    write(place, text.replace(f"{real}/tasks/demo/TASKS.md", f"{real}/tasks/demo/TABLE.md"))
+    found = profile.load(place, "demo", {})
+    assert found.notes == ()
+    assert found.tasks_root == f"{home}/.agents/tasks/demo"
+    assert found.handoff_dir == f"{home}/.agents/tasks/demo/patrol/handoffs"

@@ -211,6 +211,11 @@ class Root:
         return f"{self.agents}/migration-clawseat"
 
     @property
+    def workspaces(self) -> str:
+        """`workspaces/`: the folders in which seats run."""
+        return f"{self.agents}/workspaces"
+
+    @property
     def sessions(self) -> str:
         """`sessions/`: notes of other tools about running seats; read only."""
         return f"{self.agents}/sessions"

@@ -1,6 +1,6 @@
 """Profiles: the TOML file of a project with its seats and the place of its task tree.
 
-A profile is data. If it names a path outside the home folder of the Root, the Root's own folders are used instead. A
+A profile is data. If it names a path where a team's files do not belong, the Root's own folders are used instead. A
 script that it names is never run.
 """
 
@@ -14,7 +14,7 @@ from oracle.domain.names.seats import FRONT, role_of
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, InvalidProfile, NoProfile, UsageError
-from oracle.store.disk import steps
+from oracle.store.disk import folders, steps
 from oracle.store.root.layout import Root, choose_home
 from oracle.wording import joined, say
 
@@ -140,6 +140,11 @@ def _require_keys(path: str, table: Mapping[str, object]) -> None:
         )
 
 
+def _is_below(path: str, folder: str) -> bool:
+    """Return whether a path is below a folder once links are followed."""
+    return os.path.realpath(path).startswith(os.path.realpath(folder).rstrip("/") + "/")
+
+
 def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip()) and "\0" not in value
 
@@ -174,9 +179,9 @@ class _Reader:
             repo_root=self._expand("repo_root"),
             tasks_root=tasks_root,
             handoff_dir=self._place("handoff_dir", f"{tasks_root}/patrol/handoffs"),
-            tasks_doc=self._place("tasks_doc", f"{tasks_root}/TASKS.md"),
-            status_doc=self._place("status_doc", f"{tasks_root}/STATUS.md"),
-            project_doc=self._place("project_doc", f"{tasks_root}/PROJECT.md"),
+            tasks_doc=self._place("tasks_doc", f"{tasks_root}/TASKS.md", tasks_root),
+            status_doc=self._place("status_doc", f"{tasks_root}/STATUS.md", tasks_root),
+            project_doc=self._place("project_doc", f"{tasks_root}/PROJECT.md", tasks_root),
             workspace_root=self._expand("workspace_root"),
             name=str(self._table["profile_name"]),
             template=str(self._table["template_name"]),
@@ -223,23 +228,44 @@ class _Reader:
             text = self._home + text[1:]
         return os.path.normpath(text if os.path.isabs(text) else os.path.join(self._home, text))
 
-    def _place(self, key: str, default: str) -> str:
-        """Return a path for writing: the profile's if it is under the home folder of the Root, else the default."""
+    def _place(self, key: str, default: str, tasks_root: str = "") -> str:
+        """Return a path for writing: the profile's if it is acceptable, else the default.
+
+        A file must be below the tasks, profiles or workspaces folder, or below `tasks_root`. A folder may be elsewhere
+        below the home folder of the Root, but in no hidden folder.
+        """
         path = self._expand(key)
-        home = os.path.realpath(self._root.home).rstrip("/") + "/"
-        if os.path.realpath(path).startswith(home) and "{" not in path and "$" not in path:
+        root = self._root
+        tops = (root.tasks, root.profiles, root.workspaces, tasks_root or root.agents)
+        base = next((top for top in tops if _is_below(path, top)), "")
+        if base and not path.startswith(base + "/"):  # it names the folder by its real path, and base is a link
+            path = base + os.path.realpath(path).removeprefix(os.path.realpath(base).rstrip("/"))
+        is_plain = "{" not in path and "$" not in path
+        if is_plain and (base or (not tasks_root and self._is_in_home(path))):
+            if not base:
+                folders.trust(path)
             return path
+        what = (
+            say("is not below {folders}", folders=list(tops))
+            if tasks_root
+            else say("leads outside of {home}, or into a hidden folder", home=root.home)
+        )
         self._notes.append(
             say(
-                "{key} of {profile} leads to {path}, outside of {home}; {default} is used.",
+                "{key} of {profile} is {path}, which {what}; {default} is used.",
                 key=key,
                 profile=self._path,
                 path=path,
-                home=self._root.home,
+                what=what,
                 default=default,
             )
         )
         return default
+
+    def _is_in_home(self, path: str) -> bool:
+        """Return whether a folder is below the home folder of the Root, and in no hidden one."""
+        home, real = os.path.realpath(self._root.home).rstrip("/"), os.path.realpath(path)
+        return _is_below(path, home) and "/." not in real.removeprefix(home)
 
     def _texts(self, value: object, key: str) -> list[str]:
         if value is None:

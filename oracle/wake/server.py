@@ -1,4 +1,7 @@
-"""Talk to a tmux server through libtmux, with a time limit on every answer and a lock for each pane.
+"""Talk to a tmux server with a time limit on every answer and a lock for each pane.
+
+Panes are listed without libtmux, whose import costs as much as all else in a wake-up. Once a pane is found, libtmux reads
+its screen, pastes and presses keys.
 
 Nothing passes through a shell, a key table or a format: words are arguments, texts are buffers, panes are named by id.
 """
@@ -13,11 +16,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from oracle.wake.outcomes import NO_SERVER
 from oracle.wake.screen import Screen
 from oracle.wording import say
+
+if TYPE_CHECKING:
+    import libtmux
 
 ANSWER_TIME = 1.5
 """Seconds that a server may take to answer. A healthy one takes a few milliseconds."""
@@ -67,20 +73,13 @@ class TmuxReply:
     returncode: int
 
 
-class TmuxCommands(Protocol):
-    """Run tmux commands. `target` is the pane that a command is for."""
-
-    def cmd(self, cmd: str, *args: str, target: str | int | None = None) -> TmuxReply:
-        """Return the reply. Raises NoServer, Unanswered."""
-        ...
-
-
 class Server:
     """One tmux server, named by its socket: a name, a path, or "" for the default one."""
 
     def __init__(self, socket: str = "") -> None:
-        self._tmux = _bounded(socket)
         self._socket = socket
+        self._words = ("tmux", "-u", *(("-S", socket) if "/" in socket else ("-L", socket or "default")))
+        self._libtmux: libtmux.Server | None = None
 
     def panes(self) -> list[Pane]:
         """Return the panes of all sessions, oldest first. A pane that sessions share is listed for each of them.
@@ -88,7 +87,7 @@ class Server:
         Raises NoServer, Unanswered.
         """
         wanted = "\t".join(f"#{{{field}}}" for field in _PANE_FIELDS)
-        reply = self._tmux.cmd("list-panes", "-a", "-F", wanted)
+        reply = _run([*self._words, "list-panes", "-a", "-F", wanted])
         if reply.returncode:
             said = _last_line(reply)
             raise NoServer(NO_SERVER if _NONE_RUNS.search(said) else said or say("the tmux server can't be reached"))
@@ -109,11 +108,11 @@ class Server:
     def screen(self, pane_id: str) -> Screen:
         """Return the rows of the pane and its cursor. Raises PaneGone."""
         wanted = "\t".join(f"#{{{field}}}" for field in _SCREEN_FIELDS)
-        reply = self._to(pane_id, "display-message", "-p", wanted, ";", "capture-pane", "-p", "-t", pane_id)
-        if not reply.stdout:
+        lines = self._to(pane_id, "display-message", "-p", wanted, ";", "capture-pane", "-p", "-t", pane_id)
+        if not lines:
             raise _gone(pane_id)
-        column, row, width, command, title = reply.stdout[0].split("\t", len(_SCREEN_FIELDS) - 1)
-        return Screen(tuple(reply.stdout[1:]), int(column), int(row), int(width), title, command)
+        column, row, width, command, title = lines[0].split("\t", len(_SCREEN_FIELDS) - 1)
+        return Screen(tuple(lines[1:]), int(column), int(row), int(width), title, command)
 
     def paste(self, pane_id: str, text: str) -> None:
         """Paste a text into a pane through a named buffer, bracketed if the program asked for it.
@@ -124,20 +123,29 @@ class Server:
         name = f"oracle-{os.getpid()}-{time.monotonic_ns()}"
         word = text[:-1] + "\\;" if text.endswith(";") else text
         set_buffer = ("set-buffer", "-b", name, "--", word)
-        reply = self._tmux.cmd(*set_buffer, ";", "paste-buffer", "-p", "-d", "-b", name, "-t", pane_id)
+        server = self._pane(pane_id).server
+        reply = server.cmd(*set_buffer, ";", "paste-buffer", "-p", "-d", "-b", name, "-t", pane_id)
         if reply.returncode:
-            self._tmux.cmd("delete-buffer", "-b", name)
+            server.cmd("delete-buffer", "-b", name)
             raise _gone(pane_id)
 
     def press_enter(self, pane_id: str) -> None:
         """Press Enter in a pane."""
         self._to(pane_id, "send-keys", "Enter")
 
-    def _to(self, pane_id: str, command: str, *words: str) -> TmuxReply:
-        reply = self._tmux.cmd(command, *words, target=pane_id)
+    def _to(self, pane_id: str, command: str, *words: str) -> list[str]:
+        """Send a pane one command, and return what tmux prints. Raises PaneGone, NoServer, Unanswered."""
+        reply = self._pane(pane_id).cmd(command, *words)
         if reply.returncode:
             raise _gone(pane_id)
-        return reply
+        return reply.stdout
+
+    def _pane(self, pane_id: str) -> libtmux.Pane:
+        import libtmux
+
+        if self._libtmux is None:
+            self._libtmux = _bounded(self._words)
+        return libtmux.Pane(server=self._libtmux, pane_id=pane_id)
 
     @contextmanager
     def alone_with(self, pane: Pane, *, until: float) -> Iterator[bool]:
@@ -192,17 +200,19 @@ def _last_line(reply: TmuxReply) -> str:
     return reply.stderr[-1] if reply.stderr else ""
 
 
-def _bounded(socket: str) -> TmuxCommands:
-    """Return a libtmux server whose commands end within ANSWER_TIME. libtmux itself has no time limit."""
+def _bounded(words: Sequence[str]) -> libtmux.Server:
+    """Return a libtmux server whose objects get every answer within ANSWER_TIME.
+
+    libtmux waits without a limit. All its objects send their commands through `cmd`, so the limit is set there.
+    """
     import libtmux
 
     class Bounded(libtmux.Server):
         def cmd(self, cmd: str, *args: object, target: str | int | None = None) -> TmuxReply:  # type: ignore[override]
-            where = ("-S", str(self.socket_path)) if self.socket_path else ("-L", self.socket_name or "default")
             aim = () if target is None else ("-t", str(target))
-            return _run(["tmux", "-u", *where, cmd, *aim, *map(str, args)])
+            return _run([*words, cmd, *aim, *map(str, args)])
 
-    return Bounded(socket_path=socket) if "/" in socket else Bounded(socket_name=socket or None)
+    return Bounded()
 
 
 def _run(words: Sequence[str]) -> TmuxReply:

@@ -7,6 +7,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -481,6 +482,53 @@ def test_server_that_does_not_answer_is_asked_once_for_a_bounded_time(stage: Sta
     assert len(asked) == 1
     assert isinstance(outcome, Busy)
     assert "does not answer" in outcome.reason
+
+
+@pytest.mark.parametrize("moment", ["panes", "pane", "screen", "paste", "press_enter"])
+def test_server_that_stops_in_the_middle_is_waited_for_a_bounded_time(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, moment: str
+):
+    prompts = stage.box("demo-planner")
+    process = int(stage.tmux("display-message", "-p", "#{pid}"))
+    act = getattr(server.Server, moment)
+
+    def stop_first(*given: Any) -> Any:
+        os.kill(process, signal.SIGSTOP)
+        return act(*given)
+
+    monkeypatch.setattr(server.Server, moment, stop_first)
+    began = time.monotonic()
+    try:
+        outcome = wake(stage, "demo-planner")
+    finally:
+        took = time.monotonic() - began
+        os.kill(process, signal.SIGCONT)
+    assert isinstance(outcome, Busy)
+    assert "does not answer" in outcome.reason
+    assert took < PATIENCE / 2
+    until(lambda: stage.shows(prompts.pane).strip(), "the server answers again")
+
+
+LOADED = """
+import sys
+from oracle.wake.tmux import TmuxWaker
+found = TmuxWaker(sys.argv[1]).wake([sys.argv[2]], "x", patience=90)
+print(type(found).__name__, "libtmux" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(("runs", "name"), [(False, "demo"), (True, "other"), (True, "dead")])
+def test_library_is_not_imported_when_nobody_is_there(stage: Stage, runs: bool, name: str):
+    if runs:
+        stage.box("demo")
+        stage.session("dead", "true; exec cat")
+        stage.tmux("set-option", "-w", "-t", "dead", "remain-on-exit", "on")
+        stage.tmux("respawn-pane", "-k", "-t", "dead", "true")
+        until(lambda: stage.tmux("display-message", "-p", "-t", "dead", "#{pane_dead}") == "1", "the pane is dead")
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, stage.socket, name], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout == "NoSession False\n"
 
 
 # Many at once ---------------------------------------------------------------------------------------------------------

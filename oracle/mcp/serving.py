@@ -156,11 +156,11 @@ def _bounded_protocol() -> type[asyncio.Protocol]:
     """Return uvicorn's protocol with an end to waiting for requests, in time and in number."""
     from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-    class Bounded(H11Protocol):
+    class BoundedConnection(H11Protocol):
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
             self._wait()
-            waiting = [one for one in self.connections if isinstance(one, Bounded) and one.is_waiting()]
+            waiting = [one for one in self.connections if isinstance(one, BoundedConnection) and one.is_waiting()]
             if len(waiting) > MAX_WAITING:
                 min(waiting, key=lambda one: one.deadline.when()).transport.close()
 
@@ -186,7 +186,7 @@ def _bounded_protocol() -> type[asyncio.Protocol]:
             if self.is_waiting():
                 self.transport.close()
 
-    return Bounded
+    return BoundedConnection
 
 
 def address(door: socket.socket) -> str:

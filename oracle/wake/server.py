@@ -207,12 +207,12 @@ def _bounded(words: Sequence[str]) -> libtmux.Server:
     """
     import libtmux
 
-    class Bounded(libtmux.Server):
+    class BoundedServer(libtmux.Server):
         def cmd(self, cmd: str, *args: object, target: str | int | None = None) -> TmuxReply:  # type: ignore[override]
             aim = () if target is None else ("-t", str(target))
             return _run([*words, cmd, *aim, *map(str, args)])
 
-    return Bounded()
+    return BoundedServer()
 
 
 def _run(words: Sequence[str]) -> TmuxReply:

@@ -162,7 +162,7 @@ def check_text(context: Context, text: str, place: str = "text") -> tuple[Privac
 def check_file(context: Context, path: str) -> tuple[PrivacyFinding, ...]:
     """Return the findings of a file. Raises NotFound, and UsageError for a binary file."""
     if not os.path.exists(path):
-        raise NotFound(say("{path} is not there.", path=path), hint=say("Give the path of a file."))
+        raise NotFound(say("{path} does not exist.", path=path), hint=say("Give the path of a file."))
     raw = input_file.read(path, "--file")
     if b"\0" in raw:
         raise UsageError(

@@ -63,5 +63,5 @@ def test_stated_facts_are_looked_for(squad: Squad, fact: str, is_known: bool):
 
 
 def test_time_that_is_none_is_refused(squad: Squad):
-    with pytest.raises(UsageError, match="is no time"):
+    with pytest.raises(UsageError, match="is not a time"):
         check(squad.oracle, "demo", since="soon")

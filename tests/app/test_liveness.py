@@ -172,7 +172,7 @@ def test_names_are_never_options(root: Path, box: GitBox, tmp_path: Path) -> Non
 
 def test_without_a_repository_nothing_is_checked(root: Path, box: GitBox) -> None:
     assert look(root, "src/a.py `b_c`") == dict.fromkeys(
-        ("src/a.py", "b_c"), ("unchecked", "no repository of the project is there")
+        ("src/a.py", "b_c"), ("unchecked", "the project has no repository")
     )
 
 

@@ -393,7 +393,7 @@ def test_a_language_that_there_is_not_is_a_mistake(oracle, monkeypatch):
 
 def test_what_stands_behind_a_double_dash_is_no_option(oracle):
     oracle("init")
-    assert oracle("search", "--", "--lang", "fr")[2].startswith("not_in_memory_db: nothing is found for '--lang fr'.")
+    assert oracle("search", "--", "--lang", "fr")[2].startswith("not_in_memory_db: nothing was found for '--lang fr'.")
 
 
 def test_json_codes_and_exit_codes_are_the_same_in_every_language(oracle):

@@ -268,10 +268,10 @@ GOOD = {"path": "p", "quote": "q"}
     ("claims", "place"),
     [
         ("x", "claims is not"),
-        (["x"], r"claims\[0\] is no object"),
+        (["x"], r"claims\[0\] is not an object"),
         ([{}], r"claims\[0\] has no statement"),
         ([{"statement": 5}], r"claims\[0\] has no statement"),
-        ([{"statement": "s", "evidence": ["x"]}], r"claims\[0\].evidence\[0\] is no object"),
+        ([{"statement": "s", "evidence": ["x"]}], r"claims\[0\].evidence\[0\] is not an object"),
         ([{"statement": "s", "evidence": [GOOD, {"path": "p"}]}], r"evidence\[1\] has no quote"),
         ([{"statement": "s", "evidence": [{"quote": "p"}]}], r"evidence\[0\] has no file"),
         ([{"statement": "s", "evidence": [{"file": "p", "expected_value": 1}]}], r"evidence\[0\] has no path"),

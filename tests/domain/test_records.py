@@ -126,7 +126,7 @@ def test_a_kind_that_is_no_name_gives_way_to_the_path(kind: str, told: bool, fou
     document = Document({"kind": kind, "seat": "a\nb"}, "", 9, {"kind": 2}, problems)
     record = interpret(document, "x", "projects/arena/builder/x.md", mtime_ns=0)
     assert (record.kind, record.seat) == (found, "builder")
-    named = ["`kind` is no name; the kind is that of the folder."] if found == "note" and not told else []
+    named = ["`kind` is not a valid name; the folder gives the kind."] if found == "note" and not told else []
     assert [problem.reason for problem in record.problems] == [problem.reason for problem in problems] + named
 
 

@@ -110,9 +110,9 @@ def test_only_these_changes_are_made(before: str, after: str):
     [
         ("## Step 1: a\nprereq: [b]\n## Step 2: b\nprereq: [a]", "wait for each other"),
         ("## Step 1: a\nprereq:\n  - a", "wait for each other"),
-        ("## Step 1: a\nprereq: [nowhere]", "nowhere, which is no step"),
-        ("## Step 1: a\n## Step 2: A", "there twice"),
-        ("## Step 1: a\n## Step 1: b", "there twice"),
+        ("## Step 1: a\nprereq: [nowhere]", "nowhere, which is not a step"),
+        ("## Step 1: a\n## Step 2: A", "exists twice"),
+        ("## Step 1: a\n## Step 1: b", "exists twice"),
     ],
 )
 def test_workflow_that_can_not_be_followed_is_refused(text: str, fault: str):

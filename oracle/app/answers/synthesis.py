@@ -60,7 +60,7 @@ def synthesise(context: Context, reply: Reply) -> Reply:
     said, fault = _run(command, packet_of(reply))
     reply = drop_changed(context, reply)
     text, dropped = keep_borne(said, reply)
-    fault = fault or ("" if text else say("no sentence of it is borne by the evidence"))
+    fault = fault or ("" if text else say("the evidence supports no sentence of it"))
     if fault:
         context.warn(say("the synthesizer gave nothing: {fault}", fault=fault))
     return replace(reply, synthesis=Synthesis(text, dropped, command, fault))

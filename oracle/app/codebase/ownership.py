@@ -45,7 +45,7 @@ def check(context: Context, repo: str, *, seat: str = MEMORY, staged: bool = Fal
     name = check_name(seat, "seat")
     code, top = ask_git(repo, "rev-parse", "--show-toplevel")
     if code != 0:
-        raise UsageError(say("{repo} is no repository of git.", repo=repo), hint=say("Name one with --repo."))
+        raise UsageError(say("{repo} is not a Git repository.", repo=repo), hint=say("Name one with --repo."))
     which = ["--cached"] if staged else ["HEAD"]
     code, said = ask_git(top, "diff", *which, "--name-only", "--no-renames", "-z", patience=_PATIENCE)
     if code != 0:

@@ -171,7 +171,7 @@ class Checker:
     def _look(self, project: str, named: Named) -> Looked:
         folder = self.folder_of(project)
         if not folder:
-            return Looked(named, Liveness.UNCHECKED, say("no repository of the project is there"))
+            return Looked(named, Liveness.UNCHECKED, say("the project has no repository"))
         key = (folder, named.sort, named.name)
         if key not in self._known:
             repository = self._repositories.setdefault(folder, Repository(folder, budget=self._budget))
@@ -185,7 +185,7 @@ class Checker:
         if named.sort is NameKind.PATH:
             return self._path(repository, named.name)
         if not repository.is_git:
-            return Liveness.UNCHECKED, say("the registered folder is no repository")
+            return Liveness.UNCHECKED, say("the registered folder is not a repository")
         ask: dict[NameKind, Callable[[Repository, str], tuple[Liveness, str]]] = {
             NameKind.SYMBOL: self._symbol,
             NameKind.COMMIT: _commit,

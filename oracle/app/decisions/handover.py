@@ -110,7 +110,7 @@ def _team(context: Context, payload: DecisionPayload, session: str, *, project: 
     named = project or next((found for text in (session, payload.text("from_seat")) if (found := _project(text))), "")
     if not named and not profile:
         raise UsageError(
-            say("Nothing tells which project this decision belongs to."),
+            say("The project of this decision is unknown."),
             hint=say("Give --project, or --session PROJECT-koder."),
         )
     return open_team(context, named, path=profile)
@@ -166,7 +166,7 @@ def resolve(
         return Resolution(asked.name.task_id, "")
     if chosen not in payload.choices:
         raise UsageError(
-            say("{chosen!r} is no option.", chosen=chosen),
+            say("{chosen!r} is not an option.", chosen=chosen),
             hint=say("Choose one of {choices}.", choices=payload.choices),
         )
     name = asked.name.answered_by()

@@ -141,7 +141,7 @@ def _delivery(team: Team, task_id: str, seat: str) -> Sign:
     for receipt, suffix in handoffs.receipts_of(team.folder, task_id):
         if receipt.kind is ReceiptKind.COMPLETION and receipt.name.source == seat:
             return Sign("delivery", held=True, detail=handoffs.path_of(team.folder, receipt.name, suffix))
-    return Sign("delivery", held=False, detail=say("{path} does not tell of it", path=path))
+    return Sign("delivery", held=False, detail=say("{path} does not mention it", path=path))
 
 
 def _commit(team: Team, branch: str, remote: str, *, fetch: bool) -> Sign:

@@ -27,7 +27,7 @@ def keep(context: Context, team: Team, order: Order) -> None:
                 "The project {project} has several teams; a planner there takes its tasks from its brief queue.",
                 project=team.project,
             ),
-            hint=say("Put the brief into the team's queue, or dispatch to a seat that is no planner."),
+            hint=say("Put the brief into the team's queue, or dispatch to a seat that is not a planner."),
         )
     if team.profile.role(order.source) == "memory" and role == "builder":
         _keep_peers(context, team, order)

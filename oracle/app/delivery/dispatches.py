@@ -77,7 +77,7 @@ def asker_of(team: Team, task_id: str, source: str) -> str:
             team.profile.require_seat(source)
         raise CompletionRefused(
             say(
-                "Nothing tells to whom {source} answers {task_id}: no dispatch to it is on disk.",
+                "It is unknown to whom {source} answers {task_id}: no dispatch to it is on disk.",
                 source=source,
                 task_id=task_id,
             ),

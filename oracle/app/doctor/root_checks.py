@@ -48,7 +48,9 @@ def check_root(root: Root) -> Check:
     status = os.stat(root.path)
     if status.st_uid != os.geteuid():
         we = os.geteuid()
-        owner = say("{path} belongs to user {owner}, we are user {we}", path=root.path, owner=status.st_uid, we=we)
+        owner = say(
+            "{path} belongs to user {owner}, not to you (user {we})", path=root.path, owner=status.st_uid, we=we
+        )
         return warning(name, owner, say("Work as its owner, or sudo chown -R {we} {word}", we=we, word=word))
     mode = stat.S_IMODE(status.st_mode)
     if mode & 0o700 != 0o700:
@@ -63,7 +65,7 @@ def check_root(root: Root) -> Check:
             say("{path} has mode {mode:04o}: others may look into it", path=root.path, mode=mode),
             f"chmod 700 {word}",
         )
-    return passed(name, say("{path} is ours, mode {mode:04o}", path=root.path, mode=mode))
+    return passed(name, say("{path} belongs to you, mode {mode:04o}", path=root.path, mode=mode))
 
 
 def why_no_root(root: Root) -> str:
@@ -160,13 +162,13 @@ def check_shapes(context: CheckContext) -> Iterator[Check]:
     for path in (context.root.events, context.root.catalogue, context.root.database):
         if os.path.lexists(path) and not os.path.isfile(path) and not _is_named_elsewhere(path, context.root):
             yield error(
-                "shapes", say("{path} is no plain file", path=path), say("Move it away: {path}", path=quoted(path))
+                "shapes", say("{path} is not a plain file", path=path), say("Move it away: {path}", path=quoted(path))
             )
     odd = [entry for entry in context.tree.entries if not (entry.is_file or entry.is_folder or entry.is_link)]
     yield from capped(
         warning(
             "shapes",
-            say("{path} is no plain file", path=entry.path),
+            say("{path} is not a plain file", path=entry.path),
             f"rm {quoted(context.root.join(entry.path))}",
         )
         for entry in odd

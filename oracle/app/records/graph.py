@@ -94,5 +94,6 @@ def check_types(types: Sequence[str]) -> None:
     for name in types:
         if name not in EDGE_TYPES:
             raise UsageError(
-                say("Unknown edge type {name!r}.", name=name), hint=say("Choose of {choices}.", choices=EDGE_TYPES)
+                say("Unknown edge type {name!r}.", name=name),
+                hint=say("Choose one or more of {choices}.", choices=EDGE_TYPES),
             )

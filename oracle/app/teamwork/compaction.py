@@ -65,7 +65,8 @@ def _begin(context: Context, team: Team, since: str) -> datetime:
         given = timestamps.parse(since)
         if given is None:
             raise UsageError(
-                say("--since {since!r} is no time.", since=since), hint=say("Write 2026-04-27 or 2026-04-27T18:30:00Z.")
+                say("--since {since!r} is not a time.", since=since),
+                hint=say("Write 2026-04-27 or 2026-04-27T18:30:00Z."),
             )
         return given
     earliest = context.now() - _LONGEST_TURN
@@ -141,7 +142,7 @@ def _is_known(context: Context, team: Team, fact: str) -> bool:
 def archive_merged(context: Context, named: str, *, period: str = "", commit: bool = False) -> dict[str, object]:
     """Move the merged dispatches of a MEMORY.md into archives, or say what would be moved. Raises UsageError."""
     if period and not re.fullmatch(r"20\d\d_(?:0[1-9]|1[0-2])", period):
-        raise UsageError(say("{period!r} is no period.", period=period), hint=say("Write YYYY_MM, as in 2026_04."))
+        raise UsageError(say("{period!r} is not a period.", period=period), hint=say("Write YYYY_MM, as in 2026_04."))
     path = memory_index.find(named, os.environ, home=context.root.home)
     moment = context.now()
     when = period or f"{moment:%Y_%m}"

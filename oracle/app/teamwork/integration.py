@@ -67,7 +67,7 @@ def integrate(
     Raises NotFound when nothing needs it, UsageError, Blocked without a planner.
     """
     if lane not in LANES:
-        raise UsageError(say("{lane!r} is no lane.", lane=lane), hint=say("Choose one of {choices}.", choices=LANES))
+        raise UsageError(say("{lane!r} is not a lane.", lane=lane), hint=say("Choose one of {choices}.", choices=LANES))
     team = open_team(context, project)
     passed = _passed(team, check_name(task_id, "task id"))
     reported = passed.text("builder_commit") or passed.text("commit")

@@ -43,7 +43,8 @@ def check(
     for name in names:
         if name not in CHECKS:
             raise UsageError(
-                say("Unknown check {name!r}.", name=name), hint=say("Choose of {choices}.", choices=list(CHECKS))
+                say("Unknown check {name!r}.", name=name),
+                hint=say("Choose one or more of {choices}.", choices=list(CHECKS)),
             )
     found: dict[str, Found] = {}
     with call.context(names[0] if len(names) == 1 else "checks") as context:
@@ -125,7 +126,7 @@ def _review(call: Call, context: Context, project: str, fresh: bool) -> Found:
         )
         for item in found
     ]
-    note = "" if found else say("nothing waits for a decision of people")
+    note = "" if found else say("nothing waits for a decision")
     headings = say_each("what", "record", "other", "alike", "it")
     return [item.as_json() for item in found], Table(headings, rows, stacked=(1, 2, 4), names=(1, 2, 4)), note
 

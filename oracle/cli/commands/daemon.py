@@ -44,7 +44,7 @@ def stop(call: Call) -> None:
 
 @app.add("status", example="oracle daemon status --json")
 def status(call: Call) -> None:
-    """Tell how the daemon is; exit 1 when none runs."""
+    """Print the state of the daemon; exit 1 when none runs."""
     from oracle.daemon import control
 
     found = control.status(_opened(call).root)

@@ -62,7 +62,7 @@ def search(
     if stdin:
         if words.strip():
             raise UsageError(
-                say("Words are given beside --stdin."), hint=say("Give them as lines of standard input, or alone.")
+                say("--stdin takes no words."), hint=say("Give them as lines of standard input, or alone.")
             )
         call.as_json = True
         with call.context() as context:
@@ -73,7 +73,7 @@ def search(
         hits = search.search(context, words, filters, limit=limit, fresh=fresh, strict=strict, lexical=lexical)
         if not hits:
             hint = known_words(context, filters) or _way_out(context, words, filters)
-            raise NotInMemory(say("not_in_memory_db: nothing is found for {words!r}.", words=_cut(words)), hint=hint)
+            raise NotInMemory(say("not_in_memory_db: nothing was found for {words!r}.", words=_cut(words)), hint=hint)
         root = context.root
     if hits[0].instead_of:
         call.warn(say("{instead_of} would come first, but no longer holds.", instead_of=hits[0].instead_of))

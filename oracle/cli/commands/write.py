@@ -30,11 +30,21 @@ def write(
     body: Annotated[str | None, option("--body TEXT", "Its text, in Markdown.")] = None,
     body_file: Annotated[str | None, option("--body-file FILE", "A file with its text; - is standard input.")] = None,
     evidence: Annotated[Slugs, option("--evidence E", "TRUST:SOURCE, or JSON; repeatable. A finding needs it.")] = None,
-    supersedes: Annotated[Slugs, option("--supersedes SLUG", "It replaces this record.", completion.slugs)] = None,
-    contradicts: Annotated[Slugs, option("--contradicts SLUG", "It contradicts it.", completion.slugs)] = None,
-    supports: Annotated[Slugs, option("--supports SLUG", "It supports it.", completion.slugs)] = None,
-    extends: Annotated[Slugs, option("--extends SLUG", "It adds to it.", completion.slugs)] = None,
-    derived_from: Annotated[Slugs, option("--derived-from SLUG", "It follows from it.", completion.slugs)] = None,
+    supersedes: Annotated[
+        Slugs, option("--supersedes SLUG", "A record that it replaces; repeatable.", completion.slugs)
+    ] = None,
+    contradicts: Annotated[
+        Slugs, option("--contradicts SLUG", "A record that it contradicts; repeatable.", completion.slugs)
+    ] = None,
+    supports: Annotated[
+        Slugs, option("--supports SLUG", "A record that it supports; repeatable.", completion.slugs)
+    ] = None,
+    extends: Annotated[
+        Slugs, option("--extends SLUG", "A record that it adds to; repeatable.", completion.slugs)
+    ] = None,
+    derived_from: Annotated[
+        Slugs, option("--derived-from SLUG", "A record that it follows from; repeatable.", completion.slugs)
+    ] = None,
     task_id: Annotated[str, option("--task-id ID", "The task it belongs to.", completion.tasks)] = "",
     related_task_ids: Annotated[
         str, option("--related-task-ids A,B", "Other tasks it concerns.", completion.tasks)
@@ -107,7 +117,7 @@ def print_written(call: Call, written: Written) -> None:
     for line in written.redacted:
         call.note(say("redacted: {line}", line=line))
     for slug in written.near_duplicates:
-        call.note(say("says nearly the same as the retired record: {slug}", slug=slug))
+        call.note(say("says nearly the same as the retired record {slug}", slug=slug))
     if written.dry_run:
         call.note(say("nothing was written; it would be {path}", path=written.path))
         write_out(visible_lines(written.text))

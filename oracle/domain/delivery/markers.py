@@ -211,7 +211,8 @@ def _read_attributes(body: str) -> tuple[dict[str, str], int]:
             fields[key] += f" {token['word']}"  # a summary that its writer forgot to quote
         elif token["word"]:
             raise _Unreadable(
-                "marker_malformed", say("The marker holds {word!r}, which is no attribute.", word=token["word"][:40])
+                "marker_malformed",
+                say("The marker holds {word!r}, which is not an attribute.", word=token["word"][:40]),
             )
     raise _Unreadable(
         "marker_malformed", say("The marker can't be read from {rest!r} on, or never ends.", rest=body[at : at + 40])
@@ -250,9 +251,9 @@ def _build(fields: dict[str, str], *, start: int, end: int) -> Marker:
             fields[key] = check_name(fields[key], what)
     sweep = fields.pop("sweep", "")
     if sweep and not (sweep.isascii() and sweep.isdigit() and len(sweep) <= len("999999999")):
-        raise _Unreadable("marker_malformed", say("The marker's sweep {sweep!r} is no count.", sweep=sweep[:40]))
+        raise _Unreadable("marker_malformed", say("The marker's sweep {sweep!r} is not a number.", sweep=sweep[:40]))
     if "commit" in fields and not re.fullmatch(_COMMIT, fields["commit"]):
         raise _Unreadable(
-            "marker_malformed", say("The marker's commit {commit!r} is no commit id.", commit=fields["commit"][:40])
+            "marker_malformed", say("The marker's commit {commit!r} is not a commit id.", commit=fields["commit"][:40])
         )
     return Marker(**fields, sweep=int(sweep) if sweep else None, start=start, end=end)

@@ -65,7 +65,7 @@ def compose(body: str, *, seat: str, ts: str, project: str, session: str, task_i
     if not fitted:
         raise UsageError(say("The message says nothing."), hint=say("Give it a line of text."))
     if timestamps.parse(ts) is None or re.search(r"\s", ts):
-        raise UsageError(say("{ts!r} is no time.", ts=ts), hint=say("Write it as 2026-04-27T18:30:00Z."))
+        raise UsageError(say("{ts!r} is not a time.", ts=ts), hint=say("Write it as 2026-04-27T18:30:00Z."))
     return Push(
         sender_of(check_name(seat, "seat")),
         fitted,

@@ -176,12 +176,12 @@ def find_faults(steps: Sequence[WorkflowStep]) -> list[Sentence]:
     faults = []
     for at, step in enumerate(steps):
         if any(other.number == step.number or other.name.casefold() == step.name.casefold() for other in steps[:at]):
-            faults.append(say("step {number} ({name}) is there twice", number=step.number, name=step.name))
+            faults.append(say("step {number} ({name}) exists twice", number=step.number, name=step.name))
         unknown = [name for name in step.prereq if find_step(steps, name) is None]
         if unknown:
             faults.append(
                 say(
-                    "step {number} ({name}) waits for {unknown}, which is no step",
+                    "step {number} ({name}) waits for {unknown}, which is not a step",
                     number=step.number,
                     name=step.name,
                     unknown=unknown,
@@ -283,7 +283,8 @@ def advance(text: str, name: str, status: str) -> tuple[str, WorkflowStep]:
     faults = find_faults(steps)
     if faults:
         raise UsageError(
-            say("The workflow can't be followed: {faults}.", faults=joined("; ", faults)), hint=say("Mend workflow.md.")
+            say("The workflow can't be followed: {faults}.", faults=joined("; ", faults)),
+            hint=say("Correct workflow.md."),
         )
     step = find_step(steps, name)
     if step is None:
@@ -304,7 +305,7 @@ def advance(text: str, name: str, status: str) -> tuple[str, WorkflowStep]:
             ),
             hint=say("It may become {allowed}.", allowed=joined(" or ", allowed))
             if allowed
-            else say("It may become nothing any more; to reopen it, edit workflow.md."),
+            else say("This status is final; to reopen the step, edit workflow.md."),
         )
     _set_status(lines, spans[steps.index(step)], status)
     return "\n".join(lines), replace(step, status=status)

@@ -82,7 +82,7 @@ def _malformed(place: str, what: Sentence) -> UsageError:
 
 def _read_claim(item: object, place: str) -> Claim:
     if not isinstance(item, dict):
-        raise _malformed(place, say("is no object"))
+        raise _malformed(place, say("is not an object"))
     statement = item.get("statement") or item.get("claim")
     if not isinstance(statement, str) or not statement.strip():
         raise _malformed(place, say("has no statement"))
@@ -94,7 +94,7 @@ def _read_claim(item: object, place: str) -> Claim:
 
 def _read_evidence(item: object, place: str) -> Evidence:
     if not isinstance(item, dict):
-        raise _malformed(place, say("is no object"))
+        raise _malformed(place, say("is not an object"))
     if "expected_value" in item:
         return Expected(_text(item, "file", place), _text(item, "path", place), item["expected_value"])
     path = "path" if "path" in item else "file"
@@ -119,5 +119,5 @@ def _read_lines(given: object, place: str) -> tuple[int, int] | None:
         numbers = [int(part) for part in found.groups() if part]
     whole = [number for number in numbers if isinstance(number, int) and not isinstance(number, bool) and number > 0]
     if len(whole) != len(numbers) or len(whole) > len(("first", "last")) or whole[-1] < whole[0]:
-        raise _malformed(place, say("has lines {lines!r}, which are none", lines=str(given)[:40]))
+        raise _malformed(place, say("has invalid lines {lines!r}", lines=str(given)[:40]))
     return whole[0], whole[-1]

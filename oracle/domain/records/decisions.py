@@ -80,7 +80,7 @@ def find_faults(payload: DecisionPayload) -> list[Sentence]:
     if default not in (*ids, WAIT, ABORT):
         faults.append(
             say(
-                "default_if_timeout: {default!r} is no option; it may be {ids}, {wait} or {abort}",
+                "default_if_timeout: {default!r} is not an option; choose one of {ids}, {wait} or {abort}",
                 default=default,
                 ids=ids,
                 wait=WAIT,
@@ -88,7 +88,7 @@ def find_faults(payload: DecisionPayload) -> list[Sentence]:
             )
         )
     if chosen and chosen not in ids:
-        faults.append(say("chosen_option_id: {chosen!r} is no option; it may be {ids}", chosen=chosen, ids=ids))
+        faults.append(say("chosen_option_id: {chosen!r} is not an option; choose one of {ids}", chosen=chosen, ids=ids))
     created, decided = (timestamps.parse(payload.text(key)) for key in ("created_at", "decided_at"))
     if created and decided and decided < created:
         faults.append(say("decided_at: it was decided before it was asked"))

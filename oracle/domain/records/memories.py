@@ -231,7 +231,7 @@ def check(given: Given) -> None:
             )
     if given.level is not None and given.level not in range(4):
         raise UsageError(
-            say("The abstraction_level {level} is none.", level=given.level),
+            say("Unknown abstraction_level {level}.", level=given.level),
             hint=say("It is 0 raw, 1 session, 2 task or 3 long-term."),
         )
     for name in ("importance", "confidence", "success_score"):

@@ -206,7 +206,7 @@ def _kind(document: Document) -> tuple[str, list[Problem]]:
     line = document.key_lines.get("kind", 1)
     if any(problem.line == line for problem in document.problems):
         return "", []
-    return "", [Problem(line, say("`kind` is no name; the kind is that of the folder."))]
+    return "", [Problem(line, say("`kind` is not a valid name; the folder gives the kind."))]
 
 
 def _seats(fields: Mapping[str, Value], folders: list[str]) -> tuple[str, str]:

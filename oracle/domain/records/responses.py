@@ -30,7 +30,7 @@ def parse_response(raw: bytes | str) -> object:
     except ValueError as error:
         reason = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
     raise UsageError(
-        say("The response is no JSON: {reason}.", reason=reason), hint=say('Give an object, as in {{"answer": "…"}}.')
+        say("The response is not JSON: {reason}.", reason=reason), hint=say('Give an object, as in {{"answer": "…"}}.')
     )
 
 
@@ -96,7 +96,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _no_number(word: str) -> object:
-    raise ValueError(say("{word} is no number of JSON", word=word))
+    raise ValueError(say("JSON has no number {word}", word=word))
 
 
 def _finite(word: str) -> float:

@@ -130,7 +130,7 @@ def check(claims: Iterable[Claim], sources: Mapping[str, CitedFile]) -> ClaimRep
 
 def _check_one(item: Evidence, source: CitedFile, *, folded: dict[str, Folded], contents: dict[str, object]) -> Finding:
     if source.raw is None:
-        return Finding(item, Verdict.MISSING, say("The file is not there."))
+        return Finding(item, Verdict.MISSING, say("The file does not exist."))
     if isinstance(item, Expected):
         if item.path not in contents:
             contents[item.path] = _parse(source.raw)

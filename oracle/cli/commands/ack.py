@@ -52,7 +52,7 @@ def check(
     project: OfProject,
     target: Annotated[str, option("--target SEAT", "Who was asked.", completion.members)] = "",
     remote: Annotated[str, option("--remote NAME", "Where commits are pushed.")] = "origin",
-    branch: Annotated[str, option("--branch NAME", "If not the dispatch's.")] = "",
+    branch: Annotated[str, option("--branch NAME", "The branch, if not that of the dispatch.")] = "",
     fetch: Annotated[bool, option("--fetch", "Ask the remote first.")] = False,
 ) -> None:
     """Look for the four signs that a dispatch was acknowledged."""

@@ -28,7 +28,7 @@ def ask(
     project: Project = "",
     source: Annotated[str, option("--from SEAT", "The seat that asks.", completion.members)] = "",
     seat: Annotated[str, option("--seat SEAT", "--now: only what this seat knows.", completion.seats)] = "",
-    no_synthesis: Annotated[bool, option("--no-synthesis", "--now: quotes alone.")] = False,
+    no_synthesis: Annotated[bool, option("--no-synthesis", "--now: only quotes.")] = False,
     target: Annotated[str, option("--target SEAT", "The seat that answers.", completion.members)] = "memory",
     task_id: Annotated[str, option("--task-id ID", "The task's id; else one is made.", completion.tasks)] = "",
     reply_to: Annotated[str, option("--reply-to SEAT", "Who gets the answer, if not --from.", completion.members)] = "",

@@ -25,7 +25,7 @@ def deliver(
     target: Annotated[str, option("--target SEAT", "The seat that gets the answer.", completion.members)],
     inline: Annotated[str | None, option("--response-inline JSON", "The response.")] = None,
     file: Annotated[str | None, option("--response-file FILE", "A file with it; - is standard input.")] = None,
-    summary: Annotated[str, option("--summary TEXT", "What the receipt says of it.")] = "",
+    summary: Annotated[str, option("--summary TEXT", "The summary in the receipt.")] = "",
     strict: Annotated[bool, option("--strict", "Deliver nothing when a claim does not hold.")] = False,
     supersede: Annotated[bool, option("--supersede", "Replace the answer that was delivered; it is kept.")] = False,
     no_notify: NoNotify = False,

@@ -74,7 +74,7 @@ def add(
 
 @app.add("archive", example="oracle project archive shop")
 def archive(call: Call, name: Name) -> None:
-    """Say that a project is over; its records stay."""
+    """Mark a project as finished; its records stay."""
     from oracle.app.scans import projects
 
     with call.context() as context:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from oracle.hook.changes import FileChange
 
 Workspace = Annotated[str, option("--workspace DIR", "The folder that the agent starts in.")]
-Tool = Annotated[str, option("--tool claude|codex|gemini", "What reads it.")]
+Tool = Annotated[str, option("--tool claude|codex|gemini", "The tool that reads it.")]
 DryRun = Annotated[bool, option("--dry-run", "Write nothing; print the change as a diff.")]
 
 app = group("Teach a workspace what its seat must know.", example="oracle skill install --seat builder")
@@ -43,7 +43,7 @@ def uninstall(
     *,
     workspace: Workspace = ".",
     tool: Tool = "claude",
-    seat: Annotated[str, option("--seat SEAT", "Only that of this seat.", completion.members)] = "",
+    seat: Annotated[str, option("--seat SEAT", "Only the skill of this seat.", completion.members)] = "",
     dry_run: DryRun = False,
 ) -> None:
     """Remove the skills that `install` wrote."""

@@ -49,10 +49,10 @@ def write(
     related_task_ids: Annotated[
         str, option("--related-task-ids A,B", "Other tasks it concerns.", completion.tasks)
     ] = "",
-    confidence: Annotated[str, option("--confidence high|medium|low", "How sure we are.")] = "medium",
+    confidence: Annotated[str, option("--confidence high|medium|low", "How certain it is.")] = "medium",
     detail: Annotated[str, option("--detail TEXT", "A line of detail.")] = "",
     status: Annotated[str, option("--status STATUS", "Its status.", completion.statuses)] = "open",
-    author: Annotated[str, option("--author AUTHOR", "Who says so (default: the seat).", completion.authors)] = "",
+    author: Annotated[str, option("--author AUTHOR", "The author (default: the seat).", completion.authors)] = "",
     seat: WriterSeat = "memory",
     new_project: Annotated[bool, option("--new-project", "The project is new, though a similar one exists.")] = False,
     secrets: Secrets = "refuse",

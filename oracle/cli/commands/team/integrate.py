@@ -18,8 +18,8 @@ def integrate(
     *,
     project: OfProject,
     lane: Annotated[str, option("--lane light|medium|heavy", "Who repairs it: memory, a builder or the operator.")],
-    commit: Annotated[str, option("--commit SHA", "light: what memory landed.")] = "",
-    reason: Annotated[str, option("--reason TEXT", "Why this lane.")] = "",
+    commit: Annotated[str, option("--commit SHA", "light: the commit that memory landed.")] = "",
+    reason: Annotated[str, option("--reason TEXT", "The reason for this lane.")] = "",
     no_notify: NoNotify = False,
 ) -> None:
     """Recover a commit that passed outside the main line."""

@@ -28,7 +28,7 @@ def privacy(
     file: Annotated[str, option("--file PATH", "The text of a file.")] = "",
     staged: Annotated[bool, option("--staged", "What the next commit here would add.")] = False,
 ) -> None:
-    """Say what must not leave this machine; exit 1 if anything."""
+    """Find what must not leave this machine; exit 1 if anything."""
     if [text is not None, bool(file), staged].count(True) != 1:
         raise UsageError(say("Nothing to check, or too much."), hint=say("Give one of --text, --file and --staged."))
     with call.context() as context:

@@ -13,7 +13,7 @@ from oracle.cli.session import Call
 from oracle.wording import say, say_each
 
 app = group(
-    "Tell the people of a project by Feishu.", example="oracle team push 'T-7 is done.' --project shop", default="send"
+    "Send a message to the people of a project by Feishu.", example="oracle team push 'T-7 is done.' --project shop", default="send"
 )
 
 
@@ -31,7 +31,7 @@ def send(
     dry_run: Annotated[bool, option("--dry-run", "Send nothing; print the message.")] = False,
     seat: WriterSeat = "memory",
 ) -> None:
-    """Tell the people of a project by Feishu."""
+    """Send a message to the people of a project by Feishu."""
     from oracle.app.teamwork import push
     from oracle.app.teamwork.push import Message
 

@@ -37,7 +37,7 @@ def verify(
     project: OfProject,
     task_id: Annotated[str, option("--task-id ID", "The rehearsal; else the last.", completion.handoffs)] = "",
 ) -> None:
-    """Look whether every seat reported; exit 1 when one did not."""
+    """Check whether every seat reported; exit 1 when one did not."""
     from oracle.app.teamwork import rehearsal
 
     with call.context() as context:

@@ -25,7 +25,9 @@ def ownership(
     *,
     staged: Annotated[bool, option("--staged", "What is staged for the next commit.")] = False,
     repo: Annotated[str, option("--repo DIR", "The repository; else this folder's.")] = ".",
-    seat: Annotated[str, option("--seat SEAT", "The seat that changed it.", completion.members, envvar="ORACLE_SEAT")] = "memory",
+    seat: Annotated[
+        str, option("--seat SEAT", "The seat that changed it.", completion.members, envvar="ORACLE_SEAT")
+    ] = "memory",
 ) -> None:
     """Check whether a seat may commit its changes; exit 5 if not."""
     from oracle.app.codebase import ownership

@@ -13,7 +13,9 @@ from oracle.cli.session import Call
 from oracle.wording import say, say_each
 
 app = group(
-    "Send a message to the people of a project by Feishu.", example="oracle team push 'T-7 is done.' --project shop", default="send"
+    "Send a message to the people of a project by Feishu.",
+    example="oracle team push 'T-7 is done.' --project shop",
+    default="send",
 )
 
 

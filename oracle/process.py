@@ -1,10 +1,11 @@
-"""The environment of the process: encoding, working directory, standard streams, and text that is safe on a terminal."""
+"""The environment of the process: encoding, working directory, standard streams, what a caller names or pipes in, safe text."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
+import stat
 import sys
 from collections import namedtuple
 
@@ -14,7 +15,7 @@ from oracle.wording import say
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import NamedTuple
+    from typing import BinaryIO, NamedTuple
 
     class Streams(NamedTuple):
         """The file descriptors of a connection over standard streams."""
@@ -118,3 +119,61 @@ def spelled_lines(text: str) -> str:
 def _spell(match: re.Match[str]) -> str:
     char = match[0]
     return _NAMED.get(char) or (f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}")
+
+
+# What a caller names or pipes in --------------------------------------------------------------------------------------
+
+STANDARD_INPUT = "-"
+MOST_BYTES = 16 << 20
+"""The largest input in bytes."""
+
+_PIPED = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
+"""The paths that a shell passes for `<(command)`.
+
+They are open already, so reading them does not wait for a new writer.
+"""
+
+
+def read_input(name: str, option: str) -> bytes:
+    """Return the bytes of a regular file or a pipe, or of standard input for `-`. Errors name the option. Raises UsageError.
+
+    Every option that takes a file uses this, so that none of them reads a device, a folder or an endless file.
+    """
+    if name == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise UsageError(say("Standard input is closed."), hint=say("Pass a file with {option}.", option=option))
+        return _bounded(sys.stdin.buffer, say("standard input"), option)
+    try:
+        with open(_open(os.path.expanduser(name)), "rb") as stream:
+            return _bounded(stream, name, option)
+    except _NotPlain as error:
+        raise _unreadable(name, say("it is not a regular file"), option) from error
+    except (OSError, ValueError) as error:
+        raise _unreadable(name, getattr(error, "strerror", None) or str(error), option) from error
+
+
+class _NotPlain(Exception):
+    """A folder, a device, or a pipe without a writer."""
+
+
+def _open(path: str) -> int:
+    is_piped = path.startswith(_PIPED)
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | (0 if is_piped else os.O_NONBLOCK))
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISREG(mode) or (is_piped and not stat.S_ISDIR(mode)):
+        return handle
+    os.close(handle)
+    raise _NotPlain
+
+
+def _bounded(stream: BinaryIO, name: str, option: str) -> bytes:
+    raw = stream.read(MOST_BYTES + 1) or b""  # None if there is no data, as in /proc/kmsg
+    if len(raw) > MOST_BYTES:
+        raise _unreadable(name, say("it is larger than 16 MiB"), option)
+    return raw
+
+
+def _unreadable(name: str, reason: str, option: str) -> UsageError:
+    return UsageError(
+        say("{path} can't be read: {reason}.", path=name, reason=reason), hint=say("Check {option}.", option=option)
+    )

@@ -15,7 +15,7 @@ from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.safety.privacy import Guard, PrivacyFinding, find_personal
 from oracle.domain.values import fields_of
 from oracle.errors import NotFound, PrivacyBlocked, SecretFound, UsageError
-from oracle.store.disk import input_file
+from oracle.process import read_input
 from oracle.store.root import privacy
 from oracle.wording import Sentence, joined, say
 
@@ -163,7 +163,7 @@ def check_file(context: Context, path: str) -> tuple[PrivacyFinding, ...]:
     """Return the findings of a file. Raises NotFound, and UsageError for a binary file."""
     if not os.path.exists(path):
         raise NotFound(say("{path} does not exist.", path=path), hint=say("Give the path of a file."))
-    raw = input_file.read(path, "--file")
+    raw = read_input(path, "--file")
     if b"\0" in raw:
         raise UsageError(
             say("{path} can't be read: {reason}.", path=path, reason=say("it is not text")),

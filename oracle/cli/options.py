@@ -20,6 +20,7 @@ from oracle.cli.groups import Group
 from oracle.cli.output import write_out
 from oracle.cli.session import Call
 from oracle.errors import UsageError
+from oracle.process import STANDARD_INPUT, read_input
 from oracle.wording import say
 
 Function = TypeVar("Function", bound=Callable[..., None])
@@ -174,7 +175,6 @@ def _require_values(context: typer.Context) -> None:
                 )
 
 
-STANDARD_INPUT = "-"
 _LINES = re.compile(r"(\d*):(\d*)|(\d+)(?:-(\d+))?", re.ASCII)
 _PLACE = re.compile(r"(.+?):(\d+(?:[:-]\d+)?)", re.ASCII | re.DOTALL)
 
@@ -201,13 +201,6 @@ def read_body(body: str | None, body_file: str | None, dash: str | None) -> str:
     if body_file is not None:
         return _decode(read_input(body_file, "--body-file"), body_file)
     return body or ""
-
-
-def read_input(name: str, option: str) -> bytes:
-    """Return the bytes of the file that an option names, or of standard input for `-`. Raises UsageError."""
-    from oracle.store.disk import input_file
-
-    return input_file.read(name, option)
 
 
 def _decode(raw: bytes, source: str) -> str:

@@ -29,9 +29,9 @@ def main(argv: Sequence[str]) -> int:
     from oracle.app.decisions import payload
 
     try:
-        from oracle.store.disk import input_file
+        from oracle.process import read_input
 
-        raw = input_file.read(args.payload_file, "--payload-file")
+        raw = read_input(args.payload_file, "--payload-file")
         if args.command == "validate":
             payload.validate(raw)
         else:

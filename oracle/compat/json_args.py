@@ -112,9 +112,9 @@ def read(words: str | None) -> Fields:
 
 
 def _load(path: str) -> str:
-    from oracle.store.disk import input_file
+    from oracle.process import read_input
 
     try:
-        return input_file.read(path, "--input-json").decode("utf-8-sig")
+        return read_input(path, "--input-json").decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"--input-json is not UTF-8: byte {error.start} can't be read.", hint=_HINT) from None

@@ -66,12 +66,10 @@ def main(argv: Sequence[str]) -> int:
 
 def _response(args: argparse.Namespace) -> dict[str, object]:
     """Return the response from the arguments. Raises UsageError."""
-    from oracle.store.disk import input_file
+    from oracle.process import read_input
 
     is_inline = args.response_inline is not None
-    content = parse_response(
-        args.response_inline if is_inline else input_file.read(args.response_file, "--response-file")
-    )
+    content = parse_response(args.response_inline if is_inline else read_input(args.response_file, "--response-file"))
     if not isinstance(content, dict):
         raise UsageError("The response is not a JSON object.", hint='Give an object, as in {"answer": "…"}.')
     return content

@@ -150,9 +150,9 @@ def _draft(args: argparse.Namespace, *, title: str, body: str, author: str, extr
 def _read_content(args: argparse.Namespace) -> tuple[str, str]:
     """Return the content and its source. Raises UsageError if it is not UTF-8 text."""
     name = "stdin" if args.content_stdin else args.content_file
-    from oracle.store.disk import input_file
+    from oracle.process import STANDARD_INPUT, read_input
 
-    raw = input_file.read(input_file.STANDARD_INPUT if args.content_stdin else args.content_file, "--content-file")
+    raw = read_input(STANDARD_INPUT if args.content_stdin else args.content_file, "--content-file")
     try:
         return raw.decode("utf-8").removeprefix("\ufeff"), name
     except UnicodeDecodeError as error:

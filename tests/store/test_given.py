@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from oracle import process
 from oracle.errors import UsageError
-from oracle.store.disk import input_file
 
 
 def test_a_plain_file_a_link_to_one_and_a_pipe_of_the_shell_are_read(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_bytes(b"\xff\x00text")
     (tmp_path / "link").symlink_to(plain)
-    assert input_file.read(str(plain), "--x") == input_file.read(str(tmp_path / "link"), "--x") == b"\xff\x00text"
+    assert process.read_input(str(plain), "--x") == process.read_input(str(tmp_path / "link"), "--x") == b"\xff\x00text"
     reader, writer = os.pipe()
     os.write(writer, b"piped")
     os.close(writer)
-    assert input_file.read(f"/dev/fd/{reader}", "--x") == b"piped"
+    assert process.read_input(f"/dev/fd/{reader}", "--x") == b"piped"
     os.close(reader)
 
 
@@ -56,27 +56,27 @@ def make(kind: str, folder: Path) -> str:
 def test_everything_else_is_one_sentence(kind: str, reason: str, tmp_path: Path) -> None:
     name = make(kind, tmp_path)
     with pytest.raises(UsageError) as caught:
-        input_file.read(name, "--response-file")
+        process.read_input(name, "--response-file")
     assert caught.value.sentence == f"{name} can't be read: {reason}."
     assert caught.value.hint == "Check --response-file."
 
 
 def test_standard_input_is_bounded_and_may_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(input_file, "MOST_BYTES", 4)
+    monkeypatch.setattr(process, "MOST_BYTES", 4)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1234")))
-    assert input_file.read("-", "--x") == b"1234"
+    assert process.read_input("-", "--x") == b"1234"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"12345")))
     with pytest.raises(UsageError, match=r"standard input can't be read: it is larger"):
-        input_file.read("-", "--x")
+        process.read_input("-", "--x")
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(UsageError, match="closed"):
-        input_file.read("-", "--x")
+        process.read_input("-", "--x")
 
 
 def test_a_file_that_has_nothing_to_give_now_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "empty").touch()
-    monkeypatch.setattr(input_file, "open", lambda *_given: Nothing(), raising=False)
-    assert input_file.read(str(tmp_path / "empty"), "--x") == b""
+    monkeypatch.setattr(process, "open", lambda *_given: Nothing(), raising=False)
+    assert process.read_input(str(tmp_path / "empty"), "--x") == b""
 
 
 class Nothing(io.BytesIO):

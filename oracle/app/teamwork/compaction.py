@@ -20,7 +20,7 @@ from oracle.domain import timestamps
 from oracle.domain.delivery.compaction import MOST_LINES
 from oracle.domain.values import value
 from oracle.errors import NotFound, UsageError
-from oracle.store.disk import input_file
+from oracle.process import read_input
 from oracle.store.markdown import memory_index
 from oracle.wording import say, say_many
 
@@ -163,4 +163,4 @@ def archive_merged(context: Context, named: str, *, period: str = "", commit: bo
 
 def read_text(path: str, option: str) -> str:
     """Return the text of a file, whatever its bytes. Raises UsageError."""
-    return input_file.read(path, option).decode("utf-8", "replace")
+    return read_input(path, option).decode("utf-8", "replace")

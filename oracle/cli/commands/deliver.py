@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
-from oracle.cli.options import NoNotify, OfProject, Secrets, WriterSeat, option, read_input, single
+from oracle.cli.options import NoNotify, OfProject, Secrets, WriterSeat, option, single
 from oracle.cli.session import Call, note_wake_up
 from oracle.errors import UsageError
+from oracle.process import read_input
 from oracle.wording import say
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from oracle.cli import completion
-from oracle.cli.options import NoNotify, OfProject, Project, argument, group, option, read_input
+from oracle.cli.options import NoNotify, OfProject, Project, argument, group, option
 from oracle.cli.session import Call, note_wake_up
+from oracle.process import read_input
 from oracle.wording import say
 
 PayloadFile = Annotated[str, option("--payload-file FILE", "The payload; - is standard input.")]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from oracle.cli.options import argument, option, read_input, single
+from oracle.cli.options import argument, option, single
 from oracle.cli.session import Call
 from oracle.errors import NotFound, UsageError
+from oracle.process import read_input
 from oracle.wording import say
 
 app = single()

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oracle.cli.options import option, read_input, single
+from oracle.cli.options import option, single
 from oracle.cli.output import Table
 from oracle.cli.session import Call
 from oracle.errors import UsageError
+from oracle.process import read_input
 from oracle.wording import say, say_each
 
 if TYPE_CHECKING:

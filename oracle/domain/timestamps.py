@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 NS = 1_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SHORTEST = len("2026-01-01")
-_SHORTEST_SPELLED, _LONGEST_SPELLED = len("2026/1/5"), 64
+_SHORTEST_SPELLED, _LONGEST_SPELLED = len("2026-01"), 96
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july", "august"),
     *("september", "october", "november", "december"),
 )
-_TIME = (
-    r"(?:(?:T|,? {1,2})(?P<time>[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)"
-    r" ?(?P<zone>Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2})?)?"
-)
+_WEEKDAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}"
+_ZONE = r"(?P<zone>Z|(?:UTC|GMT)?[+-][0-9]{2}:?[0-9]{2}|UTC|GMT)"
+_CLOCK = r"(?P<time>[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
+_TIME = rf"(?:(?:T|,? {{1,2}}){_CLOCK} ?{_ZONE}?(?: \([A-Za-z ]{{1,40}}\))?)?"
 _YEAR_FIRST = (
     r"(?P<year>[0-9]{4})(?:(?P<mark>[-/.])(?P<month>[0-9]{1,2})(?P=mark)(?P<day>[0-9]{1,2})"
-    r"| ?年 ?(?P<moon>[0-9]{1,2}) ?月 ?(?P<sun>[0-9]{1,2}) ?日)" + _TIME
+    rf"| ?年 ?(?P<moon>[0-9]{{1,2}}) ?月 ?(?P<sun>[0-9]{{1,2}}) ?日)(?:,? \(?{_WEEKDAY}\)?)?" + _TIME
 )
 _MONTH_NAMED = (
-    r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? )?(?:(?P<before>[0-9]{1,2})(?:st|nd|rd|th|\.)?[ -](?P<name>[A-Za-z]{3,9})\.?,?"
+    rf"(?:{_WEEKDAY},? )?(?:(?P<before>[0-9]{{1,2}})(?:st|nd|rd|th|\.)?(?: of)?[ -](?P<name>[A-Za-z]{{3,9}})\.?,?"
     r"|(?P<leading>[A-Za-z]{3,9})\.? (?P<after>[0-9]{1,2})(?:st|nd|rd|th)?,?)[ -](?P<year>[0-9]{4})" + _TIME
 )
+_YEAR_BEHIND_TIME = (
+    rf"{_WEEKDAY} (?P<leading>[A-Za-z]{{3}}) {{1,2}}(?P<after>[0-9]{{1,2}}) {_CLOCK}(?: {_ZONE})? (?P<year>[0-9]{{4}})"
+)
+_MONTH_ALONE = r"(?P<year>[0-9]{4})[-/.](?P<month>[0-9]{2})|(?P<name>[A-Za-z]{3,9})\.?,? (?P<named>[0-9]{4})"
+_DIGITS = r"(?P<year>(?:19|20)[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})(?:(?P<hour>[0-9]{2})(?P<minute>[0-9]{2})(?:[0-9]{2})?)?"
+_SECONDS = r"1[0-9]{9}(?:[0-9]{3})?"
 _END_OF_DAY = r"(.{10}[T ])24(:00(?::00(?:[.,]0+)?)?(?:Z|[+-].+)?)"
 _LEAP_SECOND = r"(.{10}[T ][0-9]{2}:[0-9]{2}:)60((?:[.,][0-9]+)?(?:Z|[+-].+)?)"
 _YEAR_LAST = r"[0-9]{1,2}([-/.])[0-9]{1,2}\1(?:[0-9]{4}|[0-9]{2})(?![0-9])"
@@ -34,10 +41,11 @@ _YEAR_LAST = r"[0-9]{1,2}([-/.])[0-9]{1,2}\1(?:[0-9]{4}|[0-9]{2})(?![0-9])"
 def to_utc(text: str) -> str:
     """Return `text` as a sortable UTC timestamp `YYYY-MM-DDTHH:MM:SS.ffffffZ`, or "" when it is none.
 
-    Read are ISO 8601 dates and date-times with `T` or a blank, with or without fraction and offset, other dates whose year
-    stands first (`2026/11/28`, `2026.11.28`, `2026年11月28日`) and those that name their month in English (`28 Nov 2026`,
-    `November 28, 2026`); a time without offset is taken as UTC, 24:00 as the beginning of the next day, second 60 as the next
-    one. `03/04/2026` is none: it may be two days. Dates before year 1 or after 9999 (also after shifting to UTC) are none.
+    These shapes are read: ISO 8601, other dates that begin with the year (`2026/11/28`, `2026年11月28日`, `202611281830`), and
+    dates with the English name of their month (`28 Nov 2026`). A weekday, brackets of a link and seconds since 1970 are
+    read too; a month alone is its first day. A time without an offset is UTC. 24:00 is the next day, second 60 the next one.
+
+    `03/04/2026` may be two days, so it is not read. Nor are dates before year 1 or after 9999.
     """
     moment = parse(text)
     return "" if moment is None else f"{moment.isoformat(timespec='microseconds')[:26]}Z"
@@ -45,8 +53,8 @@ def to_utc(text: str) -> str:
 
 def parse(text: str) -> datetime | None:
     """Return the moment that `text` names, in UTC, or None."""
-    stripped = text.strip().strip("\"'")
-    if len(stripped) >= _SHORTEST and stripped[0].isdigit():
+    stripped = text.strip().strip("\"'<>[]")
+    if len(stripped) >= _SHORTEST and stripped[0].isdigit() and not stripped.isdigit():
         try:
             return _in_utc(stripped)
         except OverflowError:
@@ -84,17 +92,33 @@ def _spell(text: str) -> str:
     """Return a date in another spelling as ISO 8601, or "" when it is none or may be two."""
     from oracle.domain.compiling import compiled
 
-    found = compiled(_YEAR_FIRST).fullmatch(text) or compiled(_MONTH_NAMED).fullmatch(text)
+    if compiled(_SECONDS).fullmatch(text):
+        return f"{from_ns(int(text[:10]) * NS):%Y-%m-%dT%H:%M:%SZ}"
+    shapes = (_YEAR_FIRST, _MONTH_NAMED, _YEAR_BEHIND_TIME, _DIGITS, _MONTH_ALONE)
+    found = next((match for shape in shapes if (match := compiled(shape).fullmatch(text))), None)
     if found is None:
         return ""
     parts = {name: part for name, part in found.groupdict().items() if part}
     named = next((parts[name] for name in ("name", "leading") if name in parts), "")
     month = _month(named) if named else int(parts.get("month") or parts["moon"])
-    day = int(next(parts[name] for name in ("day", "sun", "before", "after") if name in parts))
-    zone = parts.get("zone", "").replace("UTC", "Z").replace("GMT", "Z")
+    day = int(next((parts[name] for name in ("day", "sun", "before", "after") if name in parts), 1))
+    return f"{parts.get('year') or parts['named']}-{month:02d}-{day:02d}{_clock(parts)}"
+
+
+def _clock(parts: Mapping[str, str]) -> str:
+    """Return the time of a day as ISO 8601, "" for none."""
     clock = parts.get("time", "")
-    time = f"T{clock if clock[2] == ':' else f'0{clock}'}{zone}" if clock else ""
-    return f"{parts['year']}-{month:02d}-{day:02d}{time}"
+    if "hour" in parts:
+        clock = f"{parts['hour']}:{parts['minute']}"
+    if not clock:
+        return ""
+    hour, colon, rest = clock.partition(":")
+    number = int(hour)
+    if half := parts.get("half", "").lower():
+        number = number % 12 + 12 * (half == "p") if 1 <= number <= 12 else 99
+    zone = parts.get("zone", "")
+    zone = zone[3:] or "Z" if zone[:3] in ("UTC", "GMT") else zone
+    return f"T{number:02d}{colon}{rest}{zone}"
 
 
 def _month(name: str) -> int:

@@ -311,7 +311,7 @@ def test_retired_sources_say_so(team: Team):
     assert "status" not in new
     assert (old["status"], old["retired_by"]) == ("superseded", "projects/q/decision/new")
     listed = {entry["title"]: entry for entry in team.query("--project", "q").json}
-    assert listed["See ARENA-228."]["project"] == "q"
+    assert listed["old"]["project"] == "q"
     assert [entry.get("status") for entry in team.query("--project", "q").json].count("superseded") == 1
 
 

@@ -176,6 +176,43 @@ def test_times_that_cannot_be_read_are_problems(fields: dict[str, Any], reasons:
         assert problem.line in lines.values()
 
 
+NO_TITLES = (
+    'import Tabs from "@theme/Tabs";',
+    "export const a = 1;",
+    "[![ci](https://a.test/b.svg)](https://a.test) ![c](d.png)",
+    '<p align="center"><img src="a.png"></p>',
+    "> **Resolved.** Two items",
+    "> [!NOTE]\n> words",
+    "> # quoted",
+    ":::note Words\n# Inside\n:::",
+    "!!! note\n    # Inside",
+    "#tag1 #tag2",
+    "---",
+    "***",
+    "| # a | b |\n| --- | --- |",
+    "- a list\n---",
+    "key: value\n---",
+    "```\n# comment\n```",
+    "[[toc]]",
+    "plain words",
+)
+"""Lines at the head of a text that are no title."""
+
+SAME_TITLES = (
+    "A name",
+    "[A name](https://a.test/b_(c))",
+    "[A name][ref]",
+    "A [[folder/page|name]]",
+    "A [[name]]",
+    "[![ci](a.svg)](b) A name",
+    "A name {#anchor}",
+    '<a name="a"></a>A name',
+    "**A name**",
+    "A name <!-- draft -->",
+    "A name ##",
+)
+
+
 @pytest.mark.parametrize(
     ("fields", "body", "title"),
     [
@@ -185,23 +222,33 @@ def test_times_that_cannot_be_read_are_problems(fields: dict[str, Any], reasons:
         ({}, "# C# #\n", "C#"),
         ({}, "#Head\n", "Head"),
         ({}, "<!-- lint off -->\n# Head\n", "Head"),
-        ({}, "<!--\na licence\n-->\n<!-- more -->\n\nWords first\n\n# Later\n", "Words first"),
+        ({}, "<!--\na licence\n-->\n<!-- more -->\n\nWords first\n\n# Later\n", "Later"),
         ({}, "```sh\n# comment\n```\n<!-- lint off -->\n~~~\ncode\n~~~\n\n# Head\n", "Head"),
-        ({}, "````\n```\n# comment\n```\n````\nWords first\n", "Words first"),
-        ({}, "~~~ never closed\nWords first\n", "Words first"),
+        ({}, "````\n```\n# comment\n```\n````\nWords first\n", "x"),
+        ({}, "~~~ never closed\nWords first\n", "x"),
         ({}, "<!-- all of it -->\n", "x"),
-        ({}, "<!-- never closed\n", "<!-- never closed"),
-        ({}, "\n \nplain line\n", "plain line"),
+        ({}, "<!-- never closed\n", "x"),
+        ({}, "\n \nplain line\n", "x"),
         ({}, "", "x"),
         ({"title": ["a", "b"]}, "", "a, b"),
         ({"title": "  "}, "# Body", "Body"),
         ({"title": "t" * 400}, "", "t" * 300),
         ({}, "---\nseat: x\n\n# The heading\n", "The heading"),
-        ({}, "---\nseat: x\n", "seat: x"),
+        ({}, "---\nseat: x\n", "x"),
         ({}, '+++\nauthor = "me"\n+++\n\n## Second\n', "Second"),
-        ({}, "***\n\n=====\nwords\n# Later\n", "words"),
+        ({}, "***\n\n=====\nwords\n# Later\n", "Later"),
         ({}, "---\n***\n", "x"),
-        ({}, "标题\n", "标题"),
+        ({}, "标题\n", "x"),
+        ({}, "# 标题\n", "标题"),
+        *(({}, f"{line}\n\n# Head\n", "Head") for line in NO_TITLES),
+        *(({}, f"{line}\n", "x") for line in NO_TITLES),
+        *(({}, f"# {heading}\n", "A name") for heading in SAME_TITLES),
+        ({}, "A name\n======\n", "A name"),
+        ({}, "A name\n------\n\n# Later\n", "A name"),
+        ({}, "two lines\nof words\n---\n", "x"),
+        ({}, '<h1 align="center">A <b>name</b></h1>\n', "A name"),
+        ({}, "# ![logo](a.svg)\n\n## A name\n", "A name"),
+        ({}, "# Use `foo` with C#\n", "Use `foo` with C#"),
     ],
 )
 def test_titles(fields: dict[str, Any], body: str, title: str) -> None:

@@ -15,6 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from oracle.domain.markdown.documents import Document, Value, as_list, as_text
+from oracle.domain.records.records import interpret
 from oracle.errors import InvalidRecord
 from oracle.store.markdown import markdown, strict_yaml, yaml_subset
 from tests.growth import costs_at_most
@@ -43,10 +44,9 @@ def test_case(case):
         assert document.body.strip() == expect.pop("body")
     if "searchable" in expect:
         assert expect.pop("searchable") in document.body
-    if not document.fields and "title" in expect:
-        assert document.body.startswith(
-            f"# {expect.pop('title')}\n"
-        )  # a title from the heading is the record's business
+    record = interpret(document, "projects/p/x/case", "projects/p/x/case.md", mtime_ns=0)
+    for key in {"title", "ts"} & expect.keys() - document.fields.keys():
+        assert getattr(record, key) == expect.pop(key)
     for key, value in expect.items():
         found = as_list(document.fields[key]) if isinstance(value, list) else document.fields[key]
         assert found == value

@@ -240,6 +240,8 @@ def _candidate(context: Context, asked: Question, hit: Hit, *, is_last: bool) ->
         quote = quotes.quote_value(source, asked.share_in)
     else:
         quote = quotes.quote_lines(source, hit.first_line, hit.last_line, hit.snippet)
+        if quote is None and source.merged:
+            quote = quotes.quote_beside_merges(source, hit.first_line, hit.last_line, asked.share_in)
     return None if quote is None else _Candidate(source, quote, hit.coverage)
 
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from oracle.app.context import Context
 from oracle.app.records.views import Summary
 from oracle.domain.links.entity_query import EntityQuery
-from oracle.domain.markdown.documents import Document
+from oracle.domain.markdown.documents import Document, text_of
+from oracle.domain.markdown.passages import find_conflicts
 from oracle.domain.values import value
 from oracle.index.write.reading import digest_of
 from oracle.store.markdown import records
@@ -28,6 +29,8 @@ class QuotedFile:
     lines: tuple[str, ...]
     """Its lines as they are counted everywhere."""
     sha256: str
+    merged: frozenset[int] = frozenset()
+    """The lines of unresolved merges, of which no side is quoted."""
 
 
 @value
@@ -52,18 +55,21 @@ def open_source(context: Context, record: Summary) -> QuotedFile | None:
     )
     if known is None or known[0] != digest_of(raw):
         return None
-    text = raw.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    lines = tuple(text.split("\n"))
-    return QuotedFile(record, raw, records.parse(record.path, raw), lines, hashlib.sha256(raw).hexdigest())
+    lines = tuple(text_of(raw).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+    merged = frozenset(number for first, last in find_conflicts(lines) for number in range(first, last + 1))
+    return QuotedFile(record, raw, records.parse(record.path, raw), lines, hashlib.sha256(raw).hexdigest(), merged)
 
 
 def quote_lines(source: QuotedFile, first: int, last: int, text: str) -> Quote | None:
     """Return the quote of a passage that search found at some lines; None when the file does not hold it there.
 
-    Blank lines around it are left out, and a heading alone is followed by what it stands over.
+    A passage with a line of an unresolved merge is not quoted. Blank lines around it are left out, and a heading alone is
+    followed by the text below it.
     """
     lines = source.lines
     if not text.strip() or first < 1 or last > len(lines) or text not in "\n".join(lines[first - 1 : last]):
+        return None
+    if not source.merged.isdisjoint(range(first, last + 1)):
         return None
     if text != "\n".join(lines[first - 1 : last]):  # a piece of a long line
         return Quote(source.record.path, text.strip(), (first, last), source.sha256)
@@ -72,17 +78,25 @@ def quote_lines(source: QuotedFile, first: int, last: int, text: str) -> Quote |
     while not lines[last - 1].strip():
         last -= 1
     if all(line.startswith("#") or not line.strip() for line in lines[first - 1 : last]):
-        last = _behind_heading(lines, first, last)
+        last = _behind_heading(source, first, last)
     return Quote(source.record.path, "\n".join(lines[first - 1 : last]), (first, last), source.sha256)
 
 
-def _behind_heading(lines: tuple[str, ...], first: int, last: int) -> int:
+def quote_beside_merges(source: QuotedFile, first: int, last: int, share_in: Callable[[str], float]) -> Quote | None:
+    """Return the paragraph of a passage that is outside unresolved merges, if it holds most of the question's words."""
+    spans = [span for span in _paragraphs(source) if first <= span[0] and span[1] <= last]
+    best = max(_quoted(source, spans), key=lambda quote: share_in(quote.text), default=None)
+    return best if best is not None and 2 * share_in(best.text) > 1 else None
+
+
+def _behind_heading(source: QuotedFile, first: int, last: int) -> int:
+    lines = source.lines
     size = sum(len(line) + 1 for line in lines[first - 1 : last])
     end = last
     for number in range(last + 1, len(lines) + 1):
         line = lines[number - 1]
         size += len(line) + 1
-        if size > MAX_CHARACTERS or (line.startswith("#") and end > last):
+        if size > MAX_CHARACTERS or (line.startswith("#") and end > last) or number in source.merged:
             break
         if line.strip():
             end = number
@@ -107,10 +121,11 @@ def _paragraphs(source: QuotedFile) -> Iterator[tuple[int, int]]:
     for number in range(source.document.body_line, len(lines) + 1):
         line = lines[number - 1]
         size += len(line) + 1
-        if first and (not line.strip() or size > MAX_CHARACTERS):
+        is_break = not line.strip() or number in source.merged
+        if first and (is_break or size > MAX_CHARACTERS):
             yield first, number - 1
             first, size = 0, len(line) + 1
-        if line.strip() and len(line) <= MAX_CHARACTERS:
+        if not is_break and len(line) <= MAX_CHARACTERS:
             first = first or number
     if first:
         yield first, len(lines)

@@ -12,6 +12,7 @@ from oracle.app.records.views import Summary
 from oracle.app.search.search import search
 from oracle.domain import timestamps
 from oracle.domain.markdown.documents import as_text
+from oracle.domain.markdown.passages import find_conflicts
 from oracle.domain.names.seats import is_scanned
 from oracle.domain.names.slugs import check_name, entity
 from oracle.domain.records import packets as rules
@@ -213,8 +214,11 @@ def read_memory(context: Context, record: Summary) -> Memory | None:
 
 
 def _first_paragraph(body: str) -> str:
-    """Return the first paragraph that is no heading."""
-    paragraphs = (part.strip() for part in body.split("\n\n"))
+    """Return the first paragraph that is neither a heading nor a side of an unresolved merge."""
+    lines = body.split("\n")
+    for first, last in find_conflicts(lines):
+        lines[first - 1 : last] = [""] * (last - first + 1)
+    paragraphs = (part.strip() for part in "\n".join(lines).split("\n\n"))
     return next((part for part in paragraphs if part and not part.startswith(("#", "---"))), "")
 
 

@@ -7,6 +7,7 @@ from oracle.app.records import naming
 from oracle.app.records.targets import resolve
 from oracle.app.records.views import Shown, Summary
 from oracle.domain.links.links import CLAIMS
+from oracle.domain.markdown.documents import text_of
 from oracle.errors import NotInMemory, UsageError
 from oracle.index.db import Connection
 from oracle.index.read import query
@@ -56,5 +57,5 @@ def show(context: Context, slug: str, *, first_line: int = 1, last_line: int = 0
 
 def lines_of(raw: bytes) -> list[str]:
     """Return the lines of a file as they are counted everywhere, without their ends."""
-    lines = raw.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = text_of(raw).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return lines[:-1] if lines[-1] == "" else lines

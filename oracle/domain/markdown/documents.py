@@ -21,6 +21,14 @@ else:
 
 MAX_DEPTH = 64  # of lists and maps in each other; walking deeper ones by recursion could end a process
 
+_ENCODINGS = {
+    b"\xff\xfe\0\0": "utf-32",
+    b"\0\0\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+"""Encodings by the mark at the head of a file, the longer marks first."""
+
 _HIGH_HALF, _END_OF_HALVES = "\ud800", "\ue000"
 
 
@@ -45,6 +53,16 @@ class Document:
     body_line: int
     key_lines: Mapping[str, int]
     problems: tuple[Problem, ...]
+
+
+def encoding_of(raw: bytes) -> str:
+    """Return the encoding of a file: UTF-8 unless a mark at its head says UTF-16 or UTF-32."""
+    return next((name for mark, name in _ENCODINGS.items() if raw.startswith(mark)), "utf-8")
+
+
+def text_of(raw: bytes) -> str:
+    """Return the text of a file, with U+FFFD for what can't be read; the mark of UTF-16 is left out, that of UTF-8 is not."""
+    return raw.decode(encoding_of(raw), "replace")
 
 
 def as_text(value: Value) -> str:

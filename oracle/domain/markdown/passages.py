@@ -30,6 +30,21 @@ class Passage:
     is_heading: bool = False
 
 
+def find_conflicts(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the first and last line (from 1) of every unresolved merge; one without an end reaches to the last line."""
+    found: list[tuple[int, int]] = []
+    opened, is_divided = 0, False
+    for number, line in enumerate(lines, 1):
+        if line.startswith("<<<<<<< "):
+            opened, is_divided = opened or number, False
+        elif opened and line.rstrip() == "=======":
+            is_divided = True
+        elif opened and is_divided and (line.startswith(">>>>>>> ") or line.rstrip() == ">>>>>>>"):
+            found.append((opened, number))
+            opened, is_divided = 0, False
+    return [*found, (opened, len(lines))] if opened and is_divided else found
+
+
 def cut(text: str) -> list[Passage]:
     """Return the passages of a text in order; blank lines belong to none. A longer line is cut into pieces."""
     lines = text.split("\n")

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from oracle.domain import timestamps
 from oracle.domain.compiling import compiled
 from oracle.domain.markdown.documents import Document, Problem, Value, as_list, as_text
+from oracle.domain.markdown.headings import first_heading
 from oracle.domain.names.seats import MEMORY, ORPHAN_KINDS, SCAN_KINDS
 from oracle.domain.names.slugs import ENTITY, entity, fold_name, is_name
 from oracle.domain.values import value
@@ -38,13 +39,22 @@ _KIND_FOLDERS = frozenset(
 )
 """Folders below a project that say what their files are, not who wrote them: Memory's kinds and those of older layouts."""
 
-_TIME_KEYS = ("ts", "created_at", "scanned_at", "date")
+_TIME_KEYS = ("ts", "created_at", "created", "scanned_at", "date", "updated", "modified")
 _EXACT_KEYS = frozenset(
     (*_TIME_KEYS, *_RELATION_KEYS, *_TASK_KEYS, "schema_version", "id", "project", "seat", "kind", "title", "author")
 ) | frozenset(("status", "confidence", "detail", "reason", "source", "evidence"))
 _KEYS = {name.replace("_", "").replace("-", ""): name.replace("-", "_") for name in sorted(_EXACT_KEYS)} | {
     "relatedtasks": "related_task_ids",
     "relatedtaskid": "related_task_ids",
+    "datecreated": "created",
+    "creationdate": "created",
+    "updatedat": "updated",
+    "dateupdated": "updated",
+    "lastupdated": "updated",
+    "lastmod": "modified",
+    "lastmodified": "modified",
+    "modifiedat": "modified",
+    "datemodified": "modified",
     "supersede": "supersedes",
     "contradict": "contradicts",
 }
@@ -56,8 +66,6 @@ _ANCHOR = r"(?<=\S)#(?=[^\s#-]).*"  # and not `C# for tools`, a title
 _TASK_WORD = r"[A-Z][A-Z0-9]*-[0-9]+|(?:GH)?#[0-9]+"
 _SEPARATORS = str.maketrans(dict.fromkeys(";，、；", ","))
 _MAX_TITLE = 300
-_FENCES = ("```", "~~~")
-_AHEAD = r"(?sm)(?:\s*(?:<!--.*?-->|^(`{3,}+(?=[^`\n]*$)|~{3,}+).*?^ {0,3}\1[`~]*[ \t]*$))+"  # comments and fences
 
 
 @value
@@ -97,8 +105,8 @@ class Record:
 def interpret(document: Document, slug: str, path: str, *, mtime_ns: int) -> Record:
     """Read a document as the record at root-relative `path`; fields win over the path, except for the seat.
 
-    `sort_ts` is the first of `ts`, `created_at`, `scanned_at` and `date` that can be read, else the stamp in the file's
-    name, else its mtime. `problems` are those of the document and the times that can't be read.
+    `sort_ts` is the first time that can be read, in the order of `_TIME_KEYS`, else the stamp in the file's name, else its
+    mtime. `problems` are those of the document and the times that can't be read.
     """
     known = understand(document)
     fields = known.fields
@@ -246,25 +254,8 @@ def _title(document: Document, name: str) -> str:
     title = document.fields.get("title", "")
     text = title if isinstance(title, str) else as_text(title)
     if not text.strip():
-        text = _headline(document.body) or name
+        text = first_heading(document.body) or name
     return " ".join(text.split())[:_MAX_TITLE]
-
-
-def _headline(body: str) -> str:
-    """Return the first line that holds a letter or digit, behind the comments and fences that a text may begin with.
-
-    Under a delimiter that opens nothing the first heading counts first; a heading loses the signs around its words.
-    """
-    ahead = compiled(_AHEAD).match(body) if body.lstrip().startswith(("<!--", *_FENCES)) else None
-    lines = body[ahead.end() if ahead else 0 :].splitlines()
-    first = next((line for line in lines if line.strip(" \t#")), "")
-    if first.strip() in ("---", "+++"):
-        lines = [line for line in lines if line.startswith("#") and line.lstrip("#")[:1] in (" ", "\t")] + lines
-    text = next((line for line in lines if any(map(str.isalnum, line)) and not line.startswith(_FENCES)), "").strip()
-    if not text.startswith("#"):
-        return text
-    words = text.rstrip("#")
-    return (words if words.endswith((" ", "\t")) else text).lstrip("# \t").rstrip()
 
 
 def _relations(document: Document) -> list[Relation]:

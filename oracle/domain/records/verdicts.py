@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
+from oracle.domain.markdown.documents import text_of
 from oracle.domain.records.claims import Claim, ClaimedQuote, Evidence, Expected
 from oracle.domain.records.json_paths import NOWHERE, equals, look_up, parse_place
 from oracle.domain.values import value
@@ -136,7 +137,7 @@ def _check_one(item: Evidence, source: CitedFile, *, folded: dict[str, Folded], 
             contents[item.path] = _parse(source.raw)
         return check_value(item, contents[item.path], sha256=source.sha256)
     if item.path not in folded:
-        folded[item.path] = fold(source.raw.decode("utf-8-sig", "replace"))
+        folded[item.path] = fold(text_of(source.raw).removeprefix("\ufeff"))
     return check_quote(item, folded[item.path], sha256=source.sha256)
 
 

@@ -10,13 +10,15 @@ import re
 from collections.abc import Mapping
 
 from oracle.domain.compiling import compiled
-from oracle.domain.markdown.documents import Document, Problem, Value
+from oracle.domain.markdown.documents import Document, Problem, Value, encoding_of, text_of
 from oracle.errors import InvalidRecord
 from oracle.store.markdown import yaml_subset
 from oracle.store.markdown.yaml_subset import MAX_FRONTMATTER, Block
 from oracle.wording import say, say_many
 
 MAX_PROBLEMS = 50
+
+_CONFLICT = say("There is a merge conflict marker here; resolve the conflict.")
 
 _OPENING = r"---[ \t]*\n"
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
@@ -27,8 +29,12 @@ def parse(raw: bytes) -> Document:
     """Parse a file, whatever its bytes. Never raises; reports problems in `problems`; keeps all text searchable.
 
     Without readable frontmatter the whole text is the body. If a key is repeated, the last one counts, as in other YAML
-    readers. Frontmatter without an end has no fields.
+    readers. Frontmatter without an end has no fields. A second block below it is text.
     """
+    return _check_body(_parse(raw))
+
+
+def _parse(raw: bytes) -> Document:
     text, problems = _decode(raw)
     start = _find_start(text, problems)
     closing = _CLOSING.search(text, start) if start else None
@@ -47,8 +53,36 @@ def parse(raw: bytes) -> Document:
     return Document(found.fields, text[end:], body_line, found.key_lines, tuple(problems))
 
 
+def _check_body(document: Document) -> Document:
+    """Return the document with the problems of its body: a second block of frontmatter, unresolved merges."""
+    body, known = document.body, {problem.line for problem in document.problems}
+    found: list[Problem] = []
+    second = compiled(_LATE_OPENING).match(body) if document.fields else None
+    if second and _starts_with_field(body[second.end() :]) and _CLOSING.search(body, second.end()):
+        line = document.body_line + body.count("\n", 0, second.end()) - 1
+        found.append(
+            Problem(line, say("A second frontmatter starts here; it was read as text. Join it with the first."))
+        )
+    if "<<<<<<< " in body:
+        from oracle.domain.markdown.masks import mask_code
+        from oracle.domain.markdown.passages import find_conflicts
+
+        conflicts = find_conflicts(mask_code(body).split("\n"))
+        lines = [document.body_line + first - 1 for first, _ in conflicts]
+        found += [Problem(line, _CONFLICT) for line in lines if line not in known]
+    if not found:
+        return document
+    problems = tuple(_bounded([*document.problems, *found]))
+    return Document(document.fields, body, document.body_line, document.key_lines, problems)
+
+
 def _decode(raw: bytes) -> tuple[str, list[Problem]]:
     problems = []
+    encoding = encoding_of(raw)
+    if encoding != "utf-8":
+        name = encoding.upper()
+        problems.append(Problem(1, say("The file is written in {encoding}; save it as UTF-8.", encoding=name)))
+        raw = text_of(raw).encode("utf-8", "replace")
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -76,7 +110,7 @@ def _find_start(text: str, problems: list[Problem]) -> int:
     if text.startswith("---\n"):
         return 4
     if text.startswith("<<<<<<<"):
-        problems.append(Problem(1, say("There is a merge conflict marker here; resolve the conflict.")))
+        problems.append(Problem(1, _CONFLICT))
         opening = compiled(_OPENING).match(text, text.find("\n") + 1)
         return opening.end() if opening else 0
     opening = compiled(_LATE_OPENING).match(text)
@@ -156,7 +190,7 @@ def _require_same(text: str, fields: Mapping[str, Value], body: str) -> tuple[by
             say("The body holds half a surrogate pair, which no file can hold. Nothing was written."),
             hint=say("Replace the character and try again."),
         ) from error
-    document = parse(raw)
+    document = _parse(raw)
     if document.problems:
         reason = document.problems[0].reason
         raise InvalidRecord(
@@ -167,4 +201,4 @@ def _require_same(text: str, fields: Mapping[str, Value], body: str) -> tuple[by
         raise InvalidRecord(say("The field `{odd}` would not read back as written. Nothing was written.", odd=odd[:60]))
     if document.body != ("\n" + body if body else ""):
         raise InvalidRecord(say("The body would not read back as written. Nothing was written."))
-    return raw, document
+    return raw, _check_body(document)

@@ -90,6 +90,10 @@ def parse_json(raw: bytes) -> Document:
 
 
 def _decode(raw: bytes) -> tuple[str, tuple[Problem, ...]]:
+    encoding = documents.encoding_of(raw)
+    if encoding != "utf-8":
+        reason = say("The file is written in {encoding}; save it as UTF-8.", encoding=encoding.upper())
+        return _clean(documents.text_of(raw)), (Problem(1, reason),)
     try:
         return _clean(raw.decode("utf-8-sig")), ()
     except UnicodeDecodeError as error:

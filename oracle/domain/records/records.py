@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from oracle.domain import timestamps
 from oracle.domain.compiling import compiled
 from oracle.domain.markdown.documents import Document, Problem, Value, as_list, as_text
-from oracle.domain.markdown.headings import first_heading
 from oracle.domain.names.seats import MEMORY, ORPHAN_KINDS, SCAN_KINDS
 from oracle.domain.names.slugs import ENTITY, entity, fold_name, is_name
 from oracle.domain.values import value
@@ -254,6 +253,8 @@ def _title(document: Document, name: str) -> str:
     title = document.fields.get("title", "")
     text = title if isinstance(title, str) else as_text(title)
     if not text.strip():
+        from oracle.domain.markdown.headings import first_heading
+
         text = first_heading(document.body) or name
     return " ".join(text.split())[:_MAX_TITLE]
 

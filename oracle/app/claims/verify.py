@@ -1,9 +1,10 @@
-"""Look a response's claims up on disk. App room; reads files under the Root and the project's repository, and no others."""
+"""Look a response's claims up on disk, in files of the Root and of the project's repository and in no others."""
 
 from __future__ import annotations
 
 import os
 
+from oracle.app.claims import shape
 from oracle.domain.records.responses import require_json
 from oracle.domain.values import value
 from oracle.errors import ClaimsFailed
@@ -47,7 +48,7 @@ class Verified:
 
 
 def verify(root: Root, repo: str, given: Mapping[str, object]) -> Verified:
-    """Check the claims of a response against the files as they are now. Raises UsageError for malformed claims.
+    """Check the claims of a response against the files as they are now. Raises UsageError for a malformed response.
 
     `claims` and `sources` are always there in what is stored.
     """
@@ -57,10 +58,13 @@ def verify(root: Root, repo: str, given: Mapping[str, object]) -> Verified:
         if kept.get(key) is None:
             kept[key] = []
     if kept["claims"] == []:
+        shape.require_response(kept)
         return Verified({**kept, "confidence": UNVERIFIED, "all_verified": None, "claim_results": []})
     from oracle.domain.records import claims, verdicts
 
     made = claims.read_claims(kept)
+    kept["claims"] = claims.in_full(kept["claims"])
+    shape.require_response(kept)
     sources = {path: verdicts.CitedFile(_read(root, repo, path)) for path in claims.paths_of(made)}
     report = verdicts.check(made, sources)
     kept["confidence"] = claims.confidence_of(made, kept.get("confidence"))

@@ -61,6 +61,18 @@ def read_claims(response: Mapping[str, object]) -> tuple[Claim, ...]:
     return claims
 
 
+def in_full(given: object) -> list[dict[str, object]]:
+    """Return claims that `read_claims` accepted as they are stored: `claim` becomes `statement`, evidence is a list."""
+    stored = []
+    for item in given if isinstance(given, list) else []:
+        full = {key: value for key, value in item.items() if key != "claim" or item.get("statement")}
+        full["statement"] = item.get("statement") or item.get("claim")
+        evidence = item.get("evidence", [])
+        full["evidence"] = evidence if isinstance(evidence, list) else [evidence]
+        stored.append(full)
+    return stored
+
+
 def confidence_of(claims: Sequence[Claim], given: object) -> str:
     """Return the confidence to store: "unverified" for a text that claims nothing, whatever its writer says."""
     if not claims:

@@ -44,8 +44,9 @@ def main(argv: Sequence[str]) -> int:
 
 
 _HELP = """Types TEXT (one line, at most 8 KiB) into the input box of the seat's agent, submits it, and looks whether it was taken.
-  --project P   the project whose seat is meant; needed where there are several
+  --project P   the project whose seat is meant; else CLAWSEAT_PROJECT or AGENTS_PROJECT; needed where there are several
   --force       don't wait until the agent is idle; it keeps the text until its turn ends
+AGENTS_TASKS_ROOT names another folder of task trees, TMUX_BIN another tmux.
 ORACLE_TMUX_SOCKET names another tmux server than the one around; ORACLE_WAKE_PATIENCE the seconds to wait (120).
 Exit codes: 0 sent; 1 not found, dead, busy or not taken; 2 a text that must not be typed; 3 name a project."""
 
@@ -76,6 +77,7 @@ def _send(project: str, seat: str, text: str, *, is_forced: bool, environ: Mappi
     from oracle.app.context import Context
     from oracle.app.delivery import panes
 
+    project = project or environ.get("CLAWSEAT_PROJECT") or environ.get("AGENTS_PROJECT") or ""
     with Context.open(environ=environ) as context:
         try:
             panes.check(context, seat, text)
@@ -83,7 +85,7 @@ def _send(project: str, seat: str, text: str, *, is_forced: bool, environ: Mappi
             complain(f"INPUT_REJECTED HARD_BLOCK: {error.sentence}")
             return REJECTED
         try:
-            where = project or panes.find_project(context)
+            where = project or panes.find_project(context, tasks=environ.get("AGENTS_TASKS_ROOT", ""))
         except UsageError as error:
             if environ.get("CLAWSEAT_SEND_ALLOW_NO_PROJECT") != "1":
                 complain(f"PROJECT_REQUIRED: {error.sentence}; {error.hint}")

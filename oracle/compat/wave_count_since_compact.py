@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 from oracle.compat.door import emit, serve
 from oracle.compat.teamwork import make_parser
@@ -18,12 +19,13 @@ def run() -> int:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Count. A missing file is a wrong call (2)."""
+    """Count. A missing file has no waves."""
     args = _parser().parse_args(argv)
     from oracle.app.teamwork import compaction
     from oracle.domain.delivery.compaction import waves_since
 
-    count = waves_since(compaction.read_text(args.status_file, "--status-file"))
+    is_there = Path(args.status_file).expanduser().exists()
+    count = waves_since(compaction.read_text(args.status_file, "--status-file")) if is_there else 0
     emit(f"triggered={str(count >= args.threshold).lower()} waves_since={count}")
     return 0
 

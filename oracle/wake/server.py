@@ -78,7 +78,8 @@ class Server:
 
     def __init__(self, socket: str = "") -> None:
         self._socket = socket
-        self._words = ("tmux", "-u", *(("-S", socket) if "/" in socket else ("-L", socket or "default")))
+        program = os.environ.get("TMUX_BIN") or "tmux"
+        self._words = (program, "-u", *(("-S", socket) if "/" in socket else ("-L", socket or "default")))
         self._libtmux: libtmux.Server | None = None
 
     def panes(self) -> list[Pane]:

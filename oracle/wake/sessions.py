@@ -35,13 +35,13 @@ def find_session_names(root: Root, project: str, seat: str, *, environ: Mapping[
     return session_names(project, seat, noted=noted, registered=registered, tool=tool)
 
 
-def bound_projects(root: Root) -> list[str]:
+def bound_projects(tasks: str) -> list[str]:
     """Return the projects that are bound to sessions by a PROJECT_BINDING.toml in their task tree."""
     try:
-        names = sorted(os.listdir(root.tasks))
+        names = sorted(os.listdir(tasks))
     except OSError:
         return []
-    return [name for name in names if os.path.isfile(f"{root.tasks}/{name}/PROJECT_BINDING.toml")]
+    return [name for name in names if os.path.isfile(f"{tasks}/{name}/PROJECT_BINDING.toml")]
 
 
 def _read_session_file(root: Root, project: str, seat: str) -> tuple[str, str]:

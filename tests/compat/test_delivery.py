@@ -543,3 +543,48 @@ def test_a_refusal_is_printed_on_lines_of_its_own(crew: Crew):
     assert done.code == 2
     assert "\\n" not in done.err
     assert "\nhint: " in done.err
+
+
+# What older teams have -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("owner", ["", 'heartbeat_owner = "koder"\n', 'heartbeat_owner = "front"\n'])
+def test_the_front_seat_need_not_be_on_the_roster(crew: Crew, owner: str):
+    path = Path(crew.profile)
+    path.write_text(f'active_loop_owner = "planner"\n{owner}{path.read_text(encoding="utf-8")}', encoding="utf-8")
+    front = "front" if "front" in owner else "koder"
+    words = ("--source", "planner", "--task-id", "T1", "--target", front, "--summary", "done")
+    assert crew.call("complete_handoff", *words).code == 1
+    done = crew.call("complete_handoff", *words, "--frontstage-disposition", "AUTO_ADVANCE")
+    assert (done.code, done.out.splitlines()[0]) == (0, f"completed T1 -> {front}")
+    assert "was not woken" not in done.err
+    assert crew.call("complete_handoff", *words[:-2], "--ack-only").code == 0
+    other = crew.call("complete_handoff", "--source", "planner", "--task-id", "T2", "--target", "nobody")
+    assert other.code == 2
+
+
+FLAT = "task_id: {task}\ntitle: t\nsource: planner\nreply_to: planner\n\n# Objective\n\ndo it\n"
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+def test_a_flat_queue_of_one_task_is_read_completed_and_appended_to(crew: Crew, start: str):
+    queue = crew.tasks / "builder/TODO.md"
+    queue.parent.mkdir(parents=True, exist_ok=True)
+    queue.write_text(start + FLAT.format(task="T1"), encoding="utf-8")
+    again = crew.dispatch("T1", "builder", "--force-parallel-builder")
+    assert (again.code, "TASK_ALREADY_QUEUED T1" in again.err) == (2, True)
+    assert crew.dispatch("T2").code == 0
+    text = queue.read_text(encoding="utf-8")
+    assert text.index("## [pending] T1") < text.index("task_id: T1") < text.index("## [queued] T2")
+    queue.write_text(start + FLAT.format(task="T1"), encoding="utf-8")
+    assert crew.complete("T1", "--target", "planner").code == 0
+    assert queue.read_text(encoding="utf-8").startswith("## [completed] T1\n")
+
+
+@pytest.mark.parametrize("task", ["null", "~", ""])
+def test_a_flat_queue_without_a_task_is_empty(crew: Crew, task: str):
+    queue = crew.tasks / "builder/TODO.md"
+    queue.parent.mkdir(parents=True, exist_ok=True)
+    queue.write_text(FLAT.format(task=task), encoding="utf-8")
+    assert crew.dispatch("T2").code == 0
+    assert queue.read_text(encoding="utf-8").startswith("# Queue: builder\n\n## [pending] T2\n")

@@ -111,7 +111,7 @@ WRONG = """
 2 archive_merged_dispatches --memory-path /nowhere
 2 archive_merged_dispatches --default-period soon
 0 check_compact_marker --relay-text-file /nowhere
-2 wave_count_since_compact --status-file /nowhere
+0 wave_count_since_compact --status-file /nowhere --threshold 1
 2 wave_count_since_compact
 2 memory_router route --input-json '{{'
 4 memory_router inspect --memory-id nothing

@@ -635,3 +635,16 @@ def test_an_index_counts_from_the_first(team: Team, index: str):
 def test_a_long_search_that_finds_nothing_is_not_repeated_whole(team: Team):
     done = team.query("--search", "x" * 100_000)
     assert (done.code, done.err) == (1, f"no matches for: {'x' * 200}\n")
+
+
+@pytest.mark.parametrize("fields", ["", "id:\n", 'id: ""\n'])
+def test_a_record_without_an_id_has_its_file_name(team: Team, fields: str):
+    team.put("projects/demo/builder/2026-05-01-a.b.md", f"---\nkind: finding\ntitle: T\n{fields}---\n\nx\n")
+    (found,) = team.query("--project", "demo", "--kind", "finding").json
+    assert found["id"] == "2026-05-01-a.b"
+
+
+def test_an_id_in_the_frontmatter_is_kept(team: Team):
+    team.put("projects/demo/builder/a.md", "---\nkind: finding\nid: F-1\ntitle: T\n---\n\nx\n")
+    (found,) = team.query("--project", "demo").json
+    assert found["id"] == "F-1"

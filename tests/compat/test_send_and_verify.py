@@ -137,3 +137,37 @@ def test_project_must_be_named_where_there_are_several(stage: Stage):
 def test_missing_tmux_is_said(stage: Stage, tmp_path: Path):
     done = send(stage, "planner", TEXT, PATH=str(tmp_path / "empty"))
     assert (done.returncode, done.stdout) == (1, "TMUX_MISSING\n")
+
+
+@pytest.mark.parametrize("name", ["CLAWSEAT_PROJECT", "AGENTS_PROJECT"])
+def test_the_project_may_come_from_the_environment(stage: Stage, name: str):
+    bind(stage, "demo", "other")
+    prompts = stage.box("demo-planner")
+    assert send(stage, "planner", TEXT).returncode == 3
+    done = send(stage, "planner", TEXT, **{name: "demo"})
+    assert (done.returncode, done.stdout) == (0, "SENT: demo-planner\n")
+    assert prompts.read() == [TEXT]
+    assert "project=flag " in send(stage, "--project", "flag", "planner", TEXT, **{name: "demo"}).stdout
+
+
+def test_the_task_trees_may_lie_elsewhere(stage: Stage):
+    bind(stage, "demo", "other")
+    elsewhere = stage.folder / "trees"
+    (elsewhere / "demo").mkdir(parents=True)
+    (elsewhere / "demo/PROJECT_BINDING.toml").touch()
+    prompts = stage.box("demo-planner")
+    assert send(stage, "planner", TEXT, AGENTS_TASKS_ROOT=str(elsewhere)).returncode == 0
+    assert prompts.read() == [TEXT]
+
+
+def test_tmux_may_be_another_program(stage: Stage):
+    prompts = stage.box("demo-planner")
+    program = stage.folder / "my tmux"
+    program.write_text(f'#!/bin/sh\necho called >> "{stage.folder}/calls"\nexec tmux "$@"\n')
+    program.chmod(0o755)
+    done = send(stage, "--project", "demo", "planner", TEXT, TMUX_BIN=str(program))
+    assert done.returncode == 0
+    assert prompts.read() == [TEXT]
+    assert "called" in (stage.folder / "calls").read_text()
+    missing = send(stage, "--project", "demo", "planner", TEXT, TMUX_BIN=str(stage.folder / "absent"))
+    assert (missing.returncode, missing.stdout) == (1, "TMUX_MISSING\n")

@@ -15,7 +15,7 @@ from oracle.app import guard
 from oracle.app.claims import verify
 from oracle.app.context import Context
 from oracle.app.delivery import dispatches, wakeups
-from oracle.app.delivery.team import OPERATOR, Team, open_team, require_memory, require_own_response
+from oracle.app.delivery.team import Team, open_team, require_memory, require_own_response
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptKind, ReceiptName, new_receipt, receipt_name
 from oracle.domain.records.responses import require_answer
@@ -368,7 +368,7 @@ def _enqueue(context: Context, team: Team, done: Delivered, receipt: Receipt) ->
         text += f" {unmerged_commit.PASS_NEEDS_INTEGRATION}: its commit is not in the main line, see {done.record}."
     if done.response_path:
         text += team.how_to_read(name.task_id)
-    if not receipt.text("notified_at") and name.target != OPERATOR:
+    if not receipt.text("notified_at") and name.target in team.profile.seats:
         entries.append(wakeups.enqueue(context, team, name, seat=name.target, text=text))
     return tuple(entries)
 

@@ -33,9 +33,12 @@ def check(context: Context, seat: str, text: str) -> None:
     guard.require_clean(context, {"the text": text}, what="The text")
 
 
-def find_project(context: Context) -> str:
-    """Return the one project whose seats have sessions, "" if there is none. Raises UsageError if there are several."""
-    bound = bound_projects(context.root)
+def find_project(context: Context, *, tasks: str = "") -> str:
+    """Return the one project whose seats have sessions, "" if there is none. Raises UsageError if there are several.
+
+    `tasks` is the folder of the task trees, by default that of the Root.
+    """
+    bound = bound_projects(tasks or context.root.tasks)
     if len(bound) > 1:
         raise UsageError(
             say("several projects have seats ({projects})", projects=", ".join(bound[:8])),

@@ -60,7 +60,7 @@ class Team:
                 hint=say("Name another seat."),
             )
         for seat in (name.source, name.target):
-            if seat != OPERATOR:
+            if seat not in (OPERATOR, self.profile.heartbeat_owner):  # these may be missing from the seats
                 self.profile.require_seat(seat)
         return name
 

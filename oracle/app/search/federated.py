@@ -107,6 +107,7 @@ def note(record: Record, path: str) -> Entry:
     entry.update(
         project=record.project or None, kind=record.kind, title=record.title, body=record.document.body.strip("\n")
     )
+    entry["id"] = entry["id"] or os.path.basename(path).removesuffix(".md")
     entry.update(path=path, source=fields.get("source") or "markdown", seat=record.seat, status=record.status or None)
     entry.update({key: value for key, value in fields.items() if key not in entry})
     return entry

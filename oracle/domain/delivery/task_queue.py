@@ -42,7 +42,7 @@ class _Span:
 
 def tasks_of(text: str) -> tuple[Task, ...]:
     """Return the entries of a queue in their order, whoever wrote them."""
-    lines = text.split("\n")
+    lines = _lines(text)
     return tuple(_read_task(lines, span) for span in _spans(lines))
 
 
@@ -64,7 +64,7 @@ def append_task(text: str, task: Task, *, seat: str) -> str:
 
 def complete_task(text: str, task_id: str, *, day: str, note: str = "done") -> str:
     """Return the queue with the open entry of just this id completed and the next one promoted; unchanged without one."""
-    lines = text.split("\n")
+    lines = _lines(text)
     if not _set_state(lines, task_id, COMPLETED):
         return text
     _promote(lines)
@@ -73,7 +73,7 @@ def complete_task(text: str, task_id: str, *, day: str, note: str = "done") -> s
 
 def supersede_task(text: str, task_id: str) -> str:
     """Return the queue with the open entry of just this id superseded and the next one promoted."""
-    lines = text.split("\n")
+    lines = _lines(text)
     if not _set_state(lines, task_id, SUPERSEDED):
         return text
     _promote(lines)
@@ -82,7 +82,7 @@ def supersede_task(text: str, task_id: str) -> str:
 
 def drop_task(text: str, task_id: str) -> str:
     """Return the queue without the open entries of just this id, the next one promoted."""
-    lines = text.split("\n")
+    lines = _lines(text)
     doomed = [span for span in _spans(lines) if span.task_id == task_id and span.state in OPEN_STATES]
     if not doomed:
         return text
@@ -146,17 +146,26 @@ def _render_task(task: Task, state: str) -> list[str]:
 
 
 def _with_header(text: str, seat: str) -> list[str]:
-    """Return the lines of a queue, with its header; a file of one task in the old form becomes a pending entry."""
-    plain = text.removeprefix("\ufeff")
-    if not plain.strip():
-        return [f"# Queue: {seat}", ""]
-    lines = plain.split("\n")
-    legacy = FIELD.match(lines[0])
-    if not legacy or legacy[1] != "task_id":
+    """Return the lines of a queue, with its header."""
+    lines = _lines(text)
+    if _is_flat(text) or not text.removeprefix("\ufeff").strip():
+        return [f"# Queue: {seat}", "", *(line for line in lines if lines != [""])]
+    return lines
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a queue. A file of one task in the older form is one pending entry, without a task none."""
+    if not _is_flat(text):
         return text.split("\n")
-    if legacy[2] in ("null", "", "~") or " " in legacy[2]:
-        return [f"# Queue: {seat}", ""]
-    return [f"# Queue: {seat}", "", f"## [{PENDING}] {legacy[2]}", *trim(lines), "", "---", ""]
+    lines = text.removeprefix("\ufeff").split("\n")
+    task_id = lines[0].partition(":")[2].strip()
+    if task_id in ("null", "", "~") or " " in task_id:
+        return []
+    return [f"## [{PENDING}] {task_id}", *trim(lines), "", "---", ""]
+
+
+def _is_flat(text: str) -> bool:
+    return text.removeprefix("\ufeff").startswith("task_id:")
 
 
 def _completed_at(lines: Sequence[str], spans: Sequence[_Span]) -> int:

@@ -1,4 +1,4 @@
-"""Codex and Gemini as seats: their hooks deliver, and they call the tools of `oracle mcp`."""
+"""Codex and Gemini as seats: they are woken, their hooks deliver, and they call the tools of `oracle mcp`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 
 from oracle.cli.main import run
-from tests.e2e.headless import Client, Codex, Gemini
+from oracle.wake.outcomes import Woken
+from oracle.wake.tmux import TmuxWaker
+from tests.e2e.model_endpoint import scripted
+from tests.e2e.npm_clients import Client, Codex, Gemini
 from tests.hook.seat import Seat
 from tests.mcp.clients import put
+from tests.wake.stage import PATIENCE, Stage, until
 
 ANSWER = "Option B. [DELIVER:seat=planner,task_id=T-1,project=install]"
 
@@ -44,6 +48,24 @@ def test_marker_at_the_end_of_a_turn_delivers(made: type[Client], seat: Seat, tm
     assert [line["what"] for line in seat.log()] == ["delivered"]
     assert seat.answers() == {"T-1": "Option B."}
     assert {"T-1__memory__planner.json", "T-1__planner__memory.json.consumed"} <= seat.receipts()
+
+
+@each_client
+def test_seat_in_a_pane_is_woken_and_delivers(made: type[Client], seat: Seat, stage: Stage, tmp_path: Path):
+    client = made(tmp_path)
+    client.install_hook(seat.root.path)
+    client.trust()
+    text = "T-1 waits for you: read the question; 请回答。"
+    with (
+        scripted([{"text": ANSWER}] * 3) as endpoint,  # Codex also asks for the title of the session
+        client.started(stage, "install-memory", endpoint) as pane,
+    ):
+        assert TmuxWaker(stage.socket).wake(["install-memory"], text, patience=PATIENCE) == Woken(
+            "install-memory", pane
+        )
+        until(lambda: "T-1__planner__memory.json.consumed" in seat.receipts(), "the question is consumed")
+    assert seat.answers() == {"T-1": "Option B."}
+    assert text in json.dumps(endpoint.requests[0], ensure_ascii=False)
 
 
 @pytest.mark.parametrize("made", [needing(Codex)])

@@ -1,4 +1,4 @@
-"""Codex and Gemini as seats: the real clients from npm, for one turn, offline.
+"""Codex and Gemini as seats: the real clients from npm, offline, for one turn or in a pane.
 
 `ORACLE_CLIENTS` names the folder that npm installed them in, else `.cache/clients` of the checkout. With
 `ORACLE_CLIENTS_NEEDED=1` a client that is missing is a failure. Both are read before tests empty the environment.
@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import signal
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from oracle.cli.main import run
 from tests.e2e.model_endpoint import Endpoint, Turn, scripted
+from tests.wake.stage import Stage, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 CLIENTS = Path(os.environ.get("ORACLE_CLIENTS") or CHECKOUT / ".cache" / "clients")
@@ -58,13 +65,36 @@ class Client:
     def ask(self, prompt: str, *turns: Turn) -> str:
         """Run one turn in which the model says `turns`. Return what the client prints."""
         with scripted(list(turns)) as endpoint:
-            done = self._run(*self.words(endpoint, prompt), environ=self.environ(endpoint))
+            done = self._run(*self.words(endpoint), prompt, environ=self.environ(endpoint))
         self.requests = endpoint.requests
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def words(self, endpoint: Endpoint, prompt: str) -> list[str]:
+    @contextmanager
+    def started(self, stage: Stage, session: str, endpoint: Endpoint) -> Iterator[str]:
+        """Run the client in a pane. Give the pane's id once it takes prompts."""
+        clean = {"HOME": str(self.home), "PATH": PATH, "TERM": "screen-256color", "LANG": "C.UTF-8"}
+        environ = [f"{key}={value}" for key, value in {**clean, **self.environ(endpoint), **self.extra}.items()]
+        own = 'TMUX="$TMUX" TMUX_PANE="$TMUX_PANE"'
+        words = shlex.join([str(self.program()), *self.options(endpoint)])
+        command = f"cd {shlex.quote(str(self.workspace))}; exec env -i {shlex.join(environ)} {own} {words}"
+        pane = stage.session(session, command)
+        process = int(stage.tmux("display-message", "-p", "-t", pane, "#{pane_pid}"))
+        try:
+            until(lambda: self.ready in stage.shows(pane), "the client is ready")
+            yield pane
+        finally:
+            os.kill(process, signal.SIGKILL)
+
+    ready = ""
+    """What the input box shows while it is empty."""
+
+    def words(self, endpoint: Endpoint) -> list[str]:
+        """Return the words of a turn without a screen; the prompt comes last."""
         raise NotImplementedError
+
+    def options(self, endpoint: Endpoint) -> list[str]:
+        return []
 
     def environ(self, endpoint: Endpoint) -> dict[str, str]:
         return {}
@@ -91,6 +121,7 @@ class Codex(Client):
     """Codex, with a model provider of its own."""
 
     tool = "codex"
+    ready = "Ask Codex to do anything"
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -136,12 +167,14 @@ class Codex(Client):
             server.stdin.close()
         return result
 
-    def words(self, endpoint: Endpoint, prompt: str) -> list[str]:
+    def words(self, endpoint: Endpoint) -> list[str]:
+        return ["exec", "--strict-config", "--skip-git-repo-check", *self.options(endpoint)]
+
+    def options(self, endpoint: Endpoint) -> list[str]:
         provider = {"name": "test", "base_url": f"{endpoint.url}/v1", "wire_api": "responses", "request_max_retries": 0}
         given = ", ".join(f"{key} = {json.dumps(value)}" for key, value in provider.items())
         settings = ("model='test'", "model_provider='test'", f"model_providers.test={{{given}}}")
-        chosen = [word for setting in settings for word in ("-c", setting)]
-        return ["exec", "--strict-config", "--skip-git-repo-check", *chosen, prompt]
+        return [word for setting in settings for word in ("-c", setting)]
 
     def results(self) -> list[str]:
         return [item["output"] for item in self.requests[-1]["input"] if item["type"] == "function_call_output"]
@@ -151,6 +184,7 @@ class Gemini(Client):
     """Gemini, with a key that nobody checks."""
 
     tool = "gemini"
+    ready = "Type your message"
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -171,11 +205,12 @@ class Gemini(Client):
         content["mcpServers"]["oracle"]["trust"] = True  # nobody is there to be asked
         path.write_text(json.dumps(content))
 
-    def words(self, endpoint: Endpoint, prompt: str) -> list[str]:
-        return ["-p", prompt]
+    def words(self, endpoint: Endpoint) -> list[str]:
+        return ["-p"]
 
     def environ(self, endpoint: Endpoint) -> dict[str, str]:
-        return {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": endpoint.url}
+        beside = {"GEMINI_CLI_NO_RELAUNCH": "true"}  # one process, so that it ends with its pane
+        return {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": endpoint.url, **beside}
 
     def results(self) -> list[str]:
         parts = [part for content in self.requests[-1]["contents"] for part in content["parts"]]

@@ -38,6 +38,8 @@ class HookPayload:
     cwd: str = ""
     transcript_path: str = ""
     message: str | None = None
+    is_repeated: bool = False
+    """Whether a hook made the agent go on before, so that it must not do so again."""
     is_claude: bool = True
     """Whether Claude Code sent it, as far as its fields show. Codex names the turn, Gemini the prompt."""
 
@@ -65,14 +67,24 @@ def parse_payload(raw: bytes) -> HookPayload:
         session_id=_text(content, "session_id"),
         cwd=_text(content, "cwd"),
         transcript_path=_text(content, "transcript_path"),
-        message=message if isinstance(message, str) else None,
+        message=_well_formed(message) if isinstance(message, str) else None,
+        is_repeated=content.get("stop_hook_active") is True,
         is_claude=not ("turn_id" in content or "prompt_response" in content),
     )
 
 
 def _text(content: Mapping[str, object], key: str) -> str:
     given = content.get(key)
-    return given if isinstance(given, str) else ""
+    return _well_formed(given) if isinstance(given, str) else ""
+
+
+def _well_formed(text: str) -> str:
+    """Return a text with U+FFFD for half a surrogate pair, which no file can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text
 
 
 @value
@@ -83,13 +95,20 @@ class Transcript:
     user_turns: tuple[str, ...] = ()
 
 
-def read_transcript(path: str) -> Transcript:
-    """Return the content of the last 256 KiB of a transcript; empty if it is missing or invalid.
+def read_transcript(payload: HookPayload) -> Transcript:
+    """Return the content of the last 256 KiB of the payload's transcript; empty if it is missing or invalid.
 
+    The entries of other sessions are left out: a client may append them.
     Only a line feed ends a line: other separators may be inside of strings. A first line that is cut is left out.
     """
+    path = payload.transcript_path
     lines = list(_read_tail(os.path.expanduser(path))) if path else []
-    messages = [line for line in lines if line.get("isSidechain") is not True]
+    mine = (payload.session_id, "") if payload.session_id else None
+    messages = [
+        line
+        for line in lines
+        if line.get("isSidechain") is not True and (mine is None or line.get("sessionId", "") in mine)
+    ]
     said = [text for line in messages if line.get("type") == "assistant" if (text := _join(line, "text"))]
     asked = [text for line in messages if line.get("type") == "user" if (text := _join(line, "text"))]
     return Transcript(said[-1] if said else "", tuple(asked))
@@ -141,8 +160,8 @@ def _join(line: Mapping[str, object], kind: str) -> str:
     message = line.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
-        return content
+        return _well_formed(content)
     if not isinstance(content, list):
         return ""
     texts = [block.get("text") for block in content if isinstance(block, dict) and block.get("type") == kind]
-    return "\n".join(text for text in texts if isinstance(text, str))
+    return "\n".join(_well_formed(text) for text in texts if isinstance(text, str))

@@ -25,6 +25,13 @@ OWN_NAME = "memory-stop-hook.sh"
 """Endings of the paths of the hook scripts, and a name that earlier installers wrote with unquoted blanks."""
 
 
+STRICT = "--strict"
+"""The argument of a hook that makes the agent go on after a delivery was skipped."""
+
+_CONTROL = ("&&", "||", ";", "|", "&", "\n")
+"""What divides the commands of a command line."""
+
+
 class InvalidSettings(UsageError):
     """The settings file is not a JSON object, so that its content could not be kept."""
 
@@ -41,13 +48,13 @@ class HookStatus:
     is_disabled: bool = False
     """Whether the file turns all hooks off."""
 
-    advice: str = ""
-    """What a person must still do; the file does not show whether it is done."""
+    advice: tuple[str, ...] = ()
+    """What a person must still do outside of the file."""
 
     @property
     def all_notes(self) -> list[str]:
         """The notes and the advice."""
-        return [*self.notes, *filter(None, [self.advice])]
+        return [*self.notes, *self.advice]
 
     @property
     def is_installed(self) -> bool:
@@ -80,7 +87,7 @@ def default_script() -> str:
     return next((path for path in places if os.path.isfile(path)), places[0])
 
 
-def hook_command(script: str, *, root: str = "") -> str:
+def hook_command(script: str, *, root: str = "", is_strict: bool = False) -> str:
     """Return the command line that runs a hook script, with its Root if the script would not find it.
 
     It is one quoted line without `args`, which hosts of all versions accept: versions before 2.1.139 know no `args`.
@@ -90,9 +97,10 @@ def hook_command(script: str, *, root: str = "") -> str:
     if not os.path.isfile(path):
         raise UsageError(say("hook script not found: {path}", path=path), hint=say("Name it with --hook-script."))
     variable = f"ORACLE_ROOT={shlex.quote(root)} " if root else ""
+    strict = f" {STRICT}" if is_strict else ""
     if path.endswith(".py"):
-        return f"{variable}exec {shlex.join([sys.executable, '-I', '-S', path])}"
-    return f"{variable}bash {shlex.quote(path)}"
+        return f"{variable}exec {shlex.join([sys.executable, '-I', '-S', path])}{strict}"
+    return f"{variable}bash {shlex.quote(path)}{strict}"
 
 
 # Change ---------------------------------------------------------------------------------------------------------------
@@ -112,7 +120,7 @@ def plan_install(path: str, command: str, client: Client = CLAUDE) -> FileChange
 def _with_hook(content: Mapping[str, object], event: str, wanted: Mapping[str, object], path: str) -> dict[str, object]:
     hooks = _table(content, "hooks", path)
     groups = _list(hooks, event, path)
-    kept = _replace_own(groups, wanted, script=shlex.split(str(wanted["command"]))[-1])
+    kept = _replace_own(groups, wanted, script=_script_of(str(wanted["command"])))
     if kept is None:
         kept = [*groups, {"matcher": "", "hooks": [wanted]}]
     return {**content, "hooks": {**hooks, event: kept}}
@@ -161,6 +169,15 @@ def _as_before(path: str, before: str, content: Mapping[str, object], whole: Map
     return _render(whole, before, path)
 
 
+def replaced_commands(path: str) -> list[str]:
+    """Return the other commands of our hook that an installation replaced, by the oldest backup. Raises InvalidSettings."""
+    _, content = _read(path)
+    now = {_printed(entry) for _, entry in _own_entries(content)}
+    for _, before in _backups(path):
+        return [command for _, entry in _own_entries(before) if (command := _printed(entry)) not in now]
+    return []
+
+
 def _backups(path: str) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield text and content of each backup, oldest first."""
     for name in backups_of(os.path.realpath(path)):
@@ -198,19 +215,71 @@ def _replace_own(groups: list[object], wanted: Mapping[str, object], *, script: 
     return new if found else None
 
 
-def _renew(entry: object, wanted: Mapping[str, object]) -> dict[str, object]:
-    """Return an own entry as it should be. Keys that a person added, such as a status message, stay."""
-    kept = (
-        {key: value for key, value in entry.items() if key not in ("args", "async")} if isinstance(entry, dict) else {}
-    )
-    return {**kept, **wanted}
+def _script_of(command: str) -> str:
+    """Return the script that our command line runs."""
+    return [word for word in shlex.split(command) if word != STRICT][-1]
+
+
+def _renew(entry: Mapping[str, object], wanted: Mapping[str, object]) -> dict[str, object]:
+    """Return an own entry as it should be. What a person added stays: other keys, other commands, a new timeout."""
+    kept = {key: value for key, value in entry.items() if key not in ("args", "async")}
+    mine = str(wanted["command"])
+    before, after = _around_own(entry)
+    command = mine if not (before or after) else before + mine.replace("exec ", "", 1) + after
+    is_reinstalled = _script_of(mine) in _words(entry)  # an older form had a timeout of its installer
+    timeout = entry.get("timeout", wanted["timeout"]) if is_reinstalled else wanted["timeout"]
+    return {**kept, **wanted, "command": command, "timeout": timeout}
+
+
+def _around_own(entry: Mapping[str, object], script: str = "") -> tuple[str, str]:
+    """Return the text before and behind our command in the command line of a hook."""
+    text = entry.get("command")
+    if not isinstance(text, str) or entry.get("args"):
+        return "", ""
+    at = 0
+    for part, control in _commands(text):
+        if is_own({"command": part}, script):
+            blank = len(part) - len(part.lstrip())
+            end = at + len(part.rstrip())
+            return text[: at + blank], text[end:]
+        at += len(part) + len(control)
+    return "", ""
+
+
+def _commands(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the commands of a command line, each with what divides it from the next."""
+    start = at = 0
+    quote = ""
+    while at < len(text):
+        control = next((one for one in _CONTROL if text.startswith(one, at)), "")
+        if text[at] == "\\" and quote != "'":
+            at += 1
+        elif quote or text[at] in "'\"":
+            quote = "" if quote == text[at] else quote or text[at]
+        elif control:
+            yield text[start:at], control
+            at = start = at + len(control)
+            continue
+        at += 1
+    yield text[start:], ""
+
+
+def _rest(entry: Mapping[str, object]) -> dict[str, object] | None:
+    """Return a hook without our command, None when nothing else is in it."""
+    before, after = _around_own(entry)
+    after, ahead = after.lstrip(" \t"), before.rstrip(" \t")
+    behind = next((after[len(one) :] for one in _CONTROL if after.startswith(one)), "").strip()
+    ahead = next((ahead[: -len(one)] for one in _CONTROL if ahead.endswith(one)), "").strip()
+    command = f"{before}{behind}" if behind else ahead
+    return {**entry, "command": command} if command.strip() else None
 
 
 def _without_own(groups: list[object]) -> list[object]:
     new: list[object] = []
     for group in groups:
         if isinstance(group, dict) and isinstance(group.get("hooks"), list):
-            entries = [entry for entry in group["hooks"] if not is_own(entry)]
+            rest = [_rest(entry) if is_own(entry) else entry for entry in group["hooks"]]
+            entries = [entry for entry in rest if entry is not None]
             if not entries and group["hooks"]:
                 continue
             new.append({**group, "hooks": entries})
@@ -230,11 +299,12 @@ def is_own(entry: object, script: str = "") -> bool:
 
 def _words(entry: Mapping[str, object]) -> Iterable[str]:
     command, args = entry.get("command"), entry.get("args")
-    text = command if isinstance(command, str) else ""
-    try:
-        words = shlex.split(text)
-    except ValueError:
-        words = text.split()
+    words: list[str] = []
+    for text, _ in _commands(command if isinstance(command, str) else ""):
+        try:
+            words += shlex.split(text)
+        except ValueError:
+            words += text.split()
     return [*words, *(word for word in args if isinstance(word, str))] if isinstance(args, list) else words
 
 
@@ -299,8 +369,17 @@ def read_status(path: str, client: Client = CLAUDE) -> HookStatus:
     off = off_switch(client, path, content)
     if off:
         notes.append(say("{setting} is set, so the host runs no hooks.", setting=off))
-    advice = client.advice if own and not off else ""
-    return HookStatus(path, tuple(_printed(entry) for entry in own), tuple(notes), bool(off), advice)
+    advice = [client.advice] if own and not off and client.advice else []
+    advice += [
+        say(
+            "The Root {path} that it names does not exist. Create it, or install the hook again.",
+            path=word.partition("=")[2],
+        )
+        for entry in own
+        for word in _words(entry)
+        if word.startswith("ORACLE_ROOT=") and not os.path.isdir(word.partition("=")[2])
+    ]
+    return HookStatus(path, tuple(_printed(entry) for entry in own), tuple(notes), bool(off), tuple(advice))
 
 
 def _own_entries(content: Mapping[str, object]) -> Iterator[tuple[str, dict[str, object]]]:

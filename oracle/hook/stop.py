@@ -1,7 +1,7 @@
 """The Stop hook after its first check: read the message, deliver the answer, wake the reader, clear the own context.
 
-Nothing is printed on stdout. A failure is one line on stderr, `deliver_skipped: <code>`, with details in `_state/hook.log`.
-All exceptions are caught here: a hook never stops its host.
+A failure is one line on stderr, `deliver_skipped: <code>`, with details in `_state/hook.log`. What was not delivered is also
+a message to the user on stdout; a strict hook makes the agent go on once. All exceptions are caught here.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from oracle.app.delivery.deliver import Delivery
+
 WAKE_TIME = 2.0
 """Seconds from its start in which the hook waits for a pane; after that the next command sends the wake-up."""
 
@@ -43,9 +45,9 @@ class Skipped(OracleError):
         self.code = code
 
 
-def serve(raw: bytes) -> None:
-    """Handle a payload in the environment of the process."""
-    handle(raw, HookRun(dict(os.environ), time.monotonic()))
+def serve(raw: bytes, *, is_strict: bool = False) -> str:
+    """Handle a payload in the environment of the process. Return what to print on stdout."""
+    return handle(raw, HookRun(dict(os.environ), time.monotonic(), is_strict))
 
 
 @value
@@ -55,6 +57,8 @@ class HookRun:
     environ: Mapping[str, str]
     started: float
     """The start of the run, by the monotonic clock."""
+    is_strict: bool = False
+    """Whether the agent goes on when its delivery was skipped, so that it corrects the marker."""
 
     @property
     def seat(self) -> str:
@@ -62,35 +66,39 @@ class HookRun:
         return check_name(self.environ.get("ORACLE_SEAT") or MEMORY, "seat")
 
 
-def handle(raw: bytes, run: HookRun) -> None:
-    """Handle a payload. Raises nothing."""
+def handle(raw: bytes, run: HookRun) -> str:
+    """Handle a payload. Return what to print on stdout, mostly nothing. Raises nothing."""
     context = Context.open(environ=run.environ)
-    has_pane = True
+    has_pane, payload, said = True, HookPayload(), ""
     try:
         payload = parse_payload(raw)
         is_over = payload.event in ("", "Stop", "AfterAgent")
         has_pane = is_over and payload.is_claude  # of others nothing shows whether they run without an input box
         if is_over and _handle(payload, run, context):
-            return  # a text that is typed now would be cleared
+            return ""  # a text that is typed now would be cleared
     except Exception as error:  # noqa: BLE001 - the host must go on
-        _report_failure(context, "deliver_skipped", error)
+        code, sentence = _report_failure(context, "deliver_skipped", error)
+        said = _answer(code, sentence, payload, run)
     try:
+        _deliver_kept(context)
         if has_pane:
             _wake_own_seat(run, context)
     except Exception as error:  # noqa: BLE001
         _report_failure(context, "wake_skipped", error)
+    return said
 
 
 def _handle(payload: HookPayload, run: HookRun, context: Context) -> bool:
     """Do what the last message asks for. Return whether the context was cleared."""
     message = payload.message
     if message is None:
-        message = read_transcript(payload.transcript_path).last_message
+        message = read_transcript(payload).last_message
     asked = markers.read(message)
     if isinstance(asked.deliver, Fault):
         raise Skipped(asked.deliver.code, asked.deliver.sentence)
     if asked.deliver is not None:
         _deliver(asked.deliver, message, payload, run, context)
+        _note_dropped(asked.dropped, context)
     if asked.clear and not payload.is_claude:
         _report(context, "clear_skipped", "other_client", "Only the context of Claude Code is emptied.")
     elif asked.clear:
@@ -113,6 +121,7 @@ def _deliver(marker: Marker, message: str, payload: HookPayload, run: HookRun, c
     where = _address(marker, payload, run, context)
     from oracle.app.delivery.deliver import Delivery, deliver
     from oracle.app.root import note_hook
+    from oracle.errors import DiskFailure, HandoffFailed, LockTimeout
 
     delivery = Delivery(
         where.project,
@@ -127,9 +136,44 @@ def _deliver(marker: Marker, message: str, payload: HookPayload, run: HookRun, c
         sweep=marker.sweep,
         wake_until=run.started + WAKE_TIME,
     )
-    done = deliver(context, delivery)
+    try:
+        done = deliver(context, delivery)
+    except (DiskFailure, HandoffFailed, LockTimeout) as error:
+        raise Skipped(error.code, joined(" ", [error.sentence, _keep(context, delivery)])) from error
     what = "delivered" if done.is_new else "already_delivered"
     note_hook(context, what, f"{where.task_id} to {where.seat}", payload.session_id)
+
+
+def _keep(context: Context, delivery: Delivery) -> str:
+    """Keep a delivery that the disk refused. Return a sentence that says where."""
+    from oracle.app.delivery.deliver import keep
+
+    try:
+        path = keep(context, delivery)
+    except OracleError:
+        path = ""
+    if path:
+        return say("The answer is kept in {path}; the next turn or `oracle resume` delivers it.", path=path)
+    return say("The answer is kept nowhere: free the disk, then send the message again.")
+
+
+def _deliver_kept(context: Context) -> None:
+    """Finish what an earlier hook kept outside of a Root that could not be written."""
+    from oracle.app.delivery import resume
+
+    if resume.is_anything_kept(context):
+        resume.before(context)
+
+
+def _note_dropped(dropped: tuple[Marker, ...], context: Context) -> None:
+    """Name the markers of a message that were not obeyed, in the log and in the journal."""
+    from oracle.app.root import note_hook
+
+    for marker in dropped:
+        task = marker.task_id or "?"
+        reason = say("only the last marker of a message is obeyed")
+        note_hook(context, "deliver_skipped: dropped_marker", f"{task} to {marker.seat}: {reason}")
+        context.note("skip", {"what": "marker", "task_id": task, "target": marker.seat, "reason": reason})
 
 
 def _says_something(text: str) -> bool:
@@ -142,7 +186,7 @@ def _address(marker: Marker, payload: HookPayload, run: HookRun, context: Contex
 
     spoken = addressing.TurnContext()
     if not (marker.task_id and marker.project):
-        spoken = addressing.read_context(read_transcript(payload.transcript_path).user_turns)
+        spoken = addressing.read_context(read_transcript(payload).user_turns)
     tasks = {marker.task_id, spoken.task_id}
     found = find_dispatches(context, run.seat, project=marker.project, tasks=tasks, environ=run.environ)
     where = addressing.address(marker, found.dispatches, context=spoken, rosters=found.rosters)
@@ -195,11 +239,39 @@ def _own_pane(environ: Mapping[str, str]) -> tuple[str, str]:
 # Report what happened --------------------------------------------------------------------------------------------------
 
 
-def _report_failure(context: Context, what: str, error: Exception) -> None:
+_NOT_CORRECTED = (
+    "already_delivered",
+    "conflict",
+    "disk",
+    "handoff_failed",
+    "invalid_payload",
+    "lock_timeout",
+    "unexpected",
+)
+"""Codes that no other marker would avoid."""
+
+_LONGEST = 2000
+
+
+def _answer(code: str, sentence: str, payload: HookPayload, run: HookRun) -> str:
+    """Return the JSON object for the client: a message to the user and, from a strict hook, once a reason to go on."""
+    import json
+
+    text = say("Not delivered ({code}): {sentence}", code=code, sentence=sentence)[:_LONGEST]
+    content = {"systemMessage": text}
+    if run.is_strict and payload.is_claude and not payload.is_repeated and code not in _NOT_CORRECTED:
+        reason = say("{text} Correct the marker and end your message with it again.", text=text)
+        content |= {"decision": "block", "reason": reason}
+    return json.dumps(content)
+
+
+def _report_failure(context: Context, what: str, error: Exception) -> tuple[str, str]:
+    """Report an error; return its code and sentence."""
+    code, sentence = "unexpected", f"{type(error).__name__}: {error}"
     if isinstance(error, OracleError):
-        _report(context, what, error.code, error.sentence)
-    else:
-        _report(context, what, "unexpected", f"{type(error).__name__}: {error}")
+        code, sentence = error.code, error.sentence
+    _report(context, what, code, sentence)
+    return code, sentence
 
 
 def _report(context: Context, what: str, code: str, sentence: str) -> None:

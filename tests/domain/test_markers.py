@@ -20,7 +20,9 @@ def message_of(case: dict[str, Any]) -> str:
     """Return the text that may trigger: the last message, or the last main-chain assistant line of the transcript."""
     if "last_assistant_message" in case["payload"]:
         return str(case["payload"]["last_assistant_message"])
+    mine = case["payload"].get("session_id")
     lines = [line for line in case["transcript"] if line["type"] == "assistant" and not line.get("isSidechain")]
+    lines = [line for line in lines if line.get("sessionId", mine) == mine]
     return "".join(block["text"] for block in lines[-1]["message"]["content"]) if lines else ""
 
 

@@ -592,3 +592,84 @@ def test_workspace_that_is_not_there_is_said(tmp_path: Path):
         settings.settings_file(str(tmp_path / "absent"))
     with pytest.raises(UsageError):
         settings.hook_command(str(tmp_path / "absent.py"))
+
+
+# What a person added --------------------------------------------------------------------------------------------------
+
+
+def entry_of(path: Path) -> dict[str, Any]:
+    entry: dict[str, Any] = read(path)["hooks"]["Stop"][0]["hooks"][0]
+    return entry
+
+
+@pytest.mark.parametrize("timeout", [3, 60, 600])
+def test_a_timeout_that_a_person_set_outlives_a_new_installation(tmp_path: Path, script: str, timeout: int):
+    path = tmp_path / "s.json"
+    install(path, script)
+    content = read(path)
+    content["hooks"]["Stop"][0]["hooks"][0]["timeout"] = timeout
+    write(path, content)
+    settings.plan_install(str(path), settings.hook_command(script, root=str(tmp_path))).apply()
+    assert entry_of(path)["timeout"] == timeout
+    assert "ORACLE_ROOT=" in entry_of(path)["command"]
+
+
+@pytest.mark.parametrize(
+    ("around", "rest"),
+    [
+        ("{} && echo more", "echo more"),
+        ("{}; echo 'a && b'", "echo 'a && b'"),
+        ("echo first && {}", "echo first"),
+        ("echo first;{} | tee log", "echo first;tee log"),
+        ("cd '/x;y' && {} || true", "cd '/x;y' && true"),
+        ('{} & echo "it\'s; done"', 'echo "it\'s; done"'),
+        ("{}\necho more", "echo more"),
+    ],
+)
+@pytest.mark.parametrize(
+    "own", ["bash '/old place/memory-stop-hook.sh'", "exec /p -I -S /x/scripts/hooks/stop_hook.py"]
+)
+def test_the_other_commands_of_an_entry_stay(tmp_path: Path, script: str, around: str, rest: str, own: str):
+    before = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": around.format(own), "timeout": 7}]}]}}
+    path = write(tmp_path / "s.json", before)
+    mine = settings.hook_command(script).replace("exec ", "", 1)  # it must not replace the shell
+    for _ in range(2):
+        install(path, script)
+        assert entry_of(path)["command"] == around.format(mine)
+    written = write(tmp_path / "own.json", read(path))
+    settings.plan_uninstall(str(written)).apply()
+    assert entry_of(written)["command"] == rest
+
+
+def test_status_says_that_the_root_of_the_command_is_gone(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    root = tmp_path / "the root"
+    root.mkdir()
+    oracle("install", "claude", tmp_path, "--memory-dir", str(root))
+    capfd.readouterr()
+    oracle("status", "claude", tmp_path)
+    assert "does not exist" not in capfd.readouterr().err
+    root.rmdir()
+    oracle("status", "claude", tmp_path)
+    assert f"The Root {root} that it names does not exist" in capfd.readouterr().err
+
+
+def test_uninstalling_names_the_command_that_the_installation_replaced(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+):
+    path = tmp_path / ".claude" / "settings.json"
+    path.parent.mkdir()
+    older = "bash /old/memory-stop-hook.sh"
+    write(path, {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": older}]}]}})
+    oracle("install", "claude", tmp_path)
+    capfd.readouterr()
+    oracle("uninstall", "claude", tmp_path)
+    assert f"before the installation it ran {older}" in capfd.readouterr().err
+
+
+def test_a_strict_hook_is_installed_recognised_and_made_plain_again(tmp_path: Path):
+    path = tmp_path / ".claude" / "settings.json"
+    for words, ends in ((["--strict"], True), (["--strict"], True), ([], False)):
+        oracle("install", "claude", tmp_path, *words)
+        (entry,) = read(path)["hooks"]["Stop"][0]["hooks"]
+        assert entry["command"].endswith(" --strict") is ends
+    assert oracle("status", "claude", tmp_path) == 0

@@ -21,7 +21,7 @@ from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptKind, Rece
 from oracle.domain.records.responses import require_answer
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import Conflict, UsageError
-from oracle.store.delivery import handoffs, inbox, responses, task_tree
+from oracle.store.delivery import handoffs, inbox, responses, spool, task_tree
 from oracle.store.delivery.handoffs import Outcome
 from oracle.store.delivery.inbox import InboxEntry
 from oracle.store.root.profile import PLANNER_ROLES
@@ -130,14 +130,30 @@ def deliver(context: Context, delivery: Delivery) -> Delivered:
     strict, Conflict for another answer (which is kept), OtherAsker for a target that did not ask while another seat waits,
     CompletionRefused for a question to people, HandoffFailed, UsageError, NoProfile.
     """
-    cleaned, redacted = guard.clean(context, contents_of(delivery), delivery.secrets, what=say("The handoff"))
-    delivery = replace(delivery, **cleaned) if redacted else delivery
-    team, work, verified = prepare(context, delivery)
-    dispatches.refuse_other_reader(team, work.receipt.name)
+    team, work, verified, redacted = _prepare_clean(context, delivery)
     done = hand_over(context, team, work, wake_until=delivery.wake_until)
     if done.is_new and "unsolicited" in work.receipt.fields:
         _warn_of_unsolicited(context, team, work.receipt.name)
     return replace(done, all_verified=verified.all_verified, confidence=verified.confidence, redacted=redacted)
+
+
+def keep(context: Context, delivery: Delivery) -> str:
+    """Keep a delivery that the disk refused, so that `resume` makes it. Return where it is kept, "" if it is nowhere.
+
+    Raises what `deliver` raises before it writes.
+    """
+    team, work, _, _ = _prepare_clean(context, delivery)
+    entry = inbox.intent("delivery", *_intent(team, work), context.now_seconds())
+    if inbox.find(context.root, entry) is not None:
+        return context.root.inbox
+    return spool.keep(context.root, entry)
+
+
+def _prepare_clean(context: Context, delivery: Delivery) -> tuple[Team, Work, verify.Verified, tuple[str, ...]]:
+    cleaned, redacted = guard.clean(context, contents_of(delivery), delivery.secrets, what=say("The handoff"))
+    team, work, verified = prepare(context, replace(delivery, **cleaned) if redacted else delivery)
+    dispatches.refuse_other_reader(team, work.receipt.name)
+    return team, work, verified, redacted
 
 
 def prepare(context: Context, delivery: Delivery) -> tuple[Team, Work, verify.Verified]:
@@ -224,10 +240,7 @@ def hand_over(context: Context, team: Team, work: Work, *, wake_until: float | N
 
     The same delivery again changes nothing. Raises Conflict, HandoffFailed, DiskFailure, LockTimeout.
     """
-    name = work.receipt.name
-    digest = responses.digest_of(work.response) if work.response else receipts.fingerprint(work.receipt.fields)[:12]
-    subject = (team.project, name.task_id, name.source, name.target, digest)
-    intent = inbox.begin(context.root, "delivery", subject, work.as_fields(team), context.now_seconds())
+    intent = inbox.begin(context.root, "delivery", *_intent(team, work), context.now_seconds())
     with inbox.until_done(context.root, intent):
         done, pending = _carry_out(context, team, work)
     outcome = done.wake_up
@@ -236,6 +249,13 @@ def hand_over(context: Context, team: Team, work: Work, *, wake_until: float | N
         outcome = wakeups.send(context, entry, patience=patience)
         wakeups.warn_of(context, outcome)
     return replace(done, wake_up=outcome)
+
+
+def _intent(team: Team, work: Work) -> tuple[tuple[str, ...], dict[str, object]]:
+    """Return the subject of a delivery's intent, and the object that it keeps."""
+    name = work.receipt.name
+    digest = responses.digest_of(work.response) if work.response else receipts.fingerprint(work.receipt.fields)[:12]
+    return (team.project, name.task_id, name.source, name.target, digest), work.as_fields(team)
 
 
 def finish(context: Context, fields: Mapping[str, object]) -> ReceiptName:

@@ -14,7 +14,7 @@ from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party
 from oracle.domain.delivery.receipts import ReceiptKind
 from oracle.domain.values import value
 from oracle.errors import Conflict, NotFound, OracleError
-from oracle.store.delivery import inbox
+from oracle.store.delivery import inbox, spool
 from oracle.store.delivery.inbox import MAX_TRIES, Inbox, InboxEntry, InboxKind
 from oracle.wording import say
 
@@ -43,6 +43,11 @@ class Resumed:
         return {"done": list(self.done), "left": list(self.left)}
 
 
+def is_anything_kept(context: Context) -> bool:
+    """Return whether a delivery is kept outside of the Root, because the Root could not be written."""
+    return spool.is_anything_kept(context.root)
+
+
 def before(context: Context, *, notifies: bool = True) -> None:
     """Finish in a few seconds what others left, before a command's own work. A failure is a warning.
 
@@ -50,6 +55,7 @@ def before(context: Context, *, notifies: bool = True) -> None:
     """
     until = time.monotonic() + QUIET_TIME
     try:
+        spool.bring_back(context.root)
         now = context.now_seconds()
         for entry in unattended(inbox.read(context.root, now), now)[:QUIET_INTENTS]:
             if time.monotonic() < until:
@@ -66,7 +72,10 @@ def before(context: Context, *, notifies: bool = True) -> None:
 def resume(context: Context) -> Resumed:
     """Finish every intent of a dead process, try every wake-up now, and do the machine's part of half-done handoffs."""
     done: list[str] = []
-    left: list[str] = []
+    left: list[str] = [
+        say("{path}: kept until {root} can be written", path=path, root=context.root.path)
+        for path in spool.bring_back(context.root)
+    ]
     now = context.now_seconds()
     for entry in inbox.read(context.root, now).poisoned:
         inbox.revive(context.root, entry, now)

@@ -31,6 +31,7 @@ def install(
     workspace: Workspace = ".",
     tool: Tool = "claude",
     settings_path: SettingsPath = "",
+    strict: Annotated[bool, option("--strict", "Let the agent correct a marker that was not obeyed.")] = False,
     dry_run: DryRun = False,
 ) -> None:
     """Install the Stop hook."""
@@ -38,7 +39,7 @@ def install(
     from oracle.hook import clients, settings, workspaces
 
     client = clients.find_client(tool)
-    command = settings.hook_command(settings.default_script(), root=name_root(call.memory_dir))
+    command = settings.hook_command(settings.default_script(), root=name_root(call.memory_dir), is_strict=strict)
     paths = workspaces.settings_files(workspace, settings_path, client)
     _apply(call, workspaces.plan_installs(paths, command, client), client, dry_run=dry_run)
 
@@ -53,11 +54,15 @@ def uninstall(
     dry_run: DryRun = False,
 ) -> None:
     """Remove the Stop hook."""
-    from oracle.hook import clients, workspaces
+    from oracle.hook import clients, settings, workspaces
 
     client = clients.find_client(tool)
     paths = workspaces.settings_files(workspace, settings_path, client)
-    _apply(call, workspaces.plan_uninstalls(paths), client, dry_run=dry_run)
+    replaced = [command for path in paths for command in settings.replaced_commands(path)]
+    changes = workspaces.plan_uninstalls(paths)
+    _apply(call, changes, client, dry_run=dry_run)
+    for command in replaced if any(change.is_needed for change in changes) else ():
+        call.note(say("before the installation it ran {command}", command=command))
 
 
 @app.add("status", example="oracle hook status --workspace ~/seats/memory")

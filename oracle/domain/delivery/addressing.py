@@ -106,6 +106,14 @@ def address(
         return _fault(marker, "ambiguous_task", say("several open dispatches fit"))
     if fitting and marker.task_id:
         return _fault(marker, "already_delivered", say("the dispatch is answered and consumed"))
+    others = [
+        item
+        for item in dispatches
+        if item.is_open and _agrees(marker, item) and marker.seat in rosters.get(item.project, ())
+    ]
+    if others:
+        asker, task = others[0].reply_to or others[0].source, others[0].task_id
+        return _fault(marker, "other_asker", say("{asker} waits for the answer to {task}", asker=asker, task=task))
     return _unsolicited(marker, rosters)
 
 

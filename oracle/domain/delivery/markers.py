@@ -66,6 +66,12 @@ class Marker:
     start: int = 0
     end: int = 0
 
+    def is_same_delivery(self, other: Marker | Fault | None) -> bool:
+        """Return whether another marker delivers to the same seat, task and project."""
+        if not isinstance(other, Marker):
+            return False
+        return (self.seat, self.task_id, self.project) == (other.seat, other.task_id, other.project)
+
 
 @value
 class Fault:
@@ -85,6 +91,8 @@ class Markers:
     clear: bool
     faults: tuple[Fault, ...] = ()
     """Every marker of the message that can't be read, the last one included."""
+    dropped: tuple[Marker, ...] = ()
+    """The markers before the last one that name another delivery."""
 
 
 def read(text: str) -> Markers:
@@ -97,7 +105,9 @@ def read(text: str) -> Markers:
     meant = [item for item in found if not _is_quoted(plain, item.start, item.end)]
     faults = tuple(item for item in meant if isinstance(item, Fault))
     clears = [at for at in _starts(prose, CLEAR) if not _is_quoted(plain, at, at + len(CLEAR))]
-    return Markers(meant[-1] if meant else None, bool(clears), faults)
+    last = meant[-1] if meant else None
+    dropped = (item for item in meant[:-1] if isinstance(item, Marker) and not item.is_same_delivery(last))
+    return Markers(last, bool(clears), faults, tuple(dropped))
 
 
 def mask_talk(text: str) -> str:

@@ -107,7 +107,7 @@ def add(root: Root, entry: InboxEntry) -> bool:
     path = _path(root, entry)
     if os.path.exists(path + ".taken") or os.path.exists(path + ".poison"):
         return False
-    return steps.create_once(path, _render(entry))
+    return steps.create_once(path, render(entry))
 
 
 def take(root: Root, entry: InboxEntry, now: float) -> bool:
@@ -148,7 +148,7 @@ def defer(
     delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(tries - 1, 32)) * (0.5 + jitter / 2)
     later = replace(entry, tries=tries, due_at=now + delay, last_error=_bounded(error))
     path = _path(root, entry)
-    steps.replace(f"{path}.poison" if tries >= most else path, _render(later))
+    steps.replace(f"{path}.poison" if tries >= most else path, render(later))
     steps.remove(f"{path}.taken")
     if tries >= most:
         steps.remove(path)
@@ -159,7 +159,7 @@ def defer(
 def revive(root: Root, entry: InboxEntry, now: float) -> None:
     """Make an entry that was given up wait again, due now, with no tries."""
     path = _path(root, entry)
-    steps.replace(path, _render(replace(entry, tries=0, due_at=now, last_error="")))
+    steps.replace(path, render(replace(entry, tries=0, due_at=now, last_error="")))
     steps.remove(f"{path}.poison")
 
 
@@ -203,9 +203,14 @@ def begin(
 
     It names this process and thread, so that others leave it alone as long as they live.
     """
-    fields = {"do": what, "owner": takers.myself(), "content": dict(content)}
-    entry = InboxEntry(InboxKind.INTENT, (what, *subject), fields, due_at=now)
+    entry = intent(what, subject, content, now)
     return entry if add(root, entry) else None
+
+
+def intent(what: str, subject: tuple[str, ...], content: Mapping[str, object], now: float) -> InboxEntry:
+    """Return the entry of an intent of this thread."""
+    fields = {"do": what, "owner": takers.myself(), "content": dict(content)}
+    return InboxEntry(InboxKind.INTENT, (what, *subject), fields, due_at=now)
 
 
 @contextmanager
@@ -300,7 +305,8 @@ def _bounded(error: str) -> str:
     return error if text == error else text
 
 
-def _render(entry: InboxEntry) -> bytes:
+def render(entry: InboxEntry) -> bytes:
+    """Return the bytes of an entry's file."""
     content = {
         "kind": entry.kind.value,
         "subject": list(entry.subject),
@@ -312,17 +318,11 @@ def _render(entry: InboxEntry) -> bytes:
     return json.dumps(content, indent=2).encode("ascii") + b"\n"
 
 
-def _read(path: str, problems: list[str]) -> InboxEntry | None:
-    try:
-        raw = steps.read(path)
-    except DiskFailure as error:
-        problems.append(error.sentence)
-        return None
-    if raw is None:
-        return None
+def parse(raw: bytes) -> InboxEntry | None:
+    """Return the entry that the bytes of a file hold, None for anything else."""
     try:
         content = json.loads(raw)
-        entry: InboxEntry | None = InboxEntry(
+        return InboxEntry(
             InboxKind(content["kind"]),
             tuple(map(str, content["subject"])),
             dict(content["fields"]),
@@ -331,7 +331,18 @@ def _read(path: str, problems: list[str]) -> InboxEntry | None:
             from_json(content.get("last_error", "")),
         )
     except (ValueError, TypeError, KeyError, RecursionError):
-        entry = None
+        return None
+
+
+def _read(path: str, problems: list[str]) -> InboxEntry | None:
+    try:
+        raw = steps.read(path)
+    except DiskFailure as error:
+        problems.append(error.sentence)
+        return None
+    if raw is None:
+        return None
+    entry = parse(raw)
     if entry is None or not os.path.basename(path).startswith(entry.file_name):
         problems.append(say("{path} is not an inbox entry; remove it if nothing waits for it.", path=path))
         return None

@@ -18,6 +18,9 @@ from oracle.store.disk import programs
 PATIENCE = 5.0
 """Seconds for one answer of git."""
 
+HISTORY_PATIENCE = 2.0
+"""Seconds for one search of the history. After one that takes longer, the history is not searched again."""
+
 _SETTINGS = (
     *("core.hooksPath=/dev/null", "core.fsmonitor=false", "protocol.allow=never"),
     *("log.showSignature=false", "submodule.recurse=false"),
@@ -32,6 +35,8 @@ _VALUES = {"ORACLE_NOTHING": "", "ORACLE_NO": "false"}
 _FILTERS = ("config", "-z", "--show-scope", "--name-only", "--get-regexp", r"^filter\.")
 _MOST_RENAMES = 8
 """Renames of one file that are followed."""
+_MOST_CHANGES = 8
+"""Last changes of a word that are looked at: each may be one of a longer word that holds it."""
 
 
 class OutOfTime(Exception):
@@ -76,6 +81,7 @@ class Repository:
         self.path = path
         self._real = os.path.realpath(path)
         self._end = time.monotonic() + budget
+        self._is_history_slow = False
 
     @cached_property
     def is_git(self) -> bool:
@@ -161,13 +167,30 @@ class Repository:
 
     def has_symbol(self, parts: tuple[str, ...], *, leaving_out: str = "") -> bool:
         """Return whether one tracked file holds every part as a whole word. Files below `leaving_out` do not count."""
+        # by default git searches the work tree only
+        return self._holds(parts, leaving_out) or (bool(self.left_out) and self._holds(parts, leaving_out, "--cached"))
+
+    def had_word(self, word: str, *, leaving_out: str = "") -> bool:
+        """Return whether the history of HEAD holds a word. Files below `leaving_out` do not count. Raises OutOfTime."""
+        if self._is_history_slow:
+            raise OutOfTime
+        look = ("log", f"-{_MOST_CHANGES}", "--format=%h", "--no-ext-diff", "--no-textconv", f"-S{word}", "HEAD")
+        try:
+            _, said = self._ask(*look, *_without(leaving_out), patience=HISTORY_PATIENCE)
+        except OutOfTime:
+            self._is_history_slow = True
+            raise
+        states = (state for commit in said.split() for state in (commit, f"{commit}^"))
+        return any(self._holds((word,), leaving_out, state) for state in states)
+
+    def _holds(self, parts: tuple[str, ...], leaving_out: str, state: str = "") -> bool:
+        """Return whether a file holds every part, in the working tree, with `--cached` in the index, or in a commit."""
         words = [word for part in parts for word in ("-e", part)]
-        spec = ["--", ".", f":(exclude,literal){leaving_out}"] if leaving_out else ["--"]
+        where = [state] if state else []
         look = ("grep", "-I", "-l", "-w", "-F", "--all-match")
-        code, _ = self._ask(*look, *words, *spec)
-        if code == 1 and self.left_out:  # by default git searches the work tree only
-            code, _ = self._ask(*look, "--cached", *words, *spec)
-        if code not in (0, 1):
+        options, commits = ([], where) if state != "--cached" else (where, [])
+        code, _ = self._ask(*look, *options, *words, *commits, *_without(leaving_out))
+        if code not in (0, 1) and not commits:  # the first commit has none before it
             raise OutOfTime
         return code == 0
 
@@ -176,9 +199,14 @@ class Repository:
         code, _ = self._ask("merge-base", "--is-ancestor", f"{commit}^{{commit}}", "HEAD")
         return code == 0, code in (0, 1)
 
-    def _ask(self, *words: str) -> tuple[int, str]:
-        left = self._end - time.monotonic()
-        code, said = ask_git(self.path, *words, patience=min(PATIENCE, left)) if left > 0 else (-1, "")
+    def _ask(self, *words: str, patience: float = 0.0) -> tuple[int, str]:
+        left = min(patience or PATIENCE, self._end - time.monotonic())
+        code, said = ask_git(self.path, *words, patience=left) if left > 0 else (-1, "")
         if code == -1:
             raise OutOfTime
         return code, said
+
+
+def _without(folder: str) -> tuple[str, ...]:
+    """Return the words by which git leaves a folder out."""
+    return ("--", ".", f":(exclude,literal){folder}") if folder else ("--",)

@@ -98,7 +98,7 @@ def test_what_a_sparse_checkout_leaves_out_is_there(root: Path, box: GitBox, *, 
     assert not (box.folder / "away").exists()
     out = "left out of the work tree by a sparse checkout"
     found = look(
-        root, "kept/one.py `away/deep/` away/deep/one.py old/two.py `away_deep_at_all` `nobody_at_all` no/three.py"
+        root, "kept/one.py `away/deep/` away/deep/one.py old/two.py `away_deep_at_all` `nobody_at_all()` no/three.py"
     )
     assert found.pop("old/two.py")[0] == "moved"
     assert found == {
@@ -121,6 +121,9 @@ def test_a_path_outside_is_not_looked_at(root: Path, box: GitBox, tmp_path: Path
 
 def test_symbols(root: Path, box: GitBox) -> None:
     register(root, box)
+    box.write("src/view.py", "class StoreView:\n    def close_all(self): ...\n")
+    box.commit()
+    box.git("rm", "-q", "src/view.py")
     box.write("src/store.py", "class Store:\n    def open_all(self): ...\n    def close_all_of_it(self): ...\n")
     box.commit()
     found = look(root, "`open_all`, `Store.open_all`, `close_all`, `Store.shut()`, `StoreView`, `-Oxyz_rm`")
@@ -134,13 +137,77 @@ def test_symbols(root: Path, box: GitBox) -> None:
     }
 
 
+NEVER = ("unchecked", "the repository never had it")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("lineage_status", "reported_commit", "acknowledged_by", "user_sessions", "retry_count", "max_connections"),
+        *("snake_case_in_prose", "MAX_RETRY_COUNT", "StoreView", "Store.shut_down", "store::shut_down", "close_all"),
+    ],
+)
+@pytest.mark.parametrize("text", ["`{}` is a column.", "It is named {} in the table."])
+def test_a_name_that_the_repository_never_had_is_not_gone(root: Path, box: GitBox, name: str, text: str) -> None:
+    """`close_all` is a part of a longer word that is there, and of one that was."""
+    register(root, box)
+    box.write("src/view.py", "def close_all_views(self): ...\n")
+    box.commit()
+    box.write("src/view.py", "class Store:\n    def close_all_of_it(self): ...\n")
+    box.commit()
+    assert look(root, text.format(name)).get(name, NEVER) == NEVER  # not every form is a name in prose
+
+
+@pytest.mark.parametrize("name", ["shut_down", "Store.shut_down", "store::shut_down", "Store", "getView"])
+def test_a_call_can_be_gone_though_the_repository_never_had_it(root: Path, box: GitBox, name: str) -> None:
+    register(root, box)
+    box.write("src/a.py", "x = 1\n")
+    box.commit()
+    assert look(root, f"`{name}()` does it, and {name}() again.") == {name: ("gone", "")}
+
+
+@pytest.mark.parametrize("now", ["close_all_of_it = 1\n", ""])
+@pytest.mark.parametrize(
+    "name", ["close_all", "Store.close_all", "store::close_all", "MAX_CLOSE", "config.close_after"]
+)
+def test_a_name_that_the_history_has_is_gone(root: Path, box: GitBox, name: str, now: str) -> None:
+    register(root, box)
+    box.write("src/a.py", "class Store:\n  def close_all(): MAX_CLOSE, config.close_after, store\n")
+    box.commit()
+    box.write("src/a.py", f"class Store: ...\nconfig, store = 1, 2\n{now}")
+    box.commit()
+    assert look(root, f"`{name}` does it.") == {name: ("gone", "")}
+
+
+def test_a_slow_history_is_searched_once(root: Path, box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
+    register(root, box)
+    box.commit()
+    asked = []
+
+    def ask(repo: str, *words: str, patience: float) -> tuple[int, str]:
+        asked.append(words[0])
+        return (-1, "") if words[0] == "log" else ask_git(repo, *words, patience=patience)
+
+    ask_git = git.ask_git
+    monkeypatch.setattr(git, "ask_git", ask)
+    found = look(root, "`first_name`, `second_name`, src/a.py, `third_name`, `call_me()`")
+    assert found.pop("call_me") == ("gone", "")
+    assert {found.pop(f"{name}_name") for name in ("first", "second", "third")} == {
+        ("unchecked", "git gave no answer in time")
+    }
+    assert asked.count("log") == 2  # the other one is that of the path
+
+
 def test_a_record_is_no_place_of_its_own_symbols(tmp_path: Path, box: GitBox) -> None:
     root = box.folder / "kb"
     (root / "projects").mkdir(parents=True)
     register(root, box)
-    put(root, "`load_limits` reads them.")
+    put(root, "`load_limits()` reads them, not `load_bounds`.")
     box.commit()
-    assert look(root, "`load_limits` reads them.") == {"load_limits": ("gone", "")}
+    put(root, "nothing")
+    box.commit()
+    found = look(root, "`load_limits()` reads them, not `load_bounds`.")
+    assert found == {"load_limits": ("gone", ""), "load_bounds": NEVER}
 
 
 def test_commits_and_branches(root: Path, box: GitBox) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from enum import StrEnum
 
 from oracle.app.context import Context
@@ -186,12 +186,9 @@ class Checker:
             return self._path(repository, named.name)
         if not repository.is_git:
             return Liveness.UNCHECKED, say("the registered folder is not a repository")
-        ask: dict[NameKind, Callable[[Repository, str], tuple[Liveness, str]]] = {
-            NameKind.SYMBOL: self._symbol,
-            NameKind.COMMIT: _commit,
-            NameKind.BRANCH: _branch,
-        }
-        return ask[named.sort](repository, named.name)
+        if named.sort is NameKind.SYMBOL:
+            return self._symbol(repository, named)
+        return (_commit if named.sort is NameKind.COMMIT else _branch)(repository, named.name)
 
     def _path(self, repository: Repository, name: str) -> tuple[Liveness, str]:
         path = _inside(repository, name)
@@ -221,12 +218,22 @@ class Checker:
         place = self._oracle.root.join(path)
         return os.path.lexists(place) and self._oracle.root.contains(place)
 
-    def _symbol(self, repository: Repository, name: str) -> tuple[Liveness, str]:
+    def _symbol(self, repository: Repository, named: Named) -> tuple[Liveness, str]:
+        """Tell whether a symbol is there. Only one that is written as a call, or that the history has, can be gone."""
         base = f"{os.path.realpath(repository.path)}/"
         root = os.path.realpath(self._oracle.root.path)
         own = root.removeprefix(base) if root.startswith(base) else ""
-        is_there = repository.has_symbol(tuple(re.split(r"\.|::", name)), leaving_out=own)
-        return (Liveness.LIVE, "") if is_there else (Liveness.GONE, "")
+        parts = tuple(re.split(r"\.|::", named.name))
+        if repository.has_symbol(parts, leaving_out=own):
+            return Liveness.LIVE, ""
+        if named.is_call:
+            return Liveness.GONE, ""
+        missing = [part for part in parts if len(parts) == 1 or not repository.has_symbol((part,), leaving_out=own)]
+        if any(repository.had_word(part, leaving_out=own) for part in missing):
+            return Liveness.GONE, ""
+        if repository.is_shallow:
+            return Liveness.UNCHECKED, say("the history is cut off")
+        return Liveness.UNCHECKED, say("the repository never had it")
 
 
 def _inside(repository: Repository, name: str) -> str:

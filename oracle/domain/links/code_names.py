@@ -31,11 +31,12 @@ class NameKind(StrEnum):
 
 @value
 class Named:
-    """A name with the line of the file, from 1, where it first occurs."""
+    """A name with the line of the file, from 1, where it first occurs, and whether it is written as a call: `load()`."""
 
     sort: NameKind
     name: str
     line: int
+    is_call: bool = False
 
 
 _MENTIONED = {FILE: NameKind.PATH, COMMIT: NameKind.COMMIT, COMPONENT: NameKind.SYMBOL}
@@ -69,12 +70,15 @@ _TOPIC = re.compile(
 def names_in(document: Document, patterns: Patterns) -> tuple[Named, ...]:
     """Return what a record names, each once, in the order of its lines; evidence and fields for it count too."""
     found: dict[tuple[NameKind, str], int] = {}
-    for sort, name, line in [*_fields(document, patterns), *_text(document.body, document.body_line, patterns)]:
+    calls: set[str] = set()
+    for sort, written, line in [*_fields(document, patterns), *_text(document.body, document.body_line, patterns)]:
+        name = written.removesuffix("()")
+        calls.update([name] if name != written else ())
         key = (sort, name)
         found[key] = min(line, found.get(key, line))
     branches = {name for sort, name in found if sort is NameKind.BRANCH}
     kept = [
-        Named(sort, name, line)
+        Named(sort, name, line, sort is NameKind.SYMBOL and name in calls)
         for (sort, name), line in found.items()
         if sort is NameKind.BRANCH or name not in branches
     ]
@@ -197,7 +201,7 @@ def _symbols(text: str, *, is_code: bool) -> Iterator[str]:
             continue
         is_cut = is_code and text.startswith(("…", "..."), found.end())
         if not is_cut and not _is_credential(name):
-            yield name
+            yield f"{name}()" if called else name
 
 
 def _is_credential(name: str) -> bool:

@@ -7,6 +7,7 @@ from oracle.app.context import Context
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Unpack
 
     from oracle.app.answers.reply import Reply
     from oracle.app.delivery.complete import Completion
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from oracle.app.doctor import Check
     from oracle.app.records.views import Hit, Shown, Summary, Written
     from oracle.domain.records.drafts import Draft
-    from oracle.index.reports import Progress, ReconcileReport
+    from oracle.index.reports import ReconcileReport, Wanted
 
     BacklinkRow = tuple[str, str, str, int, int, str, str, str]
 
@@ -119,21 +120,14 @@ class Oracle(Context):
 
         return write.retire(self, slug, reason, seat=seat, secrets=secrets, dry_run=dry_run)
 
-    def reconcile(
-        self,
-        *,
-        full: bool = False,
-        rebuild: bool = False,
-        accept_removals: bool = False,
-        progress: Progress | None = None,
-    ) -> ReconcileReport:
+    def reconcile(self, **wanted: Unpack[Wanted]) -> ReconcileReport:
         """Make index and projections agree with the files. Raises TreeEmptied, LockTimeout, DiskFailure.
 
         `full` stats every file and compares every projection; `rebuild` builds the index from the files.
         """
         from oracle.app import root
 
-        return root.reconcile(self, full=full, rebuild=rebuild, accept_removals=accept_removals, progress=progress)
+        return root.reconcile(self, **wanted)
 
     def doctor(self) -> list[Check]:
         """Check every invariant; nothing is changed."""

@@ -15,7 +15,9 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.index.reports import Progress, ReconcileReport
+    from typing import Unpack
+
+    from oracle.index.reports import ReconcileReport, Wanted
     from oracle.store.root.layout import Root
     from oracle.wording import Sentence
 
@@ -69,24 +71,15 @@ def init(context: Context) -> bool:
     return is_new
 
 
-def reconcile(
-    context: Context,
-    *,
-    full: bool = False,
-    rebuild: bool = False,
-    accept_removals: bool = False,
-    progress: Progress | None = None,
-) -> ReconcileReport:
+def reconcile(context: Context, **wanted: Unpack[Wanted]) -> ReconcileReport:
     """Make index and projections agree with the files. Raises TreeEmptied, LockTimeout, DiskFailure.
 
     `full` stats every file and compares every projection; `rebuild` builds the index from the files.
     """
-    report = context.index.reconcile(
-        patience=None, full=full, rebuild=rebuild, accept_removals=accept_removals, progress=progress
-    )
+    report = context.index.reconcile(patience=None, **wanted)
     for sentence in links_out(context.root):
         context.warn(sentence)
-    return reprint(context, report) if full and not rebuild else report
+    return reprint(context, report) if wanted.get("full") and not wanted.get("rebuild") else report
 
 
 def reprint(context: Context, report: ReconcileReport) -> ReconcileReport:

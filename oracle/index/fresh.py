@@ -20,9 +20,9 @@ from oracle.wording import say
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
-    from typing import TypeVar
+    from typing import TypeVar, Unpack
 
-    from oracle.index.reports import Progress, ReconcileReport
+    from oracle.index.reports import ReconcileReport, Wanted
     from oracle.store.root.lock import WriteLock
 
     T = TypeVar("T")
@@ -246,16 +246,7 @@ class Index:
 
         return WriteLock(self.root, DEFAULT_TIMEOUT if timeout is None else timeout)
 
-    def reconcile(
-        self,
-        *,
-        patience: float | None,
-        full: bool = False,
-        accept_removals: bool = False,
-        rebuild: bool = False,
-        progress: Progress | None = None,
-        doubted: Collection[str] = (),
-    ) -> ReconcileReport:
+    def reconcile(self, *, patience: float | None, **wanted: Unpack[Wanted]) -> ReconcileReport:
         """Take the lock, bring the index up to date and print dirty projections.
 
         `patience` None waits as long as a writer.
@@ -265,9 +256,7 @@ class Index:
 
         def work(*, is_again: bool = False) -> ReconcileReport:
             try:
-                return self.reconcile_held(
-                    full=full, accept_removals=accept_removals, rebuild=rebuild, progress=progress, doubted=doubted
-                )
+                return self.reconcile_held(**wanted)
             except LockTimeout:  # another connection got in the way
                 if is_again:
                     raise
@@ -286,35 +275,17 @@ class Index:
             self._go_read_only(error.sentence)
         return work()
 
-    def reconcile_held(
-        self,
-        *,
-        full: bool = False,
-        accept_removals: bool = False,
-        rebuild: bool = False,
-        progress: Progress | None = None,
-        doubted: Collection[str] = (),
-    ) -> ReconcileReport:
+    def reconcile_held(self, **wanted: Unpack[Wanted]) -> ReconcileReport:
         """Bring the index up to date and print dirty projections. The caller holds the write lock."""
-        from oracle.index.write.rebuild import rebuild as build
         from oracle.index.write.reconcile import reconcile
 
-        now_ns = self._now_ns()
         try:
             self.make_sound()
-            if rebuild:
-                return build(self._database, now_ns=now_ns, accept_removals=accept_removals, progress=progress)
-            return reconcile(
-                self._database,
-                now_ns=now_ns,
-                full=full,
-                accept_removals=accept_removals,
-                progress=progress,
-                doubted=doubted,
-            )
+            return reconcile(self._database, now_ns=self._now_ns(), **wanted)
         except sqlite3.DatabaseError as error:
             self._discard(error)
-            return build(self._database, now_ns=self._now_ns(), accept_removals=accept_removals, progress=progress)
+            wanted["rebuild"] = True
+            return reconcile(self._database, now_ns=self._now_ns(), **wanted)
 
     def make_sound(self) -> bool:
         """Check that the database opens, and discard it if not. Returns whether it is ready.

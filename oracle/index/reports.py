@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import TypedDict
 
 from oracle.errors import DiskFailure, LockTimeout, OracleError, TreeEmptied
 from oracle.store.root.layout import Root
@@ -16,6 +17,16 @@ Progress = Callable[[int, str], None]
 
 SMALLEST_TREE = 20
 """A tree with fewer known records may be emptied without confirmation."""
+
+
+class Wanted(TypedDict, total=False):
+    """How a reconcile is done: `full` stats every file; files in the `doubted` folders may have changed in place."""
+
+    full: bool
+    rebuild: bool
+    accept_removals: bool
+    progress: Progress | None
+    doubted: Collection[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from oracle.index.db import Database, get_meta, immediate
 from oracle.index.reports import SMALLEST_TREE, Progress, ReconcileReport, emptied
 from oracle.index.scan import Folder, Look, Stat
 from oracle.index.write import projections
-from oracle.index.write.rebuild import rebuild
+from oracle.index.write.rebuild import rebuild as build
 from oracle.index.write.rows import Writer
 from oracle.store.root.layout import Root
 from oracle.wording import say
@@ -39,19 +39,20 @@ def reconcile(
     *,
     now_ns: int,
     full: bool = False,
+    rebuild: bool = False,
     accept_removals: bool = False,
     progress: Progress | None = None,
     doubted: Collection[str] = (),
 ) -> ReconcileReport:
     """Bring the index up to date and print dirty projections. The caller holds the write lock.
 
-    `full` scans every file; those in the `doubted` folders are always compared. Raises TreeEmptied if more than half of
-    at least 20 known records are gone, unless `accept_removals`.
+    `rebuild` reads every file, `full` scans every one; those in the `doubted` folders are always compared. Raises
+    TreeEmptied if more than half of at least 20 known records are gone, unless `accept_removals`.
     """
     root = database.root
     connection = database.connect()
-    if not database.is_ready() or scan.configuration_stamp(root) != get_meta(connection, "configuration"):
-        return rebuild(database, now_ns=now_ns, accept_removals=accept_removals, progress=progress)
+    if rebuild or not database.is_ready() or scan.configuration_stamp(root) != get_meta(connection, "configuration"):
+        return build(database, now_ns=now_ns, accept_removals=accept_removals, progress=progress)
     began = time.monotonic_ns()
     look = scan.look(connection, root, now_ns=now_ns, full=full, doubted=doubted)
     changes = _compare(connection, root, look)

@@ -34,6 +34,15 @@ def replaced_by(chain: Sequence[str]) -> str:
     return say("by {nearest}, … {between} more, then {last}", nearest=nearest, between=between, last=chain[-1])
 
 
+def replaces(chain: Sequence[str]) -> str:
+    """Return the note on the records that one replaces, nearest first; a long chain is cut as `replaced_by` cuts it."""
+    between = len(chain) - _NEAREST - 1
+    if between < 1:
+        return say("it replaces {supersedes}", supersedes=chain)
+    nearest, last = joined(", then ", chain[:_NEAREST]), chain[-1]
+    return say("it replaces {nearest}, … {between} more, then {last}", nearest=nearest, between=between, last=last)
+
+
 def with_chains(context: Context, records: Sequence[Summary]) -> list[tuple[Summary, tuple[str, ...]]]:
     """Return each record with the chain of records that replaced it."""
     from oracle.app.records import succession

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from oracle.api import Oracle
 from oracle.app.records.graph import graph, unresolved
-from oracle.app.records.listing import list_problems
+from oracle.app.records.listing import list_orphans, list_problems
+from oracle.cli.listing import replaces
 from oracle.domain.markdown.passages import MAX_CHARACTERS
 from oracle.domain.records.drafts import Draft
 from oracle.errors import NotInFederation, NotInMemory, UsageError
@@ -64,6 +65,33 @@ def test_link_cases(root: Path, case: dict[str, Any]) -> None:
             assert kind in {row[1] for row in oracle.backlinks(target)}
         for *_, exists in rows:
             assert exists == 1
+
+
+ENTITIES = ("ARENA-7", "src/app.py", "https://a.test/b", "[KEY: border]", "PhysicsEngine", "commit abc1234")
+
+
+@pytest.mark.parametrize("entity", ENTITIES)
+def test_a_record_that_shares_an_entity_is_no_orphan(root: Path, entity: str) -> None:
+    put(root, f"{BUILDER}/one", f"About {entity}.\n")
+    put(root, f"{BUILDER}/alone", "About ARENA-99, docs/x.md and nothing else.\n")
+    with Oracle.open(str(root)) as oracle:
+        assert {record.slug for record in list_orphans(oracle)} == {f"{BUILDER}/one", f"{BUILDER}/alone"}
+        put(root, "projects/zoo/planner/other", f"Also {entity}, and again {entity}.\n")
+        oracle.reconcile()
+        assert [record.slug for record in list_orphans(oracle)] == [f"{BUILDER}/alone"]
+
+
+@pytest.mark.parametrize("count", [1, 4, 5, 60])
+def test_a_long_chain_is_shown_by_its_ends_and_its_length(root: Path, count: int) -> None:
+    for number in range(count + 1):
+        ends = f"supersedes: {BUILDER}/n{number - 1}\n" if number else ""
+        put(root, f"{BUILDER}/n{number}", f"---\nts: 2026-01-01T00:00:{number:02}Z\n{ends}---\nwords\n")
+    with Oracle.open(str(root)) as oracle:
+        said = str(replaces(oracle.show(f"{BUILDER}/n{count}").supersedes))
+    assert f"{BUILDER}/n0" in said
+    assert f"{BUILDER}/n{count - 1}" in said
+    assert said.count(BUILDER) == min(count, 4)
+    assert (f"{count - 4} more" in said) == (count > 4)
 
 
 # search ---------------------------------------------------------------------------------------------------------------

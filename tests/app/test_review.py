@@ -42,6 +42,23 @@ def test_one_claim_in_other_words(root: Path, place: str) -> None:
     assert found(root) == [("near-duplicate", "b", "a")]
 
 
+WORDS = [f"w{number:03}x" for number in range(200)]
+
+
+@pytest.mark.parametrize(
+    ("size", "common", "is_duplicate"),
+    [(20, 0.5, False), (20, 0.6, False), (20, 0.75, True), (100, 0.5, False), (100, 0.75, False), (100, 0.9, True)],
+)
+def test_common_words_alone_are_no_duplicate(root: Path, size: int, common: float, is_duplicate: bool) -> None:
+    shared = int(
+        2 * size * common / (1 + common)
+    )  # of two texts of `size` words, so that `common` is their Jaccard index
+    one, other = WORDS[:size], WORDS[size - shared : 2 * size - shared]
+    put(root, f"{BUILDER}/a", decision("First", " ".join(one), ts="2026-01-01"))
+    put(root, f"{REVIEWER}/b", f"---\ntitle: Second\n---\n{' '.join(other)}\n")
+    assert found(root) == ([("near-duplicate", "b", "a")] if is_duplicate else [])
+
+
 def test_in_chinese(root: Path) -> None:
     put(root, f"{BUILDER}/a", decision("写锁", "整个根目录只有一把写锁，由持有者写明进程号。", ts="2026-01-01"))
     put(root, f"{REVIEWER}/b", decision("锁", "根目录只有一把写锁，持有者写明进程号。"))

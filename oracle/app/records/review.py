@@ -23,8 +23,9 @@ from oracle.store.markdown import records
 from oracle.store.root.layout import Root
 from oracle.wording import Sentence, say
 
-DUPLICATE = 0.5
-"""Share of common words (Jaccard) from which two records count as near-duplicates."""
+_DUPLICATE, _LONG_DUPLICATE, _LONG = 0.65, 0.8, 60
+"""Share of common words (Jaccard) from which two records are near-duplicates, and from which they are if both have so many
+different words: long records on one subject, or of one template, share half of theirs."""
 
 _LINK = r"\[\[[^\]\n]*\]\]|https?://\S+"
 _STEM = 4
@@ -200,7 +201,7 @@ def _compare(one: _Known, other: _Known, related: set[frozenset[str]]) -> Remark
     if frozenset((newer.record.slug, older.record.slug)) in related:
         return None
     similarity = record_similarity(newer.words, older.words)
-    if similarity >= DUPLICATE:
+    if _is_duplicate(similarity, newer.words, older.words):
         return Remark(RemarkKind.DUPLICATE, newer.record, older.record, similarity)
     are_decisions = (
         newer.record.kind == older.record.kind == "decision" and newer.record.project == older.record.project
@@ -294,8 +295,14 @@ def record_similarity(one: Words, other: Words) -> float:
     return max(whole, body)
 
 
+def _is_duplicate(similarity: float, one: Words, other: Words) -> bool:
+    """Return whether two records say nearly the same."""
+    is_long = min(len(one.whole), len(other.whole)) >= _LONG
+    return similarity >= (_LONG_DUPLICATE if is_long else _DUPLICATE)
+
+
 def near_duplicates(connection: Connection, root: Root, slug: str, limit: int = 5) -> list[str]:
-    """Return the current records that share at least half of their words with `slug`, the most similar first."""
+    """Return the current records that say nearly the same as `slug`, the most similar first."""
     row = query.summary(connection, slug)
     words = words_in(root, str(row[1]), str(row[5])) if row is not None else None
     if row is None or words is None:
@@ -305,5 +312,5 @@ def near_duplicates(connection: Connection, root: Root, slug: str, limit: int = 
         if summary[0] != slug and summary[-2] is None:
             other = words_in(root, str(summary[1]), str(summary[5]))
             found = record_similarity(words, other) if other is not None else 0.0
-            near += [(-found, str(summary[0]))] if found >= DUPLICATE else []
+            near += [(-found, str(summary[0]))] if other and _is_duplicate(found, words, other) else []
     return [name for _, name in sorted(near)][:limit]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
 from oracle.cli.commands.backlinks import print_backlinks
-from oracle.cli.listing import chain_json, replaced_by
+from oracle.cli.listing import chain_json, replaced_by, replaces
 from oracle.cli.options import Fresh, Full, Types, argument, option, parse_lines, single, split_place
 from oracle.cli.output import Table, visible_lines, write_out
 from oracle.cli.session import Call
@@ -92,7 +92,7 @@ def _print_record(call: Call, shown: Shown) -> None:
         slug, status = shown.record.slug, shown.record.effective_status
         call.note(say("{slug} is {status} {by}", slug=slug, status=status, by=replaced_by(shown.chain)))
     if shown.supersedes:
-        call.note(say("it replaces {supersedes}", supersedes=shown.supersedes))
+        call.note(replaces(shown.supersedes))
     for slug, _ in shown.claims:
         call.note(say("{slug} claims that it no longer holds; only its own seat or memory can end it", slug=slug))
     for line, reason in shown.problems:

@@ -114,13 +114,15 @@ def entities(connection: sqlite3.Connection, namespace: str, top: int) -> list[t
 
 
 def orphans(connection: sqlite3.Connection, project: str) -> list[Row]:
-    """Return the records that no other record links to and that link to no other record."""
+    """Return the records that no other record links to, that link to none, and that share no entity with any."""
     condition, values = conditions({"project": project})
     return connection.execute(
         f"SELECT {SUMMARY} FROM record WHERE {condition}"  # noqa: S608
         " AND NOT EXISTS (SELECT 1 FROM target JOIN edge ON target_id = target.id WHERE target.name = record.slug)"
         " AND NOT EXISTS (SELECT 1 FROM reference WHERE source_id = record.id AND resolved = 1 AND target_id IS NOT NULL)"
-        " ORDER BY sort_ts, slug",
+        " AND NOT EXISTS (SELECT 1 FROM edge AS mine JOIN target ON target.id = mine.target_id AND name LIKE 'entity:%'"
+        " JOIN edge AS other ON other.target_id = mine.target_id AND other.source_id <> mine.source_id"
+        " WHERE mine.source_id = record.id) ORDER BY sort_ts, slug",
         values,
     ).fetchall()
 

@@ -1,15 +1,11 @@
-"""Lay a folder of plain Markdown out as a Root with seats, for the demonstration.
+"""Lay a folder of plain Markdown out as one project with one seat, for the demonstration.
 
-Each first-level folder becomes a project with one seat, chosen by a stable hash of the folder's name, and keeps its
-sub-folders below that seat: links by name lead where they led, and so do relative ones inside the folder. Documents that
-lie beside such folders, or a folder without any, become a project of the folder's own name, of its builder. The bytes of a
-document stay as they are, with a little frontmatter put before those that have none; its kind is left to its path. Nothing
-outside of the new Root is written, no link is followed out.
+The sub-folders stay as they are below the seat, so links lead where they led. The bytes of a document stay as they are, its
+title and kind are read from them and from its path. Nothing outside of the new Root is written, no link is followed out.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import zlib
@@ -22,7 +18,9 @@ if __name__ == "__main__":
 from oracle.domain.names.slugs import MAX_NAME_BYTES, check_name
 from oracle.errors import InvalidName
 
-SEATS = ("builder", "planner", "reviewer")
+SEAT = "builder"
+"""Whose records the documents become: a seat that every project may have."""
+
 SUFFIXES = (".md", ".mdx", ".markdown")
 _MAX_STEM_BYTES = 180
 _MAX_PATH_BYTES = 1_500  # far below what a path may be, with room for the Root
@@ -33,10 +31,11 @@ def lay_out(corpus: Path, root: Path) -> tuple[int, list[str]]:
     """Make records of the documents under `corpus` and return their number and what was left out, a line each."""
     count = 0
     left_out: list[str] = []
+    home = root / "projects" / project_name(corpus.resolve().name) / SEAT
     for path in _documents(corpus):
         relative = path.relative_to(corpus)
         try:
-            _lay_out_one(path, relative, root, project=_project_of(relative, corpus))
+            _lay_out_one(path, relative, home)
         except OSError as error:
             left_out.append(f"{printable(str(relative))}: {error.strerror}")
             continue
@@ -63,10 +62,6 @@ def _documents(corpus: Path) -> Iterator[Path]:
                 yield path
 
 
-def _project_of(relative: Path, corpus: Path) -> str:
-    return project_name(relative.parts[0] if len(relative.parts) > 1 else corpus.resolve().name)
-
-
 def project_name(name: str) -> str:
     """Return a folder's name as a project may be called: other characters become dashes, a long one is cut."""
     text = "".join(char if char.isalnum() or char in "._-" else "-" for char in printable(name))
@@ -80,28 +75,17 @@ def project_name(name: str) -> str:
         return f"project-{zlib.crc32(name.encode('utf-8', 'surrogateescape')):08x}"
 
 
-def _lay_out_one(path: Path, relative: Path, root: Path, *, project: str) -> None:
+def _lay_out_one(path: Path, relative: Path, home: Path) -> None:
     with path.open("rb") as stream:
         raw = stream.read(_MAX_BYTES)
     number = zlib.crc32(os.fsencode(relative.as_posix()))
-    seat = _seat_of(relative)
-    inner = _place(Path(*relative.parts[1:]) if len(relative.parts) > 1 else relative, number)
-    target = root / "projects" / project / seat / inner
+    target = home / _place(relative, number)
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if target.exists():
         target = target.with_name(f"{target.stem}-{number:08x}.md")
-    if not raw.removeprefix(b"\xef\xbb\xbf").startswith(b"---"):
-        raw = _frontmatter(project, seat, _title(raw, target.stem)) + raw
     target.write_bytes(raw)
     status = path.stat()
     os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
-
-
-def _seat_of(relative: Path) -> str:
-    """Return the seat of a document's first-level folder, the builder for a document that lies in none."""
-    if len(relative.parts) == 1:
-        return SEATS[0]
-    return SEATS[zlib.crc32(os.fsencode(relative.parts[0])) % len(SEATS)]
 
 
 def _place(relative: Path, number: int) -> Path:
@@ -120,16 +104,3 @@ def _part(name: str) -> str:
     if len(raw) <= _MAX_STEM_BYTES:
         return text
     return f"{raw[:_MAX_STEM_BYTES].decode('utf-8', 'ignore')}-{zlib.crc32(raw):08x}"
-
-
-def _title(raw: bytes, fallback: str) -> str:
-    for line in raw.decode("utf-8", "replace").splitlines():
-        if line.startswith("#") and line.strip("# \t"):
-            return " ".join(line.lstrip("#").split())[:200]
-    return fallback
-
-
-def _frontmatter(project: str, seat: str, title: str) -> bytes:
-    fields = {"project": json.dumps(project), "seat": seat, "title": json.dumps(title)}
-    lines = "".join(f"{key}: {value}\n" for key, value in fields.items())
-    return f"---\n{lines}---\n\n".encode()

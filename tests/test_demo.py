@@ -85,7 +85,7 @@ def test_small_corpus_gives_targets_of_its_own(tmp_path: Path):
     assert "oracle search '缓存策略'" in out
     assert "nowhere" in out[out.index("oracle check --only unresolved") :]
     assert "is superseded by" in out
-    assert "projects/中文-资料/" in out
+    assert "/builder/中文 资料/缓存" in out
 
 
 def test_folder_without_folders_is_one_project(tmp_path: Path):
@@ -113,19 +113,21 @@ def test_folders_are_kept_so_that_links_lead_where_they_led(tmp_path: Path):
     root = tmp_path / "root"
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(CHECKOUT / "scripts"))
-        from _corpus import SEATS, lay_out
+        from _corpus import lay_out
 
         assert lay_out(corpus, root) == (6, [])
-    (seat,) = (path.name for path in (root / "projects" / "wiki").iterdir())
-    assert seat in SEATS
+    assert [path.relative_to(root).as_posix() for path in (root / "projects").glob("*/*")] == [
+        "projects/corpus/builder"
+    ]
     with Oracle.open(str(root)) as oracle:
         assert [row[3] for row in unresolved(oracle)] == ["nowhere"]
         kinds = {record.slug: (record.kind, record.seat, record.title) for record in oracle.records({})}
-    assert kinds[f"projects/wiki/{seat}/user/setup/first"] == ("note", seat, "First")
-    assert kinds[f"projects/wiki/{seat}/decisions/adopt"] == ("decision", seat, "Adopt")
-    assert kinds["projects/corpus/builder/README"] == ("note", "builder", "Beside the folders")
-    plan = (root / "projects" / "wiki" / seat / "dev" / "plan.md").read_bytes()
-    assert plan == (corpus / "wiki" / "dev" / "plan.md").read_bytes()
+    seat = "projects/corpus/builder"
+    assert kinds[f"{seat}/wiki/user/setup/first"] == ("note", "builder", "First")
+    assert kinds[f"{seat}/wiki/decisions/adopt"] == ("decision", "builder", "Adopt")
+    assert kinds[f"{seat}/README"] == ("note", "builder", "Beside the folders")
+    for path in corpus.rglob("*.m*"):
+        assert (root / seat / path.relative_to(corpus)).with_suffix(".md").read_bytes() == path.read_bytes()
 
 
 def test_odd_names_and_bytes_do_no_harm(tmp_path: Path):
@@ -193,7 +195,7 @@ def test_task_id_that_may_not_be_written_is_not_asked_about(tmp_path: Path):
     code, out, err = run_demo("--corpus", str(tmp_path))
     assert (code, err) == (0, "")
     assert "--task-id" not in out
-    assert "--supports=projects/a/" in out
+    assert "/builder/a/one" in out
 
 
 def test_failing_step_gives_a_failing_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):

@@ -189,8 +189,8 @@ def run_job(demo: Demo, targets: Targets | None) -> None:
     demo.step("Links to records that are not there (yet)", "oracle", "check", "--only", "unresolved")
     written = _write(demo, wanted)
     if not wanted.superseded and written:
-        words = ("--project", wanted.project, "--title", "Demonstrate again", "--body", "It holds now.")
-        words += (f"--supersedes={written}",)
+        words = ["--project", wanted.project, "--title", "Demonstrate again", "--body", "It holds now."]
+        words.append(f"--supersedes={written}")
         demo.step("A newer decision takes the place of that one", "oracle", "write", "decision", *words)
         _show_chain(demo, written)
     demo.step("The verdict of the doctor", "oracle", "doctor", codes=(0,) if targets else (0, 1))

@@ -86,10 +86,7 @@ def main(
         bool, option("--version,-V", "Print the version.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    """Write, link, search and trace the knowledge base of a team of coding agents.
-
-    The Markdown files are the source of truth; an index of them answers.
-    """
+    """Write, link, search and trace the knowledge base of a team of coding agents."""
     begin(context, memory_dir=memory_dir, as_json=as_json)
     if context.invoked_subcommand is None:
         write_out(context.get_help() + "\n")

@@ -16,16 +16,19 @@ _LONGEST_NAME = 32
 _SPARE = 6
 """Columns that a name may be longer before it is shortened."""
 
-_STAMP = re.compile(r"\d{4}-\d\d-\d\d(?:T[\d-]+Z)?-")
+_STAMP = r"\d{4}-\d\d-\d\d(?:T[\d-]+Z)?-"
 _WIDE = "\u3000-\u9fff\uf900-\ufaff\uff00-\uffef…—"
-_WORD_END = re.compile(rf"(?=[-_. ])|(?<=[{_WIDE}])(?=.)")
+_WORD_END = rf"(?=[-_. ])|(?<=[{_WIDE}])(?=.)"
 _OPENING, _CLOSING = "（「『《“【", "）」』》”】、，。；：！？…"
-_ATOMS = re.compile(
+_ATOMS = (
     rf"\s+|[({_OPENING}]*`[^`]+`[).,;:{_CLOSING}]*"
     rf"|[{_OPENING}]*[{_WIDE}][{_CLOSING}]*"
     rf"|[^\s{_WIDE}{_OPENING}]+[{_CLOSING}]*|."
 )
-"""What a line is not broken in: a word, a command in backticks, or a Chinese character with the marks around it."""
+"""What a line is not broken in: a word, a command in backticks, or a Chinese character with the marks around it.
+
+The patterns are compiled when a terminal needs them first: in a pipe no command pays for it.
+"""
 
 _BREAKS = (" ", "/", "-_.:=,")
 """Behind which letters a word that is too long is broken, the best first."""
@@ -52,7 +55,7 @@ def padded(text: str, width: int) -> str:
 def wrap(text: str, width: int, *, keeps_words: bool = False) -> list[str]:
     """Return the lines of a paragraph. A word or command wider than a line is broken too, unless `keeps_words`."""
     lines, line = [], ""
-    for atom in _ATOMS.findall(text):
+    for atom in re.findall(_ATOMS, text):
         if line.strip() and cells(line) + cells(atom.rstrip()) > width:
             lines.append(line.rstrip())
             line = ""
@@ -123,7 +126,7 @@ def _forms(name: str) -> list[str]:
     if not folders:
         return [name]
     bare = _bare(name)
-    ends = [match.start() for match in _WORD_END.finditer(bare) if match.start()]
+    ends = [match.start() for match in re.finditer(_WORD_END, bare) if match.start()]
     starts = [*(bare[:end] for end in ends), bare]
     short = sum(cells(start) <= _LONGEST_NAME for start in starts)
     starts = starts[max(short - 1, 0) :] if cells(bare) > _LONGEST_NAME + _SPARE else [bare]
@@ -135,4 +138,4 @@ def _forms(name: str) -> list[str]:
 def _bare(name: str) -> str:
     """Return the name of a record's file without its stamp."""
     last = name.rpartition("/")[2]
-    return _STAMP.sub("", last, count=1) or last
+    return re.sub(_STAMP, "", last, count=1) or last

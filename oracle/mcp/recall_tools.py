@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from oracle.app.scans.machine import veiled_claim, veiled_fact
 from oracle.domain.records.packets import Request
 from oracle.errors import NotInFederation, NotInMemory
-from oracle.mcp.results import NOTICE, Answer, fenced, label, refusal
+from oracle.mcp.results import NOTICE, Answer, fenced, label, refusal, without_lists
 
 if TYPE_CHECKING:
     from oracle.app.answers.reply import Cited, Reply
@@ -79,27 +79,13 @@ def packet(
     role: str,
     goal: str,
     project: str = "",
-    task_id: str = "",
-    session_id: str = "",
-    constraints: Sequence[str] = (),
-    failures: Sequence[str] = (),
-    questions: Sequence[str] = (),
+    **known: Any,  # noqa: ANN401 -- the tool's schema names them
 ) -> Answer:
-    """Choose memories for the next step of an agent."""
+    """Choose memories for the next step of an agent. `known` is what else a request says."""
     from oracle.app.memories.packets import route
     from oracle.app.records.succession import standing
 
-    request = Request(
-        goal=goal,
-        role=role,
-        project=project or binding.project,
-        task_id=task_id,
-        session_id=session_id,
-        constraints=tuple(constraints),
-        failures=tuple(failures),
-        questions=tuple(questions),
-    )
-    routed = route(context, request)
+    routed = route(context, Request(goal, role, project or binding.project, **without_lists(known)))
     sections = [
         f"{name}:\n" + "\n".join(f"{item.id or 'your own words'}\n{fenced(item.text)}" for item in items)
         for name, items in routed.packet.sections.items()

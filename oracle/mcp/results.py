@@ -74,6 +74,11 @@ def unfenced(item: Any) -> Any:  # noqa: ANN401
     return [unfenced(content) for content in item] if isinstance(item, list) else item
 
 
+def without_lists(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments as fields of a value, which holds no list."""
+    return {name: tuple(item) if isinstance(item, list) else item for name, item in arguments.items()}
+
+
 def quoted(data: Mapping[str, object]) -> dict[str, object]:
     """Return the data with every record text in a fence, and a note that explains fences."""
     found = _quoted(data)

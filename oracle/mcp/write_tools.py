@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from oracle.domain.names.slugs import project_of
 from oracle.domain.records.drafts import Draft, parse_evidence
-from oracle.mcp.results import Answer, fenced
+from oracle.mcp.results import Answer, fenced, without_lists
 
 if TYPE_CHECKING:
     from oracle.app.context import Context
@@ -25,21 +25,12 @@ def write_record(
     body: str,
     project: str = "",
     author: str = "",
-    status: str = "open",
-    detail: str = "",
-    task_id: str = "",
-    confidence: str = "medium",
     evidence: Sequence[Mapping[str, object]] = (),
-    related_task_ids: Sequence[str] = (),
-    supersedes: Sequence[str] = (),
-    contradicts: Sequence[str] = (),
-    supports: Sequence[str] = (),
-    extends: Sequence[str] = (),
-    derived_from: Sequence[str] = (),
     secrets: str = "refuse",
     dry_run: bool = False,
+    **fields: Any,  # noqa: ANN401 -- the tool's schema names them
 ) -> Answer:
-    """Write one record."""
+    """Write one record. `fields` are further fields of a draft."""
     from oracle.app.records.write import write
 
     draft = Draft(
@@ -49,17 +40,8 @@ def write_record(
         body,
         author=author or binding.seat,
         seat=binding.seat,
-        status=status,
-        detail=detail,
-        task_id=task_id,
-        confidence=confidence,
         evidence=parse_evidence([json.dumps(dict(item), ensure_ascii=False) for item in evidence]),
-        related_task_ids=tuple(related_task_ids),
-        supersedes=tuple(supersedes),
-        contradicts=tuple(contradicts),
-        supports=tuple(supports),
-        extends=tuple(extends),
-        derived_from=tuple(derived_from),
+        **without_lists(fields),
     )
     return _written(write(context, draft, secrets=secrets, dry_run=dry_run, needs_body=True))
 

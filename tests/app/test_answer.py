@@ -23,6 +23,7 @@ from oracle.domain.records.drafts import Draft
 from oracle.domain.records.packets import Request
 from oracle.errors import InvalidName, UsageError
 from tests.app.gitbox import GitBox
+from tests.mcp.clients import call
 from tests.test_corpora import SHARED, lay_out
 
 BUILDER = "projects/arena/builder"
@@ -207,6 +208,58 @@ def test_what_a_refresh_puts_in_the_place_of_a_memory_answers_for_it(root: Path,
     assert [(item.record.slug, item.stands_for) for item in reply.claims] == [
         (f"{BUILDER}/queue", (f"{BUILDER}/hooks",))
     ]
+
+
+OLD = "projects/arena/builder/retry"
+ELSEWHERE = {
+    "memory of another project": "projects/beta/decision/2026-05-01T10-00-00Z-new",
+    "the same seat of another project": "projects/beta/builder/new",
+    "another seat of the project": "projects/arena/planner/new",
+    "memory of the project": "projects/arena/decision/2026-05-01T10-00-00Z-new",
+}
+
+
+@pytest.mark.parametrize("relation", ["supersedes", "retires", "contradicts"])
+@pytest.mark.parametrize("place", ELSEWHERE)
+def test_what_ends_a_record_from_elsewhere_passes_the_same_filters(
+    root: Path, oracle: Oracle, place: str, relation: str
+) -> None:
+    """Asked by way of each door: what a filter leaves out is quoted by none, though it replaces what was found."""
+    new = ELSEWHERE[place]
+    put(root, new, f"---\nts: 2026-05-01T10:00:00Z\n{relation}: {OLD}\n---\n# Zebra\n\nThe zebra is striped.\n")
+    question = "How often are webhooks retried with exponential backoff?"
+    ends = "decision" in new and relation != "contradicts"
+    for wanted in ({"project": "arena"}, {"seat": "builder"}, {"project": "arena", "seat": "builder"}, {}):
+        reply = oracle.answer(question, **wanted, fresh=True)
+        passes = all(f"/{text}/" in new.replace("decision", "memory") for text in wanted.values())
+        is_near = "arena" in new
+        quoted = {item.record.slug for item in reply.claims}
+        assert quoted <= ({OLD, new} if passes and is_near else {OLD}), wanted
+        assert (OLD in quoted) is not ends
+        assert {hit.record.slug for hit in oracle.search(question, wanted)} <= {OLD, *([new] if passes else [])}
+        assert (new in {record.slug for record in oracle.records(wanted)}) is passes
+        told = call(root, "ask", question=question, **wanted)
+        assert ("striped" in told.text) is (new in quoted)
+        listed = call(root, "list_records", **wanted).data["records"]
+        assert (new in {item["slug"] for item in listed}) is passes
+        routed = route(oracle, Request(question, "planner", project=wanted.get("project", "")))
+        chosen = {choice.memory.id for choice in routed.packet.selected}
+        assert "beta" not in " ".join(chosen) or "project" not in wanted
+        assert not (ends and OLD in chosen)
+    shown = oracle.show(OLD)
+    assert bool(shown.chain) is ends
+    assert bool(shown.claims) is (not ends and relation != "contradicts")
+
+
+@pytest.mark.parametrize("wanted", [{}, {"project": "beta"}, {"seat": "memory"}])
+def test_a_successor_from_elsewhere_that_was_found_itself_is_quoted(
+    root: Path, oracle: Oracle, wanted: dict[str, str]
+) -> None:
+    new = ELSEWHERE["memory of another project"]
+    text = "Webhooks are retried twice with exponential backoff."
+    put(root, new, f"---\nts: 2026-05-01T10:00:00Z\nsupersedes: {OLD}\n---\n{text}\n")
+    (claim,) = oracle.answer("How often are webhooks retried with exponential backoff?", **wanted, fresh=True).claims
+    assert (claim.record.slug, claim.quote.text) == (new, text)
 
 
 @pytest.mark.parametrize("newer_says", [True, False])

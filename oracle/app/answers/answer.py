@@ -23,6 +23,7 @@ from oracle.app.records.succession import chains
 from oracle.app.records.views import Hit, Summary
 from oracle.app.search.search import search, search_by_status
 from oracle.domain.compiling import compiled
+from oracle.domain.names.slugs import project_of
 from oracle.domain.records.drafts import is_retirement
 from oracle.domain.values import replace, value
 from oracle.errors import NotInFederation, UsageError
@@ -96,14 +97,14 @@ def answer(context: Context, question: str, *, project: str = "", seat: str = ""
 
 
 def _answer(context: Context, question: str, *, project: str, seat: str, fresh: bool, is_last: bool) -> Reply:
-    filters = {name: text for name, text in (("project", project), ("seat", seat)) if text}
+    filters = check_filters({name: text for name, text in (("project", project), ("seat", seat)) if text})
     facts = find_facts(context, question, project=project) if seat in ("", "memory") else ()
-    asked = read_question(context, question, check_filters(filters), fresh=fresh)
+    asked = read_question(context, question, filters, fresh=fresh)
     try:
         hits = _search(context, asked, filters)
     except NotInFederation as error:
         return _absent(context, asked, filters, error)
-    claims, replaced = _choose(context, asked, hits, is_last=is_last)
+    claims, replaced = _choose(context, asked, hits, filters, is_last=is_last)
     searched = _searched(context, filters)
     reply = Reply(question, replies.ANSWERED, project, seat, facts, claims, replaced, searched=searched)
     reply = _number(drop_changed(context, reply))
@@ -159,7 +160,7 @@ def _stands(context: Context, fact: CitedFact) -> bool:
 
 
 def _choose(
-    context: Context, asked: Question, hits: Sequence[Hit], *, is_last: bool
+    context: Context, asked: Question, hits: Sequence[Hit], filters: Mapping[str, str], *, is_last: bool
 ) -> tuple[tuple[Cited, ...], tuple[Replaced, ...]]:
     """Return the claims and the records that no longer hold; nothing where memory does not bear an answer."""
     hits = _of_those_named(context, asked, hits)
@@ -182,8 +183,8 @@ def _choose(
     made = (_candidate(context, asked, hit, is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)
     was_best = best > max((_bears(asked, hit) for hit in now[:_STRONGEST]), default=0.0)
-    kept = _with_successors(context, asked, kept, replaced.values(), is_first=was_best)
-    kept, pairs = _beside(context, asked, kept)
+    kept = _with_successors(context, asked, kept, replaced.values(), filters, is_first=was_best)
+    kept, pairs = _beside(context, asked, kept, filters)
     return _cite(context, kept, pairs), tuple(replaced.values())
 
 
@@ -276,23 +277,42 @@ def _overlap(one: Quote, other: Quote) -> bool:
 
 
 def _with_successors(
-    context: Context, asked: Question, kept: Sequence[_Candidate], over: Iterable[Replaced], *, is_first: bool
+    context: Context,
+    asked: Question,
+    kept: Sequence[_Candidate],
+    over: Iterable[Replaced],
+    filters: Mapping[str, str],
+    *,
+    is_first: bool,
 ) -> list[_Candidate]:
-    """Add what holds now in the place of what was found, the end of its chain, and say of each for what it stands."""
+    """Add what holds now in the place of what was found, the end of its chain, and say of each what it replaces.
+
+    Only a successor in the same project is added. One from another project is quoted only if it was found itself.
+    """
     stands_for: dict[str, list[str]] = {}
     for item in over:
         if by := succession.successor(context, item.record.slug):
             stands_for.setdefault(by, []).append(item.record.slug)
     known = {item.source.record.slug for item in kept}
-    added = [found for slug in stands_for if slug not in known and (found := _whole(context, asked, slug)) is not None]
+    added = [
+        found
+        for slug, replaced in stands_for.items()
+        if slug not in known and (found := _whole(context, asked, slug, filters, beside=replaced)) is not None
+    ]
     whole = [*added, *kept] if is_first else [*kept, *added]
     return [replace(item, stands_for=tuple(stands_for.get(item.source.record.slug, ()))) for item in whole]
 
 
-def _whole(context: Context, asked: Question, slug: str) -> _Candidate | None:
-    """Return the best quote of a record that holds."""
-    summary = query.summary(context.index.database.connect(), slug)
-    record = Summary.from_row(summary) if summary is not None else None
+def _whole(
+    context: Context, asked: Question, slug: str, filters: Mapping[str, str], *, beside: Sequence[str]
+) -> _Candidate | None:
+    """Return the best quote of a record that holds, passes the filters and is in the project of a record `beside` it."""
+    if project_of(slug) not in map(project_of, beside):
+        return None
+    connection = context.index.database.connect()
+    condition = query.conditions({f"record.{name}": wanted for name, wanted in filters.items()})
+    rows = query.summaries(connection, query.ids_of(connection, [slug]), condition)
+    record = Summary.from_row(rows[0][1:]) if rows else None
     source = quotes.open_source(context, record) if record is not None and not _is_over(record) else None
     quote = quotes.best_quote(source, asked.share_in) if source is not None else None
     if source is None or quote is None:
@@ -300,8 +320,13 @@ def _whole(context: Context, asked: Question, slug: str) -> _Candidate | None:
     return _Candidate(source, quote, asked.share_in(f"{quote.text}\n{source.record.title}"))
 
 
-def _beside(context: Context, asked: Question, kept: list[_Candidate]) -> tuple[list[_Candidate], set[frozenset[str]]]:
-    """Put behind each claim what its record contradicts or is contradicted by; return the claims and the pairs of slugs."""
+def _beside(
+    context: Context, asked: Question, kept: list[_Candidate], filters: Mapping[str, str]
+) -> tuple[list[_Candidate], set[frozenset[str]]]:
+    """Put behind each claim what its record contradicts or is contradicted by; return the claims and the pairs of slugs.
+
+    A record of another project that was not found itself is left out.
+    """
     slugs = [item.source.record.slug for item in kept]
     connection = context.index.database.connect()
     edges = [*query.outgoing(connection, slugs, ["contradicts"]), *query.incoming(connection, slugs, ["contradicts"])]
@@ -312,7 +337,8 @@ def _beside(context: Context, asked: Question, kept: list[_Candidate]) -> tuple[
         for slug in dict.fromkeys((item.source.record.slug, *against)):
             if all(slug != one.source.record.slug for one in arranged):
                 mine = [one for one in kept if one.source.record.slug == slug]
-                arranged += mine or filter(None, [_whole(context, asked, slug)])
+                beside = [item.source.record.slug]
+                arranged += mine or filter(None, [_whole(context, asked, slug, filters, beside=beside)])
     return arranged, pairs
 
 

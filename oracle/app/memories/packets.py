@@ -137,14 +137,17 @@ def _gather(connection: Connection, request: Request, hits: Mapping[str, tuple[S
         found |= {record.slug: record for record in mention(type_key(kind))}
     recent = places.newest(connection, request.project, limit=_RECENT)
     found |= {record.slug: record for record in map(Summary.from_row, recent)}
-    edges = _edges(connection, found)
+    edges = _edges(connection, found, request.project)
     return _Pool(
         found, frozenset(record.slug for record in task), frozenset(record.slug for record in session), tuple(edges)
     )
 
 
-def _edges(connection: Connection, found: dict[str, Summary]) -> list[Edge]:
-    """Return who supports and contradicts what was found, and add the records that contradict; who no longer holds is silent."""
+def _edges(connection: Connection, found: dict[str, Summary], project: str) -> list[Edge]:
+    """Return who supports and contradicts what was found, and add the records of the project that contradict.
+
+    A record that no longer holds is left out.
+    """
     edges: list[Edge] = []
     new = list(found)
     for _ in range(_ROUNDS):
@@ -152,7 +155,10 @@ def _edges(connection: Connection, found: dict[str, Summary]) -> list[Edge]:
         for source, kind, target, _ in list(query.incoming(connection, new, ("supports", "contradicts"))):
             row = query.summary(connection, source)
             record = Summary.from_row(row) if row is not None else None
-            if record is not None and _stands(record):
+            is_near = record is not None and (
+                not project or record.project == project or record.path.startswith("shared/")
+            )
+            if record is not None and is_near and _stands(record):
                 edges.append(Edge(source, kind, target))
                 if kind == "contradicts":
                     found.setdefault(source, record)

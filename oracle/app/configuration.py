@@ -12,7 +12,7 @@ import os
 
 from oracle.domain.values import value
 from oracle.errors import UsageError
-from oracle.store.disk import files, steps
+from oracle.store.disk import files, rewriting, steps
 from oracle.store.root.preferences import LANGUAGES, SETTINGS
 from oracle.wording import say
 
@@ -123,12 +123,16 @@ def set_value(context: Context, key: str, text: str) -> Setting:
     if not rule[3](content):
         raise UsageError(say("{text!r} is not a value of {key}.", text=text[:100], key=key), hint=rule[4])
     path = context.root.join(SETTINGS)
-    with steps.FileLock(path):
-        document = _load(context)
+
+    def alter(raw: bytes | None) -> bytes:
+        document = _read_document(raw or b"")
         table, _, name = key.rpartition(".")
         target = document.setdefault(table, {}) if table else document
         target[name] = content
-        steps.replace(path, document.as_string().encode())
+        return document.as_string().encode()
+
+    with steps.FileLock(path):
+        rewriting.change(path, alter)
     files.set_mode(path, files.FILE_MODE)
     return find_setting(context, key)
 
@@ -172,10 +176,13 @@ def _digest(context: Context) -> str:
 
 
 def _load(context: Context) -> TOMLDocument:
+    return _read_document(steps.read(context.root.join(SETTINGS)) or b"")
+
+
+def _read_document(raw: bytes) -> TOMLDocument:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
-    raw = steps.read(context.root.join(SETTINGS)) or b""
     try:
         return tomlkit.parse(raw.decode("utf-8-sig"))
     except (TOMLKitError, ValueError, RecursionError) as error:

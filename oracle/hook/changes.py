@@ -7,8 +7,8 @@ import difflib
 import os
 from dataclasses import dataclass
 
-from oracle.errors import DiskFailure
-from oracle.store.disk import steps
+from oracle.errors import Conflict, DiskFailure
+from oracle.store.disk import rewriting, steps
 from oracle.wording import say
 
 _MAX_BACKUPS = 100
@@ -52,10 +52,23 @@ class FileChange:
             steps.replace(backup, raw)
             os.chmod(backup, os.stat(path).st_mode & 0o777)
         if self.after is None:
+            self._require_unchanged(steps.read(path))
             _remove(path)
         else:
-            steps.replace(path, _encode(self.after))
+            rewriting.change(path, self._alter)
         return backup
+
+    def _alter(self, raw: bytes | None) -> bytes:
+        """Return the new content, unless the file was changed since it was read."""
+        self._require_unchanged(raw)
+        return _encode(self.after or "")
+
+    def _require_unchanged(self, raw: bytes | None) -> None:
+        if raw != (None if self.before is None else _encode(self.before)):
+            raise Conflict(
+                say("{path} was changed meanwhile; it was left as it is.", path=self.path),
+                hint=say("Run the command again."),
+            )
 
 
 def _encode(text: str) -> bytes:

@@ -157,7 +157,7 @@ def test_a_file_swapped_for_another_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, can: bool
 ) -> None:
     if not can:
-        monkeypatch.setattr(derived, "_exchange", lambda new, path: False)
+        monkeypatch.setattr(derived, "exchange", lambda new, path: False)
     scratch, path = tmp_path / "scratch", tmp_path / "folder" / "file"
     for text in (b"first", b"second"):
         derived.swap(str(path), text, scratch=str(scratch))

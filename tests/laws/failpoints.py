@@ -81,7 +81,7 @@ def _be_child(number: int, work: Callable[[Callable[[str], None]], None], writer
 def _arm(fuse: _Fuse) -> None:
     for name in CALLS:
         setattr(os, name, _wrap(fuse, getattr(os, name), reads=name == "open"))
-    derived._exchange = _wrap(fuse, derived._exchange, reads=False)
+    derived.exchange = _wrap(fuse, derived.exchange, reads=False)
     really_connect = sqlite3.connect
 
     def connect(path: str) -> sqlite3.Connection:

@@ -237,4 +237,4 @@ def test_a_folder_that_is_swapped_for_a_link_leads_nowhere(tmp_path: Path, opera
 def swap_until(top: Path, level: str, done: threading.Event) -> None:
     """Exchange a folder and a link, again and again."""
     while not done.is_set():
-        assert derived._exchange(str(top / level), str(top / "link"))
+        assert derived.exchange(str(top / level), str(top / "link"))

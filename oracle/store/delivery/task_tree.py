@@ -16,7 +16,7 @@ from oracle.domain.delivery.task_queue import Task
 from oracle.domain.names.slugs import check_name
 from oracle.domain.values import value
 from oracle.errors import TaskAlreadyQueued
-from oracle.store.disk import steps
+from oracle.store.disk import rewriting, steps
 from oracle.wording import say
 
 
@@ -222,11 +222,10 @@ def _change_existing(path: str, change: Callable[[str], str]) -> bool:
 
 
 def _change(path: str, change: Callable[[str], str]) -> bool:
-    """Rewrite a file under its lock, unless nothing changes. Returns whether it did."""
+    """Rewrite a file under its lock, unless nothing changes. Returns whether it did. Other programs may write it too."""
+
+    def alter(raw: bytes | None) -> bytes:
+        return change((raw or b"").decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+
     with steps.FileLock(path):
-        before = _read(path)
-        after = change(before)
-        if after == before:
-            return False
-        steps.replace(path, after.encode("utf-8", "surrogateescape"))
-    return True
+        return rewriting.change(path, alter)

@@ -8,7 +8,7 @@ from oracle.domain.delivery import task_files
 from oracle.domain.delivery import workflows as rules
 from oracle.domain.names.slugs import check_name
 from oracle.errors import NotFound
-from oracle.store.disk import steps
+from oracle.store.disk import rewriting, steps
 from oracle.wording import say
 
 TYPE_CHECKING = False
@@ -89,11 +89,7 @@ def tasks_with_workflow(tasks_root: str) -> list[str]:
 
 def _change(path: str, alter: Callable[[str], str]) -> None:
     with steps.FileLock(path):
-        raw = steps.read(path)
-        before = "" if raw is None else raw.decode("utf-8", "surrogateescape")
-        after = alter(before)
-        if after != before:
-            steps.replace(path, _encode(after))
+        rewriting.change(path, lambda raw: _encode(alter((raw or b"").decode("utf-8", "surrogateescape"))))
 
 
 def _encode(text: str) -> bytes:

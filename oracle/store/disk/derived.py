@@ -26,7 +26,7 @@ def swap(path: str, *data: bytes | memoryview, scratch: str) -> None:
     try:
         new = files.write_scratch(scratch, *data)
         try:
-            if not _exchange(new, path):
+            if not exchange(new, path):
                 files.rename_over(new, path)
         finally:
             files.discard(new)
@@ -34,7 +34,7 @@ def swap(path: str, *data: bytes | memoryview, scratch: str) -> None:
         raise files.disk_failure(path, error) from error
 
 
-def _exchange(new: str, path: str) -> bool:
+def exchange(new: str, path: str) -> bool:
     """Exchange two file names. Returns False where the system cannot."""
     call = _renameat2()
     if call is None:

@@ -35,7 +35,7 @@ def create_once(path: str, data: bytes) -> bool:
     """
     folder = os.path.dirname(path)
     try:
-        new = _write_hidden(folder, data)
+        new = write_hidden(folder, data)
         try:
             created = _give_name(new, path)
         finally:
@@ -50,9 +50,9 @@ def replace(path: str, data: bytes) -> None:
     """Replace `path` atomically and sync it; a reader sees the old bytes or the new ones. The mode is kept."""
     folder = os.path.dirname(path)
     try:
-        new = _write_hidden(folder, data)
+        new = write_hidden(folder, data)
         try:
-            _keep_mode(path, new)
+            keep_mode(path, new)
             files.rename(new, path)
         except BaseException:
             files.discard(new)
@@ -142,7 +142,8 @@ def _unreadable(path: str, error: OSError) -> DiskFailure:
     )
 
 
-def _write_hidden(folder: str, data: bytes) -> str:
+def write_hidden(folder: str, data: bytes) -> str:
+    """Write a synced file with a hidden name into a folder, and return its path. Raises OSError."""
     if len(data) >= MOST_BYTES:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), folder)
     new = files.write_scratch(folder, data, name=f"{_HIDDEN}{os.urandom(6).hex()}")
@@ -172,11 +173,12 @@ def _give_name_by_rename(source: str, path: str) -> bool:
         if os.path.lexists(path):
             return False
         with open(source, "rb") as stream:
-            files.rename(_write_hidden(os.path.dirname(path), stream.read()), path)
+            files.rename(write_hidden(os.path.dirname(path), stream.read()), path)
     return True
 
 
-def _keep_mode(path: str, new: str) -> None:
+def keep_mode(path: str, new: str) -> None:
+    """Give a new file the mode of the one that it is to replace. Raises OSError."""
     try:
         mode = os.stat(path).st_mode & 0o777
     except FileNotFoundError:

@@ -7,14 +7,15 @@ that dies loses and repeats nothing. Then the old index is copied, and the new o
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from oracle.domain.delivery import compaction
 from oracle.domain.delivery.compaction import Merged
-from oracle.domain.values import value
+from oracle.domain.values import replace, value
 from oracle.errors import UsageError
-from oracle.store.disk import steps
+from oracle.store.disk import rewriting, steps
 from oracle.wording import say
 
 
@@ -57,26 +58,45 @@ def rehearse(path: str, *, period: str) -> Archived:
 
 def archive(path: str, *, period: str, moment: datetime) -> Archived:
     """Move merged entries. Raises UsageError, LockTimeout, DiskFailure."""
-    with steps.FileLock(path):
-        before = _read(path)
+    real = os.path.realpath(path)
+    backup = f"{path}.bak.{moment:%Y%m%dT%H%M%S%fZ}"
+    outcome = Archived(path, (), 0)
+
+    def alter(raw: bytes | None) -> bytes:
+        nonlocal outcome
+        before = _decode(path, raw)
         after, merged = compaction.archive_merged(before, period=period)
-        if not merged:
-            return Archived(path, (), len(after.splitlines()))
-        folder = os.path.dirname(path)
-        archives = tuple(f"{folder}/{name}" for name in dict.fromkeys(one.archive for one in merged))
-        for archived in archives:
-            mine = tuple(one for one in merged if f"{folder}/{one.archive}" == archived)
-            title = os.path.basename(archived).removesuffix(".md")
-            text = _read(archived) if os.path.exists(archived) else ""
-            steps.replace(archived, compaction.add_to_archive(text, mine, title=title).encode())
-        backup = f"{path}.bak.{moment:%Y%m%dT%H%M%S%fZ}"
-        steps.create_once(backup, before.encode())
-        steps.replace(path, after.encode())
-    return Archived(path, merged, len(after.splitlines()), backup, archives)
+        outcome = Archived(path, merged, len(after.splitlines()))
+        if merged:
+            outcome = replace(outcome, backup=backup, archives=tuple(_add_to_archives(path, merged)))
+            steps.replace(backup, before.encode())
+        return after.encode() if merged else before.encode()
+
+    with steps.FileLock(real):
+        rewriting.change(real, alter)
+    return outcome
+
+
+def _add_to_archives(path: str, merged: Sequence[Merged]) -> Iterator[str]:
+    """Add entries to their archives, once each. Yields the paths of the archives."""
+    for name in dict.fromkeys(one.archive for one in merged):
+        archive = f"{os.path.dirname(path)}/{name}"
+        mine = tuple(one for one in merged if one.archive == name)
+        rewriting.change(archive, partial(_with_entries, archive, mine))
+        yield archive
+
+
+def _with_entries(archive: str, mine: tuple[Merged, ...], raw: bytes | None) -> bytes:
+    text = "" if raw is None else _decode(archive, raw)
+    title = os.path.basename(archive).removesuffix(".md")
+    return compaction.add_to_archive(text, mine, title=title).encode()
 
 
 def _read(path: str) -> str:
-    raw = steps.read(path)
+    return _decode(path, steps.read(path))
+
+
+def _decode(path: str, raw: bytes | None) -> str:
     if raw is None:
         raise UsageError(say("There is no {path}.", path=path), hint=say("Name it with --memory-path."))
     try:

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from oracle.errors import InvalidRecord, NewerVersion
-from oracle.store.disk import files, steps
+from oracle.store.disk import files, rewriting, steps
 from oracle.store.root import projects
 from oracle.wording import say
 
@@ -29,17 +29,26 @@ def change(folder: str, name: str, make: Make) -> tuple[Entry, Entry]:
     LockTimeout, DiskFailure.
     """
     path = f"{folder}/projects.json"
-    with steps.FileLock(path):
-        raw = steps.read(path)
+    before: Entry = {}
+    after: Entry = {}
+
+    def alter(raw: bytes | None) -> bytes:
+        nonlocal before, after
         content = _parse(path, raw)
         entries = projects.entries(content)
         before = entries.get(name, {})
         after = make(dict(before))
-        if after != before:
-            if raw is not None:
-                _put(f"{path}.bak", raw)
-            text = json.dumps(_document(content, {**entries, name: after}), ensure_ascii=False, indent=2) + "\n"
-            _put(path, text.encode("utf-8", "replace"))
+        if after == before:
+            return raw or b""
+        if raw is not None:
+            steps.replace(f"{path}.bak", raw)
+            _make_private(f"{path}.bak")
+        text = json.dumps(_document(content, {**entries, name: after}), ensure_ascii=False, indent=2) + "\n"
+        return text.encode("utf-8", "replace")
+
+    with steps.FileLock(path):
+        if rewriting.change(path, alter):
+            _make_private(path)
     return before, after
 
 
@@ -94,7 +103,6 @@ def _name(item: object) -> object:
     return name if isinstance(name, str) else None
 
 
-def _put(path: str, data: bytes) -> None:
-    steps.replace(path, data)
+def _make_private(path: str) -> None:
     if os.stat(path).st_mode & 0o077:
         files.set_mode(path, files.FILE_MODE)

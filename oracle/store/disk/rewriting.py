@@ -1,0 +1,147 @@
+"""Change a file that other programs write too, so that no change of theirs is lost.
+
+Another program does not take our locks. So the new content is exchanged with the file, and what comes out is compared with what
+was read. A program that has the old file open for writing is waited for; the lines that it appended follow the new content.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from contextlib import contextmanager
+
+from oracle.errors import Conflict
+from oracle.store.disk import derived, files, steps
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_TRIES = 20
+_PATIENCE, _POLL, _GRACE = 1.0, 0.002, 0.02
+"""Seconds to wait for a program that writes the old file, between two looks, and where nobody can tell whether one does."""
+
+_SET_SIGNAL, _HARMLESS = 10, 23
+"""F_SETSIG and SIGURG of Linux: a broken lease sends SIGIO otherwise, which ends the process."""
+
+
+def change(path: str, alter: Callable[[bytes | None], bytes]) -> bool:
+    """Replace the content of a file by the result of `alter`, and sync it. Returns whether it changed.
+
+    `alter` gets None for a missing file, and is called again if another program changes the file meanwhile. The mode is
+    kept. Raises Conflict for a file that keeps changing, DiskFailure, and what `alter` raises.
+    """
+    for _ in range(_TRIES):
+        before = _read_settled(path)
+        after = alter(before)
+        if after == (before or b""):
+            return False
+        if _put(path, before, after):
+            return True
+    raise Conflict(
+        say("{path} keeps changing; it was left as it is.", path=path),
+        hint=say("Another program writes it. Try again in a moment."),
+    )
+
+
+def _put(path: str, before: bytes | None, after: bytes) -> bool:
+    """Put new content in the place of the old, unless the file has other content by now. Returns whether it was done."""
+    if before is None:
+        return steps.create_once(path, after)
+    folder = os.path.dirname(path)
+    try:
+        new = steps.write_hidden(folder, after)
+        try:
+            steps.keep_mode(path, new)
+            if not (steps.read(path) or b"").startswith(before):
+                return False
+            is_done = _exchange(path, new, before)
+        finally:
+            files.discard(new)
+        files.sync_folder(folder)
+    except OSError as error:
+        raise files.disk_failure(path, error) from error
+    return is_done
+
+
+def _exchange(path: str, new: str, before: bytes) -> bool:
+    """Put the new file in the place of the old. Lines that were appended to the old one meanwhile are appended to the new.
+
+    If the old one was changed in another way, it is put back. Returns whether the new one stays.
+    """
+    is_exchanged = derived.exchange(new, path)
+    old = new if is_exchanged else _replace(path, new)
+    content = _read_settled(old) or b""
+    if content.startswith(before):
+        if content != before:
+            _append(path, content[len(before) :])
+    elif is_exchanged:
+        derived.exchange(new, path)
+    else:
+        files.rename(old, path)
+    if not is_exchanged:
+        files.discard(old)
+    return content.startswith(before)
+
+
+def _append(path: str, lines: bytes) -> None:
+    """Append lines, but not between two writes of another program, unless it never pauses."""
+    try:
+        change(path, lambda raw: raw + b"\n" * (not raw.endswith(b"\n")) + lines if raw else lines)
+    except Conflict:
+        files.append_line(path, lines)
+
+
+def _replace(path: str, new: str) -> str:
+    """Rename the new file over the old, where names cannot be exchanged. Returns another name of the old one."""
+    old = f"{new}.old"
+    try:
+        files.link(path, old)
+    except OSError:
+        files.write_new(old, steps.read(path) or b"")  # no file can have two names: the last look at the old one
+    files.rename(new, path)
+    return old
+
+
+def _read_settled(path: str) -> bytes | None:
+    """Return the content of a file while no program has it open for writing, or as it is after a while."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        with _lease(path) as is_quiet:
+            if is_quiet or time.monotonic() >= end:
+                return steps.read(path)
+            if is_quiet is None and time.monotonic() >= end - _PATIENCE + _GRACE:
+                return steps.read(path)
+        time.sleep(_POLL)
+
+
+@contextmanager
+def _lease(path: str) -> Iterator[bool | None]:
+    """Keep others from opening a file for writing. Yields False if a program has it open so, None if nobody can tell.
+
+    Linux gives no lease on such a file, and lets an opener wait for the end of a lease.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:  # no file has no writer
+        yield True
+        return
+    try:
+        yield _take_lease(handle)
+    finally:
+        os.close(handle)
+
+
+def _take_lease(handle: int) -> bool | None:
+    if not hasattr(fcntl, "F_SETLEASE"):
+        return None
+    try:
+        fcntl.fcntl(handle, _SET_SIGNAL, _HARMLESS)
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without leases, or a file of another user
+        return None
+    return True

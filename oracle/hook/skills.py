@@ -11,6 +11,7 @@ import shlex
 
 from oracle.domain.markdown import managed_block
 from oracle.domain.names.seats import ROLES, role_of
+from oracle.domain.names.slugs import check_name
 from oracle.errors import Conflict, DiskFailure, UsageError
 from oracle.hook import settings
 from oracle.hook.changes import FileChange
@@ -20,7 +21,10 @@ from oracle.wording import say
 TOOLS = {"claude": ".claude/skills/{name}/SKILL.md", "codex": "AGENTS.md", "gemini": "GEMINI.md"}
 """The file that each tool reads in the workspace."""
 
-NAMES = {role: "memory-oracle" if role == "memory" else f"oracle-{role}" for role in ROLES}
+ANY = "seat"
+"""The role of a seat that has no skill of its own."""
+
+NAMES = {role: "memory-oracle" if role == "memory" else f"oracle-{role}" for role in (*ROLES, ANY)}
 """The name of the skill of each role, as in its frontmatter."""
 
 _DEFAULT_ROOT, _FOUND_ANYWAY = "~/.agents/memory", "Every command finds the Root by itself. "
@@ -30,12 +34,13 @@ _MAX_BYTES = 4 << 20
 def plan_install(workspace: str, *, tool: str, seat: str, root: str = "") -> FileChange:
     """Return the change that installs the skill of a seat, with its Root if programs would not find it.
 
-    A skill that was edited by hand is kept as a backup. Raises UsageError for an unknown tool or seat or an unusable
+    A skill that was edited by hand is kept as a backup. Raises UsageError for an unknown tool or an unusable
     path, NotFound for a missing workspace, Conflict for a file of another origin.
     """
     role = _role(seat)
     path = _place(workspace, tool, role)
-    before, text = _read(path), _with_root(read_skill(role), root)
+    written = read_skill(role).replace("SEAT", seat) if role == ANY else read_skill(role)
+    before, text = _read(path), _with_root(written, root)
     if tool == "claude":
         if before is not None and before.strip() and not managed_block.is_signed(before):
             raise Conflict(
@@ -51,7 +56,7 @@ def plan_install(workspace: str, *, tool: str, seat: str, root: str = "") -> Fil
 
 def plan_uninstall(workspace: str, *, tool: str, seat: str = "") -> list[FileChange]:
     """Return the changes that remove the skill of a seat, or all skills. Raises the errors of `plan_install`."""
-    roles = [_role(seat)] if seat else list(ROLES)
+    roles = [_role(seat)] if seat else list(NAMES)
     places = {role: _place(workspace, tool, role) for role in roles}
     if tool == "claude":
         changes = [_file_out(path) for path in places.values()]
@@ -90,13 +95,8 @@ def read_skill(role: str) -> str:
 
 
 def _role(seat: str) -> str:
-    role = role_of(seat)
-    if not role:
-        raise UsageError(
-            say("The seat {seat!r} has no skill.", seat=seat),
-            hint=say("Choose one of {choices}.", choices=ROLES),
-        )
-    return role
+    """Return the role whose skill a seat gets. Raises InvalidName."""
+    return role_of(check_name(seat, "seat")) or ANY
 
 
 def _place(workspace: str, tool: str, role: str) -> str:

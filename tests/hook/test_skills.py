@@ -15,7 +15,6 @@ import pytest
 from oracle.cli.application import command
 from oracle.cli.groups import Group, walk
 from oracle.cli.main import run
-from oracle.domain.names.seats import ROLES
 from oracle.errors import Conflict, NotFound, UsageError
 from oracle.hook import skills
 from oracle.hook.changes import FileChange
@@ -41,7 +40,7 @@ def calls(role: str) -> list[str]:
     return [piece for piece in (*fenced, *spans) if re.match(r"[a-z_]+(\.sh)? |[a-z]+_[a-z_]+$", piece)]
 
 
-CALLS = [(role, call) for role in ROLES for call in calls(role)]
+CALLS = [(role, call) for role in skills.NAMES for call in calls(role)]
 
 
 def options(parser: argparse.ArgumentParser) -> set[str]:
@@ -81,18 +80,18 @@ def test_every_command_and_flag_of_a_skill_exists(role: str, call: str):
 
 def test_a_good_part_of_the_skills_is_commands():
     assert len([call for role, call in CALLS if role == "memory"]) > 40
-    assert all(len([call for of, call in CALLS if of == role]) >= 5 for role in ROLES)
+    assert all(len([call for of, call in CALLS if of == role]) >= 5 for role in skills.NAMES)
 
 
 def test_flags_that_stand_alone_exist():
     known = {name for command in COMMANDS.values() for parameter in command.params for name in parameter.opts}
     known |= flags_of("dispatch_task")
-    for role in ROLES:
+    for role in skills.NAMES:
         alone = set(re.findall(r"`(--[a-z-]+)", skills.read_skill(role)))
         assert alone <= known
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", skills.NAMES)
 def test_skill_is_short_and_has_the_frontmatter_that_a_tool_reads(role: str):
     text = skills.read_skill(role)
     document = parse(text.encode())
@@ -107,7 +106,7 @@ def test_skill_is_short_and_has_the_frontmatter_that_a_tool_reads(role: str):
 ELSEWHERE_ROOT = "/srv/a team's memory"
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", skills.NAMES)
 def test_root_of_another_place_is_named_and_the_default_one_is_not(workspace: Path, role: str):
     change = skills.plan_install(str(workspace), tool="claude", seat=role, root=ELSEWHERE_ROOT)
     text = change.after or ""
@@ -205,7 +204,7 @@ def test_page_of_a_team_is_kept(workspace: Path, tool: str, text: str):
 
 def test_every_skill_is_taken_out_at_once(workspace: Path):
     for tool in PLACES:
-        for role in ROLES:
+        for role in skills.NAMES:
             install(workspace, tool, role)
         uninstall(workspace, tool)
     assert files(workspace) == {}
@@ -310,10 +309,33 @@ def test_rehearsal_prints_the_diff_and_writes_nothing(workspace: Path, capfd: py
     assert files(workspace) == {}
 
 
-@pytest.mark.parametrize(("tool", "seat"), [("vim", "memory"), ("claude", "qa"), ("claude", "../x")])
+@pytest.mark.parametrize(("tool", "seat"), [("vim", "memory"), ("claude", "../x")])
 def test_tool_or_seat_that_is_none_is_said(workspace: Path, tool: str, seat: str):
     with pytest.raises(UsageError):
         install(workspace, tool, seat)
     with pytest.raises(NotFound):
         install(workspace / "absent", "claude")
+    assert files(workspace) == {}
+
+
+# Any seat -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tool", PLACES)
+@pytest.mark.parametrize("seat", ["qa", "designer", "qa-2", "质检"])
+def test_a_seat_of_any_name_gets_a_skill_of_its_own(workspace: Path, tool: str, seat: str):
+    install(workspace, tool, seat)
+    (text,) = files(workspace).values()
+    content = text if isinstance(text, str) else text.decode()
+    assert f"--source {seat} --task-id" in content
+    assert f"/projects/P/{seat}/" in content
+    assert not re.search(r"\bSEAT\b", content)
+    uninstall(workspace, tool, seat)
+    assert files(workspace) == {}
+
+
+@pytest.mark.parametrize("seat", ["../qa", "a/b", "", "x\ny"])
+def test_a_seat_that_is_no_name_is_refused(workspace: Path, seat: str):
+    with pytest.raises(UsageError):
+        skills.plan_install(str(workspace), tool="claude", seat=seat)
     assert files(workspace) == {}

@@ -52,6 +52,27 @@ def padded(text: str, width: int) -> str:
     return text + " " * (width - cells(text))
 
 
+def squeeze(widths: dict[int, int], room: int) -> dict[int, int]:
+    """Return widths that take at most so much room together: the widest columns become narrower."""
+    found = dict(widths)
+    while sum(found.values()) > room and max(found.values()) > 1:
+        found[max(found, key=lambda at: found[at])] -= 1
+    return found
+
+
+def cut(text: str, width: int, *, keeps_end: bool = False) -> str:
+    """Return a text that takes at most so many columns, with `…` for what is left out, in the middle to keep its end."""
+    if cells(text) <= width:
+        return text
+    end = ""
+    while keeps_end and cells(text[-len(end) - 1 :]) <= width // 2 - 1:
+        end = text[-len(end) - 1 :]
+    start = text
+    while start and cells(start) + 1 + cells(end) > width:
+        start = start[:-1]
+    return f"{start}…{end}"
+
+
 def wrap(text: str, width: int, *, keeps_words: bool = False) -> list[str]:
     """Return the lines of a paragraph. A word or command wider than a line is broken too, unless `keeps_words`."""
     lines, line = [], ""

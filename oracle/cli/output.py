@@ -18,7 +18,7 @@ from functools import partial
 from itertools import islice, zip_longest
 
 from oracle.cli.i18n.translate import translate
-from oracle.cli.layout import NARROWEST, broken, cells, hanging, padded, shorten, wrap
+from oracle.cli.layout import NARROWEST, broken, cells, cut, hanging, padded, shorten, squeeze, wrap
 from oracle.errors import DiskFailure
 from oracle.process import STEERING_IN_LINES, spelled, spelled_lines
 from oracle.wording import Sentence, say
@@ -69,6 +69,8 @@ class Table:
     stacked: tuple[int, ...] = ()
     names: tuple[int, ...] = ()
     is_full: bool = False
+    is_one_line: bool = False
+    """Whether a terminal shows each row on one line. The widest cells are cut then, the first column in its middle."""
 
 
 def print_table(table: Table) -> None:
@@ -91,6 +93,10 @@ def _draw(table: Table) -> str:
     heads = [visible(heading) for heading in table.headings]
     shown = [at for at in range(len(heads)) if any(row[at] for row in rows)]
     width = {at: max(cells(row[at]) for row in (heads, *rows)) for at in shown}
+    if table.is_one_line:
+        width = squeeze(width, columns() - len(_GAP) * (len(shown) - 1))
+        heads = [cut(head, width.get(at, 0)) for at, head in enumerate(heads)]
+        rows = [[cut(cell, width.get(at, 0), keeps_end=not at) for at, cell in enumerate(row)] for row in rows]
     last = [at for at in table.stacked if at in width]
     if not last and sum(width.values()) + len(_GAP) * (len(shown) - 1) > columns():
         last = [max(shown, key=lambda at: width[at])]

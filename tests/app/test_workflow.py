@@ -8,8 +8,10 @@ import pytest
 
 from oracle.api import Oracle
 from oracle.app.teamwork.workflow import create_task, list_pending, supersede_old, update_step
+from oracle.domain.delivery.receipts import receipt_name
 from oracle.domain.delivery.workflows import WorkflowStep
 from oracle.errors import InvalidName, NotFound, UsageError
+from oracle.store.delivery import leases
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,6 +150,25 @@ def test_old_tasks_that_nobody_delivered_are_superseded(squad: Squad):
     assert "## [superseded] T1" in squad.text("builder/TODO.md")
     assert "superseded" in squad.text("TASKS.md")
     assert "builder superseded T1" in squad.text("STATUS.md")
+
+
+@pytest.mark.parametrize("is_claimed", [False, True])
+def test_superseding_a_task_ends_its_handoff_and_its_wake_up(squad: Squad, *, is_claimed: bool):
+    squad.recorder.away = {"builder"}
+    squad.ask("T1", target="builder", kind="task")
+    name = receipt_name("T1", "planner", "builder")
+    if is_claimed:
+        leases.claim(str(squad.folder), name, holder="builder", now=squad.oracle.now())
+    assert supersede_old(squad.open(4 * 86400), "demo") == [("builder", "T1")]
+    assert squad.receipts() == {"T1__planner__builder.json.consumed"}
+    assert squad.states() == {"T1": "superseded"}
+    (item,) = squad.oracle.handoffs().items
+    assert (item.handoff.next_seat(), item.command, item.handoff.state.unsolicited) == ("", "", False)
+    squad.recorder.away = set()
+    squad.open(5 * 86400).resume()
+    assert squad.recorder.woken() == []
+    squad.complete("T1", "builder", "planner")  # an answer that comes late counts all the same
+    assert squad.states() == {"T1": "consumed"}
 
 
 def test_task_of_a_project_that_is_not_there_is_made_with_a_warning(squad: Squad):

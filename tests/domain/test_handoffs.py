@@ -53,7 +53,7 @@ def fits(pattern: str, pieces: tuple[Piece, ...]) -> bool:
 
 def test_the_table_names_every_file() -> None:
     assert set(LETTERS.values()) == set(Piece)
-    assert {step for _, step, _ in TABLE} == set(HandoffStep)
+    assert {step for _, step, _ in TABLE} == set(HandoffStep) - {HandoffStep.SUPERSEDED}  # its receipt says that
     assert len(COMBINATIONS) == 2048
 
 

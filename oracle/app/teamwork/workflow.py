@@ -203,8 +203,10 @@ def supersede_old(context: Context, project: str, *, days: float = OLD_AFTER) ->
     found = []
     for seat in task_tree.seats_with_files(tree):
         for task in task_tree.read_queue(tree, seat):
-            is_old = _is_undelivered(tree, seat, task) and _is_older(task, limit)
-            if is_old and task_tree.supersede_task(tree, seat, task.task_id):
+            if not _is_undelivered(tree, seat, task) or not _is_older(task, limit):
+                continue
+            _end_handoff(context, tree, seat, task)
+            if task_tree.supersede_task(tree, seat, task.task_id):
                 found.append((seat, task.task_id))
                 _note_superseded(context, tree, project, seat=seat, task=task)
     return found
@@ -228,6 +230,18 @@ def _is_undelivered(tree: TaskTree, seat: str, task: Task) -> bool:
 def _is_older(task: Task, limit: datetime) -> bool:
     since = timestamps.parse(task.fields.get("dispatched_at", ""))
     return since is not None and since < limit
+
+
+def _end_handoff(context: Context, tree: TaskTree, seat: str, task: Task) -> None:
+    """Consume the dispatch of an entry and note in it that it was ended without an answer."""
+    try:
+        name = receipts.receipt_name(task.task_id, task.fields.get("source") or "", seat)
+        asked = handoffs.read(tree.handoff_dir, name)
+    except OracleError:  # the entry names no seat, or its receipt can't be read
+        return
+    if asked is not None and asked.kind is ReceiptKind.DISPATCH:
+        handoffs.amend(tree.handoff_dir, name, {receipts.SUPERSEDED_AT: context.stamp()})
+        handoffs.consume(tree.handoff_dir, name)
 
 
 def _note_superseded(context: Context, tree: TaskTree, project: str, *, seat: str, task: Task) -> None:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
 from oracle.cli.commands.log import details_of
 from oracle.cli.options import Project, TaskId, group, option
-from oracle.cli.output import Table
+from oracle.cli.output import Table, columns, is_terminal
 from oracle.cli.session import Call
-from oracle.wording import LIST, Sentence, joined, say, say_each
+from oracle.wording import LIST, Sentence, joined, say, say_each, templates
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from oracle.app.claims.stored import ToldClaim
     from oracle.app.delivery.handoffs import ListedHandoff, Story
+
+_WIDE = 100
+"""Columns of a terminal that shows the two seats of each handoff."""
+
+_PARTIES = ("asker", "answerer", "oracle", "operator", "nobody")
+_STEPS = templates("read: {seat}", "answer: {seat}", "oracle resume", "decide: {seat}", "none")
 
 app = group("List handoffs, or tell the story of one.", example="oracle handoffs --state claimed", default="list")
 
@@ -41,8 +50,7 @@ def list_handoffs(
         "problems": len(found.problems),
         "faults": list(found.problems),
     }
-    headings = say_each("project", "task", "from", "to", "state", "age", "next", "action", "command")
-    call.answer(document, Table(headings, [_row(item) for item in found.items], stacked=(7, 8)))
+    call.answer(document, _lines(found.items) if is_terminal(sys.stdout) else _whole(found.items))
 
 
 @app.add("show", example="oracle handoffs show Q-17")
@@ -54,6 +62,25 @@ def show(call: Call, task_id: TaskId, *, project: Project = "") -> None:
         resume.before(context)
         story = handoffs.tell(context, task_id, project=project)
     call.answer(story.as_json(), _tell(story))
+
+
+def _whole(items: Sequence[ListedHandoff]) -> Table:
+    headings = say_each("project", "task", "from", "to", "state", "age", "next", "action", "command")
+    return Table(headings, [_row(item) for item in items])
+
+
+def _lines(items: Sequence[ListedHandoff]) -> Table:
+    """Return a line for each handoff. `--json` and `show` tell the rest."""
+    headings = say_each("task", "state", "age", "next step", "project", "from", "to")
+    is_wide, is_mixed = columns() >= _WIDE, len({item.project for item in items}) > 1
+    rows = []
+    for item in items:
+        handoff, state = item.handoff, item.handoff.state
+        ends = (handoff.asker, handoff.answerer) if is_wide else ("", "")
+        age = _age_of(item) if is_wide else _age(item.age)
+        next_step = say(_STEPS[_PARTIES.index(state.party)], seat=handoff.next_seat())
+        rows.append((handoff.task_id, state.step.value, age, next_step, item.project if is_mixed else "", *ends))
+    return Table(headings, rows, is_one_line=True)
 
 
 def _row(item: ListedHandoff) -> tuple[str, ...]:

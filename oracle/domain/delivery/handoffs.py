@@ -48,6 +48,7 @@ class HandoffStep(StrEnum):
     CONSUMED = "consumed"
     CONFLICT = "conflict"
     ACKED = "acked"
+    SUPERSEDED = "superseded"
 
 
 class Party(StrEnum):
@@ -110,6 +111,7 @@ _STATES = {
         _DAY,
     ),
     HandoffStep.ACKED: (Party.NOBODY, say("Nothing to do."), 0),
+    HandoffStep.SUPERSEDED: (Party.NOBODY, say("Nothing to do: nobody took the task up, so it was ended."), 0),
 }
 
 _DECIDE = say("Read the question and settle it: `oracle team decision resolve`.")
@@ -190,6 +192,8 @@ class Handoff:
     def state(self) -> State:
         """How far it is."""
         found = state(self.pieces)
+        if found.step is HandoffStep.UNANSWERED and self.dispatch is not None and self.dispatch.is_superseded:
+            return State(HandoffStep.SUPERSEDED, *_STATES[HandoffStep.SUPERSEDED])
         if found.party is Party.ANSWERER and self.dispatch is not None and self.dispatch.asks_people:
             return replace(found, action=_DECIDE)
         return found

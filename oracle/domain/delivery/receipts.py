@@ -21,6 +21,8 @@ from oracle.wording import say
 
 SCHEMA_VERSION = 1
 CLAIM, CONSUMED, SUPERSEDED = ".claim", ".consumed", ".superseded-"
+SUPERSEDED_AT = "superseded_at"
+"""The field of a dispatch receipt that was ended without an answer."""
 PAYLOAD = "decision_payload"
 """The field of a dispatch receipt that holds what people are asked."""
 
@@ -150,7 +152,7 @@ _LATER_KEYS = frozenset(
         *("assigned_at", "delivered_at", "notified_at", "notify_message", "notify_skipped", "schema_version"),
         *("consumed_at", "consumed_ack", "todo_path", "source_todo_path", "delivery_path", "used_fallback_delivery"),
         *("head_contains_commit", "lineage_status", "branch_tip", "feishu_group_broadcast", "feishu_delegation_report"),
-        *("dispatch_digest", "prior_response"),
+        *("dispatch_digest", "prior_response", SUPERSEDED_AT),
     )
 )
 """Keys that say when and where, or that change while the handoff goes on: two receipts that differ in these agree."""
@@ -185,6 +187,11 @@ class Receipt:
     def asks_people(self) -> bool:
         """Tell whether it asks people for a decision, which is settled and not answered."""
         return self.kind is ReceiptKind.DISPATCH and isinstance(self.fields.get(PAYLOAD), dict)
+
+    @property
+    def is_superseded(self) -> bool:
+        """Return whether the dispatch was ended without an answer."""
+        return bool(self.text(SUPERSEDED_AT))
 
     @property
     def since(self) -> str:

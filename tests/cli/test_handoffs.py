@@ -1,0 +1,93 @@
+"""`oracle handoffs` in real panes: one line for each handoff, with its state, its age and the next step, in any width."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from oracle.cli.layout import cut, squeeze
+from tests.app.squad import Squad
+from tests.wake.stage import Stage, until
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+START = "import sys; from oracle.cli.main import run; sys.exit(run())"
+LONG = "Q-20261129T022938-a1b2c3"
+WORDS = {
+    "en": ("answer", "read", "oracle resume", "decide", "none"),
+    "zh": ("答复", "阅读", "oracle resume", "决定", "无"),
+}
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Squad:
+    """Return a team with a handoff in most states, one of them with a long id."""
+    squad = Squad(tmp_path)
+    squad.oracle.init()
+    squad.ask(LONG, notifies=False)
+    for task in ("Q-1", "Q-2", "Q-3"):
+        squad.ask(task, notifies=False)
+        squad.deliver(task, notifies=task == "Q-2")
+    squad.ack("Q-3", "memory", "planner")
+    squad.ask("Q-4", notifies=False)
+    (squad.folder / "Q-4__planner__memory.json").rename(squad.folder / "Q-4__planner__memory.json.consumed")
+    squad.ask("T-一二三四五六七八九十", target="builder", kind="task", notifies=False)
+    return squad
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_each_handoff_is_one_line_of_a_real_pane(team: Squad, stage: Stage, columns: int, language: str):
+    words = [sys.executable, "-c", START, "handoffs", "--memory-dir", str(team.path), "--lang", language]
+    done = stage.folder / "done"
+    environ = f"PYTHONPATH={CHECKOUT} ORACLE_TMUX_SOCKET=none HOME={shlex.quote(str(team.home))}"
+    command = f"env -u COLUMNS -u LINES {environ} {shlex.join(words)}; touch {shlex.quote(str(done))}; sleep 600"
+    pane = stage.session("look", command, size=(columns, 30))
+    until(done.exists, "the listing is printed")
+    lines = [line for line in stage.shows(pane).splitlines() if line.strip()]
+    head, rule, *rows = lines
+    assert rule == "─" * columns
+    assert len(rows) == 6, lines
+    assert max(map(cell_len, lines)) <= columns
+    assert all(any(word in row for word in (*WORDS[language], "…")) for row in rows), lines
+    assert all(row.startswith(("Q-", "T-")) for row in rows)
+    if columns >= 80:
+        assert any(LONG in row for row in rows)
+        assert sum(WORDS[language][0] in row for row in rows) >= 3, lines
+    assert head.split()
+
+
+def test_a_pipe_and_json_have_everything(team: Squad, capsys: pytest.CaptureFixture[str]):
+    from oracle.cli.main import run
+
+    assert run(["handoffs", "--memory-dir", str(team.path)]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert {len(row) for row in rows} == {9}
+    assert run(["handoffs", "--json", "--memory-dir", str(team.path)]) == 0
+    assert {item["task_id"] for item in json.loads(capsys.readouterr().out)["handoffs"]} == {row[1] for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "keeps_end", "short"),
+    [
+        ("planner", 7, False, "planner"),
+        ("planner", 5, False, "plan…"),
+        (LONG, 11, True, "Q-2026…1b2c3"[:6] + "…b2c3"),
+        ("一二三四五", 6, False, "一二…"),
+        ("一二三四五", 7, True, "一二…五"),
+        ("ab", 1, True, "…"),
+    ],
+)
+def test_a_text_is_cut_to_its_columns(text: str, width: int, keeps_end: bool, short: str):
+    assert cut(text, width, keeps_end=keeps_end) == short
+    assert cell_len(short) <= width
+
+
+def test_the_widest_columns_become_narrower():
+    assert squeeze({0: 24, 1: 8, 3: 14}, 40) == {0: 18, 1: 8, 3: 14}
+    assert squeeze({0: 5, 1: 5}, 40) == {0: 5, 1: 5}
+    assert sum(squeeze({0: 90, 1: 90, 2: 90}, 2).values()) == 3

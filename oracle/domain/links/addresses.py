@@ -41,7 +41,11 @@ _BEFORE_DEFINED = frozenset(" \t\n:")
 _URL_TAIL = ".,;:!?'\"*_~،؛؟۔।॥"
 _MOST_CHARACTERS = 8
 _CHARACTER_END = r"&[A-Za-z]{2,8}\Z"
-_FORGE = r"(?i)(?:[\w.-]*git[\w.-]*|codeberg\.org|bitbucket\.org)/[\w.-]+/([\w-]+\.[\w.-]*\w)"
+_FORGE = (
+    r"(?i)(?:(?:[\w.-]*git[\w.-]*|codeberg\.org|bitbucket\.org)/[\w.-]+"
+    r"|(?:www\.)?(?:npmjs\.com/package|crates\.io/crates|pypi\.org/project))/([\w-]+\.[\w.-]*\w)"
+)
+_LABEL = r"\[([\w.-]+\.(?:js|jl|cpp|go|rs))\](?:\(|:[ \t]*)<?\Z"  # endings that projects give to their names
 
 
 def _web_scheme(prose: str, at: int) -> int:
@@ -97,10 +101,19 @@ def read_urls(page: Page, prose: str) -> str:
         if web and rest and (rest[0].isalnum() or rest[0] == "["):
             address = prose[start:end]
             page.mention(URL, unescape(address) if "\\" in address else address, start=start, end=end)
-            page.sites.add(rest.partition("/")[0].removeprefix("www."))
-            if repository := compiled(_FORGE).match(rest, 0, MAX_VALUE):
-                page.sites.add(repository.group(1).removesuffix(".git"))
+            page.sites.update(_names_in(prose, start, rest=rest[:MAX_VALUE]))
     return blank(prose, spans, filler=HIDDEN)
+
+
+def _names_in(prose: str, start: int, *, rest: str) -> Iterator[str]:
+    """Yield what a URL names that looks like a file: its host, a repository or package, the project that a link is called by."""
+    yield rest.partition("/")[0].removeprefix("www.")
+    if repository := compiled(_FORGE).match(rest):
+        yield repository.group(1).removesuffix(".git")
+    if "]" in prose[max(start - 4, 0) : start]:
+        label = compiled(_LABEL).search(prose, max(start - 80, 0), start)
+        if label and not rest.partition("#")[0].partition("?")[0].endswith("/" + label.group(1)):
+            yield label.group(1)
 
 
 def _url_rests(prose: str) -> Iterator[re.Match[str]]:
@@ -290,7 +303,8 @@ def _file_path(token: str, page: Page) -> str | None:
         return None
     if is_product(base.lower()) and (extension != "js" or _NAMES.fullmatch(token)):  # `React/Next.js`, `edge/llama.cpp`
         return None
-    return None if "." in head and compiled(_HOST).fullmatch(head) else token
+    first = head or token[1:].partition("/")[0]
+    return None if "." in first and compiled(_HOST).fullmatch(first) else token
 
 
 def _is_address(token: str) -> bool:

@@ -24,7 +24,8 @@ def is_product(base: str) -> bool:
     """Return whether a name without a folder is a library's or a site's, like `Node.js`, rather than a file's."""
     if base[-3:] in {".js", ".jl"} and base[0].isupper() and base[:-3].isalnum():
         return True
-    return base.lower() in _PRODUCTS or base in _HOSTS
+    name = base.rpartition("-")[2]  # of `non-Node.js`
+    return base.lower() in _PRODUCTS or base in _HOSTS or (name[:1].isupper() and name.lower() in _PRODUCTS)
 
 
 def is_ending(base: str) -> bool:
@@ -39,9 +40,9 @@ def is_standard(prefix: str) -> bool:
 
 
 def may_be_task(prefix: str, number: str) -> bool:
-    """Return whether `prefix-number` may be a task, and is no standard, index, form or range of lines (`L83-101`)."""
+    """Return whether `prefix-number` may be a task: no standard, index, form, range of lines (`L83-101`) or half of a year."""
     if len(prefix) == 1 and prefix in _INDICES and len(number) < 3 and number[0] != "0":
         return False
-    if prefix[0] == "L" and prefix[1:].isdigit():
+    if prefix[1:].isdigit() and (prefix[0] == "L" or (len(number) == 4 and number[:2] in {"19", "20"})):
         return False
     return not is_standard(prefix) and f"{prefix}-{number}" not in _NOT_TASKS

@@ -96,9 +96,9 @@ def _dispatch(context: Context, args: argparse.Namespace, team: Team) -> int:
 
 def _base(team: Team, target: str) -> dict[str, object]:
     """Return the commit that a builder starts from, if the repository knows a remote: its completion names the branch then."""
-    from oracle.app.codebase import ancestry
+    from oracle.app import git
 
-    base = ancestry.remote_main(team.profile.repo_root) if team.profile.role(target) == "builder" else ""
+    base = git.remote_main(team.profile.repo_root) if team.profile.role(target) == "builder" else ""
     return {"expected_base_sha": base} if base else {}
 
 

@@ -182,7 +182,7 @@ def _says_something(text: str) -> bool:
 
 
 def _address(marker: Marker, payload: HookPayload, run: HookRun, context: Context) -> Address:
-    from oracle.app.delivery.answerable import find_dispatches
+    from oracle.app.delivery.dispatches import find_dispatches
 
     spoken = addressing.TurnContext()
     if not (marker.task_id and marker.project):

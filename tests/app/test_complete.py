@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from oracle.app.codebase import ancestry
+from oracle.app import git as asked_git
 from oracle.app.delivery.notices import Notice, notify
 from oracle.app.delivery.verify import audit_closeout
 from oracle.errors import CompletionRefused, Conflict, DiskFailure, HandoffFailed, NotFound, UsageError
@@ -303,15 +303,15 @@ def test_plain_planner_means_the_one_there_is(tmp_path: Path):
 
 def test_lineage_is_told_from_git(repo: dict[str, str]):
     path = repo["path"]
-    assert ancestry.lineage_of(path, repo["first"]) == "in-lineage"
-    assert ancestry.lineage_of(path, repo["first"][:9]) == "in-lineage"
-    assert ancestry.lineage_of(path, repo["branch"]) == "divergent"
+    assert asked_git.lineage_of(path, repo["first"]) == "in-lineage"
+    assert asked_git.lineage_of(path, repo["first"][:9]) == "in-lineage"
+    assert asked_git.lineage_of(path, repo["branch"]) == "divergent"
     for commit in ("f" * 40, "HEAD", "--help", "", "main", "../x"):
-        assert ancestry.lineage_of(path, commit) == "unknown"
-    assert ancestry.lineage_of(f"{path}/nowhere", repo["first"]) == "unknown"
-    assert ancestry.tip_of(path, "feat/T1") == repo["branch"]
-    assert ancestry.tip_of(path, "--all") == ""
-    assert ancestry.base_of(path, "feat/T1") == repo["first"]
+        assert asked_git.lineage_of(path, commit) == "unknown"
+    assert asked_git.lineage_of(f"{path}/nowhere", repo["first"]) == "unknown"
+    assert asked_git.tip_of(path, "feat/T1") == repo["branch"]
+    assert asked_git.tip_of(path, "--all") == ""
+    assert asked_git.base_of(path, "feat/T1") == repo["first"]
 
 
 def test_git_is_not_led_astray_by_the_environment(
@@ -319,7 +319,7 @@ def test_git_is_not_led_astray_by_the_environment(
 ):
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", "false")
-    assert ancestry.lineage_of(repo["path"], repo["first"]) == "in-lineage"
+    assert asked_git.lineage_of(repo["path"], repo["first"]) == "in-lineage"
 
 
 def test_divergent_commit_is_written_down_once_and_memory_is_told(squad: Squad, repo: dict[str, str]):

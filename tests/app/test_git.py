@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.app import guard
-from oracle.app.codebase import ancestry, ownership
+from oracle.app import git, guard
+from oracle.app.codebase import ownership
 from oracle.app.codebase.stale_names import stale
-from oracle.app.delivery import ack_signs
+from oracle.app.delivery import acknowledge
 from oracle.app.git import Repository, ask_git
 from tests.app.gitbox import GitBox
 
@@ -95,10 +95,10 @@ CALLS: dict[str, Callable[[Squad, GitBox], object]] = {
     "symbol": lambda _, box: Repository(str(box.folder), budget=9).has_symbol(("text",)),
     "tracked": lambda _, box: Repository(str(box.folder), budget=9).tracked,
     "branches": lambda _, box: Repository(str(box.folder), budget=9).branches,
-    "lineage": lambda _, box: ancestry.lineage_of(str(box.folder), box.git("rev-parse", "HEAD")),
+    "lineage": lambda _, box: git.lineage_of(str(box.folder), box.git("rev-parse", "HEAD")),
     "acknowledgement": lambda squad, _: (
         squad.ask("T1", target="builder"),
-        ack_signs.check(squad.oracle, "demo", "T1"),
+        acknowledge.check(squad.oracle, "demo", "T1"),
     ),
     "log": lambda _, box: ask_git(str(box.folder), "log", "-1", "--format=%h %s"),
 }

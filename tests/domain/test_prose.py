@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.delivery.task_tree_ownership import may_write_task
+from oracle.app.codebase.ownership import may_write_task
 from oracle.domain.markdown import prose
 from oracle.domain.markdown.prose import ChangeKind
 

@@ -1,4 +1,4 @@
-"""May a seat commit what it changed? The seat matrix over a diff, with memory's exception for prose. App room; writes nothing."""
+"""Check whether a seat may commit what it changed: the seat matrix over a diff, with an exception for prose. Writes nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 from oracle.app.context import Context
 from oracle.app.git import ask_git
-from oracle.domain.delivery.task_tree_ownership import may_write_task
+from oracle.domain.delivery.receipts import parse_file_name
 from oracle.domain.markdown.prose import Change, classify_file
 from oracle.domain.names.seats import MEMORY, may_write, role_of
 from oracle.domain.names.slugs import check_name
@@ -87,3 +87,22 @@ def _after(top: str, path: str, *, staged: bool) -> str | None:
     place = os.path.join(top, path)
     raw = os.fsencode(os.readlink(place)) if os.path.islink(place) else steps.read(place)
     return None if raw is None else raw.decode("utf-8", "replace").strip()
+
+
+_PROJECT_FILES = ("STATUS.md", "TASKS.md")
+_TASK_FILES = ("workflow.md", "STATUS.md", "brief.md")
+
+
+def may_write_task(seat: str, relpath: str) -> bool:
+    """Tell whether `seat` may write `<project>/…` of the task tree: its own folder and receipts; some write what steers a task."""
+    parts = relpath.split("/")
+    if len(parts) < 2 or not all(parts) or any(part in (".", "..") for part in parts):
+        return False
+    if parts[1:3] == ["patrol", "handoffs"]:
+        found = parse_file_name(parts[-1])
+        return found is not None and seat in (found[0].source, found[0].target)
+    if len(parts) == 2:
+        return role_of(seat) == MEMORY and parts[1] in _PROJECT_FILES
+    if len(parts) == 3 and parts[2] in _TASK_FILES:
+        return role_of(seat) in (MEMORY, "planner")
+    return parts[1] == seat

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from oracle.app import guard
-from oracle.app.codebase import ancestry
+from oracle.app import git, guard
 from oracle.app.context import Context
 from oracle.app.delivery import deliver, dispatches
 from oracle.app.delivery.deliver import REWORK, Delivered, Work
@@ -102,22 +101,22 @@ def _receipt(context: Context, team: Team, given: Completion, name: ReceiptName,
     branch = _branch_facts(repo, given)
     built = commit if team.profile.role(name.source) == "builder" else _built(team, name.task_id)
     judged = built or commit or str(branch.get("branch_tip") or "")
-    status = ancestry.lineage_of(repo, judged) if judged else ancestry.UNKNOWN
-    if commit and ancestry.is_missing(repo, commit):
+    status = git.lineage_of(repo, judged) if judged else git.UNKNOWN
+    if commit and git.is_missing(repo, commit):
         context.warn(
             say("the commit {commit} was not found in {repo}; its lineage is unknown", commit=commit, repo=repo)
         )
     drift = _drift(asked, branch)
     if drift:
         context.warn(drift)
-        status = ancestry.DIVERGENT
+        status = git.DIVERGENT
     _keep_lineage(context, given, built or commit, asked=asked)
     fields = {
         **given.fields,
         **branch,
         "builder_commit": built,
         "commit": commit,
-        "head_contains_commit": {ancestry.IN_LINEAGE: True, ancestry.DIVERGENT: False}.get(status),
+        "head_contains_commit": {git.IN_LINEAGE: True, git.DIVERGENT: False}.get(status),
         "lineage_status": status,
         "core_ux_gate": given.core_ux_gate,
         "correlation_id": receipts.correlation_id(team.project, name.task_id),
@@ -153,7 +152,7 @@ def _built(team: Team, task_id: str) -> str:
 def _branch_facts(repo: str, given: Completion) -> dict[str, object]:
     if not given.branch:
         return {}
-    tip, base = ancestry.tip_of(repo, given.branch), ancestry.base_of(repo, given.branch)
+    tip, base = git.tip_of(repo, given.branch), git.base_of(repo, given.branch)
     return {"branch": given.branch, "branch_tip": tip or None, "branch_base": base or None}
 
 
@@ -174,7 +173,7 @@ def _drift(asked: Receipt | None, branch: Mapping[str, object]) -> str:
 
 def _keep_rules(team: Team, given: Completion, name: ReceiptName, asked: Receipt | None) -> None:
     expected = asked.text("expected_branch") if asked else ""
-    is_free = given.is_any_branch or given.branch == MAIN or ancestry.is_commit(given.branch)
+    is_free = given.is_any_branch or given.branch == MAIN or git.is_commit(given.branch)
     if given.branch and expected and given.branch != expected and not is_free:
         raise CompletionRefused(
             say(

@@ -1,14 +1,20 @@
-"""Which dispatches a completion answers, and who asked: told from the receipts of one task id. App room; writes nothing."""
+"""Which dispatches a completion or a marker answers, and who asked: told from receipts. Writes nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Collection, Iterator, Mapping
 
+from oracle.app.context import Context
 from oracle.app.delivery.team import OPERATOR, Team
-from oracle.domain.delivery.receipts import PAYLOAD, Receipt, ReceiptKind, ReceiptName
+from oracle.domain.delivery import receipts
+from oracle.domain.delivery.addressing import AddressedDispatch
+from oracle.domain.delivery.receipts import CONSUMED, PAYLOAD, Receipt, ReceiptKind, ReceiptName
 from oracle.domain.records.decisions import DecisionPayload, resolve_command
-from oracle.errors import CompletionRefused, OtherAsker
+from oracle.domain.values import value
+from oracle.errors import CompletionRefused, OracleError, OtherAsker
 from oracle.store.delivery import handoffs
+from oracle.store.root import profile
 from oracle.wording import say
 
 
@@ -84,3 +90,57 @@ def asker_of(team: Team, task_id: str, source: str) -> str:
             hint=say("Name it with --target."),
         )
     return max(found, key=lambda pair: (pair[1], pair[0].text("assigned_at")))[0].reply_to
+
+
+@value
+class FoundDispatches:
+    """Dispatches to a seat, the seats of each project, and sentences on what could not be read."""
+
+    dispatches: list[AddressedDispatch]
+    rosters: dict[str, Collection[str]]
+    problems: list[str]
+
+
+def find_dispatches(
+    context: Context, seat: str, *, project: str, tasks: Collection[str], environ: Mapping[str, str]
+) -> FoundDispatches:
+    """Return the dispatches to `seat` in one project, or in all for an empty one.
+
+    Consumed ones only of the given tasks. A project that can't be read is left out and named.
+    """
+    found = FoundDispatches([], {}, [])
+    for name in [project] if project else profile.projects(context.root):
+        try:
+            loaded = profile.load(context.root, name, environ)
+            found.rosters[name] = loaded.seats
+            found.dispatches.extend(_read_folder(loaded.handoff_dir, name, seat, tasks, found.problems))
+        except OracleError as error:
+            found.problems.append(error.sentence)
+    return found
+
+
+def _read_folder(
+    folder: str, project: str, seat: str, tasks: Collection[str], problems: list[str]
+) -> Iterator[AddressedDispatch]:
+    for name, suffix in _names(folder):
+        wanted = suffix == "" or (suffix == CONSUMED and name.task_id in tasks)
+        if name.target != seat or not wanted:
+            continue
+        try:
+            receipt = handoffs.read(folder, name, suffix)
+        except OracleError as error:
+            problems.append(error.sentence)
+            continue
+        if receipt is not None and receipt.kind is ReceiptKind.DISPATCH:
+            yield AddressedDispatch(project, name.task_id, name.source, receipt.reply_to, is_open=suffix == "")
+
+
+def _names(folder: str) -> Iterator[tuple[ReceiptName, str]]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return
+    for name in names:
+        parsed = receipts.parse_file_name(name)
+        if parsed is not None:
+            yield parsed

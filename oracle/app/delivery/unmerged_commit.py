@@ -5,10 +5,10 @@ What is done about it is up to `teamwork.integration`.
 
 from __future__ import annotations
 
-from oracle.app.codebase.ancestry import DIVERGENT, is_commit
 from oracle.app.context import Context
 from oracle.app.delivery import wakeups
 from oracle.app.delivery.team import Team
+from oracle.app.git import DIVERGENT, is_commit
 from oracle.app.records.once import write_once
 from oracle.domain.delivery.receipts import Receipt
 from oracle.domain.names.seats import MEMORY

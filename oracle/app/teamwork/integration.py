@@ -5,13 +5,13 @@ Light: memory landed it, and names the commit. Medium: a planner has a builder r
 
 from __future__ import annotations
 
-from oracle.app.codebase import ancestry
-from oracle.app.codebase.ancestry import DIVERGENT
+from oracle.app import git
 from oracle.app.context import Context
 from oracle.app.delivery import resume
 from oracle.app.delivery.dispatch import dispatch
 from oracle.app.delivery.team import Team, open_team
 from oracle.app.delivery.unmerged_commit import PASS_NEEDS_INTEGRATION
+from oracle.app.git import DIVERGENT
 from oracle.app.records.listing import list_records
 from oracle.app.records.once import write_once
 from oracle.app.records.views import Summary
@@ -107,12 +107,12 @@ def _passed(team: Team, task_id: str) -> Receipt:
 
 
 def _require_landed(context: Context, team: Team, commit: str) -> None:
-    status = ancestry.lineage_of(team.profile.repo_root, commit)
-    if status == ancestry.UNKNOWN:
+    status = git.lineage_of(team.profile.repo_root, commit)
+    if status == git.UNKNOWN:
         context.warn(
             say("git can't tell whether {repo} contains {commit}", repo=team.profile.repo_root, commit=commit[:40])
         )
-    elif status != ancestry.IN_LINEAGE:
+    elif status != git.IN_LINEAGE:
         raise UsageError(
             say(
                 "The main line of {repo_root} does not contain {commit}.",

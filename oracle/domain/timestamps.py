@@ -170,6 +170,11 @@ def print_stamp(moment: datetime) -> str:
     return print_moment(moment).replace(":", "-").replace(".", "-")
 
 
+def parse_stamp(name: str) -> datetime | None:
+    """Return the moment that `print_stamp` printed at the head of a file name, None for another name."""
+    return parse(f"{name[:10]}T{name[11:19].replace('-', ':')}.{name[20:26]}Z") if name[26:27] == "Z" else None
+
+
 @lru_cache(maxsize=4096)
 def print_second(second: int) -> str:
     """Print a second since 1970 as projections do: `2026-04-27T18:30:00Z`, within the years 1 to 9999.

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import shutil
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -440,3 +443,84 @@ def test_first_of_several_records_of_a_new_project_alone_is_remarked_on(root: Pa
     with Oracle.open(str(root)) as oracle:
         written = write_all(oracle, [Draft("decision", "shpo", f"Use lock {number}") for number in range(3)])
     assert [len(one.warnings) for one in written] == [1, 0, 0]
+
+
+# A sync that fails, and the same command again ------------------------------------------------------------------------
+
+
+def count_syncs(root: Path, drafts: list[Draft]) -> int:
+    calls = itertools.count()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files.os, "fsync", lambda _: next(calls))
+        with Oracle.open(str(root)) as oracle:
+            write_all(oracle, drafts)
+    return next(calls)
+
+
+def failing_sync(at: int, number: int) -> Callable[[int], None]:
+    calls, really = itertools.count(), os.fsync
+
+    def fsync(handle: int) -> None:
+        if next(calls) == at:
+            raise OSError(number, os.strerror(number))
+        really(handle)
+
+    return fsync
+
+
+BATCHES = {
+    "one": [Draft("decision", "arena", "T", body="ARENA-1")],
+    "several": [Draft("task", "arena", f"T {number}", body="[[x]]") for number in range(3)],
+    "twins": [Draft("plan", "arena", "T", body="x")] * 2,
+    "folders": [Draft(kind, "arena", "T", body="x") for kind in ("plan", "decision")],
+}
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC])
+def test_a_write_whose_sync_failed_can_be_repeated(root: Path, tmp_path: Path, batch: str, number: int) -> None:
+    """At each sync in turn: the second time every record exists once, indexed and in the journal once."""
+    drafts = BATCHES[batch]
+    (tmp_path / "other").mkdir()
+    for at in range(count_syncs(tmp_path / "other", drafts)):
+        folder = root / str(at)
+        folder.mkdir(mode=0o700)
+        with Oracle.open(str(folder)) as oracle:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(files.os, "fsync", failing_sync(at, number))
+                with pytest.raises(DiskFailure) as caught:
+                    write_all(oracle, drafts)
+            assert (caught.value.code, caught.value.exit_code) == ("disk", 70)
+            stands = len(list((folder / "projects").rglob("*.md")))
+            assert ("may exist" in caught.value.hint) == (stands > 0)
+            written = write_all(oracle, drafts)
+            assert len({one.slug for one in written}) == len(drafts)
+            assert [bool(one.already) for one in written].count(True) == stands
+            assert len(oracle.records({})) == len(drafts)
+        assert len(list((folder / "projects").rglob("*.md"))) == len(drafts)
+        assert (folder / "events.log").read_text().count('"event":"write"') == len(drafts)
+
+
+@pytest.mark.parametrize(("seconds", "count"), [(0, 1), (59, 1), (61, 2)])
+def test_the_same_record_is_not_written_twice_in_a_minute(root: Path, seconds: int, count: int) -> None:
+    clock = Clock(frozen_ns=time.time_ns())
+    with Oracle.open(str(root), clock=clock) as oracle:
+        first = oracle.write(Draft("decision", "arena", "T", body="x"))
+        clock.advance(seconds)
+        os.utime(Path(first.path).parent, (clock.now_ns() / 1e9,) * 2)
+        again = oracle.write(Draft("decision", "arena", "T", body="x"))
+        assert len({first.slug, again.slug}) == count
+        assert bool(again.already) == (count == 1)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"body": "y"}, {"title": "T 2"}, {"confidence": "low"}, {"project": "other"}, {"kind": "plan"}, {"author": "ada"}],
+)
+def test_another_record_is_never_taken_for_the_same(root: Path, other: dict[str, str]) -> None:
+    with Oracle.open(str(root)) as oracle:
+        same = {"kind": "decision", "project": "arena", "title": "T", "body": "x"}
+        first = oracle.write(Draft(**same))  # type: ignore[arg-type]
+        again = oracle.write(Draft(**{**same, **other}))  # type: ignore[arg-type]
+        assert first.slug != again.slug
+        assert not again.already

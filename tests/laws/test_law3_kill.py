@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from oracle.api import Oracle
 from oracle.app.records.write import write_all
 from oracle.domain.records.drafts import Draft
 from oracle.index.write import projections
+from oracle.store.markdown import records
 from tests.laws.failpoints import Outcome, run_until
 from tests.laws.ledger import assert_like_rebuilt, read_projections
 
@@ -115,8 +117,9 @@ def test_the_first_write_of_a_root(tmp_path: Path, *, reconciled: bool) -> None:
 
 
 @pytest.mark.parametrize("work", [write_one, write_superseding, write_several])
-def test_a_write_on_what_earlier_deaths_left(root: Path, work: Work) -> None:
-    """One Root for all deaths: the next writer begins with what the last one left behind."""
+def test_a_write_on_what_earlier_deaths_left(root: Path, monkeypatch: pytest.MonkeyPatch, work: Work) -> None:
+    """One Root for all deaths: the next writer begins with what the last one left behind, more than a minute later."""
+    monkeypatch.setattr(records, "SAME_WITHIN", timedelta(0))
     (root / "projects/arena/builder").mkdir(parents=True)
     (root / "projects/arena/builder/x.md").write_text("x ARENA-1 [[One]]")
     with Oracle.open(str(root)) as oracle:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
+from itertools import compress
 
 from oracle.app import guard
 from oracle.app.context import Context
 from oracle.app.records import naming
 from oracle.app.records.targets import resolve
 from oracle.app.records.views import Written
-from oracle.domain import timestamps
 from oracle.domain.names.seats import MEMORY
 from oracle.domain.names.slugs import SHARED, is_entity, project_of, slug_of
 from oracle.domain.records.drafts import Draft, retirement_of
@@ -33,7 +33,7 @@ from oracle.wording import joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -85,10 +85,12 @@ def write_all(
         return [replace(_outcome(context, *pair), dry_run=True) for pair in zip(ready, rendered, strict=True)]
     with context.index.lock():
         now = context.now()
-        moments = [now + timedelta(microseconds=number) for number in range(len(ready))]
-        created = records.create_all(context.root, [one.checked for one in ready], moments)
-        trouble = _index(context, created) + _note(context, ready, created, moments)
+        created, is_new = _create_all(context, [one.checked for one in ready], now)
+        is_unknown = [new or not _is_indexed(context, one.path) for one, new in zip(created, is_new, strict=True)]
+        trouble = _index(context, created)
+        trouble += _note(context, compress(zip(ready, created, strict=True), is_unknown))
     written = [_outcome(context, *pair, trouble) for pair in zip(ready, created, strict=True)]
+    written = [one if new else _written_before(one) for one, new in zip(written, is_new, strict=True)]
     written = [_add_duplicates(context, one.checked.draft, each) for one, each in zip(ready, written, strict=True)]
     is_claim = len(written) == 1 and not drafts[0].retires
     return [_add_remarks(context, written[0], created[0])] if is_claim else written
@@ -214,6 +216,30 @@ def _beside(context: Context, slug: str) -> Iterator[str]:
 # The write itself -----------------------------------------------------------------------------------------------------
 
 
+def _create_all(context: Context, drafts: Sequence[CheckedDraft], now: datetime) -> tuple[list[Created], list[bool]]:
+    """Create the records of drafts, save for those that were just created. Returns the records, and whether each is new."""
+    found: list[Created | None] = []
+    for draft in drafts:
+        found.append(records.find_same(context.root, draft, now, [one.path for one in found if one is not None]))
+    missing = [draft for draft, one in zip(drafts, found, strict=True) if one is None]
+    moments = [now + timedelta(microseconds=number) for number in range(len(missing))]
+    made = iter(records.create_all(context.root, missing, moments))
+    return [one or next(made) for one in found], [one is None for one in found]
+
+
+def _is_indexed(context: Context, path: str) -> bool:
+    """Return whether the index knows a record, so that its writer got as far as that."""
+    try:
+        connection = context.index.database.connect()
+        return connection.execute("SELECT 1 FROM record WHERE path = ?", (path,)).fetchone() is not None
+    except (OracleError, Corrupt):
+        return False
+
+
+def _written_before(outcome: Written) -> Written:
+    return replace(outcome, already=say("the same record was written a moment ago; it was not written again"))
+
+
 def _index(context: Context, created: Sequence[Created]) -> tuple[str, ...]:
     """Index the created records and print what became dirty. A failure is a warning, since the records are on disk."""
     try:
@@ -244,14 +270,9 @@ def _index_held(context: Context, created: Sequence[Created]) -> None:
     projections.print_dirty(connection, context.root, writer.changed)
 
 
-def _note(
-    context: Context, ready: Sequence[_Ready], created: Sequence[Created], moments: Sequence[datetime]
-) -> tuple[str, ...]:
+def _note(context: Context, written: Iterable[tuple[_Ready, Created]]) -> tuple[str, ...]:
     """Append the writes to the journal. A failure is a warning."""
-    lines = [
-        ("write", timestamps.print_moment(moment), _event(one.checked.draft, new.path))
-        for one, new, moment in zip(ready, created, moments, strict=True)
-    ]
+    lines = [("write", str(new.document.fields["ts"]), _event(one.checked.draft, new.path)) for one, new in written]
     try:
         journal.append_all(context.root, lines)
     except OracleError as error:

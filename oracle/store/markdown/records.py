@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
 
 from oracle.domain import timestamps
 from oracle.domain.markdown import documents
@@ -13,7 +13,7 @@ from oracle.domain.markdown.documents import Document, Problem, Value
 from oracle.domain.names.seats import MEMORY, require_writer
 from oracle.domain.records.drafts import Draft, name_of
 from oracle.domain.values import value
-from oracle.errors import InvalidRecord, RecordExists
+from oracle.errors import DiskFailure, InvalidRecord, RecordExists
 from oracle.store.disk import files
 from oracle.store.markdown import markdown
 from oracle.store.root.layout import Root
@@ -21,6 +21,9 @@ from oracle.wording import say
 
 MAX_BYTES = 16 * 1024 * 1024
 """Bytes of a record that are read. A larger record is cut and reported as a problem."""
+
+SAME_WITHIN = timedelta(seconds=60)
+"""How long the same draft gives the record that it gave before."""
 
 _MAX_TRIES = 1_000
 _PROSE_KEYS = ("body", "detail", "reason", "summary")
@@ -169,6 +172,42 @@ def _name(draft: Draft, moment: datetime) -> str:
     return f"{timestamps.print_stamp(moment)}-{name_of(draft.title)}"
 
 
+def find_same(root: Root, checked: CheckedDraft, moment: datetime, taken: Collection[str] = ()) -> Created | None:
+    """Return the record that the same draft gave within SAME_WITHIN before `moment`, but none of the paths `taken`.
+
+    So a write that failed at its end can be repeated. The record is synced to disk. Raises DiskFailure.
+    """
+    folder = root.join(checked.folder)
+    oldest = moment - SAME_WITHIN
+    try:
+        if os.stat(folder).st_mtime < oldest.timestamp():
+            return None
+        names = sorted(name for name in os.listdir(folder) if name >= timestamps.print_stamp(oldest))
+        for name in names:
+            found = _same(checked, name.removesuffix(".md"), moment)
+            if found is None or found.path in taken or read(root.join(found.path)) != found.raw:
+                continue
+            files.sync_file(root.join(found.path))
+            files.sync_folder(folder)
+            return found
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise files.disk_failure(folder, error) from error
+    return None
+
+
+def _same(checked: CheckedDraft, stem: str, latest: datetime) -> Created | None:
+    """Return a draft as the record with a name would be, None if the name is of another draft or a later moment."""
+    written = timestamps.parse_stamp(stem)
+    if written is None or written > latest:
+        return None
+    number = stem.removeprefix(_name(checked.draft, written))
+    if number == stem or not (number == "" or (number[0] == "-" and number[1:].isdecimal())):
+        return None
+    return render(checked, written, int(number[1:] or 1))
+
+
 def create_all(root: Root, drafts: Sequence[CheckedDraft], moments: Sequence[datetime]) -> list[Created]:
     """Create the files of drafts and return the records. If a name is taken, `-2`, `-3` … is appended.
 
@@ -192,10 +231,16 @@ def create_all(root: Root, drafts: Sequence[CheckedDraft], moments: Sequence[dat
         except BaseException:
             files.discard(*(scratch for _, scratch in prepared))
             raise
+    except OSError as error:
+        raise files.disk_failure(root.path, error) from error
+    try:
         for folder in folders:
             files.sync_folder(root.join(folder))
     except OSError as error:
-        raise files.disk_failure(root.path, error) from error
+        raise DiskFailure(
+            files.disk_failure(root.join(created[0].path), error).sentence,
+            hint=say("The record may exist. Run the same command again: within a minute it does not write it twice."),
+        ) from error
     return created
 
 

@@ -39,7 +39,7 @@ _YEAR_LAST = r"[0-9]{1,2}([-/.])[0-9]{1,2}\1(?:[0-9]{4}|[0-9]{2})(?![0-9])"
 
 
 def to_utc(text: str) -> str:
-    """Return `text` as a sortable UTC timestamp `YYYY-MM-DDTHH:MM:SS.ffffffZ`, or "" when it is none.
+    """Return `text` as a sortable UTC timestamp `YYYY-MM-DDTHH:MM:SS.ffffffZ`, or "" for no time.
 
     These shapes are read: ISO 8601, other dates that begin with the year (`2026/11/28`, `2026年11月28日`, `202611281830`), and
     dates with the English name of their month (`28 Nov 2026`). A weekday, brackets of a link and seconds since 1970 are
@@ -89,7 +89,7 @@ def _read_overflow(text: str) -> datetime:
 
 
 def _spell(text: str) -> str:
-    """Return a date in another spelling as ISO 8601, or "" when it is none or may be two."""
+    """Return a date in another spelling as ISO 8601, or "" when it may be two or is not a date."""
     from oracle.domain.compiling import compiled
 
     if compiled(_SECONDS).fullmatch(text):
@@ -128,7 +128,7 @@ def _month(name: str) -> int:
 
 
 def is_ambiguous(text: str) -> bool:
-    """Tell whether `text` is a date of numbers alone whose year stands last: day or month may come first."""
+    """Return whether `text` is a date of numbers alone whose year comes last: day or month may come first."""
     from oracle.domain.compiling import compiled
 
     return compiled(_YEAR_LAST).match(text.strip().strip("\"'")) is not None

@@ -217,7 +217,7 @@ def test_the_report_tells_every_claim_with_hash_and_lines() -> None:
     )
     report = check(claims, {"a.md": CitedFile(FILE.encode())})
     digest = hashlib.sha256(FILE.encode()).hexdigest()
-    reason = "The quote stands at other lines."
+    reason = "The quote is at other lines."
     assert report.as_json() == {
         "all_verified": False,
         "claim_results": [

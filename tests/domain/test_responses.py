@@ -26,7 +26,7 @@ def test_what_is_json_is_taken_as_it_is(content: object):
         ('{"answer":NaN}', "NaN is no number"),
         ('{"a":[-Infinity]}', "-Infinity is no number"),
         ('{"answer":1e999}', "1e999 is too large"),
-        ('{"a":{"b":1,"b":1}}', "'b' stands in one object twice"),
+        ('{"a":{"b":1,"b":1}}', "one object has the key 'b' twice"),
         ("1" * 5000, "a number of 5000 digits is too large"),
         ("[" * 100_000, "nested too deeply"),
         ('{"answer"', "Expecting"),

@@ -182,7 +182,7 @@ def unescape(text: str) -> str:
 
 
 def decode(path: str) -> str:
-    """Return a path without the percent signs of a URL; what is no UTF-8 keeps them."""
+    """Return a path without the percent signs of a URL; bytes other than UTF-8 keep them."""
     return compiled(_ENCODED).sub(_decode_run, path) if "%" in path else path
 
 

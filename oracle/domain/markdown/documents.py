@@ -1,6 +1,6 @@
 """Say what a Markdown file with frontmatter is, once read: fields, body and what was wrong with it.
 
-This room is pure: values and their plain-text views, no disk, no YAML.
+Pure: values and their plain-text views, no disk, no YAML.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import TypeAlias
 
-    # Every scalar stays the text that stands in the file: `yes`, `007` and `2026-05-26` are words here, not types.
+    # Every scalar stays the text of the file: `yes`, `007` and `2026-05-26` are words here, not types.
     Value: TypeAlias = "str | list[Value] | dict[str, Value]"
 else:
     Value = object  # for those who import the name
@@ -84,7 +84,7 @@ def as_list(value: Value) -> list[str]:
 
 
 def holds_surrogate(text: str) -> bool:
-    """Tell whether a text holds half a surrogate pair."""
+    """Return whether a text holds half a surrogate pair."""
     if text.isascii():
         return False
     try:

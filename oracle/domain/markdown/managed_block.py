@@ -1,6 +1,6 @@
-"""Text of ours inside of a file of somebody's: known by its marks, put in and taken out without touching the rest. Pure.
+"""Our text inside somebody's file: known by its marks, put in and taken out without touching the rest. Pure.
 
-A section stands between two lines of marks, whole lines both; a file that is all ours ends with one. Each carries the digest of
+A section is between two lines of marks, whole lines both; a file that is all ours ends with one. Each carries the digest of
 what was put there, so that a change by hand is seen before it is lost.
 """
 
@@ -22,7 +22,7 @@ _LAST_LINE = re.compile(r"^<!-- memory-oracle:owned sha256=(?P<digest>[0-9a-f]{1
 
 
 class BrokenMarks(UsageError):
-    """The marks of a file don't belong together, so that what is ours can't be told from what is not."""
+    """The marks of a file don't belong together, so that our text can't be distinguished from the rest."""
 
     code = "broken_marks"
 
@@ -38,7 +38,7 @@ class Section:
 
 
 def find(text: str) -> list[Section]:
-    """Return the sections of ours, in order. Raises BrokenMarks for marks that are not pairs, and for a name that stands twice."""
+    """Return our sections, in order. Raises BrokenMarks for marks that are not pairs, and for a repeated name."""
     marks = list(_LINE.finditer(text))
     found = []
     for opening, closing in zip(marks[::2], marks[1::2], strict=False):
@@ -54,7 +54,7 @@ def find(text: str) -> list[Section]:
 def put(text: str, name: str, body: str) -> str:
     """Return the text with the section of that name holding `body`: in its place, or at the end. Raises BrokenMarks.
 
-    Line ends are those of the text. A new section is one line end away from what stands before it, which `take` takes back.
+    Line ends are those of the text. A new section is one line end away from the text before it, which `take` takes back.
     """
     for section in find(text):
         if section.name == name:
@@ -79,12 +79,12 @@ def sign(text: str) -> str:
 
 
 def is_signed(text: str) -> bool:
-    """Tell whether a file is all ours."""
+    """Return whether a file is all ours."""
     return _LAST_LINE.search(text) is not None
 
 
 def is_edited(text: str) -> bool:
-    """Tell whether a file that is all ours was changed by hand since."""
+    """Return whether a file that is all ours was changed by hand since."""
     found = _LAST_LINE.search(text)
     return found is not None and found["digest"] != _digest(text[: found.start()])
 

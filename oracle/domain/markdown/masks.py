@@ -1,6 +1,6 @@
 """Where the code in a Markdown text is: the part of CommonMark's block structure that decides what counts as prose.
 
-Domain room: pure text in, pure text out. Every function keeps offsets: the result has the length of the input, so that
+Pure text in, pure text out. Every function keeps offsets: the result has the length of the input, so that
 a position in the one is a position in the other.
 """
 
@@ -127,7 +127,7 @@ class _Line:
 
 
 def _interrupts(line: _Line) -> bool:
-    """Tell whether a line begins a block, and does not go on with a paragraph whose markers it leaves out."""
+    """Return whether a line begins a block, and does not go on with a paragraph whose markers it leaves out."""
     block = compiled(_BLOCK).match(line.text, line.at)
     return block is not None and (block.lastgroup != "underline" or block.group().rstrip(" \t") == "-")
 
@@ -241,7 +241,7 @@ class _Blocks:
                 return
 
     def _open_block(self, kind: str, marker: str, *, line: _Line, start: int) -> bool:
-        """Open the block whose marker stands at `line.at`; return False when it turns out to be a paragraph's text."""
+        """Open the block whose marker is at `line.at`; return False when it turns out to be a paragraph's text."""
         if kind == "comment":
             return self._open_comment(start + line.at, start + len(line.text))
         if kind == "underline" and self._paragraph < 0:
@@ -364,7 +364,7 @@ class _Runs:
 
 
 class _LastClosers:
-    """Where the last line stands that can close a fence of a given length, so that no fence is searched for twice."""
+    """The last line that can close a fence of a given length, so that no fence is searched for twice."""
 
     __slots__ = ("_closers", "_no_comment", "_text")
 
@@ -373,7 +373,7 @@ class _LastClosers:
         self._closers: dict[str, tuple[list[int], list[int]]] | None = None
 
     def after(self, at: int, marker: str) -> bool:
-        """Tell whether a line behind `at` closes a top-level fence opened by `marker`."""
+        """Return whether a line behind `at` closes a top-level fence opened by `marker`."""
         if self._closers is None:
             self._closers = self._collect()
         lengths, offsets = self._closers.get(marker[0], ([], []))

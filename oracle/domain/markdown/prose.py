@@ -1,6 +1,6 @@
 """Tell a tidying of a file's prose from a change of what it demands. Pure: two texts in, classified changes out.
 
-Memory may mend the prose of any file: words, links, facts that went stale. What a file demands is its owner's: duties, triggers,
+Memory may correct the prose of any file: words, links, facts that went stale. What a file demands is its owner's: duties, triggers,
 steps, names of fields, templates, examples. A change that is not plainly the first is the second.
 """
 
@@ -61,7 +61,7 @@ _FACT = re.compile(
 )
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _TYPO = 0.85
-"""How much of a step's words stay when just its spelling is mended."""
+"""How much of a step's words stay when just its spelling is corrected."""
 
 
 @value
@@ -74,7 +74,7 @@ class Change:
 
     @property
     def is_allowed(self) -> bool:
-        """Tell whether it is a tidying of prose."""
+        """Return whether it is a tidying of prose."""
         return self.sort in ALLOWED
 
 
@@ -117,7 +117,7 @@ def _classify(old: Sequence[str], new: Sequence[str], span: tuple[int, int, int,
 
 
 def _is_fenced(lines: Sequence[str], first: int, end: int) -> bool:
-    """Tell whether a stretch of lines touches a fence or what stands in one."""
+    """Return whether a stretch of lines touches a fence or its content."""
     fence = ""
     for at, line in enumerate(lines[:end]):
         opened = _FENCE.match(line)
@@ -130,7 +130,7 @@ def _is_fenced(lines: Sequence[str], first: int, end: int) -> bool:
 
 
 def _is_in_head(lines: Sequence[str], at: int) -> bool:
-    """Tell whether a line stands in the frontmatter."""
+    """Return whether a line is in the frontmatter."""
     if not lines or lines[0].strip() != "---":
         return False
     end = next((number for number, line in enumerate(lines[1:], 1) if line.strip() == "---"), 0)
@@ -172,7 +172,7 @@ def _classify_meaning(old: str, new: str) -> ChangeKind:
 
 
 def _is_typo(old: str, new: str) -> bool:
-    """Tell whether a step says what it said: the same words but for letters of a few, and none that turns it around."""
+    """Return whether a step says what it said: the same words but for letters of a few, and none that turns it around."""
     alike = SequenceMatcher(None, old.split(), new.split()).ratio(), SequenceMatcher(None, old, new).ratio()
     return alike[1] >= _TYPO and alike[0] >= 0.5 and _words(_TURNS, old) == _words(_TURNS, new)
 

@@ -95,11 +95,11 @@ class Choice:
 
     @property
     def is_matched(self) -> bool:
-        """Tell whether the goal, the task or the session speaks for it."""
+        """Return whether the goal, the task or the session speaks for it."""
         return self.candidate.relevance >= MATCH or self.candidate.in_task or self.candidate.in_session
 
     def as_json(self) -> dict[str, object]:
-        """Return the JSON form, for whoever asks why it was selected."""
+        """Return the JSON form, which says why it was selected."""
         memory = self.memory
         return {
             "memory_id": memory.id,
@@ -176,5 +176,5 @@ def ordered(choices: Iterable[Choice]) -> list[Choice]:
 
 
 def reads(role: str, memory: Memory) -> bool:
-    """Tell whether a role gets a memory: it reads the type, or the memory was written for this role."""
+    """Return whether a role gets a memory: it reads the type, or the memory was written for this role."""
     return memory.type in READS[role] or memory.role_scope == role

@@ -1,6 +1,6 @@
 """Claims and the evidence that they name, as a response states them: quotes in files, values at paths of JSON files. Pure.
 
-Whether the evidence bears a claim out is told by `verdicts`.
+`verdicts` checks whether the evidence supports a claim.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _RANGE = re.compile(r"[Ll]?(\d{1,9})(?:\s*(?:-|–|:|,|\.\.)\s*[Ll]?(\d{1,9}))?"
 
 @value
 class ClaimedQuote:
-    """A text that stands in a file, at lines (first, last) counted from 1 when they are stated."""
+    """A text in a file, at lines (first, last) counted from 1 when they are stated."""
 
     path: str
     quote: str
@@ -30,7 +30,7 @@ class ClaimedQuote:
 
 @value
 class Expected:
-    """A value that stands at a path inside a JSON file: `$.a[0].b`, `a.0.b` and `a/b` are all paths."""
+    """A value at a path inside a JSON file: `$.a[0].b`, `a.0.b` and `a/b` are all paths."""
 
     path: str
     place: str

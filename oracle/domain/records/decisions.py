@@ -55,7 +55,7 @@ class DecisionPayload:
 
 
 def resolve_command(decision_id: str, project: str, payload: DecisionPayload) -> str:
-    """Return the command that settles a decision; its choices stand where one of them belongs."""
+    """Return the command that settles a decision; its choices are listed where one of them belongs."""
     choices = "|".join(payload.choices)
     return f"oracle team decision resolve {decision_id} --project {project} --choose {quote(choices)}"
 

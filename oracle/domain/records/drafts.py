@@ -35,7 +35,7 @@ def retirement_of(title: str) -> str:
 
 
 def is_retirement(title: str) -> bool:
-    """Tell whether a record that retires another does nothing else, by its title."""
+    """Return whether a record that retires another does nothing else, by its title."""
     return title.startswith(_RETIREMENT)
 
 
@@ -62,7 +62,7 @@ def check_task(text: str) -> None:
 
 @value
 class Evidence:
-    """What a finding rests on: how far it is to be trusted, where it stands, and the words themselves."""
+    """What a finding rests on: how far it is to be trusted, where it is, and the words themselves."""
 
     trust: str
     source: str

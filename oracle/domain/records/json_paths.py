@@ -1,4 +1,4 @@
-"""Places in JSON: paths such as `a.b[0]`, `/a/b/0`, `$['a.b']`, what stands there, and whether two values are the same. Pure."""
+"""Places in JSON: paths such as `a.b[0]`, `/a/b/0`, `$['a.b']`, the value there, and whether two values are the same. Pure."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _below(here: object, steps: Sequence[Step], at: int) -> Iterable[tuple[objec
 
 
 def equals(one: object, other: object) -> bool:
-    """Tell whether two JSON values are the same, types included: 1, 1.0, true and "1" are four values."""
+    """Return whether two JSON values are the same, types included: 1, 1.0, true and "1" are four values."""
     pairs = [(one, other)]
     while pairs:
         left, right = pairs.pop()

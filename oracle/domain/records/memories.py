@@ -98,7 +98,7 @@ class Memory:
         return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1].rstrip()}…"
 
     def holds(self, now: str) -> bool:
-        """Tell whether the record's own words let it hold at `now`, a sortable time."""
+        """Return whether the record's own words let it hold at `now`, a sortable time."""
         if self.status in _OVER or (self.valid_from and self.valid_from > now):
             return False
         return not self.valid_to or now <= self.valid_to
@@ -221,7 +221,7 @@ class Given:
 
 
 def check(given: Given) -> None:
-    """Raise UsageError for a type, scope, level, score, time or edge that is none, and for a missing title or summary."""
+    """Raise UsageError for an unknown type, scope, level, score, time or edge, and for a missing title or summary."""
     _require_word("memory_type", given.type, tuple(KINDS))
     _require_word("role_scope", given.role_scope, SCOPES)
     for name, text in (("title", given.title), ("summary", given.summary)):

@@ -70,7 +70,7 @@ class Request:
     questions: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """Raise UsageError for an empty goal or a role that is none."""
+        """Raise UsageError for an empty goal or an unknown role."""
         if not self.goal.strip():
             raise UsageError(say("The goal is missing."), hint=say("Say in a sentence what the step is to reach."))
         if self.role not in READS:
@@ -206,7 +206,7 @@ def _choose_blocks(choices: Sequence[Choice], scores: Mapping[str, float]) -> tu
 
 
 def _binds(memory: Memory) -> bool:
-    """Tell whether a memory is a rule for every step: a preference that was given for good."""
+    """Return whether a memory is a rule for every step: a preference that was given for good."""
     return memory.type == PREFERENCE and memory.is_stated and memory.level == LONG_TERM
 
 

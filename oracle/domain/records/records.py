@@ -1,4 +1,4 @@
-"""Records: what a file of frontmatter and Markdown says, whoever wrote it. Pure.
+"""Records: what a file of frontmatter and Markdown says, of any author. Pure.
 
 Reading is tolerant: any field may be missing or odd. What Memory writes is held to the rules of `domain.drafts`.
 """
@@ -57,7 +57,7 @@ _KEYS = {name.replace("_", "").replace("-", ""): name.replace("-", "_") for name
     "supersede": "supersedes",
     "contradict": "contradicts",
 }
-"""Which field a key means that is no field's name as it stands: in small letters, without `-`, `_` and blanks."""
+"""Which field a key means that is not itself the name of a field: in small letters, without `-`, `_` and blanks."""
 
 _NAME_KEYS = frozenset(("name", "alias", "aliases"))
 _NOTHINGS = frozenset(("", "null", "~", "none", "nil", "n/a", "false", "无", "無", "なし", "없음"))
@@ -138,7 +138,7 @@ def interpret(document: Document, slug: str, path: str, *, mtime_ns: int) -> Rec
 def understand(document: Document) -> Document:
     """Return the document with its fields under the names that we know: `Title`, `taskId`, `related-tasks`, `supersede`.
 
-    A field that stands under its own name too keeps that value, of two other spellings the first counts. Keys that mean
+    A field that is present under its own name too keeps that value, of two other spellings the first counts. Keys that mean
     none of our fields stay as they are. A document whose keys need no reading is returned itself.
     """
     fields = document.fields
@@ -206,7 +206,7 @@ def _stated(fields: Mapping[str, Value], key: str) -> str:
 
 
 def _kind(document: Document) -> tuple[str, list[Problem]]:
-    """Return the kind that a record states, "" when that is no name or several in a row, which is a problem where none is yet."""
+    """Return the kind that a record states, "" for anything but one name, which is a problem unless its line has one already."""
     kind = _stated(document.fields, "kind")
     if not kind or all(map(is_name, kind.split(" "))):
         return kind, []
@@ -312,7 +312,7 @@ def _reference(text: str) -> str:
 
 
 def _says_nothing(text: str) -> bool:
-    """Tell whether a text is what people write where there is nothing to name."""
+    """Return whether a text is what people write where there is nothing to name."""
     return text.strip("-–—").casefold() in _NOTHINGS
 
 

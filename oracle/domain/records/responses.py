@@ -17,7 +17,7 @@ _MOST_INDENTATION = 16 << 20
 def parse_response(raw: bytes | str) -> object:
     """Return what a response's JSON holds. Raises UsageError with the reason, also for what other readers of JSON refuse.
 
-    Those are NaN, numbers that no reader can hold, and keys that stand in one object twice.
+    Those are NaN, numbers that no reader can hold, and keys that one object has twice.
     """
     try:
         return json.loads(
@@ -48,7 +48,7 @@ def require_answer(response: Mapping[str, object]) -> None:
 
 
 def _says_something(content: object) -> bool:
-    """Tell whether something of it can be seen: a printed character in any text, a number or a truth value."""
+    """Return whether something of it can be seen: a printed character in any text, a number or a truth value."""
     waiting = [content]
     while waiting:
         item = waiting.pop()
@@ -90,7 +90,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     table: dict[str, object] = {}
     for key, item in pairs:
         if key in table:
-            raise ValueError(say("the key {key!r} stands in one object twice", key=key[:40]))
+            raise ValueError(say("one object has the key {key!r} twice", key=key[:40]))
         table[key] = item
     return table
 

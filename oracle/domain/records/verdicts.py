@@ -1,4 +1,4 @@
-"""How claims stand against files: each piece of evidence verified, moved, missing or a mismatch. Pure.
+"""How claims compare with files: each piece of evidence verified, moved, missing or a mismatch. Pure.
 
 Whoever checks brings the files' bytes; nothing here opens one. A quote is looked for verbatim, with every run of white space
 counted as one blank, so that a wrapped line is no other quote. Values are compared with their types: `1` is not `true`.
@@ -23,7 +23,7 @@ _WORD = re.compile(r"\S+")
 
 
 class Verdict(StrEnum):
-    """How a piece of evidence stands, best first."""
+    """The result for a piece of evidence, best first."""
 
     VERIFIED = "verified"
     MOVED = "moved"
@@ -48,7 +48,7 @@ class CitedFile:
 
 @value
 class Finding:
-    """What became of one piece of evidence: the lines where it stands now, and the hash of the file that was looked at."""
+    """What became of one piece of evidence: the lines where it is now, and the hash of the file that was looked at."""
 
     evidence: Evidence
     verdict: Verdict
@@ -102,12 +102,12 @@ class ClaimReport:
 
     @property
     def all_verified(self) -> bool | None:
-        """Tell whether every claim is verified where it says; None when nothing is claimed."""
+        """Return whether every claim is verified where it says; None when nothing is claimed."""
         return all(item.verdict is Verdict.VERIFIED for item in self.claims) if self.claims else None
 
     @property
     def failed(self) -> tuple[CheckedClaim, ...]:
-        """The claims that their evidence does not bear: a mismatch, or missing. One that moved is still true."""
+        """The claims that their evidence does not support: a mismatch, or missing. One that moved is still true."""
         return tuple(item for item in self.claims if item.verdict in (Verdict.MISMATCH, Verdict.MISSING))
 
     def as_json(self) -> dict[str, object]:
@@ -175,7 +175,7 @@ def fold(text: str) -> Folded:
 
 
 def check_quote(item: ClaimedQuote, source: Folded, *, sha256: str = "") -> Finding:
-    """Look for a quote: at its lines it is verified, elsewhere moved (the nearest place is told), else a mismatch."""
+    """Look for a quote: at its lines it is verified, elsewhere moved (the nearest place is named), else a mismatch."""
     wanted = " ".join(item.quote.split())
     if not wanted:
         return Finding(item, Verdict.MISMATCH, say("The quote is empty."), None, sha256)
@@ -187,7 +187,7 @@ def check_quote(item: ClaimedQuote, source: Folded, *, sha256: str = "") -> Find
     at = _nearest(source, wanted, item.lines)
     if at < 0:
         return Finding(item, Verdict.MISMATCH, say("The file does not hold the quote."), None, sha256)
-    verdict, reason = (Verdict.MOVED, say("The quote stands at other lines.")) if item.lines else (Verdict.VERIFIED, "")
+    verdict, reason = (Verdict.MOVED, say("The quote is at other lines.")) if item.lines else (Verdict.VERIFIED, "")
     return Finding(item, verdict, reason, _lines(source, at, wanted), sha256)
 
 
@@ -229,5 +229,5 @@ def check_value(item: Expected, content: object, *, sha256: str = "") -> Finding
     if found is NOWHERE:
         return Finding(item, Verdict.MISSING, say("The path leads nowhere in the file."), None, sha256)
     if not equals(found, item.value):
-        return Finding(item, Verdict.MISMATCH, say("Another value stands at the path."), None, sha256)
+        return Finding(item, Verdict.MISMATCH, say("Another value is at the path."), None, sha256)
     return Finding(item, Verdict.VERIFIED, "", None, sha256)

@@ -10,11 +10,9 @@ import pytest
 from tests import catalogues, plain_words
 
 ALLOWED = {
-    "oracle/app/answers": 43,
+    "oracle/app/answers": 30,
     "oracle/app/claims": 6,
     "oracle/app/codebase": 8,
-    "oracle/app/delivery": 45,
-    "oracle/app/queries": 13,
     "oracle/app/search": 1,
     "oracle/domain": 77,
     "scripts": 7,

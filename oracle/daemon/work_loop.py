@@ -216,11 +216,11 @@ class WorkLoop:
         with its text still in the pane. A busy seat is left alone for a moment. New work in the queue comes before the
         rest, but each round sends at least one.
         """
-        owed = resume.read_inbox(context, InboxKind.WAKE).waiting
-        self._tally["wakeups"] = len(owed)
+        pending = resume.read_inbox(context, InboxKind.WAKE).waiting
+        self._tally["wakeups"] = len(pending)
         busy: set[tuple[object, object]] = set()
         has_tried = False
-        for entry in sorted(owed, key=lambda one: (one.tries > 0, one.due_at)):
+        for entry in sorted(pending, key=lambda one: (one.tries > 0, one.due_at)):
             seat = (entry.fields.get("project"), entry.fields.get("seat"))
             is_new = entry.file_name not in known
             if (

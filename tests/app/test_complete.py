@@ -237,7 +237,7 @@ def test_verify_writes_nothing(squad: Squad):
 def test_reviewer_needs_a_verdict(squad: Squad):
     squad.ask("T1", target="reviewer")
     for verdict in ("", "FINE"):
-        with pytest.raises(CompletionRefused, match="verdict; FINE is none" if verdict else r"needs a verdict\.$"):
+        with pytest.raises(CompletionRefused, match="verdict; FINE is unknown" if verdict else r"needs a verdict\.$"):
             squad.complete(source="reviewer", verdict=verdict)
     assert squad.complete(source="reviewer", verdict="APPROVED").is_new
     assert squad.verify("T1", "reviewer", "planner")["verdict_valid"] is True

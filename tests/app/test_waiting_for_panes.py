@@ -13,6 +13,7 @@ import pytest
 
 from oracle.app.context import Context
 from oracle.app.delivery import waiter
+from oracle.daemon.serve import Daemon
 from oracle.store.delivery import inbox
 from tests.app.squad import Squad
 from tests.hook.seat import HOOK
@@ -147,3 +148,22 @@ def test_no_process_waits_where_no_pane_is_busy(squad: Squad, stage: Stage, envi
     deliver(environ, stage, "cli")
     assert waiters(squad) == []
     assert len(inbox.read(squad.oracle.root, time.time()).waiting) == 1
+
+
+def test_a_seat_is_told_in_time_by_a_daemon_too(
+    squad: Squad, stage: Stage, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("ORACLE_TMUX_SOCKET", "ORACLE_WAKE_PATIENCE"):
+        monkeypatch.setenv(name, environ[name])
+    box = stage.box("demo-planner", "--work")
+    squad.oracle.init()
+    squad.ask(notifies=False)
+    squad.recorder.away.add("planner")
+    squad.deliver()
+    until(lambda: Daemon(squad.oracle.root).once() and waiters(squad), "the wake-up is tried")
+    assert (box.read(), len(waiters(squad))) == ([], 1)
+    stage.end_turn(box.pane)
+    until(lambda: told(box.read()) == ["Q-1"], "the seat is told", TOLD_WITHIN)
+    until(lambda: waiters(squad) == [], "the waiter ends")
+    Daemon(squad.oracle.root).once()
+    assert told(box.read()) == ["Q-1"]

@@ -20,7 +20,7 @@ from oracle.wording import Sentence, say
 
 @value
 class Acknowledged:
-    """An ACK as it stands: its line in the reader's queue and the receipt; `is_new` unless it was there."""
+    """An ACK on disk: its line in the reader's queue and the receipt; `is_new` unless it was there."""
 
     line: str
     receipt_path: str
@@ -71,7 +71,7 @@ class Sign:
 
     @property
     def word(self) -> Sentence:
-        """How it is told: ok, missing or not expected."""
+        """The word for it: ok, missing or not expected."""
         return {True: say("ok"), False: say("missing"), None: say("not expected")}[self.held]
 
     def as_json(self) -> dict[str, object]:

@@ -193,7 +193,7 @@ def _keep_rules(team: Team, given: Completion, name: ReceiptName, asked: Receipt
         )
     if team.profile.role(name.source) == "reviewer" and given.verdict not in VERDICTS:
         raise CompletionRefused(
-            say("A reviewer's completion needs a verdict; {verdict} is none.", verdict=given.verdict)
+            say("A reviewer's completion needs a verdict; {verdict} is unknown.", verdict=given.verdict)
             if given.verdict
             else say("A reviewer's completion needs a verdict."),
             hint=say("Give --verdict {verdicts}.", verdicts=joined("|", VERDICTS)),

@@ -1,4 +1,4 @@
-"""The log of decisions: what memory decided on the way, one orphan record an entry, read back whoever wrote it. App room."""
+"""The log of decisions: what memory decided on the way. Each entry is a record without links; every writer's is read."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def append(context: Context, entry: DecisionEntry) -> dict[str, object]:
 
 
 def log_dispatch(context: Context, team: Team, order: Order) -> None:
-    """Write down that memory dispatched a task, once; what goes wrong is a warning, since the dispatch stands."""
+    """Write down that memory dispatched a task, once; a failure is a warning, since the dispatch is made."""
     what = order.title or order.objective
     title = f"Dispatch {order.task_id} to {order.target}: {' '.join(what.split())}"[:200]
     entry = DecisionEntry(team.project, order.task_id, title, order.objective, order.source, "dispatch")

@@ -126,9 +126,9 @@ class Delivered:
 def deliver(context: Context, delivery: Delivery) -> Delivered:
     """Deliver once: the same again changes nothing and wakes nobody. A wake-up that fails is a warning and stays in the inbox.
 
-    Raises SecretFound, PrivacyBlocked (nothing is written), OwnershipError unless a memory seat answers, ClaimsFailed when
-    strict, Conflict for another answer (which is kept), OtherAsker for a target that did not ask while another seat waits,
-    CompletionRefused for a question to people, HandoffFailed, UsageError, NoProfile.
+    Raises SecretFound, PrivacyBlocked (nothing is written), ClaimsFailed if strict, HandoffFailed, UsageError, NoProfile.
+    Raises OwnershipError unless a memory seat answers. Raises CompletionRefused for a question to people.
+    Raises Conflict for another answer, which is kept, and OtherAsker for a seat that did not ask while another waits.
     """
     team, work, verified, redacted = _prepare_clean(context, delivery)
     done = hand_over(context, team, work, wake_until=delivery.wake_until)
@@ -232,7 +232,7 @@ def completion(name: ReceiptName, fields: Mapping[str, object], *, asked: Receip
     )
 
 
-# One delivery, whoever makes it ---------------------------------------------------------------------------------------
+# One delivery, by any seat ---------------------------------------------------------------------------------------------
 
 
 def hand_over(context: Context, team: Team, work: Work, *, wake_until: float | None = None) -> Delivered:
@@ -271,7 +271,7 @@ def finish(context: Context, fields: Mapping[str, object]) -> ReceiptName:
 
 
 def finish_work(context: Context, team: Team, work: Work) -> None:
-    """Do every step that is not done yet, whoever made the receipt. Wake-ups stay in the inbox."""
+    """Do every step that is not done yet, with the receipt of any process. Wake-ups stay in the inbox."""
     receipt, _, stored = _answer(context, team, work)
     _consume(team, receipt.name)
     _tell(context, team, work, receipt, stored.path if stored else "")

@@ -25,7 +25,7 @@ from oracle.wording import say
 
 @value
 class Dispatched:
-    """Where a dispatch stands on disk, and what became of its wake-up."""
+    """The files of a dispatch, and what became of its wake-up."""
 
     name: ReceiptName
     todo_path: str

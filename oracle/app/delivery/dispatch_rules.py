@@ -1,4 +1,4 @@
-"""What a team forbids to be dispatched, and of what a seat is warned. App room; reads, writes nothing."""
+"""Which dispatches a team refuses, and which warnings a seat gets. Writes nothing."""
 
 from __future__ import annotations
 
@@ -99,9 +99,9 @@ def _refuse_stacking(context: Context, team: Team, order: Order) -> None:
 
 
 def _refuse_answered(context: Context, team: Team, order: Order) -> None:
-    """Raise TaskAlreadyQueued for a question under an id that memory answered before, whoever asked then.
+    """Raise TaskAlreadyQueued for a question under an id that memory answered before, for any seat.
 
-    An id has one response: what stands would be taken for the answer to whatever is asked under it later.
+    An id has one response: it would be taken for the answer to every later question.
     """
     if responses.project_of(context.root, order.task_id) is not None:
         raise _already_answered(order.task_id, order.target)

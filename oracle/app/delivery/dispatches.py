@@ -1,4 +1,4 @@
-"""Which dispatches a completion or a marker answers, and who asked: told from receipts. Writes nothing."""
+"""Which dispatches a completion or a marker answers, and who asked, by their receipts. Writes nothing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def dispatch_answered(folder: str, name: ReceiptName) -> Receipt | None:
 
 
 def is_answer(name: ReceiptName, dispatch: Receipt) -> bool:
-    """Tell whether a completion of this name goes to who sent a receipt, or to whom its answer is to go."""
+    """Return whether a completion of this name goes to who sent a receipt, or to whom its answer is to go."""
     return dispatch.kind is not ReceiptKind.COMPLETION and name.target in (dispatch.name.source, dispatch.reply_to)
 
 

@@ -1,4 +1,4 @@
-"""Show the handoffs of every project: how far each is, its age, who acts next; and the story of one from its files. App room."""
+"""Show the handoffs of every project: how far each is, its age, who acts next; and the story of one from its files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STATES = tuple(step.value for step in HandoffStep if step is not HandoffStep.NON
 class ListedHandoff:
     """One handoff of a listing; `age` is in seconds since the newest of its files changed.
 
-    `command` is what whoever is next types, with every value that is known, "" when nothing is to be done.
+    `command` is what the next seat types, with every value that is known, "" when nothing is to be done.
     """
 
     project: str
@@ -39,7 +39,7 @@ class ListedHandoff:
 
     @property
     def is_stale(self) -> bool:
-        """Tell whether it stands where it is for longer than it should."""
+        """Return whether it has waited for longer than it should."""
         return is_stale(self.handoff.state, self.age)
 
     def as_json(self) -> dict[str, object]:
@@ -80,7 +80,7 @@ class Handoffs:
 
 @value
 class Story:
-    """Everything that the files tell of one task in one project; `answer` is what its response says, as far as it is a text."""
+    """All that the files say about one task in one project. `answer` is the text of its response."""
 
     listed: tuple[ListedHandoff, ...]
     project: str
@@ -117,7 +117,7 @@ class Story:
 
 
 def list_all(context: Context, *, project: str = "", state: str = "") -> Handoffs:
-    """Return the handoffs of one project or of all. Raises UsageError for a state that is none, NoProfile.
+    """Return the handoffs of one project or of all. Raises UsageError for an unknown state, NoProfile.
 
     A project that can't be read is a problem of the listing, unless it alone was asked for.
     """
@@ -153,7 +153,7 @@ def _listed(context: Context, team: Team, found: Sequence[Handoff]) -> list[List
 
 
 def _command(context: Context, team: Team, handoff: Handoff) -> str:
-    """Return the command that does the next step of a handoff; what only its writer knows stands as `FILE` or `…`.
+    """Return the command that does the next step of a handoff; what only its writer knows is `FILE` or `…`.
 
     Of several answers that were kept aside it names the newest.
     """
@@ -244,7 +244,7 @@ def tell(context: Context, task_id: str, *, project: str = "") -> Story:
         )
     if len(fitting) > 1:
         raise UsageError(
-            say("The task id {task_id} stands in {count} projects.", task_id=task_id, count=len(fitting)),
+            say("{count} projects have the task id {task_id}.", task_id=task_id, count=len(fitting)),
             hint=say("Name one with --project: {projects}.", projects=[name for name, _ in fitting]),
         )
     return _story(context, fitting[0][1], check_name(task_id, "task id"))

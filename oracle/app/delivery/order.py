@@ -1,4 +1,4 @@
-"""Orders: what one seat asks of another, and the form in which an intent keeps it. App room; values alone."""
+"""Orders: what one seat asks of another, and the form in which an intent keeps it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Order:
 
 
 def order_of(fields: Mapping[str, object]) -> Order:
-    """Return the order that an intent keeps. Raises UsageError for an object that is none."""
+    """Return the order that an intent keeps. Raises UsageError for another object."""
     try:
         known = {key: item for key, item in fields.items() if key in fields_of(Order)}
         refs = known.get("skill_refs")

@@ -229,7 +229,7 @@ def _mend_one(context: Context, team: Team, item: Handoff) -> str:
 
 
 def _is_alone(context: Context, team: Team, task_id: str) -> bool:
-    """Tell whether no other project has a handoff of this task id: a response tells of no project."""
+    """Return whether no other project has a handoff of this task id: a response may name no project."""
     from oracle.app.delivery import handoffs
 
     try:

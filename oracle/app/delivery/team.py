@@ -1,6 +1,6 @@
 """A project's team as the use cases of delivery see it: its profile, the places of its task tree, and the time.
 
-App room. Reads the profile; writes to the journal, where trouble is a warning and never a failure.
+Reads the profile; writes to the journal, where trouble is a warning and never a failure.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from oracle.store.delivery.task_tree import TaskTree
 
 OPERATOR = "operator"
-"""Who stands behind the team: may ask, has no queue and no pane."""
+"""The person behind the team: may ask, has no queue and no pane."""
 
 
 @value
@@ -123,7 +123,7 @@ def init_profile(context: Context, project: str, seats: Sequence[str], *, repo_r
 
 
 def is_memory(team: Team, seat: str) -> bool:
-    """Tell whether a seat is one of memory's, by the profile or by its name."""
+    """Return whether a seat is one of memory's, by the profile or by its name."""
     return team.profile.role(seat) == MEMORY
 
 
@@ -137,7 +137,7 @@ def require_memory(team: Team, seat: str) -> None:
 
 
 def require_own_response(context: Context, team: Team, name: ReceiptName) -> None:
-    """Raise Conflict when the response of a task's id is another project's: what it says, else whose receipt tells of it.
+    """Raise Conflict when the response of a task's id is another project's: it names that one, or a receipt there names it.
 
     A response that says nothing, of which no other project's receipt tells, is taken for this project's.
     """

@@ -1,4 +1,4 @@
-"""Look whether a handoff was carried out: what its files say, and what a planner's closeout lacks. App room; writes nothing."""
+"""Look whether a handoff was carried out: what its files say, and what a planner's closeout lacks. Writes nothing."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _path_of(team: Team, name: ReceiptName) -> str:
 
 
 def _is_assigned(team: Team, receipt: Receipt) -> bool:
-    """Tell whether the task stands where its reader looks: its own queue; a completion stands in its receipt by itself."""
+    """Return whether the task is in the queue of its reader. A completion needs no queue."""
     if receipt.kind is ReceiptKind.COMPLETION:
         return True
     queue = task_tree.read_queue(team.tree, receipt.name.target)
@@ -65,7 +65,7 @@ def _is_assigned(team: Team, receipt: Receipt) -> bool:
 
 
 def _is_consumed(team: Team, receipt: Receipt, ack: str) -> bool:
-    """Tell whether this very round was consumed: an ACK that is older than its delivery belongs to an earlier one."""
+    """Return whether this very round was consumed: an ACK that is older than its delivery belongs to an earlier one."""
     if receipt.text("consumed_at") or handoffs.read(team.folder, receipt.name, CONSUMED) is not None:
         return True
     acked = timestamps.parse(ack.rpartition(" at ")[2]) if ack else None
@@ -76,7 +76,7 @@ def _is_consumed(team: Team, receipt: Receipt, ack: str) -> bool:
 def audit_closeout(context: Context, project: str, task_id: str, *, path: str = "") -> tuple[str, ...]:
     """Return a sentence for each of the three artifacts of a planner's closeout that is not there: () when all are.
 
-    The planner consumed what was sent to it; its completion for memory is on disk; its DELIVERY.md tells of this task.
+    The planner consumed what was sent to it; its completion for memory is on disk; its DELIVERY.md names this task.
     """
     team = open_team(context, project, path=path)
     planners = team.profile.planners or ("planner",)
@@ -93,5 +93,5 @@ def audit_closeout(context: Context, project: str, task_id: str, *, path: str = 
         absent.append(f"missing closeout receipt: {names[0].file_name}")
     absent += [f"unreadable closeout receipt: {text}" for receipt in found for text in receipt.problems]
     if not any(task_tree.read_delivery(team.tree, seat).get("task_id") == task_id for seat in planners):
-        absent.append(f"missing delivery: {team.tree.delivery_file(planners[0])} does not tell of {task_id}")
+        absent.append(f"missing delivery: {team.tree.delivery_file(planners[0])} does not name {task_id}")
     return tuple(absent)

@@ -91,7 +91,7 @@ def _enqueue(context: Context, team: Team, name: ReceiptName, fields: dict[str, 
 
 
 def is_left_to_daemon(context: Context, entry: InboxEntry) -> bool:
-    """Tell whether a running daemon answers the question of a wake-up, or wakes its seat with a packet.
+    """Return whether a running daemon answers the question of a wake-up, or wakes its seat with a packet.
 
     The daemon is looked for each time: when it died, the next command wakes the seat.
     """
@@ -101,7 +101,7 @@ def is_left_to_daemon(context: Context, entry: InboxEntry) -> bool:
 
 
 def is_of_question(entry: InboxEntry) -> bool:
-    """Tell whether a wake-up is about a question to memory or its packet."""
+    """Return whether a wake-up is about a question to memory or its packet."""
     return "owed_at" in entry.fields or entry.text("by") == _DAEMON
 
 
@@ -205,7 +205,7 @@ def _send(context: Context, entry: InboxEntry, *, is_again: bool, patience: floa
 
 
 def is_pending(entry: InboxEntry) -> bool:
-    """Tell whether the seat of a wake-up was not woken yet, and its receipt is still open."""
+    """Return whether the seat of a wake-up was not woken yet, and its receipt is still open."""
     folder = entry.text("folder")
     if not folder:
         return True
@@ -237,7 +237,7 @@ def _settle(context: Context, entry: InboxEntry, outcome: Outcome) -> WakeUp:
 
 def _postpone(context: Context, entry: InboxEntry, reason: str) -> WakeUp:
     inbox.defer(context.root, entry, now=context.now_seconds(), error=reason, most=TRIES)
-    if reason[:500] != entry.last_error:  # the same failure again is no event
+    if reason[:500] != entry.last_error:  # the same failure again is not noted
         context.note("wake-up", {**_details(entry), "result": "waits", "reason": reason})
     return WakeUp("waits", entry.text("seat"), reason)
 
@@ -255,7 +255,7 @@ def _give_up(context: Context, entry: InboxEntry, error: OracleError) -> WakeUp:
 
 
 def is_there(outcome: WakeUp) -> bool:
-    """Tell whether a seat runs but was not woken just now: it is busy, or another process wakes it."""
+    """Return whether a seat runs but was not woken just now: it is busy, or another process wakes it."""
     return outcome.result == "waits" and outcome.detail.startswith(THERE)
 
 

@@ -1,7 +1,7 @@
-"""Attend to what memory was asked: answer from disk, or hand the question with a packet to the memory seat. App room.
+"""Attend to what memory was asked: answer from disk, or hand the question with a packet to the memory seat.
 
-One question in, one delivery out; nothing is begun that nobody asked for, and no other seat is dispatched to. How far a question
-is stands in its files alone: claim, packet, what the dispatch receipt says of the last wake-up. So whoever comes next goes on.
+One question in, one delivery out; nothing is begun that nobody asked for, and no other seat is dispatched to. Only files say
+how far a question is: claim, packet, and the last wake-up in the dispatch receipt. So any process can go on.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Attended:
 
 
 def read_terms(context: Context) -> Terms:
-    """Return the terms that `config.toml` sets under `[daemon]`. Raises UsageError for values that are none."""
+    """Return the terms that `config.toml` sets under `[daemon]`. Raises UsageError for invalid values."""
     from oracle.store.root import configuration
 
     return Terms(**configuration.load_daemon(context.root))  # type: ignore[arg-type]
@@ -111,12 +111,12 @@ def _names(folder: str) -> Iterator[ReceiptName]:
 
 
 def _asks(receipt: Receipt) -> bool:
-    """Tell whether a dispatch is a question; what other tools dispatch to memory says nothing of its kind and is one."""
+    """Return whether a dispatch is a question; what other tools dispatch to memory says nothing of its kind and is one."""
     return receipt.kind is ReceiptKind.DISPATCH and receipt.text("task_kind") in ("", "query")
 
 
 def _is_answered(context: Context, asked: Asked) -> bool:
-    """Tell whether an answer stands already, so that only its last steps are missing (`resume` does them)."""
+    """Return whether an answer is on disk, so that only its last steps are missing (`resume` does them)."""
     done = asked.name.answered_by(asked.dispatch.reply_to)
     if handoffs.read(asked.team.folder, done) is not None:
         return True
@@ -204,18 +204,18 @@ def _hand_over(context: Context, asked: Asked, lease: Lease, terms: Terms, reply
     path = packets.question_path(context.root, asked.team.project, name.task_id)
     since = _keep_packet(context, asked, reply, path)
     text = f"{name.task_id} from {name.source} waits for {seat}. Read {path}. It says how to answer."
-    told = _notified_at(context, asked, text)
+    notified_at = _notified_at(context, asked, text)
     now = context.now_seconds()
     patience = terms.seat_bound + MOST_LEASES * terms.seat_lease
-    if 0 < told <= now - terms.seat_lease and now - since >= patience and not terms.hold:
+    if 0 < notified_at <= now - terms.seat_lease and now - since >= patience and not terms.hold:
         return _give_up(context, asked, reply, f"{seat} was woken and has not answered for {now - since:.0f} s")
     reason, due = "", now
-    if told + terms.seat_lease <= now:
-        reason, due = _wake(context, asked, text, is_first=not told)
-        told = _notified_at(context, asked, text)
-    if told + terms.seat_lease > now:
-        return _pass_on(context, asked, lease, told + terms.seat_lease)
-    bound = patience if told or reason.startswith(wakeups.THERE) else terms.seat_bound
+    if notified_at + terms.seat_lease <= now:
+        reason, due = _wake(context, asked, text, is_first=not notified_at)
+        notified_at = _notified_at(context, asked, text)
+    if notified_at + terms.seat_lease > now:
+        return _pass_on(context, asked, lease, notified_at + terms.seat_lease)
+    bound = patience if notified_at or reason.startswith(wakeups.THERE) else terms.seat_bound
     if now - since >= bound and not terms.hold:
         return _give_up(context, asked, reply, f"{seat} was not reached in {now - since:.0f} s ({reason})")
     return Attended("waits", due if terms.hold else min(due, since + bound), reason)
@@ -240,8 +240,10 @@ def _keep_packet(context: Context, asked: Asked, reply: Reply, path: str) -> flo
 def _notified_at(context: Context, asked: Asked, text: str) -> float:
     """Return when the seat was last woken for its packet, 0 when it never was or the clock was set back since."""
     receipt = handoffs.read(asked.team.folder, asked.name)
-    told = wakeups.notified_at(receipt, text) if receipt is not None else None
-    return told.timestamp() if told is not None and told.timestamp() <= context.now_seconds() + _SLACK else 0.0
+    notified = wakeups.notified_at(receipt, text) if receipt is not None else None
+    return (
+        notified.timestamp() if notified is not None and notified.timestamp() <= context.now_seconds() + _SLACK else 0.0
+    )
 
 
 def _wake(context: Context, asked: Asked, text: str, *, is_first: bool) -> tuple[str, float]:

@@ -41,7 +41,7 @@ class AddressedDispatch:
     is_open: bool = True
 
     def concerns(self, seat: str) -> bool:
-        """Tell whether an answer to `seat` would answer this dispatch."""
+        """Return whether an answer to `seat` would answer this dispatch."""
         return seat in (self.source, self.reply_to)
 
 
@@ -56,7 +56,7 @@ class Address:
 
 
 def read_context(turns: Sequence[str]) -> TurnContext:
-    """Return the last task id and the last project that stand in the texts of user turns, oldest first."""
+    """Return the last task id and the last project in the texts of user turns, oldest first."""
     tasks: list[str] = []
     projects: list[str] = []
     for text in turns:

@@ -22,7 +22,7 @@ _LONGEST_NAME = 120
 
 
 def has_marker(text: str) -> bool:
-    """Tell whether a planner asks to be condensed."""
+    """Return whether a planner asks to be condensed."""
     return MARKER in text
 
 
@@ -38,7 +38,7 @@ def waves_since(text: str) -> int:
 
 @value
 class Merged:
-    """A bullet that is over: its task, the month (`2026_04`) under which it is kept, and its lines as they stand."""
+    """A bullet that is over: its task, the month (`2026_04`) under which it is kept, and its lines as written."""
 
     task_id: str
     period: str

@@ -1,4 +1,4 @@
-"""Handoffs: how far one task between two seats is, and who acts next, told from the set of files that exist. Pure.
+"""Handoffs: how far one task between two seats is, and who acts next, by the set of files that exist. Pure.
 
 What those files are called and say is the business of `domain.receipts`.
 """
@@ -82,7 +82,11 @@ _STATES = {
         3 * _DAY,
     ),
     HandoffStep.CLAIMED: (Party.ANSWERER, say("Finish the answer that was begun."), 3 * _DAY),
-    HandoffStep.CLAIM_EXPIRED: (Party.ANSWERER, say("Take the dispatch up again; whoever claimed it is gone."), _DAY),
+    HandoffStep.CLAIM_EXPIRED: (
+        Party.ANSWERER,
+        say("Take the dispatch up again; the seat that claimed it is gone."),
+        _DAY,
+    ),
     HandoffStep.WITH_SEAT: (Party.ANSWERER, say("With memory seat: it was woken with the packet and answers."), _DAY),
     HandoffStep.ANSWERED: (
         Party.ORACLE,
@@ -107,7 +111,7 @@ _STATES = {
     HandoffStep.CONSUMED: (Party.ASKER, say("Read the answer and acknowledge it: `oracle ack`."), 3 * _DAY),
     HandoffStep.CONFLICT: (
         Party.OPERATOR,
-        say("Decide between the answer that stands and the one that was kept aside: `oracle deliver --supersede`."),
+        say("Decide between the current answer and the one that was kept aside: `oracle deliver --supersede`."),
         _DAY,
     ),
     HandoffStep.ACKED: (Party.NOBODY, say("Nothing to do."), 0),
@@ -142,7 +146,7 @@ def _step(present: frozenset[Piece]) -> HandoffStep:
         return HandoffStep.DELIVERED
     if Piece.CONFLICT in present:
         return HandoffStep.CONFLICT
-    if _owes_wake_up(present) and Piece.ACKED not in present:
+    if _has_pending_wake_up(present) and Piece.ACKED not in present:
         return HandoffStep.UNNOTIFIED
     return HandoffStep.ACKED if Piece.ACKED in present else HandoffStep.CONSUMED
 
@@ -161,16 +165,16 @@ def _step_before_answer(present: frozenset[Piece]) -> HandoffStep:
         return HandoffStep.CLAIMED
     if Piece.CLAIM_EXPIRED in present:
         return HandoffStep.CLAIM_EXPIRED
-    return HandoffStep.UNNOTIFIED if _owes_wake_up(present) else HandoffStep.OPEN
+    return HandoffStep.UNNOTIFIED if _has_pending_wake_up(present) else HandoffStep.OPEN
 
 
-def _owes_wake_up(present: frozenset[Piece]) -> bool:
-    """Tell whether a wake-up waits that was not sent yet; one that is noted as sent is never sent again."""
+def _has_pending_wake_up(present: frozenset[Piece]) -> bool:
+    """Return whether a wake-up waits that was not sent yet; one that is noted as sent is never sent again."""
     return Piece.PENDING in present and Piece.NOTIFIED not in present
 
 
 def is_stale(found: State, age: float) -> bool:
-    """Tell whether a handoff stands where it is for longer than it should; `age` in seconds."""
+    """Return whether a handoff has waited for longer than it should; `age` in seconds."""
     return 0 < found.stale_after < age
 
 

@@ -1,7 +1,7 @@
 """Markers of the last message: what a seat asks for in its own words. Pure.
 
 `[DELIVER:seat=planner task_id=T-1 project=demo]` asks for a delivery, `[CLEAR-REQUESTED]` for an empty context. Only prose
-counts: whatever stands in code, in a comment or in a quote is talk about markers. The last marker of a message wins, and
+counts: code, comments and quotes only talk about markers. The last marker of a message wins, and
 one that can't be read is never replaced by an earlier one: in doubt nothing is delivered.
 
 To which handoff a marker belongs is the business of `addressing`.
@@ -21,7 +21,7 @@ from oracle.wording import say
 CLEAR = "[CLEAR-REQUESTED]"
 DELIVER = "[DELIVER:"
 LONGEST = 4096
-"""Characters of one marker; a longer one is none."""
+"""The most characters of one marker; a longer text is not one."""
 
 _MOST = 100  # markers of one message that are read, from its end: a text made of markers must not cost seconds
 
@@ -114,7 +114,7 @@ def mask_talk(text: str) -> str:
     r"""Overwrite code, comments and quotes with blanks; offsets are kept, line ends are `\n`.
 
     Unlike in records a fence that is never closed hides everything behind it: an action is worth more doubt than a link. Of a
-    quotation only the lines with their `>` are hidden: what stands right below is nearly always the writer's own.
+    quotation only the lines with their `>` are hidden: the lines right below are nearly always the writer's own.
     """
     longest = max((run.end() - run.start() for run in _TICKS.finditer(text)), default=0)
     closed = f"{text}\n\n{'`' * longest}\n{'~' * longest}" if longest else text
@@ -165,7 +165,7 @@ def _starts(prose: str, opening: str) -> Iterator[int]:
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
-    """Tell whether quotation marks stand right before and right behind, or around what else stands on the line."""
+    """Return whether quotation marks are right before and behind a marker, or around its line."""
     if start > 0 and end > start and text[start - 1] + text[end : end + 1] in _QUOTATION:
         return True
     before = text[max(0, start - LONGEST) : start].rpartition("\n")[2]
@@ -176,7 +176,7 @@ def _is_quoted(text: str, start: int, end: int) -> bool:
 
 
 def _is_open(before: str) -> bool:
-    """Tell whether a plain quotation mark opens a quotation that is not closed; an inch mark (`24"`) opens none."""
+    """Return whether a plain quotation mark opens a quotation that is not closed; an inch mark (`24"`) opens none."""
     is_open = False
     at = before.find('"')
     while at >= 0:

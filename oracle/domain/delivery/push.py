@@ -25,7 +25,7 @@ MOST_CHARACTERS = 3500
 
 CUT_AT = 3450
 NOTE = "…[truncated, see TUI]"
-"""What stands at the end of a body that was cut."""
+"""The end of a body that was cut."""
 
 _RULE = "\n\n---\n"
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
@@ -60,7 +60,7 @@ class Push:
 
 
 def compose(body: str, *, seat: str, ts: str, project: str, session: str, task_id: str = "", verdict: str = "") -> Push:
-    """Return the message with its body in bounds. Raises InvalidName for a field, UsageError for a body or a time that is none."""
+    """Return the message with its body in bounds. Raises InvalidName for a field, UsageError for an invalid body or time."""
     fitted = fit(body)
     if not fitted:
         raise UsageError(say("The message says nothing."), hint=say("Give it a line of text."))

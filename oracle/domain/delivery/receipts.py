@@ -63,7 +63,7 @@ class ReceiptName:
 
 
 def receipt_name(task_id: str, source: str, target: str) -> ReceiptName:
-    """Return the name of a receipt. Raises InvalidName for a part that can't stand in one, also for a seat with `__`."""
+    """Return the name of a receipt. Raises InvalidName for a part that does not fit, also for a seat with `__`."""
     name = ReceiptName(check_name(task_id, "task id"), _check_seat(source), _check_seat(target))
     size = len(name.file_name.encode("utf-8", "surrogatepass"))
     if size > MAX_FILE_NAME:
@@ -79,7 +79,7 @@ def receipt_name(task_id: str, source: str, target: str) -> ReceiptName:
     return name
 
 
-@lru_cache(maxsize=256)  # the same few seats stand in thousands of names
+@lru_cache(maxsize=256)  # thousands of names share the same few seats
 def _check_seat(seat: str) -> str:
     if "__" in seat:
         raise InvalidName(
@@ -160,7 +160,7 @@ _LATER_KEYS = frozenset(
 
 @value
 class Receipt:
-    """One receipt as it stands on disk: every key is kept, whoever wrote it; `problems` are sentences for a person."""
+    """One receipt on disk. Every key of every writer is kept; `problems` are sentences for a person."""
 
     name: ReceiptName
     kind: ReceiptKind
@@ -185,7 +185,7 @@ class Receipt:
 
     @property
     def asks_people(self) -> bool:
-        """Tell whether it asks people for a decision, which is settled and not answered."""
+        """Return whether it asks people for a decision, which is settled and not answered."""
         return self.kind is ReceiptKind.DISPATCH and isinstance(self.fields.get(PAYLOAD), dict)
 
     @property
@@ -272,7 +272,7 @@ def digest_of_round(dispatch: Receipt) -> str:
 
 
 def say_the_same(one: Receipt, other: Receipt) -> bool:
-    """Tell whether two receipts agree in all that matters: the same dispatch, or the same answer."""
+    """Return whether two receipts agree in all that matters: the same dispatch, or the same answer."""
     return one.kind is other.kind and fingerprint(one.fields) == fingerprint(other.fields)
 
 

@@ -1,6 +1,6 @@
 """The Markdown files of a task tree as text: the task table, the dispatch log, deliveries. Pure: text in, text out.
 
-Other tools write these files too, so a change touches only the lines it is about and keeps the rest as it stands. Titles and
+Other tools write these files too, so a change touches only the lines it is about and keeps the rest as it is. Titles and
 objectives are data: what would read as a heading, a row, a rule or an ACK gets a visible backslash or stays in its cell. The
 queues keep to the same and are the business of `task_queue`.
 """
@@ -14,7 +14,7 @@ LOG_HEADER = "## dispatch log (append-only, last 20)"
 LOG_LINES = 20
 HEALED = "<!-- auto-healed by dispatch_task.py -->"
 FIELD = re.compile(r"^([a-z_]+):[ \t]*(.*?)[ \t]*\r?$")
-"""A line that names a field, as it stands at the head of a delivery and in a queue's entry."""
+"""A line that names a field, at the head of a delivery and in a queue's entry."""
 
 TABLE_HEADER = ("ID", "Title", "Owner", "Status", "Notes")
 
@@ -112,7 +112,7 @@ def _is_header(line: str) -> bool:
 
 
 def _cells(line: str) -> list[str]:
-    """Split a row at its bars; one behind an odd number of backslashes is none."""
+    """Split a row at its bars; one behind an odd number of backslashes does not count."""
     text = line.strip().removeprefix("|")
     cells: list[str] = []
     start = 0
@@ -144,7 +144,7 @@ def _changed(old: Sequence[str], columns: Sequence[str], cells: Mapping[str, str
 def append_log(text: str, line: str) -> tuple[str, bool]:
     """Return (the file with a line in its dispatch log, whether the log's header was missing and was put back).
 
-    The log keeps its last 20 lines; what stands around it is left alone.
+    The log keeps its last 20 lines; the text around it is left alone.
     """
     lines = text.split("\n")
     head = next((at for at, one in enumerate(lines) if one.rstrip() == LOG_HEADER), -1)
@@ -193,7 +193,7 @@ def render_delivery(fields: Mapping[str, str], *, title: str, summary: str, para
 
 
 def delivery_fields(text: str) -> dict[str, str]:
-    """Return the fields at the head of a DELIVERY.md, whoever wrote it; the first of a name counts."""
+    """Return the fields at the head of a DELIVERY.md; the first of a name counts."""
     found: dict[str, str] = {}
     for line in text.removeprefix("\ufeff").split("\n"):
         named = FIELD.match(line)

@@ -32,7 +32,7 @@ class Task:
 
 @value
 class _Span:
-    """Where an entry stands: its heading's line and the line behind its last one."""
+    """The place of an entry: its heading's line and the line behind its last one."""
 
     task_id: str
     state: str
@@ -41,7 +41,7 @@ class _Span:
 
 
 def tasks_of(text: str) -> tuple[Task, ...]:
-    """Return the entries of a queue in their order, whoever wrote them."""
+    """Return the entries of a queue in their order, those of other tools too."""
     lines = _lines(text)
     return tuple(_read_task(lines, span) for span in _spans(lines))
 
@@ -169,7 +169,7 @@ def _is_flat(text: str) -> bool:
 
 
 def _completed_at(lines: Sequence[str], spans: Sequence[_Span]) -> int:
-    """Return the line of `# Completed`, or the number of lines; inside an entry's text of another tool it is none."""
+    """Return the line of `# Completed`, or the number of lines; inside an entry's text of another tool it does not count."""
     if spans:
         return spans[-1].end
     return next((at for at, line in enumerate(lines) if _COMPLETED.match(line)), len(lines))

@@ -32,7 +32,7 @@ _EMPTY = ("", "null", "~", "none")
 
 @value
 class WorkflowStep:
-    """One step: what it waits for (names of steps), who does it and who is told when it is done or blocked."""
+    """One step: what it waits for (names of steps), who does it and who is notified when it is done or blocked."""
 
     number: int
     name: str
@@ -44,7 +44,7 @@ class WorkflowStep:
     notify_on_blocked: tuple[str, ...] = ()
 
     def is_called(self, text: str) -> bool:
-        """Tell whether a text names this step: by its name, its number or `Step <n>`."""
+        """Return whether a text names this step: by its name, its number or `Step <n>`."""
         said = text.strip().casefold()
         return said in (
             self.name.casefold(),
@@ -66,7 +66,7 @@ class _Span:
 
 
 def steps_of(text: str) -> tuple[WorkflowStep, ...]:
-    """Return the steps of a workflow in their order, whoever wrote it."""
+    """Return the steps of a workflow in their order, in every form."""
     lines = text.split("\n")
     return tuple(_read_step(lines, span) for span in _spans(lines))
 
@@ -158,7 +158,7 @@ def _scalar(text: str) -> str:
 
 
 def _uncomment(text: str) -> str:
-    """Return a value without its comment; what stands in quotes is none."""
+    """Return a value without its comment; quotes hold no comment."""
     for found in _QUOTED_OR_COMMENT.finditer(text):
         if found[1] is not None:
             return text[: found.start()].strip()

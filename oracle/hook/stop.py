@@ -259,7 +259,7 @@ def _answer(code: str, sentence: str, payload: HookPayload, run: HookRun) -> str
 
     text = say("Not delivered ({code}): {sentence}", code=code, sentence=sentence)[:_LONGEST]
     content = {"systemMessage": text}
-    if run.is_strict and payload.is_claude and not payload.is_repeated and code not in _NOT_CORRECTED:
+    if run.is_strict and not payload.is_repeated and code not in _NOT_CORRECTED:
         reason = say("{text} Correct the marker and end your message with it again.", text=text)
         content |= {"decision": "block", "reason": reason}
     return json.dumps(content)

@@ -46,7 +46,7 @@ class Handler(BaseHTTPRequestHandler):
         elif ":streamGenerateContent" in self.path:
             self._stream(body, as_gemini)
         else:  # Gemini asks a small model which model is to answer
-            choice = json.dumps({"reasoning": "short", "model_choice": "flash"})
+            choice = json.dumps({"complexity_reasoning": "short", "complexity_score": 1})
             self._send(200, "application/json", json.dumps(as_gemini({"text": choice})[0]).encode())
 
     def _stream(self, body: dict[str, Any], form: Any) -> None:

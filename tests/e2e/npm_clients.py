@@ -50,9 +50,9 @@ class Client:
         """Return what is missing, "" if nothing is, or if a missing client is to fail the test."""
         return "" if IS_NEEDED or cls.program().exists() else f"no {cls.tool} is installed in {CLIENTS} (npm, .ci/run)"
 
-    def install_hook(self, root: str) -> None:
-        words = ["hook", "install", "--tool", self.tool, "--workspace", str(self.workspace), "--memory-dir", root]
-        assert run(words) == 0
+    def install_hook(self, root: str, *words: str) -> None:
+        where = ["--tool", self.tool, "--workspace", str(self.workspace), "--memory-dir", root]
+        assert run(["hook", "install", *where, *words]) == 0
 
     def trust(self) -> None:
         """Do what the advice of `oracle hook install` says."""

@@ -51,6 +51,16 @@ def test_marker_at_the_end_of_a_turn_delivers(made: type[Client], seat: Seat, tm
 
 
 @each_client
+def test_strict_hook_lets_the_agent_correct_its_marker(made: type[Client], seat: Seat, tmp_path: Path):
+    client = made(tmp_path)
+    client.install_hook(seat.root.path, "--strict")
+    client.trust()
+    client.ask("Who decided?", {"text": ANSWER.replace("planner", "stranger")}, {"text": ANSWER})
+    assert "has no such seat. Correct the marker" in json.dumps(client.requests[1])
+    assert seat.answers()["T-1"].endswith("Option B.")
+
+
+@each_client
 def test_seat_in_a_pane_is_woken_and_delivers(made: type[Client], seat: Seat, stage: Stage, tmp_path: Path):
     client = made(tmp_path)
     client.install_hook(seat.root.path)

@@ -1,6 +1,6 @@
 """Start a front from a checkout: the checkout's own `oracle` first, the checkout's `.venv` when a library is missing.
 
-This room may touch `sys.path`, the import system and the process image. It imports `sys` and `os` alone, and an old
+This module may touch `sys.path`, the import system and the process image. It imports `sys` and `os` alone, and an old
 Python can read it too, because the first thing it has to say may be that the Python is too old.
 """
 
@@ -32,7 +32,7 @@ class MissingLibrary:
         self.script = script
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        """Restart, or raise ModuleNotFoundError with the way out as its sentence; pass over a name that isn't ours."""
+        """Restart, or raise ModuleNotFoundError with the way out as its sentence; ignore any other name."""
         if name in LIBRARIES:
             restart(self.script)
             raise ModuleNotFoundError(f"{name} is not installed for {sys.executable}: {WAY_OUT}", name=name)
@@ -41,7 +41,7 @@ class MissingLibrary:
 def restart(script: str) -> None:
     """Become the same command under the checkout's `.venv`; return when there is none or when this is it already.
 
-    The process keeps its id over an exec, which tells a restart of ours from a child that inherited the variable.
+    The process keeps its id over an exec, which distinguishes a restart from a child that inherited the variable.
     Output that was not flushed is dropped and locks are let go, as by a kill; call it before stdin was read.
     """
     if os.environ.get(RESTARTED) == str(os.getpid()) or not os.access(PYTHON, os.X_OK):

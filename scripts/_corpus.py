@@ -50,7 +50,7 @@ def printable(text: str) -> str:
 
 
 def _documents(corpus: Path) -> Iterator[Path]:
-    """Yield the plain Markdown files in a stable order; hidden names, links that lead out and pipes are passed over."""
+    """Yield the plain Markdown files in a stable order; hidden names, links that lead out and pipes are skipped."""
     inside = os.path.realpath(corpus) + os.sep
     for folder, folders, names in os.walk(corpus):
         folders[:] = sorted(name for name in folders if not name.startswith("."))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tell whether a planner asks to be condensed: a front for `oracle.compat.check_compact_marker`, run from a checkout."""
+"""Return whether a planner asks to be condensed: a front for `oracle.compat.check_compact_marker`, run from a checkout."""
 
 import os
 import sys

@@ -150,7 +150,7 @@ def choose(demo: Demo) -> Targets | None:
 
 
 def _may_be_written(task: str) -> bool:
-    """Tell whether Memory may write the id of a task that somebody else mentioned."""
+    """Return whether Memory may write the id of a task that somebody else mentioned."""
     try:
         return bool(check_name(task.removeprefix("entity:taskid:"), "task id"))
     except InvalidName:

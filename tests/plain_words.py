@@ -29,7 +29,7 @@ DIALECT = (
     r"\b(?:is|are) no (?:command|date|entry|event|fact|file|folder|kind|letter|list|name|number|object|project|record|text|word)\b",
     r"\bwhat is no\b",
     r"\bbears?\b",
-    r"\bstands?\b(?! for\b)",
+    r"(?<!-)\bstands?\b(?! for\b|-)",
     r"\bstood\b",
     r"\b(?:is|are|was|were|be|been) told\b",
     r"\bTell whether\b",

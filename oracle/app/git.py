@@ -218,7 +218,7 @@ _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 
 
 def is_commit(text: str) -> bool:
-    """Tell whether a text is the name of a commit: 7 to 64 hex digits."""
+    """Return whether a text is the name of a commit: 7 to 64 hex digits."""
     return _COMMIT.fullmatch(text) is not None
 
 
@@ -231,7 +231,7 @@ def lineage_of(repo: str, commit: str) -> str:
 
 
 def is_missing(repo: str, commit: str) -> bool:
-    """Tell whether a repository is there and git finds no such commit in it."""
+    """Return whether a repository is there and git finds no such commit in it."""
     if is_commit(commit) and ask_git(repo, "cat-file", "-e", f"{commit}^{{commit}}")[0] == 0:
         return False
     return ask_git(repo, "rev-parse", "--git-dir")[0] == 0

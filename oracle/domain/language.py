@@ -62,7 +62,7 @@ class Decision:
 
 
 def decide(messages: Sequence[str]) -> Decision:
-    """Decide from the messages of an operator, oldest first; those that hold nothing but blanks are none."""
+    """Decide from the messages of an operator, oldest first; blank ones are skipped."""
     last = [text for text in messages if text.strip()][-MESSAGES:]
     letters = [char for text in last for char in _prose(text[:LONGEST]) if char.isalpha() or _is(char, _HAN)]
     chinese = sum(_is(char, _HAN) for char in letters)

@@ -1,4 +1,4 @@
-"""Values: frozen classes with slots, made of their annotations. Domain room; imports nothing at run time but `operator`.
+"""Values: frozen classes with slots, made of their annotations. It imports only `operator` at run time.
 
 They behave as `@dataclass(frozen=True, slots=True)` does, and type checkers read them as such. The standard decorator imports
 `inspect` and compiles six methods a class, which a hook that runs after every turn can't afford.

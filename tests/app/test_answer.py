@@ -720,7 +720,14 @@ def test_questions_over_other_peoples_documents(root: Path, name: str) -> None:
 
 def test_the_thresholds_are_those_that_the_page_names() -> None:
     page = (Path(__file__).parents[2] / "references/answers.md").read_text(encoding="utf-8")
-    for figure in (answer._LEAST, answer._ANY, answer._WORDS, answer._HELD, answer._HELD_WORDS, answer._NEAR):
+    for figure in (
+        answer._LEAST,
+        answer._ANY,
+        answer._WORDS,
+        answer._MIN_COVERAGE,
+        answer._MIN_COVERAGE_WORDS,
+        answer._NEAR,
+    ):
         assert f" {figure:g} " in page
 
 

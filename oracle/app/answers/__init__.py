@@ -1,1 +1,1 @@
-"""Answer a question with quotes that stand in the files."""
+"""Answer a question with quotes from the files."""

@@ -1,8 +1,8 @@
-"""Answer a question now, from disk alone: quotes chosen and ordered by rule, each read again before it leaves. App room.
+"""Answer a question from disk: quotes are chosen and ordered by rules, and read again before they are returned.
 
-An answer is what records say, in their own words. Records that contradict each other stand side by side; one that was replaced is
-named with what replaced it and never quoted. Where the best passage bears too little of the question, the answer is that memory
-does not know, with what was searched and what is nearest.
+An answer is what records say, in their own words. Records that contradict each other are side by side. A replaced record is named
+with what replaced it, and never quoted. If the best passage is not relevant enough, the answer is that memory does not know, with
+what was searched and what is nearest.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from oracle.index.read.holders import naming
 from oracle.wording import Sentence, say, say_many
 
 _LEAST = 0.18
-"""Coverage of the whole question that a passage must reach, however many of its words stand in no record."""
+"""Coverage of the whole question that a passage must reach, even if no record has most of its words."""
 
 _ANY, _WORDS = 0.06, 1.4
 """Coverage that the best passage must reach of the words that records hold: a share of any question, and so many of its words.
@@ -43,9 +43,9 @@ One word of two is half of a question and says as little as one word of ten. ref
 _ALL = 0.999
 
 _ABSENT = 1.0
-"""What the best passage must cover beyond, for the share of the question's words that stand in no record."""
+"""What the best passage must cover beyond, for the share of the question's words that no record has."""
 
-_HELD, _HELD_WORDS, _NEAR = 0.36, 2.0, 0.08
+_MIN_COVERAGE, _MIN_COVERAGE_WORDS, _NEAR = 0.36, 2.0, 0.08
 """What a passage that was looked at closely must hold, in words like the question's too: a share of any question, and so many of
 its words; and what a usual deviation of nearness counts beside. references/answers.md has what was measured.
 """
@@ -57,14 +57,16 @@ _OF_RETIREMENT = (
 
 _HITS, _FEW = 12, 4
 _STRONGEST = 5
-"""Hits among which the one that bears most is looked for."""
+"""Hits among which the most relevant one is looked for."""
 MOST_CLAIMS = 5
 _MOST_OF_ONE = 2
 """Claims that one record may give."""
 
 _BESIDE_BEST, _BESIDE_BEST_HELD, _NEARLY = 0.5, 0.75, 0.8
-"""Share of what the best bears that a claim must bear, but for the hit that the search puts first, by words and where they were
-looked at closely, and of what is just enough, where one of the best passages is."""
+"""How relevant a claim must be: by words and after a close look, as shares of the best; and as a share of what is just enough.
+
+The hit that the search puts first is always taken.
+"""
 
 _OVER = ("superseded", "retired")
 _NEAREST = 3
@@ -85,7 +87,7 @@ class _Moved(Exception):
 
 
 def answer(context: Context, question: str, *, project: str = "", seat: str = "", fresh: bool = False) -> Reply:
-    """Answer from the files as they are. Raises UsageError for an empty question and names that are none."""
+    """Answer from the files as they are. Raises UsageError for an empty question or an invalid name."""
     if not question.strip():
         raise UsageError(
             say("The question is empty."), hint=say('Ask something, as in `oracle ask --now "which retry policy?"`.')
@@ -132,7 +134,7 @@ def _search(context: Context, asked: Question, filters: Mapping[str, str]) -> li
 
 
 def drop_changed(context: Context, reply: Reply) -> Reply:
-    """Read the file of every quote and fact again and leave out what stands in one that changed; handles stay."""
+    """Read the file of every quote and fact again and leave out those of files that changed; handles stay."""
     facts = tuple(item for item in reply.facts if _stands(context, item))
     claims = tuple(item for item in reply.claims if quotes.still_stands(context, item.quote))
     return replace(reply, facts=facts, claims=claims)
@@ -162,12 +164,12 @@ def _stands(context: Context, fact: CitedFact) -> bool:
 def _choose(
     context: Context, asked: Question, hits: Sequence[Hit], filters: Mapping[str, str], *, is_last: bool
 ) -> tuple[tuple[Cited, ...], tuple[Replaced, ...]]:
-    """Return the claims and the records that no longer hold; nothing where memory does not bear an answer."""
+    """Return the claims and the records that no longer hold; nothing where memory has no answer."""
     hits = _of_those_named(context, asked, hits)
     over = [hit for hit in hits if _is_over(hit.record)]
     notes = set() if compiled(_OF_RETIREMENT).search(asked.text) else _notes(context, over)
     now = [hit for hit in hits if not _is_over(hit.record) and hit.record.slug not in notes]
-    best = max((_bears(asked, hit) for hit in [*now[:_STRONGEST], *over]), default=0.0)
+    best = max((_relevance(asked, hit) for hit in [*now[:_STRONGEST], *over]), default=0.0)
     if asked.unknown or asked.is_empty or best < 1:
         return (), ()
     beside = best * (_BESIDE_BEST_HELD if any(hit.held for hit in hits) else _BESIDE_BEST)
@@ -175,21 +177,21 @@ def _choose(
     replaced = {
         hit.record.slug: Replaced(hit.record, _chain(context, hit.record))
         for hit in over
-        if _bears(asked, hit) >= least
+        if _relevance(asked, hit) >= least
     }
-    first = now[:1] if any(_bears(asked, hit) >= 1 for hit in now[:_STRONGEST]) else []
+    first = now[:1] if any(_relevance(asked, hit) >= 1 for hit in now[:_STRONGEST]) else []
     least = max(_NEARLY, beside) if first else least
-    bearing = [hit for hit in now if _bears(asked, hit) >= least or hit in first]
+    bearing = [hit for hit in now if _relevance(asked, hit) >= least or hit in first]
     made = (_candidate(context, asked, hit, is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)
-    was_best = best > max((_bears(asked, hit) for hit in now[:_STRONGEST]), default=0.0)
+    was_best = best > max((_relevance(asked, hit) for hit in now[:_STRONGEST]), default=0.0)
     kept = _with_successors(context, asked, kept, replaced.values(), filters, is_first=was_best)
     kept, pairs = _beside(context, asked, kept, filters)
     return _cite(context, kept, pairs), tuple(replaced.values())
 
 
-def _bears(asked: Question, hit: Hit) -> float:
-    """Return how much of a question a passage bears; 1 is just enough.
+def _relevance(asked: Question, hit: Hit) -> float:
+    """Return how relevant a passage is to a question; 1 is just enough.
 
     With models, what it holds in its words or others like them, and how near it is: each alone tells too little, what is not known
     is asked in the words of what is. Without, its words. An entity that the question names is borne already by the records that
@@ -197,8 +199,8 @@ def _bears(asked: Question, hit: Hit) -> float:
     """
     number = asked.asking or 1
     if hit.held:
-        few = 0.0 if asked.subject.held else _HELD_WORDS / number
-        return (hit.held + _NEAR * hit.nearness) / min(_ALL, _HELD + few)
+        few = 0.0 if asked.subject.held else _MIN_COVERAGE_WORDS / number
+        return (hit.held + _NEAR * hit.nearness) / min(_ALL, _MIN_COVERAGE + few)
     few = 0.0 if asked.subject.held else _WORDS / number
     wanted = min(_ALL, _ANY + few) + _ABSENT * asked.absent
     return min(hit.coverage / hit.known / wanted, hit.coverage / _LEAST)
@@ -396,7 +398,7 @@ def _reason(asked: Question, replaced: Sequence[Replaced], searched: Sentence) -
     if replaced:
         names = [item.record.slug for item in replaced]
         return say("what was found no longer holds: {names} ({searched} were searched)", names=names, searched=searched)
-    return say("no record bears an answer ({searched} were searched)", searched=searched)
+    return say("no record answers this ({searched} were searched)", searched=searched)
 
 
 def _absent(context: Context, asked: Question, filters: dict[str, str], error: NotInFederation) -> Reply:

@@ -1,4 +1,4 @@
-"""Questions that a fact file answers: by a dotted key in the question, or by words that are the key's. App room; reads facts."""
+"""Answer a question from fact files: by a dotted key in it, or by the words of a key."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MOST_LEAVES = 20_000
 _MOST_FACTS = 3
 _MOST_PROJECTS = 20
-"""Projects whose facts stand side by side."""
+"""Projects whose facts are shown side by side."""
 _ENOUGH = 0.6
 """Share of the question's own words that a key must hold when the question does not spell the key."""
 
@@ -47,7 +47,7 @@ class _Leaf:
 def find_facts(context: Context, question: str, *, project: str = "") -> tuple[CitedFact, ...]:
     """Return the facts that a question asks for: those whose key it spells, else the few that its words name alone.
 
-    Without a project those of the machine and of all projects are looked through.
+    Without a project, those of the machine and of all projects are searched.
     """
     keys = dict.fromkeys(key.rstrip(".") for key in _KEY.findall(question))
     spelled = [found for key in keys for found in _look_up(context, key, project)]

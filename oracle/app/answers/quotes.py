@@ -1,4 +1,4 @@
-"""Quotes as they stand on disk: found in a file, kept with its hash, looked at again before they leave."""
+"""Quotes: found in a file, kept with its hash, and read again before they are returned."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class QuotedFile:
 
 @value
 class Quote:
-    """Words that stand in a file: at lines, or (of a JSON file) at a dotted path too."""
+    """Words from a file: at lines, in a JSON file also at a dotted path."""
 
     path: str
     text: str
@@ -188,7 +188,7 @@ def texts_in(content: object, place: str = "$", depth: int = 0) -> Iterator[tupl
 
 
 def still_stands(context: Context, quote: Quote) -> bool:
-    """Tell whether the file of a quote holds the same bytes as when it was quoted."""
+    """Return whether the file of a quote holds the same bytes as when it was quoted."""
     try:
         raw = records.read(context.root.join(quote.path))
     except OSError:

@@ -31,7 +31,7 @@ class Cited:
     contradicts: tuple[str, ...] = ()
     """Handles of the claims whose records contradict this one, or are contradicted by it."""
     stands_for: tuple[str, ...] = ()
-    """Slugs of the records in whose place it stands, where one of them was found for the question."""
+    """Slugs of the records that it replaces, if one of them was found for the question."""
     said_in: tuple[str, ...] = ()
     """Slugs of other records that say the same, word for word."""
 
@@ -113,7 +113,7 @@ class Replaced:
 
 @value
 class Near:
-    """A passage that was nearest and does not bear an answer."""
+    """A passage that was nearest but does not answer the question."""
 
     record: Summary
     lines: tuple[int, int]
@@ -127,7 +127,7 @@ class Near:
 
 @value
 class Synthesis:
-    """Prose that a program made of the claims: only sentences that lean on claims which stand were kept."""
+    """Prose that a program made of the claims. Only sentences that rest on valid claims are kept."""
 
     text: str
     dropped: int
@@ -142,7 +142,7 @@ class Synthesis:
 
 @value
 class Reply:
-    """The answer to a question, or why there is none; `searched` is a sentence on what was looked through."""
+    """The answer to a question, or why there is none; `searched` is a sentence on what was searched."""
 
     question: str
     status: str

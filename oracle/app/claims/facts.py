@@ -16,7 +16,7 @@ def verify_claims(response: Mapping[str, object], memory_dir: str) -> dict[str, 
     """Return `{all_verified, claim_results}`: a claim holds when all its evidence does, and it has some.
 
     Evidence `{file, path, expected_value}` holds when the value is on disk and is the same JSON value, of the same type;
-    it stands in a claim's `evidence` list or in the claim itself. A response without claims says nothing that could be
+    it is in a claim's `evidence` list or in the claim itself. A response without claims says nothing that could be
     checked: `{"all_verified": null, "reason": "legacy_schema_no_evidence"}`.
     """
     claims = response.get("claims")

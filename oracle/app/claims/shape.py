@@ -39,7 +39,7 @@ def require_response(response: Mapping[str, object]) -> None:
 
 
 def _is_plain(response: Mapping[str, object]) -> bool:
-    """Tell whether a response is valid by the look of it. False means that the schema must decide."""
+    """Return whether a response is valid by the look of it. False means that the schema must decide."""
     return (
         isinstance(response.get("confidence", ""), str)
         and isinstance(response.get("sources"), list | None)

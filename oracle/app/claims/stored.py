@@ -1,4 +1,4 @@
-"""What a stored response claims, for whoever reads the answer: each claim, where it leads, how it stood on delivery. App room."""
+"""List what a stored response claims: each claim, where it leads, and its verdict on delivery."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Verified:
 
     @property
     def all_verified(self) -> bool | None:
-        """Tell whether every claim is verified where it says; None when nothing is claimed."""
+        """Return whether every claim is verified where it says; None when nothing is claimed."""
         return None if self.report is None else self.report.all_verified
 
     @property

@@ -94,7 +94,7 @@ _TASK_FILES = ("workflow.md", "STATUS.md", "brief.md")
 
 
 def may_write_task(seat: str, relpath: str) -> bool:
-    """Tell whether `seat` may write `<project>/…` of the task tree: its own folder and receipts; some write what steers a task."""
+    """Return whether `seat` may write `<project>/…` of the task tree: its folder and receipts, for some also a task's files."""
     parts = relpath.split("/")
     if len(parts) < 2 or not all(parts) or any(part in (".", "..") for part in parts):
         return False

@@ -1,6 +1,6 @@
 """Whether what a record names is still there: paths, symbols, commits and branches, looked up in the project's repository.
 
-App room. Reads the repository that is registered for the project, with git in a bounded time; writes nothing, holds no lock.
+It reads the registered repository of the project with git and a time limit, writes nothing and takes no lock.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ANSWER_BUDGET, LISTING_BUDGET = 10.0, 120.0
 
 
 class Liveness(StrEnum):
-    """How a name stands, worst first."""
+    """Whether a name still exists, worst first."""
 
     GONE = "gone"
     MOVED = "moved"
@@ -70,7 +70,7 @@ class CheckedRecord:
         return worst(self.names)
 
     def of(self, *wanted: Liveness) -> tuple[Looked, ...]:
-        """Return the names that stand so."""
+        """Return the names in this state."""
         return tuple(item for item in self.names if item.liveness in wanted)
 
     @property
@@ -219,7 +219,7 @@ class Checker:
         return os.path.lexists(place) and self._oracle.root.contains(place)
 
     def _symbol(self, repository: Repository, named: Named) -> tuple[Liveness, str]:
-        """Tell whether a symbol is there. Only one that is written as a call, or that the history has, can be gone."""
+        """Return whether a symbol is there. Only one that is written as a call, or that the history has, can be gone."""
         base = f"{os.path.realpath(repository.path)}/"
         root = os.path.realpath(self._oracle.root.path)
         own = root.removeprefix(base) if root.startswith(base) else ""

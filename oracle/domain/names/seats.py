@@ -27,7 +27,7 @@ def role_of(seat: str) -> str:
 
 
 def may_write(seat: str, relpath: str) -> bool:
-    """Tell whether `seat` may write the root-relative file `relpath` (a truth file, not a projection)."""
+    """Return whether `seat` may write the root-relative file `relpath` (a truth file, not a projection)."""
     parts = relpath.split("/")
     if not all(parts) or any(part in (".", "..") for part in parts):
         return False
@@ -37,7 +37,7 @@ def may_write(seat: str, relpath: str) -> bool:
 
 
 def is_scanned(relpath: str) -> bool:
-    """Tell whether a root-relative path is that of the facts which a scan of a repository writes."""
+    """Return whether a root-relative path is that of the facts which a scan of a repository writes."""
     parts = relpath.split("/")
     stem, dot, ending = parts[-1].rpartition(".")
     return len(parts) == 3 and parts[0] == "projects" and dot + ending == ".json" and stem in SCAN_KINDS
@@ -61,7 +61,7 @@ def _seat_may_write(seat: str, parts: list[str]) -> bool:
 
 
 def may_end(source: str, source_seat: str, target: str, target_seat: str) -> bool:
-    """Tell whether the record `source` may supersede or retire `target`, both slugs: its own seat's, or any as memory."""
+    """Return whether the record `source` may supersede or retire `target`, both slugs: its own seat's, or any as memory."""
     if role_of(source_seat) == MEMORY:
         return True
     return source_seat == target_seat and project_of(source) == project_of(target)

@@ -28,7 +28,7 @@ _WORDS: dict[str, str] = {
 
 
 def check_name(value: str, what: str) -> str:
-    """Return `value` in NFC when it may stand in a path: a project, seat, task id or kind from outside.
+    """Return `value` in NFC when it may be part of a path: a project, seat, task id or kind from outside.
 
     Letters and digits of any script, `.`, `_` and `-`, a letter or digit first, at most 128 bytes, no `..`.
     Raises InvalidName naming `what`.
@@ -53,7 +53,7 @@ def check_name(value: str, what: str) -> str:
 
 
 def is_name(value: str) -> bool:
-    """Tell whether `check_name` would take a value."""
+    """Return whether `check_name` would take a value."""
     name = unicodedata.normalize("NFC", value)
     return _is_spelled_well(name) and len(name.encode("utf-8", "surrogatepass")) <= MAX_NAME_BYTES
 
@@ -110,7 +110,7 @@ def slug_in(path: str, names: Container[str]) -> str:
 
 
 def is_entity(target: str) -> bool:
-    """Tell whether `target` names an entity rather than a record."""
+    """Return whether `target` names an entity rather than a record."""
     return target.startswith(ENTITY)
 
 

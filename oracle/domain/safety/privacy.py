@@ -109,7 +109,7 @@ class Guard:
         return "".join((*parts, text[done:])), (*secrets, *(rule for _, _, rule in spans))
 
     def finds_in(self, texts: Iterable[str]) -> bool:
-        """Tell whether `clean` would replace something in one of several texts.
+        """Return whether `clean` would replace something in one of several texts.
 
         Credentials are looked for in all texts at once, with a wall between them. The owner's patterns are matched with
         each text alone, as they may ask for the beginning or the end of it.
@@ -183,7 +183,7 @@ def _without_marks(around: str | None, pattern: str) -> str:
 
 
 def _looks_like_a_rule(line: str) -> bool:
-    """Tell whether a line begins like a rule. A heading may have such a name, and a comment blocks nothing."""
+    """Return whether a line begins like a rule. A heading may have such a name, and a comment blocks nothing."""
     if line.startswith("#"):
         headed = compiled(_RULE).match(line.lstrip("# "))
         return headed is not None and bool(headed[2])

@@ -1,6 +1,6 @@
 r"""Find the literals that a regular expression requires: one of them occurs wherever the expression matches.
 
-To search for these first is cheap, and whoever finds none need not compile the expression. `re2.Filter` knows such literals
+To search for these first is cheap. Without a hit the expression need not be compiled. `re2.Filter` knows such literals
 too, but it compiles an expression to add it: 35 ms for one with `\pL{1,20}`, where this takes 20 µs.
 
 This reads the common part of RE2's syntax. Of an expression with anything else in it, it claims nothing.

@@ -1,6 +1,6 @@
 """How much of a question each passage holds, in its words or in similar ones: an answer needs more than nearness.
 
-A passage may be near to a question that it does not answer, as both are about the same things. So every word of the question is
+A passage may be near to a question that it does not answer, as both are about the same things. So each word in the question is
 looked for alone, in the passage or by its most similar word. Needs the semantic extra; only the quick model reads words.
 """
 

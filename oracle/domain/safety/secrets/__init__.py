@@ -216,7 +216,7 @@ class ReadText:
 
 
 def _may_differ(text: str) -> bool:
-    """Tell whether a text may have something to drop or to replace, by the signs that these begin with."""
+    """Return whether a text may have something to drop or to replace, by the signs that these begin with."""
     if any(sign in text and compiled(rest).search(text) for sign, rest in _SIGNS.items()):
         return True
     return not text.isascii() and compiled(f"[{_INVISIBLE}]").search(text) is not None
@@ -249,7 +249,7 @@ def decoded(text: str, words: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _decode(encoded: str) -> str:
-    """Return the text that is encoded, "" if it is none."""
+    """Return the encoded text, "" if it is not text."""
     letters = encoded.translate(_STANDARD)
     try:
         data = binascii.a2b_base64(letters + "=" * (-len(letters) % 4))

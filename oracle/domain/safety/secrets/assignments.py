@@ -73,7 +73,7 @@ def _separators(first: str) -> list[Row]:
 
 
 def _is_in(table: str, found: Assignment) -> bool:
-    """Tell whether a row of a table holds: each of its patterns is found in the part that it is about."""
+    """Return whether a row of a table holds: each of its patterns is found in the part that it is about."""
     return any(
         all(compiled(_pattern(row[part])).search(getattr(found, part)) for part in row if part != "example")
         for row in read_tables(_TABLES)[table]
@@ -104,8 +104,8 @@ def find_assignments(text: str, lower: str) -> Iterator[Secret]:
 
 
 def _name_starts(lower: str, name: str) -> Iterator[int]:
-    """Yield where a name stands; "" is for the names in other scripts."""
-    if name in _short_names():  # `path`, `task`: no letter or digit may stand before or behind one
+    """Yield the places of a name; "" is for the names in other scripts."""
+    if name in _short_names():  # `path`, `task`: no letter or digit may be before or behind one
         return (at for at in starts(lower, name) if _is_word(lower, at, at + len(name)))
     if lower.isascii() and not (name and name.isascii()):
         return iter(())
@@ -164,14 +164,14 @@ def _assignment(
 
 
 def _is_secret(found: Assignment) -> bool:
-    """Tell whether the name is that of a credential, and the value is meant by it."""
+    """Return whether the name is that of a credential, and the value is meant by it."""
     if _is_in("unnamed", found) or _is_in("unless", found):
         return False
     return found.separator != "blank" or _is_in("blank", found)
 
 
 def _is_long_random(value: str) -> bool:
-    """Tell whether a value is random enough for a name that is a word of something else too."""
+    """Return whether a value is random enough for a name that is a word of something else too."""
     return compiled(r"(?=\D*\d)[\w+/=-]{16,}").fullmatch(value) is not None and is_random(value)
 
 
@@ -179,7 +179,7 @@ def _is_long_random(value: str) -> bool:
 
 
 def names_secret(name: str) -> bool:
-    """Tell whether a field of this name holds a credential, however harmless its value looks: `db_password`, `apiKey`, 口令.
+    """Return whether a field of this name holds a credential, however harmless its value looks: `db_password`, `apiKey`, 口令.
 
     A name about one does not: `token_count`, `password_policy`, `private_key_path`.
     """
@@ -196,7 +196,7 @@ def names_secret(name: str) -> bool:
 
 
 def _is_a_name(before: str, said: str, suffix: str, word: str) -> bool:
-    """Tell whether the word and its surroundings name a secret. `pass_rate`, `bypass` and `pwd` (a folder) do not."""
+    """Return whether the word and its surroundings name a secret. `pass_rate`, `bypass` and `pwd` (a folder) do not."""
     if said in ("pass", "pwd") and (suffix or before[-1:].isalnum()):
         return False
     if said == "pwd" and before.lower() in ("", "old_"):
@@ -208,7 +208,7 @@ def _is_a_name(before: str, said: str, suffix: str, word: str) -> bool:
 
 _HEAD = r"[^\s,;|]{2,40}+[ *_`\"':]{0,9}+(?:[|,;\t\r]|\Z)"  # a name that fills the rest of its cell
 _FIELD = r"[ \t]{0,3}[\"']?\w[\w .-]{0,40}[\"']?\s{0,3}"  # a head of CSV: no line of code, nothing left open
-_AROUND = " \t\r*_`\"'"  # what may stand around the text of a cell
+_AROUND = " \t\r*_`\"'"  # what may be around the text of a cell
 _LINE = 400  # characters of a table's head that are read, before a name and behind it
 
 

@@ -1,4 +1,4 @@
-"""Judge values by themselves: which look like a credential. `values.toml` lists what looks like one and is none."""
+"""Judge values by themselves: which look like a credential. `values.toml` lists what only looks like one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _usual_pairs() -> frozenset[str]:
 
 
 def is_placeholder(value: str) -> bool:
-    """Tell whether a value stands in for a real one: named so, repeated, or counted up (`abcdef123456`)."""
+    """Return whether a value is a placeholder for a real one: named so, repeated, or counted up (`abcdef123456`)."""
     if len(set(value)) < 4 or _any_of("placeholder").search(value):
         return True
     steps = sum(ord(after) - ord(before) in (0, 1) for before, after in pairwise(value))
@@ -42,7 +42,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_token(value: str) -> bool:
-    """Accept the body of a vendor shape: the shape is the evidence, so only stand-ins and written words fall out."""
+    """Accept the body of a vendor shape: the shape is the evidence, so only placeholders and written words are refused."""
     if is_placeholder(value) or len(set(value)) < 6:
         return False
     parts = compiled(r"[-_./:]").split(value)
@@ -70,9 +70,9 @@ _MARKED_PART = _PART + r"|[a-z]+\d{1,2}[a-z]+"  # `k8s`, `base64url`
 
 
 def is_worded(value: str) -> bool:
-    """Tell whether a value is put together from words: `refresh-token-rotation-2`, `createdAtTimestamp`.
+    """Return whether a value is put together from words: `refresh-token-rotation-2`, `createdAtTimestamp`.
 
-    Digits may stand alone between marks or end a part; so do versions (`Llama-3.1-8B`). Of the pairs of letters
+    Digits may be alone between marks or end a part; so do versions (`Llama-3.1-8B`). Of the pairs of letters
     within the words three in four must be usual ones: one random text of 16 lower-case letters in 500 has that
     many. Marks are evidence too and lower it.
     """
@@ -98,7 +98,7 @@ def is_worded(value: str) -> bool:
 
 
 def _is_versioned(value: str) -> bool:
-    """Tell whether a value names a product and a version of it: short parts, and words of usual pairs of letters."""
+    """Return whether a value names a product and a version of it: short parts, and words of usual pairs of letters."""
     if not compiled(_VERSIONED).fullmatch(value):
         return False
     words = [word for word in compiled(_RUN).findall(value) if not word.isupper()]
@@ -114,7 +114,7 @@ def _count_pairs(words: list[str]) -> tuple[int, int]:
 
 
 def _is_unspeakable(value: str) -> bool:
-    """Tell whether most pairs of letters are unusual: one name in 400 of documentation is so, and three random texts in four."""
+    """Return whether most pairs of letters are unusual: one name in 400 of documentation is so, and three random texts in four."""
     usual, pairs = _count_pairs(compiled(_RUN).findall(value))
     return pairs >= 3 and usual < 0.5 * pairs
 
@@ -125,7 +125,7 @@ def _count_classes(value: str) -> int:
 
 
 def is_random(value: str) -> bool:
-    """Tell whether an assigned value is opaque: not an address, a stand-in, a reference or a name made of words.
+    """Return whether an assigned value is opaque: not an address, a placeholder, a reference or a name made of words.
 
     From 16 characters on nothing else is asked. A shorter one has to mix three classes of characters, or to change
     class often: names and words have long runs of one class (`oauth2-proxy`: 3.7 on average), random text has short
@@ -142,7 +142,7 @@ def is_random(value: str) -> bool:
 
 
 def _encodes_words(value: str) -> bool:
-    """Tell whether a value is the Base64 of a text that would not be called random itself."""
+    """Return whether a value is the Base64 of a text that would not be called random itself."""
     try:
         text = binascii.a2b_base64(value, strict_mode=True).decode("ascii")
     except ValueError:
@@ -168,7 +168,7 @@ def _is_mixed(value: str) -> bool:
 
 
 def is_scattered(value: str) -> bool:
-    """Tell whether a value mixes lower case, capitals and digits so often that no name is put together like that."""
+    """Return whether a value mixes lower case, capitals and digits so often that no name is put together like that."""
     if len(value) < 10 or compiled(r"[_,;:./()\[\]]").search(value):
         return False
     pieces = compiled(_PIECE).findall(value)
@@ -177,12 +177,12 @@ def is_scattered(value: str) -> bool:
 
 
 def _has_symbols(value: str) -> bool:
-    """Tell whether a value has the punctuation of passwords, with digits or with both cases."""
+    """Return whether a value has the punctuation of passwords, with digits or with both cases."""
     if not compiled(r"[!#$%^&*+?@~]").search(value):
         return False
     return any(map(str.isdigit, value)) or compiled(r"[a-z].*[A-Z]|[A-Z].*[a-z]").search(value[1:]) is not None
 
 
 def is_credential(value: str) -> bool:
-    """Tell whether a value looks random and is long enough to be given away by its place."""
+    """Return whether a value looks random and is long enough to be given away by its place."""
     return len(value) >= 16 and is_random(value)

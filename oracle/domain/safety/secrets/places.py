@@ -170,7 +170,7 @@ def find_cookies(text: str, lower: str) -> Iterator[Secret]:
 
 
 def _opens_session(name: str, value: str) -> bool:
-    """Tell whether a cookie may open a session. Those of analytics and forms do not; a short one must have a telling name."""
+    """Return whether a cookie may open a session. Those of analytics and forms do not; a short one must have a telling name."""
     if compiled(r"(?i)_+g[a-z]{1,4}(?:_|$)|_*(?:utm|fbp|csrf|xsrf)|.*(?:csrf|xsrf|consent)").match(name):
         return False
     named = len(value) >= 20 or compiled(r"(?i)sess|sid$|auth|token|login|remember|jwt").search(name)
@@ -248,7 +248,7 @@ def _find_inserted(text: str, at: int) -> Iterator[Secret]:
 
 
 def _is_of_secret(text: str, at: int, *, end: int) -> bool:
-    """Tell whether the pair, the block in braces or the block of YAML around a value has the name of a secret."""
+    """Return whether the pair, the block in braces or the block of YAML around a value has the name of a secret."""
     behind = compiled(_NAME_BEHIND).match(text, end)
     if behind:
         return names_secret(behind["name"])
@@ -261,7 +261,7 @@ def _is_of_secret(text: str, at: int, *, end: int) -> bool:
 
 
 def _is_below_secret(head: str) -> bool:
-    """Tell whether the line of YAML under which a value is indented is the name of a secret."""
+    """Return whether the line of YAML under which a value is indented is the name of a secret."""
     lines = head.split("\n")
     indent = _indent(lines.pop())
     for line in reversed(lines[-8:]):

@@ -71,7 +71,7 @@ def expand(pattern: str, parts: Row) -> str:
 
 @value
 class Rule:
-    """What a row of a table says: the pattern of a value, what must stand in front of it, and how the value is judged."""
+    """What a row of a table says: the pattern of a value, what must be in front of it, and how the value is judged."""
 
     kind: str
     pattern: str

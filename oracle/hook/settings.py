@@ -17,19 +17,9 @@ from oracle.errors import NotFound, UsageError
 from oracle.hook import exact_json
 from oracle.hook.changes import FileChange, backups_of
 from oracle.hook.clients import CLAUDE, Client, off_switch
+from oracle.hook.command_lines import STRICT, around_own, is_own, script_of, without_own_command, words_of
 from oracle.store.disk import steps
 from oracle.wording import Sentence, say
-
-OWN_PATHS = ("/scripts/hooks/stop_hook.py", "/_data/hooks/stop_hook.py")
-OWN_NAME = "memory-stop-hook.sh"
-"""Endings of the paths of the hook scripts, and a name that earlier installers wrote with unquoted blanks."""
-
-
-STRICT = "--strict"
-"""The argument of a hook that makes the agent go on after a delivery was skipped."""
-
-_CONTROL = ("&&", "||", ";", "|", "&", "\n")
-"""What divides the commands of a command line."""
 
 
 class InvalidSettings(UsageError):
@@ -120,7 +110,7 @@ def plan_install(path: str, command: str, client: Client = CLAUDE) -> FileChange
 def _with_hook(content: Mapping[str, object], event: str, wanted: Mapping[str, object], path: str) -> dict[str, object]:
     hooks = _table(content, "hooks", path)
     groups = _list(hooks, event, path)
-    kept = _replace_own(groups, wanted, script=_script_of(str(wanted["command"])))
+    kept = _replace_own(groups, wanted, script=script_of(str(wanted["command"])))
     if kept is None:
         kept = [*groups, {"matcher": "", "hooks": [wanted]}]
     return {**content, "hooks": {**hooks, event: kept}}
@@ -215,70 +205,22 @@ def _replace_own(groups: list[object], wanted: Mapping[str, object], *, script: 
     return new if found else None
 
 
-def _script_of(command: str) -> str:
-    """Return the script that our command line runs."""
-    return [word for word in shlex.split(command) if word != STRICT][-1]
-
-
 def _renew(entry: Mapping[str, object], wanted: Mapping[str, object]) -> dict[str, object]:
     """Return an own entry as it should be. What a person added stays: other keys, other commands, a new timeout."""
     kept = {key: value for key, value in entry.items() if key not in ("args", "async")}
     mine = str(wanted["command"])
-    before, after = _around_own(entry)
+    before, after = around_own(entry)
     command = mine if not (before or after) else before + mine.replace("exec ", "", 1) + after
-    is_reinstalled = _script_of(mine) in _words(entry)  # an older form had a timeout of its installer
+    is_reinstalled = script_of(mine) in words_of(entry)  # an older form had a timeout of its installer
     timeout = entry.get("timeout", wanted["timeout"]) if is_reinstalled else wanted["timeout"]
     return {**kept, **wanted, "command": command, "timeout": timeout}
-
-
-def _around_own(entry: Mapping[str, object], script: str = "") -> tuple[str, str]:
-    """Return the text before and behind our command in the command line of a hook."""
-    text = entry.get("command")
-    if not isinstance(text, str) or entry.get("args"):
-        return "", ""
-    at = 0
-    for part, control in _commands(text):
-        if is_own({"command": part}, script):
-            blank = len(part) - len(part.lstrip())
-            end = at + len(part.rstrip())
-            return text[: at + blank], text[end:]
-        at += len(part) + len(control)
-    return "", ""
-
-
-def _commands(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the commands of a command line, each with what divides it from the next."""
-    start = at = 0
-    quote = ""
-    while at < len(text):
-        control = next((one for one in _CONTROL if text.startswith(one, at)), "")
-        if text[at] == "\\" and quote != "'":
-            at += 1
-        elif quote or text[at] in "'\"":
-            quote = "" if quote == text[at] else quote or text[at]
-        elif control:
-            yield text[start:at], control
-            at = start = at + len(control)
-            continue
-        at += 1
-    yield text[start:], ""
-
-
-def _rest(entry: Mapping[str, object]) -> dict[str, object] | None:
-    """Return a hook without our command, None when nothing else is in it."""
-    before, after = _around_own(entry)
-    after, ahead = after.lstrip(" \t"), before.rstrip(" \t")
-    behind = next((after[len(one) :] for one in _CONTROL if after.startswith(one)), "").strip()
-    ahead = next((ahead[: -len(one)] for one in _CONTROL if ahead.endswith(one)), "").strip()
-    command = f"{before}{behind}" if behind else ahead
-    return {**entry, "command": command} if command.strip() else None
 
 
 def _without_own(groups: list[object]) -> list[object]:
     new: list[object] = []
     for group in groups:
         if isinstance(group, dict) and isinstance(group.get("hooks"), list):
-            rest = [_rest(entry) if is_own(entry) else entry for entry in group["hooks"]]
+            rest = [without_own_command(entry) if is_own(entry) else entry for entry in group["hooks"]]
             entries = [entry for entry in rest if entry is not None]
             if not entries and group["hooks"]:
                 continue
@@ -286,26 +228,6 @@ def _without_own(groups: list[object]) -> list[object]:
         else:
             new.append(group)
     return new
-
-
-def is_own(entry: object, script: str = "") -> bool:
-    """Return whether a hook runs a script of this program, or the one named, with any interpreter."""
-    if not isinstance(entry, dict):
-        return False
-    words = list(_words(entry))
-    named = any(os.path.basename(word) == OWN_NAME or (script and word == script) for word in words)
-    return named or ("-I" in words and any(word.endswith(OWN_PATHS) for word in words))
-
-
-def _words(entry: Mapping[str, object]) -> Iterable[str]:
-    command, args = entry.get("command"), entry.get("args")
-    words: list[str] = []
-    for text, _ in _commands(command if isinstance(command, str) else ""):
-        try:
-            words += shlex.split(text)
-        except ValueError:
-            words += text.split()
-    return [*words, *(word for word in args if isinstance(word, str))] if isinstance(args, list) else words
 
 
 # Read and print -------------------------------------------------------------------------------------------------------
@@ -376,7 +298,7 @@ def read_status(path: str, client: Client = CLAUDE) -> HookStatus:
             path=word.partition("=")[2],
         )
         for entry in own
-        for word in _words(entry)
+        for word in words_of(entry)
         if word.startswith("ORACLE_ROOT=") and not os.path.isdir(word.partition("=")[2])
     ]
     return HookStatus(path, tuple(_printed(entry) for entry in own), tuple(notes), bool(off), tuple(advice))
@@ -394,7 +316,7 @@ def _own_entries(content: Mapping[str, object]) -> Iterator[tuple[str, dict[str,
 
 
 def _notes(entry: Mapping[str, object], client: Client) -> Iterable[str]:
-    words = [word for word in _words(entry) if word.startswith("/")]
+    words = [word for word in words_of(entry) if word.startswith("/")]
     for word in words:
         if not os.path.exists(word):
             yield say("{path} is missing: install the hook again.", path=word)

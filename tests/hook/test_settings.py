@@ -624,6 +624,9 @@ def test_a_timeout_that_a_person_set_outlives_a_new_installation(tmp_path: Path,
         ("cd '/x;y' && {} || true", "cd '/x;y' && true"),
         ('{} & echo "it\'s; done"', 'echo "it\'s; done"'),
         ("{}\necho more", "echo more"),
+        ("{} 2>&1 | tee log", "tee log"),
+        ("{} >> '/tmp/a log' 2>&1 && echo more", "echo more"),
+        ("{} &>/dev/null; echo more", "echo more"),
     ],
 )
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oracle.wording import from_json, to_json
 
-SCHEMA_VERSION = "15"
+SCHEMA_VERSION = "16"
 """Raise this with every change of tables, extraction or folding. An index with another version is rebuilt."""
 
 TABLES = (
@@ -22,9 +22,11 @@ TABLES = (
         claims_seat TEXT NOT NULL, retired_by TEXT, retired_how TEXT)""",
     "CREATE TABLE target(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     # The key of an edge is (source, type, target). The table is clustered by target, which is how backlinks are read.
+    # `printed` is 0 for the edges of a record beyond MOST_PRINTED, which `_backlinks/` leaves out.
     """CREATE TABLE edge(
         target_id INTEGER NOT NULL, source_id INTEGER NOT NULL, type TEXT NOT NULL,
-        snippet TEXT NOT NULL, line INTEGER NOT NULL, PRIMARY KEY(target_id, source_id, type)) WITHOUT ROWID""",
+        snippet TEXT NOT NULL, line INTEGER NOT NULL, printed INTEGER NOT NULL,
+        PRIMARY KEY(target_id, source_id, type)) WITHOUT ROWID""",
     # A link to a record as written. Its target is resolved again when records come and go.
     """CREATE TABLE reference(
         source_id INTEGER NOT NULL, type TEXT NOT NULL, ref TEXT NOT NULL, key TEXT NOT NULL,

@@ -349,7 +349,7 @@ def test_no_index_or_one_of_another_version(oracle: Oracle) -> None:
         ("DELETE FROM reference", "(references)"),
         ("DELETE FROM record WHERE path LIKE '%notes.md'", "projects/arena/builder/notes (missing)"),
         ("INSERT INTO problem VALUES ('projects/arena/x.md', 1, 'made up', '')", "problem rows"),
-        ("INSERT INTO edge VALUES (1, 999999, 'mentions', '', 1)", "edges of no record"),
+        ("INSERT INTO edge VALUES (1, 999999, 'mentions', '', 1, 1)", "edges of no record"),
     ],
 )
 def test_an_index_that_says_other_things_than_the_files(oracle: Oracle, statement: str, word: str) -> None:

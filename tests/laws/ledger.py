@@ -24,7 +24,7 @@ _DUMPS = {
     " status, author, task_id, ts, sort_ts, confidence, retired_by, retired_how, passage.title, passage.body"
     " FROM record LEFT JOIN passage ON passage.rowid = record.id ORDER BY slug",
     "passage": "SELECT count(*) FROM passage",
-    "edge": "SELECT slug, edge.type, name, snippet, line FROM edge LEFT JOIN record ON record.id = source_id"
+    "edge": "SELECT slug, edge.type, name, snippet, line, printed FROM edge LEFT JOIN record ON record.id = source_id"
     " LEFT JOIN target ON target.id = target_id ORDER BY slug, edge.type, name",
     "reference": "SELECT slug, type, ref, reference.key, snippet, line, name, resolved FROM reference"
     " LEFT JOIN record ON record.id = source_id LEFT JOIN target ON target.id = target_id ORDER BY slug, type, ref",

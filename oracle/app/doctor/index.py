@@ -14,6 +14,7 @@ from oracle.app.doctor.layout import leaves
 from oracle.domain.names.slugs import flatten
 from oracle.index.read import query
 from oracle.index.scan import LINKED_FOLDER
+from oracle.index.write import projections
 from oracle.wording import say, say_many
 
 _READ_LIMIT = 256 * 1024 * 1024
@@ -93,7 +94,18 @@ def _has_source(context: CheckContext, path: str) -> bool:
 
 
 def check_unprinted(context: CheckContext) -> Iterator[Check]:
-    """Report targets whose writer died between commit and print."""
+    """Report targets whose writer died between commit and print, and links that are left out of `_backlinks/`."""
+    count, records = projections.count_unprinted(context.index.truth.connect())
+    if count:
+        yield note(
+            "unprinted",
+            say(
+                "_backlinks leaves out {count} links of {records} records: it holds at most {most} of one; the index has all",
+                count=count,
+                records=records,
+                most=projections.MOST_PRINTED,
+            ),
+        )
     if context.index.dirty and not _is_writer_at_work(context):
         yield warning(
             "unprinted",

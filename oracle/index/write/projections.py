@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 LINKS = "links"
 BACKLINKS = "backlinks"
+MOST_PRINTED = 1_000
+"""The links of one record that `_backlinks/` holds: so many to entities, and so many to records. The index holds all."""
+
 _BATCH = 2_000
 _LARGE = 32_768
 """Bytes of a printed file from which changed lines are spliced into it. A smaller one is printed whole …"""
@@ -144,6 +147,12 @@ def is_missing(connection: sqlite3.Connection, root: Root) -> bool:
     return connection.execute("SELECT 1 FROM edge LIMIT 1").fetchone() is not None
 
 
+def count_unprinted(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return how many links `_backlinks/` leaves out, and of how many records."""
+    row = connection.execute("SELECT count(*), count(DISTINCT source_id) FROM edge WHERE NOT printed").fetchone()
+    return int(row[0]), int(row[1])
+
+
 def count_sources(root: Root) -> int:
     """Return how many records have a file in `_links/`: the known records of a Root whose index was deleted."""
     try:
@@ -156,19 +165,19 @@ _LINKS_OF = "SELECT edge.line, edge.type, target.name, edge.snippet, record.mtim
 _BACKLINKS_OF = "SELECT record.slug, edge.type, edge.snippet, record.mtime_ns, target.name FROM "
 _ALL = {
     LINKS: f"{_LINKS_OF} record JOIN edge ON source_id = record.id JOIN target ON target.id = target_id ORDER BY record.id",
-    BACKLINKS: f"{_BACKLINKS_OF} target JOIN edge ON target_id = target.id JOIN record ON record.id = source_id"
+    BACKLINKS: f"{_BACKLINKS_OF} target JOIN edge ON target_id = target.id AND printed JOIN record ON record.id = source_id"
     " ORDER BY target.id",
 }
 _SOME = {
     LINKS: f"{_LINKS_OF} json_each(?) CROSS JOIN record ON slug = value CROSS JOIN edge ON source_id = record.id"
     " CROSS JOIN target ON target.id = target_id",
     BACKLINKS: f"{_BACKLINKS_OF} json_each(?) CROSS JOIN target ON name = value CROSS JOIN edge ON target_id = target.id"
-    " CROSS JOIN record ON record.id = source_id",
+    " AND printed CROSS JOIN record ON record.id = source_id",
 }
 _PAIRS = (
     f"{_BACKLINKS_OF} json_each(?) AS pair CROSS JOIN target ON name = json_extract(pair.value, '$[0]')"
     " CROSS JOIN record ON slug = json_extract(pair.value, '$[1]')"
-    " CROSS JOIN edge ON target_id = target.id AND source_id = record.id"
+    " CROSS JOIN edge ON target_id = target.id AND source_id = record.id AND printed"
 )
 """The lines of everything, of some names, and of pairs of target and source.
 

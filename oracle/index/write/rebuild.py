@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterator
+from operator import itemgetter
 
 from oracle.domain.names.slugs import slug_in
 from oracle.index import scan
@@ -164,7 +165,7 @@ class Filler:
     def _forget(self) -> None:
         self._records: list[tuple[object, ...]] = []
         self._passages: list[tuple[int, str, str]] = []
-        self._edges: list[tuple[int, int, str, str, int]] = []
+        self._edges: list[tuple[object, ...]] = []
         self._references: list[tuple[object, ...]] = []
         self._names: list[tuple[str, str, int]] = []
 
@@ -174,8 +175,7 @@ class Filler:
         source = self._count
         self._records.append((*found.row, self._writer.is_racy(found), source))
         self._passages.append((source, found.title, found.body))
-        target_id = self._writer.target_id
-        self._edges += [(target_id(name), source, kind, snippet, line) for kind, name, snippet, line in found.edges]
+        self._edges += self._writer.edge_rows(source, found.edges)
         self._references += [(source, *reference) for reference in found.references]
         self._names += [(key, name, source) for key, name in found.names]
         if found.problems:
@@ -188,7 +188,7 @@ class Filler:
         insert = self._connection.executemany
         insert(INSERT_RECORD, self._records)
         insert(INSERT_PASSAGE, self._passages)
-        insert(INSERT_EDGE, sorted(self._edges))
+        insert(INSERT_EDGE, sorted(self._edges, key=itemgetter(0, 1, 2)))
         insert(INSERT_REFERENCE, self._references)
         insert(INSERT_NAME, self._names)
         self._forget()

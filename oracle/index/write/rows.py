@@ -7,7 +7,7 @@ A `Writer` lives for one transaction under the write lock. References to records
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from oracle.domain.links import links
 from oracle.domain.links.links import Patterns
@@ -19,7 +19,7 @@ from oracle.domain.records.records import RETIRING
 from oracle.index.scan import SETTLE_NS, Stat
 from oracle.index.schema import INSERT_PROBLEM, problem_columns
 from oracle.index.write import reading
-from oracle.index.write.projections import BACKLINKS, LINKS
+from oracle.index.write.projections import BACKLINKS, LINKS, MOST_PRINTED
 from oracle.index.write.reading import RECORD_COLUMNS, Reading
 from oracle.store.root.configuration import load_patterns
 from oracle.store.root.layout import Root
@@ -28,7 +28,7 @@ _REFERENCE_TYPES = {"references-record", *links.RELATIONS, *links.CLAIMS.values(
 _COLUMNS = [*RECORD_COLUMNS, "racy"]
 INSERT_RECORD = f"INSERT INTO record({', '.join(_COLUMNS)}, id) VALUES ({', '.join('?' * len(_COLUMNS))}, ?)"  # noqa: S608
 INSERT_PASSAGE = "INSERT INTO passage(rowid, title, body) VALUES (?, ?, ?)"
-INSERT_EDGE = "INSERT OR IGNORE INTO edge VALUES (?, ?, ?, ?, ?)"
+INSERT_EDGE = "INSERT OR IGNORE INTO edge VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_NAME = "INSERT INTO name(key, name, record_id) VALUES (?, ?, ?)"
 INSERT_REFERENCE = "INSERT INTO reference(source_id, type, ref, key, snippet, line) VALUES (?, ?, ?, ?, ?, ?)"
 _UPDATE = f"UPDATE record SET {', '.join(f'{name} = ?' for name in _COLUMNS)} WHERE id = ?"  # noqa: S608
@@ -176,12 +176,19 @@ class Writer:
 
     # -- links -----------------------------------------------------------------------------------------------------
 
-    def _put_edges(self, source: int, slug: str, edges: Iterable[tuple[str, str, str, int]]) -> None:
-        rows = [(self.target_id(name), source, kind, snippet, line) for kind, name, snippet, line in edges]
+    def edge_rows(self, source: int, edges: Iterable[tuple[str, str, str, int]]) -> list[tuple[object, ...]]:
+        """Return the rows of edges (type, target, snippet, line) from one record, in the order of its text."""
+        return [
+            (self.target_id(name), source, kind, snippet, line, int(number < MOST_PRINTED))
+            for number, (kind, name, snippet, line) in enumerate(edges)
+        ]
+
+    def _put_edges(self, source: int, slug: str, edges: Sequence[tuple[str, str, str, int]]) -> None:
+        rows = self.edge_rows(source, edges)
         if rows:
             self._connection.executemany(INSERT_EDGE, rows)
             if not self._bulk:
-                self._mark_dirty(slug, [name for _, name, *_ in edges])
+                self._mark_dirty(slug, [name for _, name, *_ in edges[:MOST_PRINTED]])
 
     def patterns_of(self, path: str) -> Patterns:
         """Return the patterns of the project of a root-relative path. An invalid configuration file is reported."""
@@ -219,17 +226,17 @@ class Writer:
         self._connection.execute("DELETE FROM edge WHERE source_id = ?", (source,))
         self._connection.execute("DELETE FROM reference WHERE source_id = ?", (source,))
 
-    def _edges_of(self, source: int) -> list[tuple[str, str]]:
-        """Return (target, type) of the edges from a record."""
+    def _edges_of(self, source: int) -> list[tuple[str, str, int]]:
+        """Return (target, type, whether it is printed) of the edges from a record."""
         return self._connection.execute(
-            "SELECT name, type FROM edge JOIN target ON id = target_id WHERE source_id = ?", (source,)
+            "SELECT name, type, printed FROM edge JOIN target ON id = target_id WHERE source_id = ?", (source,)
         ).fetchall()
 
     def _mark_all_dirty(self, source: int, slug: str) -> None:
         edges = self._edges_of(source)
-        self._touched_slugs.update(name for name, kind in edges if kind in RETIRING)
+        self._touched_slugs.update(name for name, kind, _ in edges if kind in RETIRING)
         if edges:
-            self._mark_dirty(slug, [name for name, _ in edges])
+            self._mark_dirty(slug, [name for name, _, printed in edges if printed])
 
     def _mark_dirty(self, slug: str, targets: list[str]) -> None:
         """Mark the projections of a source and of its targets as out of date."""
@@ -324,16 +331,16 @@ class Writer:
 
     def _replace_record_edges(self, source: int, slug: str, edges: dict[tuple[str, str], tuple[str, int]]) -> None:
         old = [] if self._bulk else self._edges_of(source)
-        gone = [(name, kind) for name, kind in old if kind in _REFERENCE_TYPES and not is_entity(name)]
-        for name, kind in gone:
+        gone = [one for one in old if one[1] in _REFERENCE_TYPES and not is_entity(one[0])]
+        for name, kind, _ in gone:
             self._connection.execute(
                 "DELETE FROM edge WHERE target_id = ? AND source_id = ? AND type = ?",
                 (self.target_id(name), source, kind),
             )
-        self._touched_slugs.update(name for name, kind in gone if kind in RETIRING)
+        self._touched_slugs.update(name for name, kind, _ in gone if kind in RETIRING)
         self._touched_slugs.update(name for kind, name in edges if kind in RETIRING)
         if gone:
-            self._mark_dirty(slug, [name for name, _ in gone])
+            self._mark_dirty(slug, [name for name, _, printed in gone if printed])
         self._put_edges(source, slug, [(kind, name, *place) for (kind, name), place in edges.items()])
 
     def _mark_retired(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from oracle.scan import checks, ci, deployment, manifests, overview
+from oracle.scan import checks, ci, deployment, manifests, older_keys, overview
 from oracle.scan.manifests import Manifest
 from oracle.scan.sanitize import clean
 from oracle.scan.walk import SourceTree, walk
@@ -34,4 +34,6 @@ def scan(repository: str, depth: str) -> dict[str, dict[str, Any]]:
     """Return the facts of each kind of a depth, without credentials."""
     tree = walk(repository)
     found = manifests.read_all(tree)
-    return {kind: clean(detect(tree, found)) for kind, detect in DEPTHS[depth].items()}
+    return {
+        kind: clean(older_keys.add(kind, detect(tree, found), tree, found)) for kind, detect in DEPTHS[depth].items()
+    }

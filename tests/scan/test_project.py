@@ -582,3 +582,63 @@ def test_a_file_that_goes_while_it_is_looked_at_stops_no_scan(repo: Path, monkey
     assert "passing.py" not in tree.files
     assert "pyproject.toml" in tree.files
     assert not tree.complete
+
+
+# The keys of older tools -----------------------------------------------------------------------------------------------
+
+OLDER = {
+    "runtime": "python python_version node pnpm yarn npm go rust ruby java uv poetry primary_language",
+    "tests": "pytest jest vitest playwright rspec mocha cypress go_test cargo_test test_command",
+    "deploy": "has_dockerfile has_compose has_netlify has_vercel has_heroku has_render platforms",
+    "ci": "has_ci github_actions circleci jenkins gitlab travis bitbucket",
+    "lint": "eslint prettier ruff black mypy flake8 pylint isort",
+    "structure": "has_src has_docs has_tests_dir has_scripts top_level file_count",
+    "env_templates": "has_env_template template_path key_count keys",
+    "dev_env": """python python_version node pnpm yarn npm go rust ruby uv poetry primary_language pytest jest vitest
+        playwright has_dockerfile has_compose has_ci github_actions ruff black mypy eslint prettier has_src has_docs
+        has_tests_dir has_env_template repo_root""",
+}
+
+
+def lay_out(folder: Path, *names: str) -> str:
+    for name in names:
+        path, _, text = name.partition("=")
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    return str(folder)
+
+
+@pytest.mark.parametrize("files", [(), ("a.txt",), ("pyproject.toml=not toml [",)])
+def test_every_key_of_older_tools_is_there(tmp_path: Path, files: tuple[str, ...]):
+    found = scan(lay_out(tmp_path, *files), "deep")
+    assert {kind: set(keys.split()) - set(found[kind]) for kind, keys in OLDER.items()} == {
+        kind: set() for kind in OLDER
+    }
+
+
+@pytest.mark.parametrize(
+    ("files", "kind", "expected"),
+    [
+        (["pyproject.toml=[project]\nname='x'\nrequires-python='>=3.11'\n[tool.ruff]\n"], "runtime", {"python": True}),
+        (["pyproject.toml=[project]\nname='x'\nrequires-python='>=3.11'\n"], "runtime", {"python_version": "3.11"}),
+        (["pyproject.toml=[project]\nname='x'\n[tool.ruff]\n"], "lint", {"ruff": True, "black": False}),
+        (["package.json={}", "yarn.lock"], "runtime", {"node": True, "yarn": True, "primary_language": "node"}),
+        (['package.json={"devDependencies": {"jest": "1"}}'], "tests", {"jest": True, "vitest": False}),
+        (["conftest.py", "go.mod=module x\n"], "tests", {"pytest": True, "go_test": True, "cargo_test": False}),
+        (["Dockerfile=FROM x\n", "compose.yaml"], "deploy", {"has_dockerfile": True, "has_compose": True}),
+        ([".github/workflows/a.yml"], "ci", {"has_ci": True, "github_actions": True, "travis": False}),
+        ([".circleci/config.yml"], "ci", {"has_ci": True, "circleci": True}),
+        (
+            ["src/a.py", "b.md"],
+            "structure",
+            {"has_src": True, "has_docs": False, "top_level": ["b.md", "src"], "file_count": 1},
+        ),
+        ([".env.example=A=1\nB=\n"], "env_templates", {"has_env_template": True, "key_count": 2, "keys": ["A", "B"]}),
+        ([".env.example=A=1\n", "conftest.py"], "dev_env", {"has_env_template": True, "pytest": True, "has_ci": False}),
+    ],
+)
+def test_keys_of_older_tools_say_what_the_files_say(
+    tmp_path: Path, files: list[str], kind: str, expected: dict[str, object]
+):
+    found = scan(lay_out(tmp_path, *files), "deep")[kind]
+    assert {key: found[key] for key in expected} == expected

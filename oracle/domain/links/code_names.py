@@ -17,7 +17,7 @@ from oracle.domain.links.vocabulary import is_product
 from oracle.domain.markdown.documents import Document, Value, as_list, as_text
 from oracle.domain.markdown.masks import mask_code
 from oracle.domain.names.slugs import split_entity
-from oracle.domain.values import value
+from oracle.domain.values import replace, value
 
 
 class NameKind(StrEnum):
@@ -68,7 +68,11 @@ _TOPIC = re.compile(
 
 
 def names_in(document: Document, patterns: Patterns) -> tuple[Named, ...]:
-    """Return what a record names, each once, in the order of its lines; evidence and fields for it count too."""
+    """Return what a record names, each once, in the order of its lines; evidence and fields for it count too.
+
+    A path keeps the `../` at its head, since it may lead out of the repository.
+    """
+    patterns = replace(patterns, keeps_parents=True)
     found: dict[tuple[NameKind, str], int] = {}
     calls: set[str] = set()
     for sort, written, line in [*_fields(document, patterns), *_text(document.body, document.body_line, patterns)]:

@@ -37,10 +37,14 @@ EDGE_TYPES = (TASK, COMMIT, FILE, URL, KEY, PROJECT, COMPONENT, RECORD, *RELATIO
 
 @value
 class Patterns:
-    """What a Root or project configures: task prefixes (None: any but well-known standards) and component suffixes."""
+    """What a Root or project configures: task prefixes (None: any but well-known standards) and component suffixes.
+
+    With `keeps_parents` a path keeps the `../` at its head.
+    """
 
     task_prefixes: frozenset[str] | None = None
     component_suffixes: tuple[str, ...] = ("Phasic", "Physics", "View", "Engine", "Layer", "Component")
+    keeps_parents: bool = False
 
 
 DEFAULT_PATTERNS = Patterns()
@@ -55,7 +59,7 @@ def extract(text: str, patterns: Patterns = DEFAULT_PATTERNS) -> Extraction:
     from oracle.domain.links import addresses, entities, references
     from oracle.domain.markdown.masks import blank, mask_code
 
-    page = Page(text)
+    page = Page(text, keeps_parents=patterns.keeps_parents)
     prose = keys = references.hide_comments(mask_code(text))
     if joints := entities.find_joints(text):
         page.beside = blank(text, joints, filler="_")

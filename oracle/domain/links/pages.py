@@ -77,10 +77,11 @@ else:
 class Page:
     """Collects hits as (offset, end, value); lines and snippets are made once, for the hits that are kept."""
 
-    __slots__ = ("_hits", "_refs", "beside", "sites", "text")
+    __slots__ = ("_hits", "_refs", "beside", "keeps_parents", "sites", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, keeps_parents: bool = False) -> None:
         self.text = text
+        self.keeps_parents = keeps_parents
         self.beside = text  # what neighbours are looked up in: the text, once it is read with its emphasis taken off
         self.sites: set[str] = set()  # hosts and repositories of its URLs, which may end as a file's name does
         self._hits: dict[str, list[tuple[int, int, str]]] = {}
@@ -198,14 +199,20 @@ def is_unclean(text: str) -> bool:
     return not text.isprintable() and compiled(_UNCLEAN).search(text) is not None
 
 
-def settle_path(path: str) -> str:
-    """Return a path as its file is named everywhere: `src/./c.ts`, `src//c.ts` and `../src/c.ts` are `src/c.ts`."""
+def settle_path(path: str, *, keeps_parents: bool = False) -> str:
+    """Return a path as its file is named everywhere: `src/./c.ts`, `src//c.ts` and `../src/c.ts` are `src/c.ts`.
+
+    With `keeps_parents` the `../` at its head stay: the file may be outside the folder.
+    """
     if "./" not in path and "//" not in path:
         return path
     parts: list[str] = []
     for part in path.split("/"):
         if part == "..":
-            del parts[-1:]
+            if keeps_parents and set(parts) <= {".."}:
+                parts.append(part)
+            else:
+                del parts[-1:]
         elif part not in {"", "."}:
             parts.append(part)
     return ("/" if path[0] == "/" else "") + "/".join(parts)

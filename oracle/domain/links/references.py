@@ -90,7 +90,7 @@ def _read_destination(page: Page, written: str, *, start: int, end: int) -> None
         return
     name = path.rpartition("/")[2]
     if name in BARE_FILES or name.rpartition(".")[2] in EXTENSIONS:
-        path = settle_path(path)
+        path = settle_path(path, keeps_parents=page.keeps_parents)
         if not is_unclean(path):
             page.mention(FILE, path, start=start, end=end)
 

@@ -429,6 +429,27 @@ def test_intent_is_finished_once_its_process_is_dead_and_left_alone_before(squad
     assert (squad.inbox().waiting, squad.inbox().taken) == ((), ())
 
 
+@pytest.mark.parametrize("step", ["take", "defer"])
+def test_a_disk_that_refuses_the_wake_up_is_no_failure_of_the_delivery(
+    squad: Squad, monkeypatch: pytest.MonkeyPatch, step: str
+):
+    from oracle.errors import DiskFailure
+    from oracle.store.delivery import inbox
+
+    def refuse(*_: object, **__: object) -> None:
+        raise DiskFailure("The inbox could not be written: the disk is full.")
+
+    squad.ask(notifies=False)
+    squad.recorder.away.add("planner")
+    with monkeypatch.context() as patch:
+        patch.setattr(inbox, step, refuse)
+        assert squad.deliver().is_new
+    assert any("the disk is full" in line for line in squad.warnings)
+    squad.recorder.away.clear()
+    squad.open(seconds=inbox.LEASE + 5).resume()
+    assert squad.recorder.woken() == [("planner", "Q-1")]
+
+
 @pytest.mark.parametrize("dies", [True, False])
 def test_what_another_process_took_is_finished_at_once_or_named(squad: Squad, *, dies: bool):
     from oracle.store.delivery import inbox

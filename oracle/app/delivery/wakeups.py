@@ -111,8 +111,17 @@ def notified_at(receipt: Receipt, text: str) -> datetime | None:
 
 
 def send(context: Context, entry: InboxEntry, *, patience: float | None = None) -> WakeUp:
-    """Send a wake-up that was enqueued just now, unless another process sends it. A process waits for a busy pane."""
-    return _wait_for_pane(context, entry, send_once(context, entry, patience=patience))
+    """Send a wake-up that was enqueued just now, unless another process sends it. A process waits for a busy pane.
+
+    The handoff is done already: a disk that refuses is a reason to wait, and no failure.
+    """
+    from oracle.errors import DiskFailure, HandoffFailed
+
+    try:
+        outcome = send_once(context, entry, patience=patience)
+    except (DiskFailure, HandoffFailed) as error:
+        return WakeUp("waits", entry.text("seat"), error.sentence)
+    return _wait_for_pane(context, entry, outcome)
 
 
 def send_once(context: Context, entry: InboxEntry, *, patience: float | None = None) -> WakeUp:

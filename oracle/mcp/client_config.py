@@ -9,8 +9,8 @@ from pathlib import Path
 from oracle.errors import UsageError
 from oracle.wording import say
 
-FILES = {"claude": ".mcp.json", "codex": "~/.codex/config.toml", "gemini": ".gemini/settings.json"}
-"""The file of each client, in the workspace or at home."""
+FILES = {"claude": ".mcp.json", "codex": ".codex/config.toml", "gemini": ".gemini/settings.json"}
+"""The file of each client in the workspace, because the seat is that of the workspace."""
 
 _PASSED = ("ORACLE_ROOT", "AGENT_HOME", "CLAWSEAT_REAL_HOME", "TMUX", "ORACLE_TMUX_SOCKET")
 """The variables that choose the Root and the tmux server. Codex gives a server no variable that it does not name."""
@@ -34,7 +34,7 @@ def render(client: str, *, seat: str, project: str, root: str) -> str:
     import tomlkit
 
     table = {**server, "env_vars": list(_PASSED), "required": True}
-    return tomlkit.dumps({"mcp_servers": {"oracle": table}}).rstrip("\n")
+    return "\n" + tomlkit.dumps({"mcp_servers": {"oracle": table}}).rstrip("\n")  # it may follow a line without an end
 
 
 def _program() -> str:

@@ -143,7 +143,9 @@ class Codex(Client):
 
     def configure(self, printed: str) -> None:
         approved = 'default_tools_approval_mode = "approve"\n'  # nobody is there to be asked
-        self.config.write_text(self.config.read_text() + printed + approved)
+        path = self.workspace / ".codex" / "config.toml"
+        path.parent.mkdir()
+        path.write_text(printed + approved)
 
     def _serve(self, asked: list[dict[str, Any]]) -> Any:
         """Return the result of the message with the id 1."""

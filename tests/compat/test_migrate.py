@@ -157,6 +157,32 @@ def test_an_old_path_that_no_shim_answers_is_named(old: OldTeam):
     assert "fly.py" in problem
 
 
+@pytest.mark.parametrize("words", [(), ("--check",)])
+def test_a_warning_is_given_once(old: OldTeam, words: tuple[str, ...]):
+    text = old.profile.read_text().replace('"~/.agents/tasks/demo/STATUS.md"', '"/tmp/demo/STATUS.md"')
+    old.profile.write_text(text)
+    done = old.oracle("migrate", "clawseat", *words)
+    assert done.err.count("status_doc of") == 1
+
+
+@pytest.mark.parametrize("profile", ["not toml [", "project_name = 1\n", ""])
+def test_a_project_that_can_not_be_read_stops_no_other(old: OldTeam, profile: str):
+    broken = old.put(old.profile.with_name("broken-profile-dynamic.toml"), profile)
+    done = old.oracle("migrate", "clawseat", "--json")
+    assert (done.code, done.json["projects"]) == (0, ["demo"])
+    assert any(broken.name in problem for problem in done.json["problems"])
+    assert (old.folder / "Q-1__memory__planner.json").exists()
+
+
+def test_an_answer_of_two_projects_is_left_to_a_person(old: OldTeam):
+    other = old.profile.with_name("other-profile-dynamic.toml")
+    other.write_text(old.profile.read_text().replace("demo", "other"))
+    old.put(old.home / ".agents/tasks/other/patrol/handoffs/Q-1__planner__memory.json", '{"kind": "dispatch"}')
+    assert old.oracle("migrate", "clawseat").code == 0
+    assert not (old.folder / "Q-1__memory__planner.json").exists()
+    assert old.oracle("migrate", "clawseat", "--check").code == 0
+
+
 @pytest.mark.parametrize("elsewhere", ["flag", "variable", "default"])
 def test_the_checkout_is_named_by_flag_or_variable(old: OldTeam, tmp_path: Path, elsewhere: str):
     other = tmp_path / "other"

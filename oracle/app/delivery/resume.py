@@ -222,13 +222,13 @@ def _mend_one(context: Context, team: Team, item: Handoff) -> str:
     if (
         item.state.step is HandoffStep.ANSWERED
         and is_memory(team, item.answerer)
-        and _is_alone(context, team, item.task_id)
+        and is_alone(context, team, item.task_id)
     ):
         return _complete_from_response(context, team, item)
     return ""
 
 
-def _is_alone(context: Context, team: Team, task_id: str) -> bool:
+def is_alone(context: Context, team: Team, task_id: str) -> bool:
     """Return whether no other project has a handoff of this task id: a response may name no project."""
     from oracle.app.delivery import handoffs
 

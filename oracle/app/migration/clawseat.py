@@ -90,6 +90,18 @@ class MigrationFindings:
         }
 
 
+def warn_once(context: Context) -> None:
+    """Drop warnings that were given before: profiles are read several times."""
+    warn, seen = context.warn, set[str]()
+
+    def warn_of_news(line: str) -> None:
+        if line not in seen:
+            seen.add(line)
+            warn(line)
+
+    context.warn = warn_of_news
+
+
 def find_workspaces(context: Context) -> list[str]:
     """Return the folders in which seats run: those below each profile's `workspace_root`."""
     found: list[str] = []
@@ -231,7 +243,8 @@ def _is_half_done(context: Context, item: ListedHandoff) -> bool:
     if dispatch is None:
         return False
     if step is HandoffStep.ANSWERED:
-        return is_memory(open_team(context, item.project), item.handoff.answerer)
+        team = open_team(context, item.project)
+        return is_memory(team, item.handoff.answerer) and resume.is_alone(context, team, item.handoff.task_id)
     return step is HandoffStep.DELIVERED and dispatch.kind is ReceiptKind.DISPATCH
 
 

@@ -49,6 +49,7 @@ def _migrate(call: Call, context: Context, clawseat_root: str, *, check: bool) -
     from oracle.hook import settings
 
     context.root.require()
+    clawseat.warn_once(context)
     named = name_root(call.memory_dir)
     command = settings.hook_command(settings.default_script(), root=named)
     hooks, commands = _hooks(call, context, command)

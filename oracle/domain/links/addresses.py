@@ -205,16 +205,17 @@ def read_files(page: Page, prose: str) -> str:
             if start < 0:
                 continue
         token = prose[start:end]
-        if prose[end : end + 1] == "_" or not _PLAIN_PATH.fullmatch(token):
+        is_plain = not token.endswith(_OFTEN_NAMES) and _PLAIN_PATH.fullmatch(token) and prose[end : end + 1] != "_"
+        if not is_plain:
             token = token.lstrip("-+")
             start = end - len(token)
             token = _plain(token, prose, end=end)
         spans.append((start, end))
         at = start
-        for part in _list_files(token):
-            path = part if _PLAIN_PATH.fullmatch(part) and not part.endswith(_OFTEN_NAMES) else _file_path(part, page)
-            stands_alone = at > start or text[at - 1 : at] in BLANKS
-            if path and (stands_alone or not _is_part(page, at, end=end, path=path)) and not _is_call(text, end, path):
+        for part in (token,) if is_plain else _list_files(token):
+            path = part if is_plain else _file_path(part, page)
+            is_apart = at > start or text[at - 1 : at] in BLANKS
+            if path and (is_apart or not _is_part(page, at, end=end, path=path)) and not _is_call(text, end, path):
                 page.mention(FILE, path, start=at, end=at + len(part))
             at += len(part) + 1
     return blank(prose, spans, filler=HIDDEN)

@@ -189,7 +189,7 @@ def _is_hash_task(page: Page, start: int, *, end: int) -> bool:
 
 def _is_counted(head: str, digits: int) -> bool:
     """Return whether the words before `#n` make it a number of a list or of a standard: `go to #6`, `the #1`, `PKCS #11`."""
-    found = compiled(_WORD_BEFORE).search(head) if digits < 3 else None
+    found = compiled(_WORD_BEFORE).search(head) if digits < 3 and head[-2:-1].isalpha() else None
     if found is None:
         return False
     word = found["word"].lower()

@@ -41,8 +41,12 @@ def is_standard(prefix: str) -> bool:
 
 def may_be_task(prefix: str, number: str) -> bool:
     """Return whether `prefix-number` may be a task: no standard, index, form, range of lines (`L83-101`) or half of a year."""
-    if len(prefix) == 1 and prefix in _INDICES and len(number) < 3 and number[0] != "0":
+    if prefix in _INDICES and len(number) < 3 and number[0] != "0":
         return False
-    if prefix[1:].isdigit() and (prefix[0] == "L" or (len(number) == 4 and number[:2] in {"19", "20"})):
+    if (
+        prefix[-1].isdigit()
+        and prefix[1:].isdigit()
+        and (prefix[0] == "L" or (len(number) == 4 and number[:2] in {"19", "20"}))
+    ):
         return False
     return not is_standard(prefix) and f"{prefix}-{number}" not in _NOT_TASKS

@@ -236,6 +236,17 @@ def test_a_migration_that_dies_can_be_undone(tmp_path: Path, monkeypatch: pytest
     assert path.read_text() == "1"
 
 
+@pytest.mark.parametrize("target", ["elsewhere", "absent"])
+def test_a_link_is_replaced_and_put_back(tmp_path: Path, target: str):
+    (tmp_path / "elsewhere").write_text("theirs")
+    path = tmp_path / "link"
+    path.symlink_to(target)
+    Ledger(str(tmp_path / "ledger")).write({str(path): (b"new", 0o755)})
+    assert (path.read_text(), path.is_symlink(), (tmp_path / "elsewhere").read_text()) == ("new", False, "theirs")
+    Ledger(str(tmp_path / "ledger")).undo()
+    assert (path.is_symlink(), str(path.readlink())) == (True, target)
+
+
 @pytest.mark.parametrize("rounds", [1, 2, 3])
 def test_several_migrations_are_undone_to_the_first(tmp_path: Path, rounds: int):
     path = tmp_path / "one"

@@ -123,7 +123,7 @@ class Ledger:
     def _keep(self, path: str) -> dict[str, Any]:
         state = _state(path)
         entry: dict[str, Any] = {"path": path, "saved": None, "before": state}
-        if state is None or state["digest"] is None:  # nothing there, or a folder whose mode alone changes
+        if state is None or not state.get("digest"):  # nothing there, a link, or a folder whose mode alone changes
             return entry
         entry["saved"] = f"{len(self._entries)}-{state['digest'][:16]}"
         entry["mtime_ns"] = os.stat(path).st_mtime_ns
@@ -147,6 +147,10 @@ class Ledger:
         if was is None:
             steps.remove(path)
             return
+        if "link" in was:
+            steps.remove(path)
+            os.symlink(was["link"], path)
+            return
         if entry["saved"]:
             steps.replace(path, steps.read(f"{self.folder}/{entry['saved']}") or b"")
             files.set_time(path, entry["mtime_ns"])
@@ -167,7 +171,9 @@ def _state_of(data: bytes, mode: int) -> dict[str, Any]:
 
 
 def _state(path: str) -> dict[str, Any] | None:
-    """Return mode and digest of a file, or None if it does not exist. A folder has no digest."""
+    """Return mode and digest of a file, or None if it does not exist. A folder has no digest, a link only its target."""
+    if os.path.islink(path):
+        return {"link": os.readlink(path)}
     try:
         mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):

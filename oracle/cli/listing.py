@@ -98,6 +98,6 @@ def known_words(context: Context, filters: Mapping[str, str]) -> str:
         known = completion.names(context, name) if asked else []
         if known and asked not in (word.lower() for word in known):
             if name == "kind":
-                return say("Kinds there are: {known}.", known=known)
-            return say("Statuses there are: {known}.", known=known)
+                return say("Known kinds: {known}.", known=known)
+            return say("Known statuses: {known}.", known=known)
     return ""

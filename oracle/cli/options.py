@@ -183,7 +183,7 @@ def read_body(body: str | None, body_file: str | None, dash: str | None) -> str:
     """Return the body from the one place that was named, "" when none was. Raises UsageError for two, and for bad bytes."""
     if dash is not None and dash != STANDARD_INPUT:
         raise UsageError(
-            say("{dash!r} is used where only - is possible.", dash=dash),
+            say("Unexpected word {dash!r}: only - is allowed here.", dash=dash),
             hint=say(
                 "Name a file with --body-file, as in --body-file {dash}; give the text with --body, or - to "
                 "read it from standard input.",

@@ -47,7 +47,7 @@ def _apply(change: FileChange) -> None:
         return
     backup = change.apply()
     emit(f"updated: {change.path}")
-    for note in (f"the file as it was: {backup}" if backup else "", *settings.read_status(change.path).notes):
+    for note in (f"the old file: {backup}" if backup else "", *settings.read_status(change.path).notes):
         if note:
             complain(f"note: {note}")
 

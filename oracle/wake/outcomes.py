@@ -13,7 +13,7 @@ from oracle.wording import say
 MAX_TEXT_BYTES = 8192
 """Bytes of UTF-8 of one wake-up."""
 
-NO_SERVER = say("no tmux server runs")
+NO_SERVER = say("no tmux server is running")
 """The reason when tmux was not started."""
 
 _UNTYPABLE = frozenset(("Cc", "Cs", "Zl", "Zp"))

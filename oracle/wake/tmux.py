@@ -133,7 +133,7 @@ def choose_pane(panes: Sequence[Pane], names: Sequence[str], *, seat: str = "") 
             return min(alive, key=lambda pane: (_rank(pane, seat), int(pane.pane_id[1:])))
         if mine:
             dead = dead or mine[0].session
-    reason = say("its only pane is dead") if dead else say("no session of this name runs")
+    reason = say("its only pane is dead") if dead else say("no session of this name is running")
     return NoSession(tuple(names), reason, dead=dead)
 
 

@@ -34,7 +34,7 @@ class Recorder:
     def wake(self, names: Sequence[str], text: str, *, seat: str = "", patience: float = 0) -> Outcome:
         check_text(text)
         if seat in self.away:
-            return NoSession(tuple(names), "no session of this name runs")
+            return NoSession(tuple(names), "no session of this name is running")
         with self.path.open("a", encoding="utf-8") as log:
             log.write(f"{seat}\t{text}\n")
         return Woken(names[0], "%0")

@@ -103,7 +103,9 @@ def test_planner_that_comes_back_is_woken_by_any_command(root: Path, stage: Stag
     oracle(root, "project", "init", "demo", "--seats", "memory,planner")
     done = oracle(root, *DELIVERED, **socket)
     assert done.returncode == 0
-    assert "warning: planner was not woken: no tmux server runs; the wake-up waits, nothing is lost" in done.stderr
+    assert (
+        "warning: planner was not woken: no tmux server is running; the wake-up waits, nothing is lost" in done.stderr
+    )
     assert "unnotified" in oracle(root, "handoffs", **socket).stdout
     planner = stage.box("demo-planner")
     resumed = oracle(root, "resume", "--json", **socket)

@@ -114,7 +114,7 @@ def check(
 
 
 def _unknown(name: str) -> Sign:
-    return Sign(name, held=False, detail=say("nobody is known to have been asked"))
+    return Sign(name, held=False, detail=say("it is unknown who was asked"))
 
 
 def _dispatches(team: Team, task_id: str, target: str) -> list[Receipt]:

@@ -342,7 +342,7 @@ def _asked_under_this_id(name: ReceiptName) -> Conflict:
             task_id=name.task_id,
         ),
         hint=say(
-            "It is {target} who completes it, for {source}; another task needs another id.",
+            "{target} completes it, for {source}; another task needs another id.",
             source=name.source,
             target=name.target,
         ),

@@ -66,7 +66,7 @@ def before(context: Context, *, notifies: bool = True) -> None:
             if time.monotonic() < until and not wakeups.is_left_to_daemon(context, entry):
                 wakeups.send_again(context, entry, patience=QUIET_PATIENCE)
     except (OracleError, OSError) as error:  # a Root that can't be written is still read
-        context.warn(say("what others left undone could not be finished: {error}", error=error))
+        context.warn(say("interrupted deliveries could not be finished: {error}", error=error))
 
 
 def resume(context: Context) -> Resumed:

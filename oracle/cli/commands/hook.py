@@ -108,7 +108,7 @@ def _apply_one(change: FileChange, client: Client, *, dry_run: bool) -> dict[str
 
     is_applied = change.is_needed and not dry_run
     backup = change.apply() if is_applied else ""
-    kept = [say("the file as it was: {backup}", backup=backup)] if backup else []
+    kept = [say("the old file: {backup}", backup=backup)] if backup else []
     notes = [] if dry_run else settings.read_status(change.path, client).all_notes
     return {
         "path": change.path,

@@ -20,4 +20,4 @@ def resume(call: Call) -> None:
     for line in () if call.as_json else found.left:
         call.warn(line)
     if not found.done and not found.left:
-        call.note(say("nothing was left undone"))
+        call.note(say("nothing was left to finish"))

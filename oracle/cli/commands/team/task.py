@@ -51,7 +51,7 @@ def list_pending(
     document = {"steps": [{"task_id": task_id, "step": step} for task_id, step in found]}
     call.answer(document, Table(say_each("task", "step"), found))
     if not found:
-        call.note(say("no step may begin now"))
+        call.note(say("no step is ready to begin"))
 
 
 @app.add("update-status", example="oracle team task update-status T-7 build done --project shop")

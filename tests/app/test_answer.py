@@ -749,6 +749,48 @@ def test_one_word_of_few_is_no_answer(root: Path, question: str, status: str) ->
         assert oracle.answer(question).status == status
 
 
+TOPICS = "cache retry queue limit deploy owner token gateway".split()
+RECORDS = st.lists(st.lists(st.sampled_from(TOPICS), min_size=1, max_size=6), min_size=1, max_size=8)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
+@given(RECORDS, st.lists(st.sampled_from([*TOPICS, "merge", "disk"]), min_size=1, max_size=5, unique=True))
+def test_records_without_a_word_of_the_question_never_make_an_answer(
+    tmp_path_factory: pytest.TempPathFactory, topics: list[list[str]], asked: list[str]
+) -> None:
+    root = tmp_path_factory.mktemp("topics")
+    for number, words in enumerate(topics):
+        put(root, f"{BUILDER}/r{number}", f"# {words[0]}\n\nThe {' '.join(words)} is here.\n")
+    refused = False
+    with Oracle.open(str(root)) as opened:
+        for more in (0, 1, 4, 30):
+            for number in range(more):
+                put(root, f"{BUILDER}/u{more}-{number}", f"# Violin\n\nA marble lantern lies by tundra {number}.\n")
+            answered = opened.answer(f"What about the {' '.join(asked)}?", fresh=True).status == "answered"
+            assert not (refused and answered)
+            refused = not answered
+
+
+@pytest.mark.parametrize("text", ["The cache keeps items for {}ten minutes.", "缓存保留{}十分钟，每个条目一兆。"])
+@pytest.mark.parametrize("order", [(2024, 2025, 2026), (2026, 2025, 2024), (2025, 2026, 2024)])
+@pytest.mark.parametrize("says", ["", "{} "])
+def test_of_equal_notes_the_newest_comes_first(root: Path, order: tuple[int, ...], text: str, says: str) -> None:
+    fill(root)
+    for number, year in enumerate(order):
+        body = text.format(says.format(year))
+        put(root, f"{BUILDER}/cache-{number}", f"---\nts: {year}-03-01T10:00:00Z\n---\n# Cache\n\n{body}\n")
+    question = "How long does the cache keep items?" if text.isascii() else "缓存保留多久？"
+    with Oracle.open(str(root)) as opened:
+        hits = [hit.record for hit in opened.search(question)]
+        claims = [item.record for item in opened.answer(question).claims]
+        chosen = route(opened, Request(question, "planner")).packet.selected
+    newest = ["2026", "2025", "2024"]
+    assert [record.ts[:4] for record in hits if "cache" in record.slug] == newest
+    assert claims
+    assert [record.ts[:4] for record in claims] == newest[: len(claims)]
+    assert [item.memory.ts[:4] for item in chosen if "cache" in item.memory.id] == newest[: 3 if says else 1]
+
+
 STONES = "amber basalt cobalt dolomite emerald fluorite garnet hematite iolite jasper kyanite lapis"
 
 

@@ -5,6 +5,8 @@ The index names the records. Their files are read now, so what is ranked and sho
 
 from __future__ import annotations
 
+from itertools import chain, groupby
+
 from oracle.app.records.views import Hit, Summary
 from oracle.app.search.ranking.anchors import find_anchors
 from oracle.app.search.ranking.links import Relations, entities_named, find_neighbours, find_unfollowed, weigh_links
@@ -228,7 +230,10 @@ class Recall:
     # -- hits ------------------------------------------------------------------------------------------------------
 
     def _pick_all(self, ranking: Ranking, scored: Sequence[Scored], limit: int, *, strict: bool) -> list[Hit]:
-        """Make hits of the best passages; the first says which retired record would be in its place."""
+        """Make hits of the best passages, of equal ones the newest; the first says which retired record would be there."""
+        equals = (list(some) for _, some in groupby(scored, key=lambda one: round(one.score, 9)))
+        newest = (sorted(some, key=lambda one: self._records[one.source].sort_ts, reverse=True) for some in equals)
+        scored = list(chain.from_iterable(newest))
         holding = [one for one in scored if not self._records[one.source].is_retired]
         retired = [] if strict else [one for one in scored if self._records[one.source].is_retired]
         hits = self._pick(ranking, holding, limit)
@@ -266,17 +271,18 @@ class Recall:
         passage, members = _widen(one, worth, used)
         used.update(members)
         terms = one.terms | ranking.covered(one.source, members)
-        chain = tuple(slug for slug, _ in query.retirers(self._connection, record.slug)) if record.retired_by else ()
+        coverage, of_known = ranking.topic_coverage(terms)
+        retirers = tuple(slug for slug, _ in query.retirers(self._connection, record.slug)) if record.retired_by else ()
         return Hit(
             record,
             one.score,
             passage.text,
             *one.page.place(passage),
-            chain,
-            coverage=ranking.topic_coverage(terms),
+            retirers,
+            coverage=coverage,
             why=self._why(ranking, one, terms, record),
             parts=tuple(one.parts.items()),
-            known=ranking.known,
+            known=coverage / of_known if of_known else 1.0,
             nearness=nearness.share(one.parts.get(MEANING, 0.0), ranking) if nearness else 0.0,
             missing=tuple(ranking.missing(terms)) if nearness else (),
         )

@@ -31,6 +31,8 @@ _NAME = 0.4
 """Weight of a speaker's name: others use it too, and a signal lifts what its owner says."""
 MEANING = "meaning"
 """The signal of the vectors."""
+_SOME = 20
+"""Records of a Root from which a word that no record holds weighs more with each further record."""
 SMALL = 50
 """Records of a Root in which the absence of a word says half of what it says in a large one."""
 
@@ -107,15 +109,17 @@ class Ranking:
         self._average = sum(map(sum, (page.lengths for page in pages))) / max(
             1, sum(len(page.passages) for page in pages)
         )
-        self.weights = self._weigh()
+        self.weights = self._weigh(self._records)
+        self._weights = (self.weights, self._weigh(len(pages)))
+        """Rarity in the whole Root, and as if it had no records but these: see `topic_coverage`."""
+        self._wide_weights = (self._weigh(max(_SOME, self._records)), self._weigh(max(_SOME, len(pages))))
         self.heaviest = max(self.weights, default=0.0)
         self.whole = sum(self.weights)
         self._about = question.about
-        self._known = {
+        self._known = frozenset(
             number for number, own in enumerate(self._keys) if is_run(own[0]) or self._frequencies[number][0]
-        }
+        )
         """The terms that occur in a record, or that the index does not count."""
-        self.known = self.topic_coverage(sorted(self._known)) or 1.0
 
     def _frequency(self, statistics: Statistics, number: int) -> tuple[int, int]:
         """Return in how many records of the Root a term occurs, and how often, however it is written; at most."""
@@ -164,11 +168,11 @@ class Ranking:
         """Return how often the words of a row follow one another, in whatever form."""
         return count_row([self._key_of.get(word, "") for word in words], row)
 
-    def _weigh(self) -> list[float]:
-        """Return the weight of each term: how rare it is, half among these passages, half in the whole Root."""
+    def _weigh(self, records: int) -> list[float]:
+        """Return the weight of each term: how rare it is, half among these passages, half in a Root of so many records."""
         passages = sum(len(page.passages) for page in self.pages) or 1
         here = Counter(number for counts in self._counts for terms in counts.values() for number in terms)
-        everywhere = max(passages, self._records * passages / max(1, len(self.pages)))
+        everywhere = max(passages, records * passages / max(1, len(self.pages)))
         speakers = {word for page in self.pages for name in set(page.speakers) for word in name.split()}
         weights = []
         for number, term in enumerate(self.question.terms):
@@ -238,11 +242,15 @@ class Ranking:
         held = sum(self.weights[number] for number in terms)
         return min(1.0, held / self.whole) if self.whole else 0.0
 
-    def topic_coverage(self, terms: Iterable[int]) -> float:
-        """Return the same for the words alone that say what the question is about."""
-        whole = sum(self.weights[number] for number in self._about)
-        held = sum(self.weights[number] for number in terms if number in self._about)
-        return min(1.0, held / whole) if whole else 0.0
+    def topic_coverage(self, terms: Iterable[int]) -> tuple[float, float]:
+        """Return the same for the words alone that say what the question is about, and as a share of those that occur.
+
+        It is the less of two: in the whole Root, and as if it had no records but those at hand. So a record without a word
+        of the question never raises it. In the first, a word that no record holds counts as it does in a Root of some size.
+        """
+        held = self._about.intersection(terms)
+        of_all = _least_share(held, self._about, self._wide_weights)
+        return of_all, _least_share(held, self._about & self._known, self._weights)
 
     def missing(self, terms: Container[int]) -> Iterable[tuple[str, float]]:
         """Yield the whole words of the topic that `terms` lack, each with its share of them all."""
@@ -256,6 +264,14 @@ class Ranking:
         for number, weight in weights.items():
             if number not in terms:
                 yield " ".join(self.question.terms[number].tokens), weight / whole
+
+
+def _least_share(held: frozenset[int], wanted: frozenset[int], scales: Iterable[Sequence[float]]) -> float:
+    shares = []
+    for weights in scales:
+        whole = sum(weights[number] for number in sorted(wanted))
+        shares.append(sum(weights[number] for number in sorted(held)) / whole if whole else 0.0)
+    return min(1.0, *shares)
 
 
 def _rareness(count: float, total: float) -> float:

@@ -12,10 +12,6 @@ from oracle.scan.machine import Content, Machine, names_in
 from oracle.scan.sanitize import address, outline, text
 from oracle.scan.tables import load
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.scan.machine import Content, Machine
-
 
 def scan_system(machine: Machine) -> Content:
     """Return system, Python, cores, memory, and the paths of programs."""

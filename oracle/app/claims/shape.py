@@ -5,12 +5,10 @@ Most responses are plain enough to be judged without loading jsonschema, which w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from oracle.errors import UsageError
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _GIVEN = frozenset(("answer", "claims", "confidence", "sources"))
 """The keys of a response that its writer gives. The others that the schema names are filled in by the delivery."""

@@ -14,14 +14,11 @@ from oracle.app.context import Context
 from oracle.app.delivery import wakeups
 from oracle.errors import LockTimeout, OracleError
 from oracle.store.delivery import inbox
+from oracle.store.delivery.inbox import InboxEntry
 from oracle.store.disk import steps
 from oracle.wake.outcomes import NoSession
 from oracle.wake.sessions import find_session_names, tmux_socket
 from oracle.wake.tmux import TmuxWaker
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.store.delivery.inbox import InboxEntry
 
 LONGEST = 30 * 60.0
 """Seconds that a waiter lives at most."""

@@ -8,9 +8,12 @@ from __future__ import annotations
 import glob
 import os
 import stat
+from collections.abc import Iterable, Iterator, Sequence
 
+from oracle.app.context import Context
 from oracle.app.delivery import handoffs, resume
-from oracle.app.delivery.team import is_memory, open_team
+from oracle.app.delivery.handoffs import ListedHandoff
+from oracle.app.delivery.team import Team, is_memory, open_team
 from oracle.app.migration import shims
 from oracle.app.migration.ledger import Ledger, Undone
 from oracle.domain.delivery.handoffs import HandoffStep
@@ -20,14 +23,6 @@ from oracle.errors import OracleError, UsageError
 from oracle.store.disk import steps
 from oracle.store.root import profile
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from oracle.app.context import Context
-    from oracle.app.delivery.handoffs import ListedHandoff
-    from oracle.app.delivery.team import Team
 
 _PAGES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", ".claude/skills/*/SKILL.md", ".claude/commands/*.md")
 _OWN_SKILLS = (".claude/skills/*/SKILL.md", ".agents/skills/*/SKILL.md", ".codex/skills/*/SKILL.md")

@@ -9,12 +9,9 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Iterator
 
 from oracle.store.disk import steps
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _SKILLS = {
     "memory-oracle": """memory_write query_memory extract_links scan_index scan_environment scan_project memory_deliver

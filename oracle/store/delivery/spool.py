@@ -10,17 +10,13 @@ import hashlib
 import json
 import os
 import stat
+from collections.abc import Iterator
 
 from oracle.errors import DiskFailure
 from oracle.store.delivery import inbox
+from oracle.store.delivery.inbox import InboxEntry
 from oracle.store.disk import steps
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from oracle.store.delivery.inbox import InboxEntry
-    from oracle.store.root.layout import Root
+from oracle.store.root.layout import Root
 
 _OWNERS_ALONE = 0o700
 

@@ -8,13 +8,10 @@ from __future__ import annotations
 import json
 import os
 from _thread import get_native_id
+from collections.abc import Mapping
 
 from oracle.errors import DiskFailure
 from oracle.store.disk import files, steps
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _MARK = ".taker-"
 _BOOT = "/proc/sys/kernel/random/boot_id"

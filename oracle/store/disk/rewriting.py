@@ -9,15 +9,12 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from oracle.errors import Conflict
 from oracle.store.disk import derived, files, steps
 from oracle.wording import say
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _TRIES = 20
 _PATIENCE, _POLL, _GRACE = 1.0, 0.002, 0.02

@@ -34,31 +34,40 @@ _FORMULA = (
     r"|(?<![\\$\w])\$(?![\s${]|[A-Z_]{3})(?:[^$\n\\]++|\\.|\n(?![ \t]*[\n|#>*+-]))*+(?<![\s\\])\$(?![\w${(])"
 )
 _BRACKETED = r"\\\((?:[^\\\n]++|\\(?![()]).)*+\\\)"
+_DISPLAYED = r"\\\[((?:[^\\\n]++|\\(?![][]).|\n(?![ \t]*\n))*+)\\\]"
 _ENVIRONMENT = r"\\(begin|end)\{(\w{1,30}+\*?)\}"
 _WORDS = r"[A-Z][A-Z0-9]+-[0-9]|[a-z]{3,}"
 _SIGNS = frozenset("\\^_{}=<>+*")
 
 
 def hide_formulas(prose: str) -> str:
-    r"""Return the text without its LaTeX: `$…$`, `$$…$$`, `\(…\)` and environments."""
+    r"""Return the text without its LaTeX: `$…$`, `$$…$$`, `\(…\)`, `\[…\]` and environments."""
     if "$" not in prose and "\\" not in prose:
         return prose
     spans: list[tuple[int, int]] = []
     if prose.count("$") > 1:
         spans += [found.span() for found in compiled(_FORMULA).finditer(prose)]
     if "\\(" in prose:
-        for found in compiled(_BRACKETED).finditer(prose):
-            inside = found.group()[2:-2]
-            if not _SIGNS.isdisjoint(inside) or not compiled(_WORDS).search(inside):
-                spans.append(found.span())
+        spans += [found.span() for found in compiled(_BRACKETED).finditer(prose) if _is_formula(found.group()[2:-2])]
+    if "\\[" in prose:
+        found = compiled(_DISPLAYED).finditer(prose)
+        spans += [one.span() for one in found if not {"\\", "^"}.isdisjoint(one.group()[2:-2])]
     if "\\begin{" in prose:
-        begun: dict[str, int] = {}
-        for found in compiled(_ENVIRONMENT).finditer(prose):
-            if found.group(1) == "begin":
-                begun.setdefault(found.group(2), found.start())
-            elif found.group(2) in begun:
-                spans.append((begun.pop(found.group(2)), found.end()))
+        spans += _find_environments(prose)
     return blank(prose, sorted(spans), filler=HIDDEN) if spans else prose
+
+
+def _is_formula(text: str) -> bool:
+    return not _SIGNS.isdisjoint(text) or not compiled(_WORDS).search(text)
+
+
+def _find_environments(prose: str) -> Iterator[tuple[int, int]]:
+    begun: dict[str, int] = {}
+    for found in compiled(_ENVIRONMENT).finditer(prose):
+        if found.group(1) == "begin":
+            begun.setdefault(found.group(2), found.start())
+        elif found.group(2) in begun:
+            yield begun.pop(found.group(2)), found.end()
 
 
 # Joined words ---------------------------------------------------------------------------------------------------------

@@ -19,6 +19,9 @@ _STANDARDS = frozenset(" ".join(_TABLE["standards"].values()).split())
 _INDICES = frozenset("IJKLMNUVWXYZ")
 """Letters that formulas and forms put before a number of one or two digits: `N-1`, `I-9`, `W-2`."""
 
+_LINTERS = frozenset("CEFW")
+"""Letters that linters put before three digits: `E-501`."""
+
 
 def is_product(base: str) -> bool:
     """Return whether a name without a folder is a library's or a site's, like `Node.js`, rather than a file's."""
@@ -43,10 +46,8 @@ def may_be_task(prefix: str, number: str) -> bool:
     """Return whether `prefix-number` may be a task: no standard, index, form, range of lines (`L83-101`) or half of a year."""
     if prefix in _INDICES and len(number) < 3 and number[0] != "0":
         return False
-    if (
-        prefix[-1].isdigit()
-        and prefix[1:].isdigit()
-        and (prefix[0] == "L" or (len(number) == 4 and number[:2] in {"19", "20"}))
-    ):
+    if prefix in _LINTERS and len(number) == 3 and number[0] != "0":
+        return False
+    if prefix[1:].isdigit() and (prefix[0] == "L" or (len(number) == 4 and number[:2] in {"19", "20"})):
         return False
     return not is_standard(prefix) and f"{prefix}-{number}" not in _NOT_TASKS

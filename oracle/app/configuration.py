@@ -133,7 +133,7 @@ def set_value(context: Context, key: str, text: str) -> Setting:
 
     with steps.FileLock(path):
         rewriting.change(path, alter)
-    files.set_mode(path, files.FILE_MODE)
+    files.make_private(path)
     return find_setting(context, key)
 
 

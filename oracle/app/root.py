@@ -8,8 +8,8 @@ import os
 from oracle.app.context import Context
 from oracle.domain import timestamps
 from oracle.domain.values import value
-from oracle.errors import OracleError, RootUnusable
-from oracle.store.disk import files
+from oracle.errors import OracleError, RootUnusable, UsageError
+from oracle.store.disk import files, folders
 from oracle.store.root.layout import RECORD_TREES
 from oracle.wording import say
 
@@ -37,9 +37,17 @@ __all__ = [
 _FOLDERS = (*RECORD_TREES, "machine", "responses")
 
 
-def init(context: Context) -> bool:
-    """Make the Root and its first folders, 0700, and tell whether it was made now."""
+def init(context: Context, *, shared: bool = False) -> bool:
+    """Make the Root and its first folders, 0700, and tell whether it was made now.
+
+    `shared` gives it to its group: every folder gets mode 2770, every file 0660, the existing ones too if they are ours.
+    """
     path = context.root.path
+    if shared and context.root.agents != path:
+        raise UsageError(
+            say("{path} lies in a home folder, which others can't enter.", path=path),
+            hint=say("Share a Root elsewhere: oracle init --shared --memory-dir /srv/team"),
+        )
     above = path
     while not os.path.lexists(above):
         above = os.path.dirname(above)
@@ -55,9 +63,11 @@ def init(context: Context) -> bool:
         )
     is_new = not any(os.path.lexists(context.root.join(folder)) for folder in _FOLDERS)
     files.make_folder(path)
+    if shared:
+        _share(path)
     for folder in _FOLDERS:
         files.make_folder(context.root.join(folder))
-    if is_new and os.stat(path).st_mode & 0o077:
+    if is_new and os.stat(path).st_mode & folders.strangers(path):
         import shlex
 
         context.warn(
@@ -69,6 +79,19 @@ def init(context: Context) -> bool:
         )
     reconcile(context)
     return is_new
+
+
+def _share(path: str) -> None:
+    """Give a Root to its group: every folder and file that is ours, except for the token of a server."""
+    for folder, _, names in os.walk(path):
+        handle = folders.enter(folder)
+        folders.share(handle)
+        os.close(handle)
+        for name in names:
+            file = f"{folder}/{name}"
+            with contextlib.suppress(OSError, OracleError):  # a link, or a file of somebody else
+                if name != "mcp.token":
+                    files.set_mode(file, files.SHARED_FILE_MODE)
 
 
 def reconcile(context: Context, **wanted: Unpack[Wanted]) -> ReconcileReport:

@@ -137,7 +137,10 @@ def make_private(path: str) -> None:
             for suffix in ("", "-wal", "-shm", "-journal"):
                 if folders.is_link(name + suffix, folder):
                     raise folders.LinkRefused(path + suffix)
-            os.close(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder))
+            handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
+            if folders.is_shared(os.fstat(folder).st_mode):
+                os.fchmod(handle, 0o660)
+            os.close(handle)
     except OSError:
         return
 

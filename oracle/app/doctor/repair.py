@@ -74,7 +74,7 @@ def _close_root(context: Context) -> list[str]:
     path = context.root.path
     status = os.stat(path)
     mode = stat.S_IMODE(status.st_mode)
-    if status.st_uid != os.geteuid() or mode & 0o777 == _OWNER_ONLY:
+    if status.st_uid != os.geteuid() or mode & 0o777 == _OWNER_ONLY or mode == folders.SHARED_MODE:
         return []
     try:
         os.chmod(path, _OWNER_ONLY)
@@ -155,7 +155,7 @@ def _close_derived(context: Context, reachable: list[TreeEntry]) -> list[str]:
     """Close derived files that others could read while the Root was open."""
     for entry in reachable:
         with suppress(FileNotFoundError):
-            files.set_mode(context.root.join(entry.path), entry.mode & _OWNER_ONLY)
+            files.set_mode(context.root.join(entry.path), entry.mode & ~folders.strangers(context.root.path))
     return [say("modes: {count} only the owner can read derived files now", count=len(reachable))] if reachable else []
 
 

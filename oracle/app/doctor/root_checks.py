@@ -12,6 +12,7 @@ from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note,
 from oracle.app.doctor.context import CheckContext, TreeEntry
 from oracle.domain import timestamps
 from oracle.errors import RootUnusable
+from oracle.store.disk import folders
 from oracle.store.root import lock
 from oracle.store.root.layout import RECORD_TREES, SKIPPED_FOLDERS, Root
 from oracle.wording import say
@@ -46,6 +47,9 @@ def check_root(root: Root) -> Check:
     if foreign := why_no_root(root):
         return error(name, foreign, say("oracle init, or name another Root with --memory-dir"))
     status = os.stat(root.path)
+    if folders.is_shared(status.st_mode) and not status.st_mode & 0o007 and os.access(root.path, os.W_OK):
+        mode = stat.S_IMODE(status.st_mode)
+        return passed(name, say("{path} is shared with its group, mode {mode:04o}", path=root.path, mode=mode))
     if status.st_uid != os.geteuid():
         we = os.geteuid()
         owner = say(
@@ -113,10 +117,14 @@ def _unreadable(context: CheckContext) -> Iterator[Check]:
 
 def check_private(context: CheckContext) -> Iterator[Check]:
     """Report facts about the machine, and derived files, that others may read."""
+    strangers = folders.strangers(context.root.path)
     facts = [
         entry
         for entry in context.tree.entries
-        if entry.is_file and entry.path.startswith("machine/") and entry.name.endswith(".json") and entry.mode & 0o077
+        if entry.is_file
+        and entry.path.startswith("machine/")
+        and entry.name.endswith(".json")
+        and entry.mode & strangers
     ]
     for entry in facts:
         fix = f"chmod 600 {quoted(context.root.join(entry.path))}"
@@ -140,12 +148,13 @@ def check_private_derived(context: CheckContext) -> Iterator[Check]:
 
 def open_derived(context: CheckContext) -> list[TreeEntry]:
     """Return our derived files and folders that others may reach; none in a closed Root."""
-    if not os.stat(context.root.path).st_mode & 0o077:
+    strangers = folders.strangers(context.root.path)
+    if not os.stat(context.root.path).st_mode & strangers:
         return []
     return [
         entry
         for entry in context.tree.derived
-        if not entry.is_link and entry.mode & 0o077 and entry.status.st_uid == os.geteuid()
+        if not entry.is_link and entry.mode & strangers and entry.status.st_uid == os.geteuid()
     ]
 
 

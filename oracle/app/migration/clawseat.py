@@ -20,7 +20,7 @@ from oracle.domain.delivery.handoffs import HandoffStep
 from oracle.domain.delivery.receipts import ReceiptKind
 from oracle.domain.values import value
 from oracle.errors import OracleError, UsageError
-from oracle.store.disk import steps
+from oracle.store.disk import folders, steps
 from oracle.store.root import profile
 from oracle.wording import say
 
@@ -209,6 +209,7 @@ def _teams(context: Context, problems: list[str]) -> Iterator[Team]:
 
 def _open_modes(context: Context) -> Iterator[tuple[str, int]]:
     """Yield the Root and the facts that others may read, each with the mode that closes it."""
+    strangers = folders.strangers(context.root.path)
     paths = [context.root.path, *sorted(glob.glob(f"{glob.escape(context.root.machine)}/*.json"))]
     for path in paths:
         with_links = os.path.islink(path)
@@ -217,8 +218,8 @@ def _open_modes(context: Context) -> Iterator[tuple[str, int]]:
         except OSError:
             continue
         mode = stat.S_IMODE(found.st_mode)
-        if mode & 0o077 and found.st_uid == os.geteuid() and not with_links:
-            yield path, mode & 0o700
+        if mode & strangers and found.st_uid == os.geteuid() and not with_links:
+            yield path, mode & ~strangers
 
 
 # Answers --------------------------------------------------------------------------------------------------------------

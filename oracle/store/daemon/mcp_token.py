@@ -35,6 +35,7 @@ def find_or_make(root: Root) -> str:
         made = secrets.token_urlsafe(_BYTES)
         try:
             files.create(path_of(root), made.encode("ascii") + b"\n", scratch=root.state)
+            files.set_mode(path_of(root), files.FILE_MODE)  # in a shared Root too
         except RecordExists:
             continue
         return made

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
     from types import TracebackType
 
-FILE_MODE = 0o600
+FILE_MODE, SHARED_FILE_MODE = 0o600, 0o660
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EXDEV, errno.EMLINK, errno.ENOSYS)
 """Errors of link(2) where hard links are not supported: some network and FUSE file systems, another device."""
 
@@ -100,6 +100,7 @@ def write_in(folder: int, name: str, *data: bytes | memoryview) -> None:
     """Write a new file in an open folder as `write_new` does."""
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE, dir_fd=folder)
     try:
+        _share(handle, folder)
         for piece in data:
             _write_all(handle, piece)
     except OSError:
@@ -251,7 +252,10 @@ def unlink(path: str) -> None:
 def set_time(path: str, ns: int) -> None:
     """Set when a file changed, in nanoseconds since 1970. Raises LinkRefused, OSError."""
     with folders.parent_of(path) as (folder, name):
-        os.utime(name, ns=(ns, ns), dir_fd=folder, follow_symlinks=False)
+        try:
+            os.utime(name, ns=(ns, ns), dir_fd=folder, follow_symlinks=False)
+        except PermissionError:  # of a file of another user, only the present moment can be set
+            os.utime(name, dir_fd=folder)
 
 
 def set_mode(path: str, mode: int) -> None:
@@ -262,6 +266,13 @@ def set_mode(path: str, mode: int) -> None:
         os.fchmod(handle, mode)
     finally:
         os.close(handle)
+
+
+def make_private(path: str) -> None:
+    """Let only the owner read a file, or the group of a shared folder too. Raises LinkRefused, OSError."""
+    with suppress(PermissionError):  # a file of another user of the group
+        is_shared = folders.is_shared(os.stat(os.path.dirname(path)).st_mode)
+        set_mode(path, SHARED_FILE_MODE if is_shared else FILE_MODE)
 
 
 def discard(*paths: str) -> None:
@@ -288,7 +299,17 @@ def open_to_change(path: str, flags: int = 0) -> int:
     """
     flags |= os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     with folders.parent_of(path) as (folder, name):
-        return os.open(name, flags, FILE_MODE, dir_fd=folder)
+        handle = os.open(name, flags, FILE_MODE, dir_fd=folder)
+        _share(handle, folder)
+    return handle
+
+
+def _share(handle: int, folder: int) -> None:
+    """Give our own file to the group of its folder if that is shared, whatever the umask."""
+    if folders.is_shared(os.fstat(folder).st_mode):
+        found = os.fstat(handle)
+        if found.st_uid == os.geteuid() and found.st_mode & 0o777 == FILE_MODE:
+            os.fchmod(handle, SHARED_FILE_MODE)
 
 
 def append_line(path: str, line: bytes) -> None:

@@ -15,7 +15,8 @@ from contextlib import contextmanager, suppress
 from oracle.errors import DiskFailure, OwnershipError
 from oracle.wording import say
 
-FOLDER_MODE = 0o700
+FOLDER_MODE, SHARED_MODE = 0o700, 0o2770
+"""The mode of a new folder; in a shared one, whose group may write and hands itself on, and whose files are the group's too."""
 
 _FLAGS = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 _NEXT = _FLAGS | os.O_NOFOLLOW
@@ -99,7 +100,30 @@ def _enter_new(above: int, name: str, *, sync: bool) -> int:
         os.mkdir(name, FOLDER_MODE, dir_fd=above)
     if sync:
         sync_names(above)
-    return os.open(name, _NEXT, dir_fd=above)
+    handle = os.open(name, _NEXT, dir_fd=above)
+    if is_shared(os.fstat(above).st_mode):
+        share(handle)
+    return handle
+
+
+def is_shared(mode: int) -> bool:
+    """Return whether the mode of a folder shares it with its group, as `oracle init --shared` sets it."""
+    return mode & 0o2020 == 0o2020
+
+
+def strangers(path: str) -> int:
+    """Return the mode bits of those who may not look into a folder: everybody but the owner, and a group that shares it."""
+    return 0o007 if is_shared(os.stat(path).st_mode) else 0o077
+
+
+def share(handle: int) -> None:
+    """Share an open folder with its group, if it is ours. Raises OSError."""
+    folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=handle)
+    try:
+        if os.fstat(folder).st_uid == os.geteuid():
+            os.fchmod(folder, SHARED_MODE)
+    finally:
+        os.close(folder)
 
 
 def sync_names(handle: int) -> None:

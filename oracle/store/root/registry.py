@@ -8,7 +8,6 @@ It is always written as version 2: `{"version": 2, "projects": [entry, …]}`, s
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
 
 from oracle.errors import InvalidRecord, NewerVersion
@@ -42,13 +41,13 @@ def change(folder: str, name: str, make: Make) -> tuple[Entry, Entry]:
             return raw or b""
         if raw is not None:
             steps.replace(f"{path}.bak", raw)
-            _make_private(f"{path}.bak")
+            files.make_private(f"{path}.bak")
         text = json.dumps(_document(content, {**entries, name: after}), ensure_ascii=False, indent=2) + "\n"
         return text.encode("utf-8", "replace")
 
     with steps.FileLock(path):
         if rewriting.change(path, alter):
-            _make_private(path)
+            files.make_private(path)
     return before, after
 
 
@@ -101,8 +100,3 @@ def _document(content: object, entries: Mapping[str, Entry]) -> dict[str, object
 def _name(item: object) -> object:
     name = item.get("name") if isinstance(item, dict) else item
     return name if isinstance(name, str) else None
-
-
-def _make_private(path: str) -> None:
-    if os.stat(path).st_mode & 0o077:
-        files.set_mode(path, files.FILE_MODE)

@@ -132,8 +132,8 @@ def set_value(context: Context, key: str, text: str) -> Setting:
         return document.as_string().encode()
 
     with steps.FileLock(path):
-        rewriting.change(path, alter)
-    files.make_private(path)
+        if rewriting.change(path, alter):
+            files.make_private(path)
     return find_setting(context, key)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import threading
 import time
@@ -66,10 +65,11 @@ def work(root: Path, number: int) -> None:
         "payload": root.parent / "payload.json",
         "task": f"--profile {root}/profiles/demo-profile-dynamic.toml --task-id D-{number}",
     }
-    os.environ["ORACLE_ROOT"] = str(root)
     for line in DAY.strip().splitlines():
         first, *words = shlex.split(line.format(**given))
-        code = run([first, *words] if first == "compat" else [first, *top, *words])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("ORACLE_ROOT", str(root))
+            code = run([first, *words] if first == "compat" else [first, *top, *words])
         assert code in range(9), (line, code)
     with contextlib.suppress(OracleError), Oracle.open(str(root)) as oracle:
         oracle.write(Draft("plan", SHARED, f"{number}-Three"))

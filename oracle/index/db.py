@@ -71,6 +71,11 @@ class Database:
         self.close()
         self.in_memory = True
 
+    def use_copy(self, connection: sqlite3.Connection) -> None:
+        """Work on a private copy that nothing is printed from, as an index in memory."""
+        self.use_memory()
+        self._connection = connection
+
     def close(self) -> None:
         """Close the connection. The next call reopens it."""
         if self._connection is not None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,14 +21,13 @@ from hypothesis import strategies as st
 from oracle.api import Oracle
 from oracle.app import doctor
 from oracle.app.delivery.team import init_profile
-from oracle.app.doctor import machine, records, root_checks, snapshot
+from oracle.app.doctor import diagnosis, machine, records, root_checks, snapshot
 from oracle.app.doctor.checks import CAP, FIX, Check, capped, in_order, one_line, warning
 from oracle.app.doctor.diagnosis import diagnose
 from oracle.app.records.listing import list_problems
 from oracle.app.records.publish import publish_all
 from oracle.domain.records.drafts import Draft
 from oracle.errors import RootUnusable
-from oracle.store.root.layout import Root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -848,38 +849,55 @@ def test_a_disk_that_is_nearly_full(oracle: Oracle, monkeypatch: pytest.MonkeyPa
 # -- the private copy --------------------------------------------------------------------------------------------------
 
 
-def test_a_log_is_applied_as_sqlite_does_up_to_its_last_sound_commit(tmp_path: Path) -> None:
-    root = Root(str(tmp_path))
-    (tmp_path / "_state").mkdir()
-    connection = sqlite3.connect(root.database, isolation_level=None)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("CREATE TABLE t(x)")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    for number in range(50):
-        connection.execute("INSERT INTO t VALUES (?)", ("x" * 500 + str(number),))
-    data, log = Path(root.database).read_bytes(), Path(root.database + "-wal").read_bytes()
-    connection.close()
+def test_a_copy_leaves_nothing_behind_and_a_full_disk_is_said(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
+    oracle.write(Draft("decision", "arena", "Third", "Written while the log is open, for ARENA-7."))
+    places = [tempfile.gettempdir(), "/dev/shm"]
+    before = [sorted(Path(place).iterdir()) for place in places]
+    copy = snapshot.take(oracle.root).database
+    assert copy.connect().execute("SELECT count(*) FROM record WHERE title = 'Third'").fetchone() == (1,)
+    copy.connect().execute("DELETE FROM record")
+    copy.close()
+    assert [sorted(Path(place).iterdir()) for place in places] == before
+    assert faults(oracle) == []
 
-    def count(log: bytes) -> int:
-        opened = snapshot.open_bytes(root, snapshot.apply_log(data, log)).connect()
-        assert opened.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        return int(opened.execute("SELECT count(*) FROM t").fetchone()[0])
+    def full(*given: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-    def count_by_sqlite(log: bytes) -> int:
-        Path(root.database).write_bytes(data)
-        Path(root.database + "-wal").write_bytes(log)
-        Path(root.database + "-shm").unlink(missing_ok=True)
-        opened = sqlite3.connect(root.database)
-        found = int(opened.execute("SELECT count(*) FROM t").fetchone()[0])
-        opened.close()
-        return found
+    monkeypatch.setattr(shutil, "copyfileobj", full)
+    assert "no folder for temporary files has room for a copy" in said(oracle, "index")
+    assert [sorted(Path(place).iterdir()) for place in places] == before
 
-    torn = bytearray(log)
-    torn[len(log) // 2] ^= 1
-    for candidate in (log, b"", log[:20], log[: len(log) // 3], bytes(torn), b"\0" * len(log), log[:-1]):
-        assert count(candidate) == count_by_sqlite(candidate)
-    assert count(log) == 50
-    assert 0 < count(bytes(torn)) < 50
+
+HARMS = {
+    "UPDATE record SET title = 'Another'": "fields",
+    "UPDATE edge SET snippet = 'other'": "edges",
+    "DELETE FROM reference": "references",
+    "UPDATE passage SET body = 'other words'": "text",
+}
+
+
+def test_a_large_root_is_compared_by_a_sample(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diagnosis, "LARGE", 20)
+    monkeypatch.setattr(diagnosis, "SAMPLE", 15)
+    for number in range(40):
+        put(
+            Path(oracle.root.path),
+            f"projects/arena/builder/n{number}.md",
+            f"# Title {number}\n\nFor ARENA-{number}, see [[first]].\n",
+        )
+    oracle.reconcile()
+    assert faults(oracle) == []
+    assert "of 15 chosen at random" in said(oracle, "index")
+    for statement, aspect in HARMS.items():
+        with sqlite3.connect(oracle.root.database) as connection:
+            connection.execute(statement)
+        connection.close()
+        assert aspect in said(oracle, "index")
+        oracle.reconcile(rebuild=True)
+        assert faults(oracle) == []
+    (Path(oracle.root.path) / "_links/projects__arena__builder__n7.jsonl").unlink()
+    (Path(oracle.root.path) / "_backlinks/stray.jsonl").write_text("{}")
+    assert "2 files are missing, stale or stray" in said(oracle, "projections")
 
 
 # -- checks as values --------------------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Compare the index and its projections with a rebuild in memory. Nothing on disk is changed.
 
+Of a large Root, records and projections that are chosen at random are read again and compared, instead of all.
+
 A private copy of the index is brought up to date first, as the next query would do; what then still differs from a
 rebuild is really wrong. What only waited for the next look is counted, and is no fault.
 """
@@ -14,28 +16,39 @@ from itertools import groupby
 from operator import itemgetter
 
 from oracle.app.doctor import snapshot
-from oracle.app.doctor.snapshot import BeingWritten, Snapshot
+from oracle.app.doctor.snapshot import BeingWritten, NoRoom, Snapshot
 from oracle.errors import OracleError, TreeEmptied
-from oracle.index.db import Corrupt, Database, get_meta
+from oracle.index.db import Corrupt, Database, get_meta, immediate
+from oracle.index.reports import ReconcileReport
+from oracle.index.scan import stat_of
 from oracle.index.schema import SCHEMA_VERSION
 from oracle.index.write import projections
 from oracle.index.write.rebuild import rebuild
 from oracle.index.write.reconcile import reconcile
+from oracle.index.write.rows import Writer
 from oracle.store.root.layout import Root
 from oracle.wording import say
 
 ABSENT, DAMAGED, OUTDATED, BUSY, SOUND = "absent", "damaged", "outdated", "busy", "sound"
 _TRIES = 3
+LARGE = 20_000
+"""Records from which a sample is compared."""
+
+SAMPLE = 2_000
+"""Records, and projections of each side, in a sample."""
 
 _ASPECTS = {
     "fields": "SELECT slug, path, folder, key, mtime_ns, size, hash, project, seat, kind, title, status, author, task_id,"
-    " ts, sort_ts, confidence, claims_seat, retired_by, retired_how FROM record ORDER BY slug",
-    "edges": "SELECT slug, type, name, snippet, edge.line FROM record JOIN edge ON source_id = record.id"
-    " JOIN target ON target.id = target_id ORDER BY slug, type, name",
-    "references": "SELECT slug, type, ref, reference.key, snippet, line, target.name, resolved FROM record"
-    " JOIN reference ON source_id = record.id LEFT JOIN target ON target.id = target_id ORDER BY slug, type, ref",
-    "text": "SELECT slug, passage.title, body FROM record JOIN passage ON passage.rowid = record.id ORDER BY slug",
+    " ts, sort_ts, confidence, claims_seat, retired_by, retired_how FROM {record} ORDER BY slug",
+    "edges": "SELECT slug, type, name, snippet, edge.line FROM {record} CROSS JOIN edge ON source_id = record.id"
+    " CROSS JOIN target ON target.id = target_id ORDER BY slug, type, name",
+    "references": "SELECT slug, type, ref, reference.key, snippet, line, target.name, resolved FROM {record}"
+    " CROSS JOIN reference ON source_id = record.id LEFT JOIN target ON target.id = target_id ORDER BY slug, type, ref",
+    "text": "SELECT slug, passage.title, body FROM {record} CROSS JOIN passage ON passage.rowid = record.id ORDER BY slug",
 }
+_EVERY, _SAMPLED = "record", "sampled CROSS JOIN record USING (slug)"
+"""The records whose rows are compared."""
+
 _ORPHANED = {
     "edges": "SELECT count(*) FROM edge WHERE source_id NOT IN (SELECT id FROM record) OR target_id NOT IN (SELECT id FROM target)",
     "references": "SELECT count(*) FROM reference WHERE source_id NOT IN (SELECT id FROM record)",
@@ -49,8 +62,8 @@ _PROBLEMS = "SELECT path, line, reason FROM problem WHERE path NOT GLOB '*.toml'
 class Diagnosis:
     """What was found of the index.
 
-    `truth` is the rebuild in memory; `wrong` and `stale` name slugs and absolute paths; `blocked` says why projections
-    could not be read.
+    `truth` is the rebuild in memory, or a copy of a large index; `wrong` and `stale` name slugs and absolute paths;
+    `blocked` says why projections could not be read; `sampled` is how many records were compared, 0 for all.
     """
 
     state: str
@@ -58,6 +71,7 @@ class Diagnosis:
     reason: str = ""
     version: str = ""
     records: int = 0
+    sampled: int = 0
     behind: int = 0
     dirty: int = 0
     emptied: str = ""
@@ -82,15 +96,23 @@ def diagnose(root: Root, *, now_ns: int) -> Diagnosis:
 
 
 def _look(root: Root, now_ns: int) -> tuple[Diagnosis, snapshot.Stamp]:
-    truth, emptied = _rebuild(root, now_ns)
-    records = int(truth.connect().execute("SELECT count(*) FROM record").fetchone()[0])
-    found = Diagnosis(SOUND, truth, records=records, emptied=emptied)
+    found = Diagnosis(SOUND, Database(root))
     copy = _open(root, found)
-    if copy is not None and _is_sound(copy.database, found):
+    is_sound = copy is not None and _is_sound(copy.database, found)
+    if copy is not None and is_sound and _count(copy.database) > LARGE:
+        _compare_sample(copy.database, found, now_ns)
+        return found, copy.stamp
+    found.truth, found.emptied = _rebuild(root, now_ns)
+    found.records = _count(found.truth)
+    if copy is not None and is_sound:
         _compare(root, copy.database, found, now_ns)
     if found.state != BUSY and (found.state != SOUND or found.wrong):
-        found.stale = _stale(truth, found)
+        found.stale = _stale(found.truth, found)
     return found, copy.stamp if copy is not None else snapshot.stamp_of(root)
+
+
+def _count(database: Database) -> int:
+    return int(database.connect().execute("SELECT count(*) FROM record").fetchone()[0])
 
 
 def _rebuild(root: Root, now_ns: int) -> tuple[Database, str]:
@@ -121,6 +143,8 @@ def _open(root: Root, found: Diagnosis) -> Snapshot | None:
         return snapshot.take(root)
     except BeingWritten:
         found.state = BUSY
+    except NoRoom:
+        found.state, found.reason = BUSY, say("no folder for temporary files has room for a copy of it")
     except (OSError, Corrupt) as trouble:
         found.state, found.reason = DAMAGED, str(trouble)
     return None
@@ -151,12 +175,8 @@ def _is_sound(database: Database, found: Diagnosis) -> bool:
 
 
 def _compare(root: Root, database: Database, found: Diagnosis, now_ns: int) -> None:
-    connection = database.connect()
     try:
-        found.dirty = int(connection.execute("SELECT count(*) FROM dirty").fetchone()[0])
-        found.dirty += bool(get_meta(connection, "print_all"))
-        waiting = {_projection(root, *row) for row in connection.execute("SELECT side, name FROM dirty")}
-        found.stale = [path for path in _stale(database, found) if path not in waiting]
+        _note_waiting(root, database, found)
         before = _files_in(database)
         _catch_up(database, now_ns)
         found.behind = len(before ^ _files_in(database))
@@ -175,16 +195,60 @@ def _compare(root: Root, database: Database, found: Diagnosis, now_ns: int) -> N
         found.state, found.reason = DAMAGED, trouble.sentence
 
 
-def _stale(database: Database, found: Diagnosis) -> list[str]:
+def _note_waiting(root: Root, database: Database, found: Diagnosis, *, most: int = 0) -> None:
+    """Note what waits to be printed, and which other projections are not what the index says."""
+    connection = database.connect()
+    found.dirty = int(connection.execute("SELECT count(*) FROM dirty").fetchone()[0])
+    found.dirty += bool(get_meta(connection, "print_all"))
+    waiting = {_projection(root, *row) for row in connection.execute("SELECT side, name FROM dirty")}
+    found.stale = [path for path in _stale(database, found, most=most) if path not in waiting]
+
+
+def _compare_sample(database: Database, found: Diagnosis, now_ns: int) -> None:
+    """Read records that are chosen at random again, in the copy itself, and compare their rows with those before."""
+    connection = database.connect()
+    found.truth, found.records, found.sampled = database, _count(database), SAMPLE
     try:
-        return projections.differences(database.connect(), database.root)
+        _note_waiting(database.root, database, found, most=SAMPLE)
+        caught_up = _catch_up(database, now_ns)
+        found.behind = caught_up.taken + caught_up.dropped
+        chosen = "SELECT slug FROM record ORDER BY random() LIMIT ?"
+        connection.execute(f"CREATE TEMP TABLE sampled AS {chosen}", (SAMPLE,))
+        before = _digests_of(database, _SAMPLED)
+        _read_again(database, now_ns)
+        found.wrong = _name_differences(before, _digests_of(database, _SAMPLED))
+    except TreeEmptied as refusal:
+        found.emptied = refusal.sentence
+    except Corrupt as trouble:
+        found.state, found.reason = DAMAGED, str(trouble)
+    except OracleError as trouble:
+        found.state, found.reason = DAMAGED, trouble.sentence
+
+
+def _read_again(database: Database, now_ns: int) -> None:
+    """Read the records of the sample as if their bytes had changed. One that is gone by now is dropped."""
+    connection, root = database.connect(), database.root
+    with immediate(connection):
+        connection.execute("UPDATE record SET hash = x'' WHERE slug IN (SELECT slug FROM sampled)")
+        writer = Writer(connection, root, now_ns=now_ns)
+        for slug, path in connection.execute(f"SELECT slug, path FROM {_SAMPLED}").fetchall():  # noqa: S608
+            try:
+                writer.take(path, stat_of(os.stat(root.join(path))), slug=slug)
+            except FileNotFoundError:
+                writer.drop(path)
+        writer.settle()
+
+
+def _stale(database: Database, found: Diagnosis, *, most: int = 0) -> list[str]:
+    try:
+        return projections.differences(database.connect(), database.root, most=most)
     except OSError as trouble:
         found.blocked = say("{path} can't be read: {reason}", path=trouble.filename, reason=trouble.strerror)
         return []
 
 
-def _catch_up(database: Database, now_ns: int) -> None:
-    reconcile(database, now_ns=now_ns, full=True)
+def _catch_up(database: Database, now_ns: int) -> ReconcileReport:
+    return reconcile(database, now_ns=now_ns, full=True)
 
 
 def _projection(root: Root, side: str, name: str) -> str:
@@ -196,23 +260,33 @@ def _files_in(database: Database) -> set[tuple[object, ...]]:
 
 
 def _differences(index: Database, truth: Database) -> dict[str, str]:
-    """Return what is wrong by slug (or by what is not a record's): "missing", "not on disk", or the aspects that differ."""
-    wrong: dict[str, list[str]] = {}
-    for aspect, statement in _ASPECTS.items():
-        ours, theirs = dict(_digests(index, statement)), dict(_digests(truth, statement))
-        for slug in sorted(ours.keys() | theirs.keys()):
-            if ours.get(slug) != theirs.get(slug):
-                whole = aspect == "fields" and not (slug in ours and slug in theirs)
-                wrong.setdefault(slug, []).append(("not on disk" if slug in ours else "missing") if whole else aspect)
-    named = {
-        slug: what[0] if what[0] in ("missing", "not on disk") else ", ".join(what) for slug, what in wrong.items()
-    }
+    """Return what is wrong by slug, or by what is not a record's."""
+    named = _name_differences(_digests_of(index, _EVERY), _digests_of(truth, _EVERY))
     for what, statement in _ORPHANED.items():
         if index.connect().execute(statement).fetchone()[0]:
             named[f"{what} of no record"] = "left over"
     if index.connect().execute(_PROBLEMS).fetchall() != truth.connect().execute(_PROBLEMS).fetchall():
         named["the problem rows"] = "differ"
     return named
+
+
+def _digests_of(database: Database, among: str) -> dict[str, dict[str, bytes]]:
+    """Return the digests of each aspect's rows, by slug."""
+    return {aspect: dict(_digests(database, statement.format(record=among))) for aspect, statement in _ASPECTS.items()}
+
+
+def _name_differences(ours: dict[str, dict[str, bytes]], theirs: dict[str, dict[str, bytes]]) -> dict[str, str]:
+    """Return what is wrong by slug: "missing", "not on disk", or the aspects that differ."""
+    wrong: dict[str, list[str]] = {}
+    for aspect, digests in ours.items():
+        true = theirs[aspect]
+        for slug in sorted(digests.keys() | true.keys()):
+            if digests.get(slug) != true.get(slug):
+                whole = aspect == "fields" and not (slug in digests and slug in true)
+                wrong.setdefault(slug, []).append(
+                    ("not on disk" if slug in digests else "missing") if whole else aspect
+                )
+    return {slug: what[0] if what[0] in ("missing", "not on disk") else ", ".join(what) for slug, what in wrong.items()}
 
 
 def _digests(database: Database, statement: str) -> Iterator[tuple[str, bytes]]:

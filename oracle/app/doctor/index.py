@@ -30,6 +30,8 @@ def check_index(context: CheckContext) -> Iterator[Check]:
         yield error(
             "index", say("{database} is damaged: {reason}", database=context.root.database, reason=found.reason), FIX
         )
+    elif found.state == BUSY and found.reason:
+        yield note("index", say("it was not examined: {reason}", reason=found.reason))
     elif found.state == BUSY:
         yield note("index", say("it is being written just now and was not examined; look again"))
     elif found.state == OUTDATED and _is_writer_at_work(context):
@@ -47,6 +49,12 @@ def check_index(context: CheckContext) -> Iterator[Check]:
         sound = say_many(
             "{n} record, as a rebuild would have it", "{n} records, as a rebuild would have them", n=found.records
         )
+        if found.sampled:
+            sound = say(
+                "{count} records; of {sampled} chosen at random, each is as a rebuild would have it",
+                count=found.records,
+                sampled=found.sampled,
+            )
         waiting = say_many(
             "{sound}; {n} change on disk waits for the next query",
             "{sound}; {n} changes on disk wait for the next query",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import sqlite3
 import stat
 from collections.abc import Iterable, Iterator
@@ -127,16 +128,34 @@ def linked(root: Root) -> list[str]:
     return [f"_{side}" for side in (LINKS, BACKLINKS) if not _is_ours(root, side)]
 
 
-def differences(connection: sqlite3.Connection, root: Root) -> list[str]:
-    """Return the paths of projections that are missing, stale or stray. Read only."""
+def differences(connection: sqlite3.Connection, root: Root, *, most: int = 0) -> list[str]:
+    """Return the paths of projections that are missing, stale or stray. Read only.
+
+    With `most`, only so many of a side are read, chosen at random; missing and stray ones are found all the same.
+    """
     wrong: list[str] = []
     for side in (LINKS, BACKLINKS):
+        if most:
+            wrong += _sampled_differences(connection, root, side, most)
+            continue
         expected: set[str] = set()
         for name, data in _texts(connection, side):
             expected.add(name)
             if not _holds(root.join(f"_{side}/{name}"), data):
                 wrong.append(root.join(f"_{side}/{name}"))
         wrong += _strays(root, side, expected)
+    return wrong
+
+
+def _sampled_differences(connection: sqlite3.Connection, root: Root, side: str, most: int) -> list[str]:
+    names = [name for (name,) in connection.execute(_NAMES[side])]
+    printed = {os.path.basename(path) for path in _paths(root, side)}
+    odd = printed.symmetric_difference(f"{flatten(name)}.jsonl" for name in names)
+    wrong = [root.join(f"_{side}/{name}") for name in odd]
+    path_of = root.links_file if side == LINKS else root.backlinks_file
+    for name, data in _draw_some(connection, side, random.sample(names, min(most, len(names)))):
+        if os.path.basename(path_of(name)) in printed and not _holds(path_of(name), data):
+            wrong.append(path_of(name))
     return wrong
 
 
@@ -173,6 +192,10 @@ _SOME = {
     " CROSS JOIN target ON target.id = target_id",
     BACKLINKS: f"{_BACKLINKS_OF} json_each(?) CROSS JOIN target ON name = value CROSS JOIN edge ON target_id = target.id"
     " AND printed CROSS JOIN record ON record.id = source_id",
+}
+_NAMES = {
+    LINKS: "SELECT slug FROM record WHERE EXISTS (SELECT 1 FROM edge WHERE source_id = record.id)",
+    BACKLINKS: "SELECT name FROM target WHERE EXISTS (SELECT 1 FROM edge WHERE target_id = target.id)",
 }
 _PAIRS = (
     f"{_BACKLINKS_OF} json_each(?) AS pair CROSS JOIN target ON name = json_extract(pair.value, '$[0]')"

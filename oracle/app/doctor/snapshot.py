@@ -82,7 +82,7 @@ def _copy_and_open(root: Root) -> Database:
 
 
 def _copy(path: str, copy: str) -> None:
-    """Copy a file of the index. Raises OSError for what is no plain file: a pipe has no end."""
+    """Copy a file of the index. A pipe, which has no end, gives an error. Raises OSError."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(handle, "rb") as source, open(copy, "xb") as target:
         shutil.copyfileobj(source, target)

@@ -10,7 +10,7 @@ from oracle.cli.commands.log import details_of
 from oracle.cli.options import Project, TaskId, group, option
 from oracle.cli.output import Table, columns, is_terminal
 from oracle.cli.session import Call
-from oracle.wording import LIST, Sentence, joined, say, say_each, templates
+from oracle.wording import LIST, Sentence, joined, say, say_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 _WIDE = 100
 """Columns of a terminal that shows the two seats of each handoff."""
-
-_PARTIES = ("asker", "answerer", "oracle", "operator", "nobody")
-_STEPS = templates("read: {seat}", "answer: {seat}", "oracle resume", "decide: {seat}", "none")
 
 app = group("List handoffs, or tell the story of one.", example="oracle handoffs --state claimed", default="list")
 
@@ -78,9 +75,22 @@ def _lines(items: Sequence[ListedHandoff]) -> Table:
         handoff, state = item.handoff, item.handoff.state
         ends = (handoff.asker, handoff.answerer) if is_wide else ("", "")
         age = _age_of(item) if is_wide else _age(item.age)
-        next_step = say(_STEPS[_PARTIES.index(state.party)], seat=handoff.next_seat())
-        rows.append((handoff.task_id, state.step.value, age, next_step, item.project if is_mixed else "", *ends))
+        rows.append((handoff.task_id, state.step.value, age, _next_step(item), item.project if is_mixed else "", *ends))
     return Table(headings, rows, is_one_line=True)
+
+
+def _next_step(item: ListedHandoff) -> Sentence:
+    seat = item.handoff.next_seat()
+    match item.handoff.state.party:
+        case "asker":
+            return say("read: {seat}", seat=seat)
+        case "answerer":
+            return say("answer: {seat}", seat=seat)
+        case "operator":
+            return say("decide: {seat}", seat=seat)
+        case "oracle":
+            return say("oracle resume")
+    return say("none")
 
 
 def _row(item: ListedHandoff) -> tuple[str, ...]:

@@ -71,8 +71,20 @@ class Database:
         self.close()
         self.in_memory = True
 
-    def use_copy(self, connection: sqlite3.Connection) -> None:
-        """Work on a private copy that nothing is printed from, as an index in memory."""
+    def use_copy(self, path: str) -> None:
+        """Work on a private copy of the file, which may be removed then. Nothing is printed from it.
+
+        Raises sqlite3.DatabaseError.
+        """
+        connection = sqlite3.connect(path, isolation_level=None)
+        try:
+            if os.path.getsize(path):
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                connection.execute("PRAGMA journal_mode = MEMORY")
+                connection.execute("PRAGMA synchronous = OFF")
+        except BaseException:
+            connection.close()
+            raise
         self.use_memory()
         self._connection = connection
 

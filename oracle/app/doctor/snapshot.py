@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import sqlite3
 import tempfile
 from dataclasses import dataclass
 
@@ -74,7 +73,9 @@ def _copy_and_open(root: Root) -> Database:
                 _copy(root.database, copy)
                 if os.path.exists(f"{root.database}-wal"):
                     _copy(f"{root.database}-wal", f"{copy}-wal")
-                return _open(root, copy)
+                database = Database(root)
+                database.use_copy(copy)
+                return database
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
                 raise
@@ -86,19 +87,3 @@ def _copy(path: str, copy: str) -> None:
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(handle, "rb") as source, open(copy, "xb") as target:
         shutil.copyfileobj(source, target)
-
-
-def _open(root: Root, copy: str) -> Database:
-    """Open a copy so that it needs its file name no more."""
-    connection = sqlite3.connect(copy, isolation_level=None)
-    try:
-        if os.path.getsize(copy):
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            connection.execute("PRAGMA journal_mode = MEMORY")
-            connection.execute("PRAGMA synchronous = OFF")
-    except BaseException:
-        connection.close()
-        raise
-    database = Database(root)
-    database.use_copy(connection)
-    return database

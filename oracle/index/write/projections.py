@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import sqlite3
 import stat
 from collections.abc import Iterable, Iterator
@@ -148,6 +147,8 @@ def differences(connection: sqlite3.Connection, root: Root, *, most: int = 0) ->
 
 
 def _sampled_differences(connection: sqlite3.Connection, root: Root, side: str, most: int) -> list[str]:
+    import random
+
     names = [name for (name,) in connection.execute(_NAMES[side])]
     printed = {os.path.basename(path) for path in _paths(root, side)}
     odd = printed.symmetric_difference(f"{flatten(name)}.jsonl" for name in names)

@@ -573,6 +573,7 @@ def test_every_reference_can_be_placed(text: str) -> None:
 UNITS = (
     "[|(|`|#|a|a/|A-|h|http://|[[|A|1|-|.|/|.py./|a.py |](|](<|[[a|[a]:|\\|projects/|projects/a/b/c |[KEY:|commit |(abc1234) |#1 "
     "|color #123456, |{|http://(|http://)|A-1 |HudLayer |修|修复A-1|](a(|[[a]] |%20|://|<http://|://a|~/.agents/memory/projects/"
+    "|$a|$$|$a$ |\\(|\\[|\\begin{a}|\\end{a}|[//]: # (|https://a.b/&gt;|[a.js](https://a.b/c) |a.js/|a/./|../|step #1 |L1-1 "
 ).split("|")  # fmt: skip
 
 

@@ -88,7 +88,7 @@ def test_nothing_changed_is_nothing_to_judge(squad: Squad, repo: GitBox):
 
 
 def test_wrong_calls(squad: Squad, tmp_path: Path):
-    with pytest.raises(UsageError, match="no repository"):
+    with pytest.raises(UsageError, match="is not a Git repository"):
         check(squad.oracle, str(tmp_path))
     with pytest.raises(InvalidName):
         check(squad.oracle, str(tmp_path), seat="../x")

@@ -39,8 +39,8 @@ def oracle(root: Path, clock: Clock) -> Iterator[Oracle]:
 
 
 def remember(oracle: Oracle, kind: str, title: str, summary: str = "", **more: Any) -> str:
-    """Keep a memory a minute after the last one; return its id."""
-    oracle.clock.advance(60)  # type: ignore[attr-defined]
+    """Keep a memory a minute after the last one, so that the same words again are a new one; return its id."""
+    oracle.clock.advance(61)  # type: ignore[attr-defined]
     return keep.remember(oracle, Given(kind, title, summary or title, **more)).memories[0]
 
 

@@ -100,7 +100,7 @@ def test_explain_shows_what_each_signal_gave(filled, monkeypatch, capsys) -> Non
 
 def test_words_and_a_batch_are_not_given_together(filled, capsys) -> None:
     assert run(["search", "--stdin", "--memory-dir", str(filled), "needle"]) == 2
-    assert "beside --stdin" in capsys.readouterr().err
+    assert "--stdin takes no words" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

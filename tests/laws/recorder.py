@@ -10,6 +10,7 @@ import contextlib
 import os
 import re
 import sys
+import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,9 @@ RULES = (
     (re.compile(r"\.clawseat(/projects\.json(\.bak|\.lock)?)?|\.clawseat/\.new-[^/]+"), {MAKE, PUT, OPEN, REMOVE}),
 )
 """Root-relative path -> what our processes may do there. Whatever matches no row is forbidden, above all a seat's folder."""
+
+_PRIVATE_COPY = re.compile(rf"{re.escape(tempfile.gettempdir())}/oracle-[^/]+(/index\.db(-wal|-shm|-journal)?)?")
+"""The doctor's copy of the index, which is removed as soon as SQLite has it open."""
 
 _ACTIONS = {
     "os.chmod": PUT,
@@ -121,7 +125,7 @@ def judge(acts: list[Act], root: Path | str) -> list[str]:
 
 
 def _is_allowed(act: Act, tops: set[str]) -> bool:
-    if act.path == os.devnull:  # nothing is kept there
+    if act.path == os.devnull or _PRIVATE_COPY.fullmatch(act.path):  # nothing is kept there
         return True
     for top in tops:
         if act.path == top or act.path.startswith(top + "/"):

@@ -335,6 +335,7 @@ def test_foreign_receipts_are_read_or_reported(folder: Path) -> None:
         ("A", "planner", "builder"): (HandoffStep.DELIVERED, 0),
         ("B", "planner", "memory"): (HandoffStep.OPEN, 1),
         ("C", "planner", "builder"): (HandoffStep.ACKED, 0),
+        ("D", "planner", "memory"): (HandoffStep.OPEN, 0),
         ("E", "planner", "memory"): (HandoffStep.OPEN, 1),
     }
     assert len(found.problems) == 2

@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 
+from oracle.app import guard
 from oracle.app.context import Context
 from oracle.app.delivery import handoffs, resume
 from oracle.app.delivery.handoffs import ListedHandoff
@@ -110,10 +111,11 @@ def choose_clawseat_root(context: Context, given: str, hooks: Iterable[str]) -> 
 
     That is the one given, that of `CLAWSEAT_ROOT`, that of a hook, that of the last migration, or `~/.clawseat`.
 
-    Raises UsageError when hooks name several.
+    Raises UsageError when hooks name several, SecretFound for a name that holds what looks like a secret.
     """
     named = given or os.environ.get("CLAWSEAT_ROOT", "")
     if named:
+        guard.clean(context, {"clawseat_root": named}, guard.REFUSE, what=say("The call"))
         return os.path.abspath(os.path.expanduser(named))
     pairs = [pair for command in hooks for pair in shims.old_calls(command)]
     roots = sorted({before.rstrip("/") for before, place in pairs if place in shims.HOOKS and os.path.isabs(before)})

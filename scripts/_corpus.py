@@ -15,7 +15,7 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.exit("error: this is a part of scripts/demo.py; run `make demo CORPUS=DIR`")
 
-from oracle.domain.names.slugs import MAX_NAME_BYTES, check_name
+from oracle.domain.names import MAX_NAME_BYTES, check_name
 from oracle.errors import InvalidName
 
 SEAT = "builder"

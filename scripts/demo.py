@@ -28,7 +28,7 @@ sys.path[:0] = [str(CHECKOUT), str(CHECKOUT / "scripts")]
 from _bootstrap import EXIT_UNEXPECTED, WAY_OUT  # noqa: E402 - the checkout has to be on the path
 from _corpus import lay_out, printable  # noqa: E402 - the checkout has to be on the path
 
-from oracle.domain.names.slugs import check_name  # noqa: E402
+from oracle.domain.names import check_name  # noqa: E402
 from oracle.errors import InvalidName  # noqa: E402
 
 KB = CHECKOUT / "references" / "kb"

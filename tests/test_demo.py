@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from oracle.api import Oracle
 from oracle.app.records.graph import unresolved
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 DEMO = CHECKOUT / "scripts" / "demo.py"

@@ -17,9 +17,9 @@ import pytest
 
 from oracle import errors
 from oracle.app.guard import POLICIES
+from oracle.domain import names
 from oracle.domain.links import links
 from oracle.domain.markdown.documents import Document
-from oracle.domain.names import seats
 from oracle.domain.records.records import interpret
 from oracle.domain.safety import secrets
 from oracle.index import fold, fresh, scan
@@ -99,14 +99,14 @@ MATRIX = [tuple(cell.strip("`") for cell in row) for row in rows(read("seats-and
 
 @pytest.mark.parametrize(("seat", "path", "answer"), MATRIX)
 def test_matrix_of_the_page_is_that_of_the_code(seat: str, path: str, answer: str):
-    assert seats.may_write(seat, path) == {"yes": True, "no": False}[answer]
+    assert names.may_write(seat, path) == {"yes": True, "no": False}[answer]
 
 
 def test_matrix_of_the_page_leaves_out_no_seat_kind_or_folder():
-    assert set(seats.ROLES) <= {seat for seat, *_ in MATRIX}
+    assert set(names.ROLES) <= {seat for seat, *_ in MATRIX}
     allowed = [path.split("/") for seat, path, answer in MATRIX if answer == "yes"]
-    assert {parts[2] for parts in allowed if len(parts) == 4} >= set(seats.ORPHAN_KINDS)
-    assert {parts[3] for parts in allowed if parts[2:3] == ["patrol"]} == set(seats.PATROL_FOLDERS)
+    assert {parts[2] for parts in allowed if len(parts) == 4} >= set(names.ORPHAN_KINDS)
+    assert {parts[3] for parts in allowed if parts[2:3] == ["patrol"]} == set(names.PATROL_FOLDERS)
 
 
 # Links ----------------------------------------------------------------------------------------------------------------

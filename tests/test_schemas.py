@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.api import Oracle
-from oracle.domain.names.seats import ORPHAN_KINDS
+from oracle.domain.names import ORPHAN_KINDS
 from oracle.domain.records.drafts import CONFIDENCES, STATUSES, TRUSTS, Draft, Evidence
 from oracle.errors import InvalidRecord
 from oracle.store.markdown import markdown, records

@@ -14,7 +14,7 @@ from oracle.app.records.edges import load_patterns, published_targets, read_text
 from oracle.compat.door import careful, complain, emit, serve, warn
 from oracle.compat.rendering import print_json
 from oracle.domain.links.resolution import unresolved_target
-from oracle.domain.names.slugs import slug_of
+from oracle.domain.names import slug_of
 from oracle.errors import UsageError
 
 USAGE = 2

@@ -14,7 +14,7 @@ from oracle.app.memories.keep import Lesson
 from oracle.compat import json_args
 from oracle.compat.door import emit, narrow_help, serve, without_secrets
 from oracle.compat.json_args import Fields
-from oracle.domain.names.slugs import SHARED
+from oracle.domain.names import SHARED
 from oracle.domain.records.memories import Given
 from oracle.domain.records.packets import Request
 from oracle.errors import OracleError, UsageError

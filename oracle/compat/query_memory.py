@@ -10,7 +10,7 @@ import gc
 import os
 
 from oracle.compat.door import careful, complain, emit, end, report, serve, warn, word
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.errors import NotFound, NotInMemory, RootUnusable, UsageError
 
 TYPE_CHECKING = False
@@ -253,7 +253,7 @@ def _list(context: Context, args: argparse.Namespace) -> int:
     from oracle.app.records.listing import list_problems
     from oracle.app.search.federated import list_whole
     from oracle.compat.rendering import print_json
-    from oracle.domain.names.slugs import SHARED
+    from oracle.domain.names import SHARED
 
     filters = {name: getattr(args, name) or "" for name in FILTERS}
     try:

@@ -8,7 +8,7 @@ from oracle.app.context import Context
 from oracle.app.records import publish
 from oracle.compat.door import careful, emit, serve, warn, word
 from oracle.compat.rendering import print_line
-from oracle.domain.names.slugs import check_name, project_of
+from oracle.domain.names import check_name, project_of
 from oracle.errors import UsageError
 
 

@@ -18,7 +18,7 @@ from oracle.app.delivery import resume, team
 from oracle.app.doctor.machine import file_system_of, is_remote
 from oracle.app.root import RECORD_TREES, read_index_state
 from oracle.domain import timestamps
-from oracle.domain.names.slugs import RECORD_SUFFIXES
+from oracle.domain.names import RECORD_SUFFIXES
 from oracle.errors import DiskFailure, LockTimeout, OracleError
 from oracle.store.daemon.state import PROBE
 from oracle.wording import say

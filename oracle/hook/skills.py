@@ -10,8 +10,7 @@ import os
 import shlex
 
 from oracle.domain.markdown import managed_block
-from oracle.domain.names.seats import ROLES, role_of
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import ROLES, check_name, role_of
 from oracle.errors import Conflict, DiskFailure, UsageError
 from oracle.hook import settings
 from oracle.hook.changes import FileChange

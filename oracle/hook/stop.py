@@ -14,7 +14,7 @@ from oracle.app.context import Context
 from oracle.domain.delivery import addressing, markers
 from oracle.domain.delivery.addressing import Address
 from oracle.domain.delivery.markers import Fault, Marker
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.hook.payload import HookPayload, parse_payload, read_transcript

@@ -10,7 +10,7 @@ import os
 import stat
 from collections import namedtuple
 
-from oracle.domain.names.slugs import RECORD_SUFFIXES
+from oracle.domain.names import RECORD_SUFFIXES
 from oracle.index.db import get_meta, set_meta
 from oracle.index.schema import INSERT_PROBLEM, problem_columns
 from oracle.store.root.layout import RECORD_TREES, SKIPPED_FOLDERS, Root

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from oracle.app.context import Context
-from oracle.domain.names.seats import MEMORY
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import MEMORY, check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidProfile, NoProfile, OwnershipError, UsageError
 from oracle.wording import say

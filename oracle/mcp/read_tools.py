@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from oracle.app.records.views import chain_json
 from oracle.domain.links.links import EDGE_TYPES
-from oracle.domain.names.slugs import is_entity
+from oracle.domain.names import is_entity
 from oracle.errors import NotInMemory, UsageError
 from oracle.mcp.results import Answer, fenced, label, refusal
 from oracle.mcp.schemas import FILTER_NAMES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from oracle.domain.names.seats import ORPHAN_KINDS
+from oracle.domain.names import ORPHAN_KINDS
 from oracle.domain.records.attention import READS
 from oracle.domain.values import value
 from oracle.mcp import delivery_tools, read_tools, recall_tools, schemas, write_tools

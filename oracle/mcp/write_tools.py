@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from oracle.domain.names.slugs import project_of
+from oracle.domain.names import project_of
 from oracle.domain.records.drafts import Draft, parse_evidence
 from oracle.mcp.results import Answer, fenced, without_lists
 

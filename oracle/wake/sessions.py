@@ -6,7 +6,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.errors import InvalidName
 from oracle.store.root import projects
 from oracle.store.root.layout import Root

@@ -13,7 +13,7 @@ import pytest
 
 from oracle.api import Oracle
 from oracle.app.search.federated import list_whole
-from oracle.domain.names.seats import may_end
+from oracle.domain.names import may_end
 from oracle.mcp.read_tools import line_of
 
 DECISION = "projects/arena/decision/queue"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.names.slugs import MAX_BYTES, flatten
+from oracle.domain.names import MAX_BYTES, flatten
 
 tricky = st.text(alphabet="a_+/:%~.-\n\x7fé字", max_size=12)
 targets = tricky | st.text(max_size=40) | st.text(alphabet="a_/", min_size=170, max_size=190)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.domain.delivery import push
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.errors import InvalidName, UsageError
 
 TS = "2026-04-27T18:30:00Z"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oracle.domain.names.seats import may_write, require_writer, role_of
+from oracle.domain.names import may_write, require_writer, role_of
 from oracle.errors import InvalidName, OwnershipError
 
 PLACES = {

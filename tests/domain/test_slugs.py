@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.names.slugs import (
+from oracle.domain.names import (
     check_name,
     entity,
     is_entity,

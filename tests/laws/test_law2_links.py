@@ -14,7 +14,7 @@ import pytest
 from oracle.api import Oracle
 from oracle.app import root as rooms
 from oracle.cli.main import run
-from oracle.domain.names.slugs import SHARED
+from oracle.domain.names import SHARED
 from oracle.domain.records.drafts import Draft
 from oracle.errors import OracleError
 from oracle.store.daemon import mcp_token, state

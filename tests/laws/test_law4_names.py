@@ -14,7 +14,7 @@ from oracle.api import Oracle
 from oracle.app.overview.status import find_fact, status
 from oracle.app.records.graph import graph
 from oracle.app.records.listing import list_problems
-from oracle.domain.names.slugs import MAX_NAME_BYTES, check_name
+from oracle.domain.names import MAX_NAME_BYTES, check_name
 from oracle.domain.records.drafts import Draft, name_of
 from oracle.errors import InvalidName, InvalidRecord, OracleError, UsageError
 from tests.conftest import CASES

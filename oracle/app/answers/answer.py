@@ -23,7 +23,7 @@ from oracle.app.records.succession import chains
 from oracle.app.records.views import Hit, Summary
 from oracle.app.search.search import search, search_by_status
 from oracle.domain.compiling import compiled
-from oracle.domain.names.slugs import project_of
+from oracle.domain.names import project_of
 from oracle.domain.records.drafts import is_retirement
 from oracle.domain.values import replace, value
 from oracle.errors import NotInFederation, UsageError

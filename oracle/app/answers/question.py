@@ -21,7 +21,7 @@ from oracle.domain import tables
 from oracle.domain.compiling import compiled
 from oracle.domain.links.entity_query import FILE, EntityQuery, entities_in, without
 from oracle.domain.links.resolution import reference_key
-from oracle.domain.names.seats import is_scanned
+from oracle.domain.names import is_scanned
 from oracle.domain.values import value
 from oracle.index import fold
 from oracle.index.db import Connection

@@ -5,7 +5,7 @@ The JSON of a reply is a response as `oracle deliver` takes it: every claim carr
 
 from __future__ import annotations
 
-from oracle.domain.names.slugs import project_of
+from oracle.domain.names import project_of
 from oracle.domain.values import value
 
 TYPE_CHECKING = False

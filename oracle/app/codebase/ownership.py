@@ -8,8 +8,7 @@ from oracle.app.context import Context
 from oracle.app.git import ask_git
 from oracle.domain.delivery.receipts import parse_file_name
 from oracle.domain.markdown.prose import Change, classify_file
-from oracle.domain.names.seats import MEMORY, may_write, role_of
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import MEMORY, check_name, may_write, role_of
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store.disk import steps

@@ -17,7 +17,7 @@ from oracle.app.records.views import Summary
 from oracle.domain import timestamps
 from oracle.domain.links.code_names import Named, NameKind, names_in
 from oracle.domain.markdown.documents import Document
-from oracle.domain.names.slugs import project_of
+from oracle.domain.names import project_of
 from oracle.domain.values import value
 from oracle.store.markdown import records
 from oracle.store.root import projects

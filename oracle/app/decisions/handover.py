@@ -15,7 +15,7 @@ from oracle.app.delivery.team import OPERATOR, Team, open_team
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import PAYLOAD, Receipt, ReceiptKind, ReceiptName, new_receipt
-from oracle.domain.names.seats import FRONT, MEMORY
+from oracle.domain.names import FRONT, MEMORY
 from oracle.domain.records import decisions as rules
 from oracle.domain.records.decisions import ABORT, WAIT, DecisionPayload
 from oracle.domain.values import contents_of, value

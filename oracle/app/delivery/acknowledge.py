@@ -10,7 +10,7 @@ from oracle.app.delivery.team import Team, open_team
 from oracle.app.git import ask_git
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import Receipt, ReceiptKind, ReceiptName
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store.delivery import handoffs, task_tree

@@ -11,7 +11,7 @@ from oracle.app.delivery.deliver import REWORK, Delivered, Work
 from oracle.app.delivery.team import Team, open_team
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import Receipt, ReceiptKind, ReceiptName
-from oracle.domain.names.seats import FRONT
+from oracle.domain.names import FRONT
 from oracle.domain.values import NOTHING, contents_of, replace, value
 from oracle.errors import CompletionRefused
 from oracle.store.delivery import handoffs

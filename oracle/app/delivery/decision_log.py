@@ -8,7 +8,7 @@ from oracle.app.records.listing import list_records
 from oracle.app.records.once import make_root, write_once
 from oracle.app.records.write import write
 from oracle.domain import timestamps
-from oracle.domain.names.seats import MEMORY
+from oracle.domain.names import MEMORY
 from oracle.domain.records.drafts import Draft
 from oracle.domain.records.records import Record
 from oracle.domain.values import replace, value
@@ -98,7 +98,7 @@ def _draft(entry: DecisionEntry) -> Draft:
 def _read(context: Context, path: str) -> Record:
     import os
 
-    from oracle.domain.names.slugs import slug_of
+    from oracle.domain.names import slug_of
     from oracle.domain.records.records import interpret
     from oracle.store.markdown import records
 

@@ -14,7 +14,7 @@ from oracle.app.delivery.team import Team, open_team
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party, is_stale
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.domain.values import value
 from oracle.errors import DiskFailure, NotFound, OracleError, UsageError
 from oracle.store.delivery import handoff_list, responses

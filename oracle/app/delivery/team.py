@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 
 from oracle.domain.delivery.receipts import ReceiptName, receipt_name
-from oracle.domain.names.seats import MEMORY
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import MEMORY, check_name
 from oracle.domain.values import value
 from oracle.errors import OracleError, OwnershipError, UsageError
 from oracle.store.root import profile

@@ -11,7 +11,7 @@ from oracle.app.delivery.team import Team
 from oracle.app.git import DIVERGENT, is_commit
 from oracle.app.records.once import write_once
 from oracle.domain.delivery.receipts import Receipt
-from oracle.domain.names.seats import MEMORY
+from oracle.domain.names import MEMORY
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.store.delivery import handoffs
 from oracle.store.delivery.inbox import InboxEntry

@@ -11,7 +11,7 @@ from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note,
 from oracle.app.doctor.context import CheckContext
 from oracle.app.doctor.diagnosis import ABSENT, BUSY, DAMAGED, OUTDATED
 from oracle.app.doctor.layout import leaves
-from oracle.domain.names.slugs import flatten
+from oracle.domain.names import flatten
 from oracle.index.read import query
 from oracle.index.scan import LINKED_FOLDER
 from oracle.index.write import projections

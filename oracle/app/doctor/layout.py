@@ -9,8 +9,7 @@ from contextlib import suppress
 
 from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note, quoted, warning
 from oracle.app.doctor.context import CheckContext, TreeEntry
-from oracle.domain.names.seats import ORPHAN_KINDS, PATROL_FOLDERS, role_of
-from oracle.domain.names.slugs import RECORD_SUFFIXES, check_name, slug_of
+from oracle.domain.names import ORPHAN_KINDS, PATROL_FOLDERS, RECORD_SUFFIXES, check_name, role_of, slug_of
 from oracle.errors import InvalidName, OracleError
 from oracle.store.disk import folders
 from oracle.store.root import profile

@@ -12,7 +12,7 @@ from oracle.app.decisions import overdue
 from oracle.app.doctor.checks import Check, capped, error, first_few, note, quoted, warning
 from oracle.app.doctor.context import CheckContext, Head, TreeEntry
 from oracle.app.records import naming
-from oracle.domain.names.seats import MEMORY
+from oracle.domain.names import MEMORY
 from oracle.domain.records.drafts import SCHEMA_VERSION
 from oracle.domain.records.records import RETIRING
 from oracle.errors import RulesUnusable, UsageError

@@ -14,7 +14,7 @@ from oracle.app.records.write import write
 from oracle.app.root import init
 from oracle.domain import timestamps
 from oracle.domain.markdown.documents import Value, as_text
-from oracle.domain.names.slugs import SHARED, check_name, is_entity, project_of
+from oracle.domain.names import SHARED, check_name, is_entity, project_of
 from oracle.domain.records import memories as rules
 from oracle.domain.records.drafts import Draft, retirement_of
 from oracle.domain.records.memories import EDGES, PROCEDURE, REFLECTION, Given, Memory

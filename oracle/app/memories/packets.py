@@ -13,8 +13,7 @@ from oracle.app.search.search import search
 from oracle.domain import timestamps
 from oracle.domain.markdown.documents import as_text
 from oracle.domain.markdown.passages import find_conflicts
-from oracle.domain.names.seats import is_scanned
-from oracle.domain.names.slugs import check_name, entity
+from oracle.domain.names import check_name, entity, is_scanned
 from oracle.domain.records import packets as rules
 from oracle.domain.records.attention import READS, Candidate, Edge
 from oracle.domain.records.drafts import check_task

@@ -10,8 +10,7 @@ from oracle.app.context import Context
 from oracle.app.decisions.overdue import DECISION
 from oracle.app.delivery.handoffs import STATES
 from oracle.domain.delivery import receipts, workflows
-from oracle.domain.names.seats import ORPHAN_KINDS, ROLES
-from oracle.domain.names.slugs import ENTITY, NAMESPACES
+from oracle.domain.names import ENTITY, NAMESPACES, ORPHAN_KINDS, ROLES
 from oracle.domain.records import drafts
 from oracle.errors import OracleError
 from oracle.index.read.names import distinct, entities_beginning, slugs_beginning

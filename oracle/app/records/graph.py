@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from oracle.app.context import Context
 from oracle.app.records.targets import resolve
 from oracle.domain.links.graph import DIRECTIONS, Walk, walk
-from oracle.domain.names.slugs import NAMESPACES
+from oracle.domain.names import NAMESPACES
 from oracle.errors import UsageError
 from oracle.index.db import Connection
 from oracle.index.read import query

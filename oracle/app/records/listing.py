@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 from oracle.app.context import Context
 from oracle.app.records.views import Summary
 from oracle.domain import timestamps
-from oracle.domain.names.seats import role_of
-from oracle.domain.names.slugs import check_name, fold_name
+from oracle.domain.names import check_name, fold_name, role_of
 from oracle.errors import NotInFederation, UsageError
 from oracle.index.read import query
 from oracle.wording import Sentence, say

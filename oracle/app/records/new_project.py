@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from oracle.app.context import Context
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.errors import UsageError
 from oracle.store.root import profile, projects
 from oracle.store.root.layout import Root

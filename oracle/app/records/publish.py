@@ -14,8 +14,7 @@ from datetime import UTC, datetime
 
 from oracle.app.context import Context
 from oracle.domain.markdown.documents import Document, Value
-from oracle.domain.names.seats import ORPHAN_KINDS
-from oracle.domain.names.slugs import check_name, is_entity
+from oracle.domain.names import ORPHAN_KINDS, check_name, is_entity
 from oracle.domain.records.records import Record, interpret
 from oracle.errors import InvalidName, NotInFederation
 from oracle.index.read import query

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from oracle.app.context import Context
 from oracle.app.records.views import Summary
 from oracle.domain import timestamps
-from oracle.domain.names.slugs import is_entity
+from oracle.domain.names import is_entity
 from oracle.index.db import get_meta
 from oracle.index.read import query
 

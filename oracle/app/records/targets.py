@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from oracle.app.context import Context
-from oracle.domain.names.slugs import RECORD_SUFFIXES, is_entity, parse_target
+from oracle.domain.names import RECORD_SUFFIXES, is_entity, parse_target
 
 
 def resolve(context: Context, text: str) -> str:

@@ -16,8 +16,7 @@ from oracle.app.context import Context
 from oracle.app.records import naming
 from oracle.app.records.targets import resolve
 from oracle.app.records.views import Written
-from oracle.domain.names.seats import MEMORY
-from oracle.domain.names.slugs import SHARED, is_entity, project_of, slug_of
+from oracle.domain.names import MEMORY, SHARED, is_entity, project_of, slug_of
 from oracle.domain.records.drafts import Draft, retirement_of
 from oracle.domain.records.records import RELATIONS, RETIRING
 from oracle.domain.values import contents_of, replace, value

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from oracle.app.context import Context
 from oracle.domain import timestamps
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidRecord, NotFound, UsageError
 from oracle.scan.project import DEPTHS, scan

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 
 from oracle.app import guard
 from oracle.app.context import Context
-from oracle.domain.names.seats import MEMORY
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import MEMORY, check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidProfile, NoProfile, NotFound, OracleError, UsageError
 from oracle.scan.sanitize import clean

@@ -16,8 +16,7 @@ from oracle.app.records.listing import list_records, read_moment
 from oracle.app.records.views import Summary
 from oracle.domain import timestamps
 from oracle.domain.markdown.documents import Document
-from oracle.domain.names.seats import MEMORY, role_of
-from oracle.domain.names.slugs import SHARED, check_name, fold_name, slug_of
+from oracle.domain.names import MEMORY, SHARED, check_name, fold_name, role_of, slug_of
 from oracle.domain.records.records import Record, interpret
 from oracle.domain.safety.secrets import redact
 from oracle.store import journal

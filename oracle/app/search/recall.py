@@ -13,7 +13,7 @@ from oracle.app.search.ranking.links import Relations, entities_named, find_neig
 from oracle.app.search.ranking.scoring import MEANING, Ranking, Scored, Statistics, best_first, join_turns
 from oracle.app.search.ranking.signals import rank
 from oracle.domain.markdown.passages import MAX_CHARACTERS, Passage, join, widen
-from oracle.domain.names.seats import is_scanned
+from oracle.domain.names import is_scanned
 from oracle.domain.relations.relations import asks_for_links
 from oracle.domain.values import replace, value
 from oracle.index.read import candidates, query

@@ -18,8 +18,7 @@ from oracle.app.records.views import Summary
 from oracle.app.teamwork.workflow import create_task
 from oracle.domain.delivery.receipts import Receipt, ReceiptKind
 from oracle.domain.delivery.workflows import WorkflowStep
-from oracle.domain.names.seats import MEMORY
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import MEMORY, check_name
 from oracle.domain.records.drafts import Draft
 from oracle.domain.values import value
 from oracle.errors import Blocked, NotFound, TaskAlreadyQueued, UsageError

@@ -14,7 +14,7 @@ from oracle.app.records.once import creation_lock
 from oracle.app.records.views import Summary
 from oracle.app.records.write import write
 from oracle.app.teamwork.workflow import tree_of
-from oracle.domain.names.seats import MEMORY
+from oracle.domain.names import MEMORY
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.values import value
 from oracle.errors import NotFound, UsageError

@@ -12,7 +12,7 @@ from oracle.app.delivery.team import OPERATOR, Team, open_team
 from oracle.app.teamwork.workflow import create_task
 from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptKind
 from oracle.domain.delivery.workflows import WorkflowStep
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.domain.values import value
 from oracle.errors import Blocked, NotFound, TaskAlreadyQueued
 from oracle.store.delivery import handoffs, task_tree, workflows

@@ -94,7 +94,7 @@ def _require_kind(kind: str) -> None:
     """Raise OwnershipError for a misspelt kind of Memory's; writing refuses the other unknown kinds."""
     from difflib import get_close_matches
 
-    from oracle.domain.names.seats import ORPHAN_KINDS
+    from oracle.domain.names import ORPHAN_KINDS
 
     if kind not in ORPHAN_KINDS and (meant := get_close_matches(kind.lower(), ORPHAN_KINDS, n=1, cutoff=0.7)):
         raise OwnershipError(

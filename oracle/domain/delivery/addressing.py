@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from oracle.domain.delivery.markers import Fault, Marker
 from oracle.domain.markdown.masks import unify_line_ends
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidName
 from oracle.wording import say

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from oracle.domain.markdown.masks import blank, mask_code, unify_line_ends
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidName
 from oracle.wording import say

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 
 from oracle.domain import timestamps
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.wording import say

@@ -13,8 +13,7 @@ from collections.abc import Collection, Mapping
 from enum import StrEnum
 from functools import lru_cache
 
-from oracle.domain.names.seats import MEMORY, role_of
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import MEMORY, check_name, role_of
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName
 from oracle.wording import say

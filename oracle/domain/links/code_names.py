@@ -16,7 +16,7 @@ from oracle.domain.links.pages import COMMIT, COMPONENT, FILE
 from oracle.domain.links.vocabulary import is_product
 from oracle.domain.markdown.documents import Document, Value, as_list, as_text
 from oracle.domain.markdown.masks import mask_code
-from oracle.domain.names.slugs import split_entity
+from oracle.domain.names import split_entity
 from oracle.domain.values import replace, value
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from oracle.domain.compiling import compiled
-from oracle.domain.names.slugs import entity, split_entity
+from oracle.domain.names import entity, split_entity
 from oracle.domain.values import value
 
 TYPE_CHECKING = False

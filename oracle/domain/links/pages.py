@@ -11,7 +11,7 @@ from collections import namedtuple
 from unicodedata import normalize
 
 from oracle.domain.compiling import compiled
-from oracle.domain.names.slugs import entity
+from oracle.domain.names import entity
 
 TYPE_CHECKING = False
 

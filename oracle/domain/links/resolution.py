@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from unicodedata import category, normalize
 
 from oracle.domain.links.pages import ROOT_FOLDERS, compose, decode
-from oracle.domain.names.slugs import project_of
+from oracle.domain.names import project_of
 
 _HERE = frozenset({"", ".", ".."})
 """Last parts of a reference that name no record: it means its own."""

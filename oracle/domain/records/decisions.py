@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from shlex import quote
 
 from oracle.domain import timestamps
-from oracle.domain.names.seats import FRONT
+from oracle.domain.names import FRONT
 from oracle.domain.values import value
 from oracle.wording import Sentence, say
 

@@ -10,8 +10,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 from oracle.domain.markdown.documents import Value
-from oracle.domain.names.seats import MEMORY, ORPHAN_KINDS
-from oracle.domain.names.slugs import check_name, cut
+from oracle.domain.names import MEMORY, ORPHAN_KINDS, check_name, cut
 from oracle.domain.records.records import RELATIONS
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, InvalidRecord, OwnershipError, UsageError

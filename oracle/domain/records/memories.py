@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from oracle.domain import timestamps
 from oracle.domain.markdown.documents import Value, as_list, as_text
-from oracle.domain.names.slugs import SHARED, entity
+from oracle.domain.names import SHARED, entity
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.records.records import Record, understand
 from oracle.domain.values import NOTHING, value

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from oracle.domain import timestamps
 from oracle.domain.compiling import compiled
 from oracle.domain.markdown.documents import Document, Problem, Value, as_list, as_text
-from oracle.domain.names.seats import MEMORY, ORPHAN_KINDS, SCAN_KINDS
-from oracle.domain.names.slugs import ENTITY, entity, fold_name, is_name
+from oracle.domain.names import ENTITY, MEMORY, ORPHAN_KINDS, SCAN_KINDS, entity, fold_name, is_name
 from oracle.domain.values import value
 from oracle.wording import Sentence, say
 

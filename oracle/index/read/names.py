@@ -9,7 +9,7 @@ import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 
-from oracle.domain.names.slugs import ENTITY
+from oracle.domain.names import ENTITY
 
 _COLUMNS = {
     "project": "project",

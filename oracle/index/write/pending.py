@@ -6,7 +6,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 
-from oracle.domain.names.slugs import slug_in
+from oracle.domain.names import slug_in
 from oracle.index import scan
 from oracle.index.db import Database, get_meta
 from oracle.index.scan import Stat

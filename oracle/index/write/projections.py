@@ -15,7 +15,7 @@ from itertools import groupby, islice
 from json.encoder import encode_basestring as quote
 from operator import itemgetter
 
-from oracle.domain.names.slugs import flatten
+from oracle.domain.names import flatten
 from oracle.domain.timestamps import NS, print_second
 from oracle.index.db import get_meta, immediate, set_meta
 from oracle.index.write.splice import splice

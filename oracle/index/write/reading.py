@@ -12,8 +12,7 @@ from oracle.domain.links import links
 from oracle.domain.links.links import Patterns
 from oracle.domain.links.resolution import reference_key
 from oracle.domain.markdown.documents import Document, Value, as_text
-from oracle.domain.names.seats import is_scanned
-from oracle.domain.names.slugs import is_entity
+from oracle.domain.names import is_entity, is_scanned
 from oracle.domain.records.records import Record, interpret, names_of, understand
 from oracle.index.fold import fold
 from oracle.index.scan import Stat

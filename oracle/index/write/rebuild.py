@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from operator import itemgetter
 
-from oracle.domain.names.slugs import slug_in
+from oracle.domain.names import slug_in
 from oracle.index import scan
 from oracle.index.db import Database, immediate, set_meta
 from oracle.index.reports import SMALLEST_TREE, Progress, ReconcileReport, emptied

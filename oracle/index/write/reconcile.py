@@ -10,7 +10,7 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from oracle.domain.names.slugs import slug_in
+from oracle.domain.names import slug_in
 from oracle.index import scan
 from oracle.index.db import Database, get_meta, immediate
 from oracle.index.reports import SMALLEST_TREE, Progress, ReconcileReport, emptied

@@ -13,8 +13,7 @@ from oracle.domain.links import links
 from oracle.domain.links.links import Patterns
 from oracle.domain.links.resolution import Namesakes, unresolved_target
 from oracle.domain.markdown.documents import Document
-from oracle.domain.names.seats import may_end
-from oracle.domain.names.slugs import is_entity, project_of
+from oracle.domain.names import is_entity, may_end, project_of
 from oracle.domain.records.records import RETIRING
 from oracle.index.scan import SETTLE_NS, Stat
 from oracle.index.schema import INSERT_PROBLEM, problem_columns

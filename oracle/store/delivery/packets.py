@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Collection, Mapping
 
-from oracle.domain.names.slugs import check_name, flatten
+from oracle.domain.names import check_name, flatten
 from oracle.store.disk import files
 from oracle.store.root.layout import Root
 

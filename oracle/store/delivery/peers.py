@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping
 
 from oracle.domain.delivery.task_files import delivery_fields
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, OracleError
 from oracle.store.disk import steps

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 
 from oracle.domain.delivery.receipts import fingerprint
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.domain.values import NOTHING, value
 from oracle.errors import Conflict, InvalidName, InvalidRecord, NewerVersion
 from oracle.store.delivery.handoffs import Outcome

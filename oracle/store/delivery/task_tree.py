@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from oracle.domain.delivery import task_files, task_queue
 from oracle.domain.delivery.task_queue import Task
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.domain.values import value
 from oracle.errors import TaskAlreadyQueued
 from oracle.store.disk import rewriting, steps

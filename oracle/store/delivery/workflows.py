@@ -6,7 +6,7 @@ import os
 
 from oracle.domain.delivery import task_files
 from oracle.domain.delivery import workflows as rules
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.errors import NotFound
 from oracle.store.disk import rewriting, steps
 from oracle.wording import say

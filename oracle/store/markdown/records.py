@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from oracle.domain import timestamps
 from oracle.domain.markdown import documents
 from oracle.domain.markdown.documents import Document, Problem, Value
-from oracle.domain.names.seats import MEMORY, require_writer
+from oracle.domain.names import MEMORY, require_writer
 from oracle.domain.records.drafts import Draft, name_of
 from oracle.domain.values import value
 from oracle.errors import DiskFailure, InvalidRecord, RecordExists

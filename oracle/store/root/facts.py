@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name
 from oracle.errors import InvalidName, InvalidRecord, NotInMemory, RootUnusable
 from oracle.store.root.layout import Root
 from oracle.wording import say

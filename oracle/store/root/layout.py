@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from oracle.domain.names.slugs import SHARED, check_name, flatten
+from oracle.domain.names import SHARED, check_name, flatten
 from oracle.errors import RootUnusable, UsageError
 from oracle.store.disk import folders
 from oracle.wording import say

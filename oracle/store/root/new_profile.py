@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from oracle.domain.names.seats import role_of
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import check_name, role_of
 from oracle.errors import RecordExists, UsageError
 from oracle.store.disk import steps
 from oracle.store.root.layout import Root

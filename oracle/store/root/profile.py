@@ -10,8 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from oracle.domain.names.seats import FRONT, role_of
-from oracle.domain.names.slugs import check_name
+from oracle.domain.names import FRONT, check_name, role_of
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, InvalidProfile, NoProfile, UsageError
 from oracle.store.disk import folders, steps

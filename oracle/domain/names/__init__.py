@@ -1,1 +1,0 @@
-"""Names: slugs, entities, seats, and the file names made of them."""

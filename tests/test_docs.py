@@ -19,6 +19,7 @@ from oracle import errors
 from oracle.app.guard import POLICIES
 from oracle.domain import names
 from oracle.domain.links import links
+from oracle.domain.links.references import extract
 from oracle.domain.markdown.documents import Document
 from oracle.domain.records.records import interpret
 from oracle.domain.safety import secrets
@@ -121,7 +122,7 @@ def test_edge_types_of_the_page_are_those_of_the_code():
 @pytest.mark.parametrize("kind", [name for name in links.EDGE_TYPES if name.startswith("references-")])
 def test_every_example_of_an_edge_gives_it(kind: str):
     for example in re.findall(r"`([^`]+)`", EDGES[kind][2]):
-        found = links.extract(f"We saw {example} there.")
+        found = extract(f"We saw {example} there.")
         types = {item.type for item in (*found.mentions, *found.references)}
         assert types == {kind}, example
 

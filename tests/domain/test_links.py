@@ -13,8 +13,8 @@ from oracle.domain.links.links import (
     EDGE_TYPES,
     RELATIONS,
     Patterns,
-    extract,
 )
+from oracle.domain.links.references import extract
 from oracle.domain.links.resolution import (
     Namesakes,
     namesakes,

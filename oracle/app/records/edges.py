@@ -24,7 +24,9 @@ def load_patterns(context: Context, project: str = "") -> links.Patterns:
 def read_text(context: Context, text: str, project: str = "") -> links.Extraction:
     """Return the edges of a record's text, by the patterns of its project. Frontmatter is cut off."""
     patterns = load_patterns(context, project)
-    return links.extract(markdown.parse(text.encode("utf-8", "replace")).body, patterns)
+    from oracle.domain.links import references  # only a few commands read a text
+
+    return references.extract(markdown.parse(text.encode("utf-8", "replace")).body, patterns)
 
 
 def require_record(path: str) -> None:

@@ -223,7 +223,7 @@ def _advise(connection: Connection, name: str) -> Sentence:
 
 def _entities_in(name: str) -> list[str]:
     """Return the entity that a whole name looks like."""
-    from oracle.domain.links.links import extract
+    from oracle.domain.links.references import extract
 
     for text in dict.fromkeys((name, name.upper())):
         found = [mention.target for mention in extract(text).mentions if mention.target.endswith(f":{text}")]

@@ -153,9 +153,9 @@ def _task(task_id: str) -> str:
 
 def _named(text: str) -> list[str]:
     """Return the tasks and commits that a delivery names."""
-    from oracle.domain.links import links
+    from oracle.domain.links.references import extract
 
-    targets = dict.fromkeys(item.target for item in links.extract(text).mentions)
+    targets = dict.fromkeys(item.target for item in extract(text).mentions)
     kept = [target.split(":", 2)[2] for target in targets if target.startswith(("entity:taskid:", "entity:commit:"))]
     return kept[:_MOST_NAMED]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from unicodedata import category
 
 from oracle.domain.compiling import compiled
-from oracle.domain.links.pages import BLANKS, FILE, HIDDEN, MAX_VALUE, URL, Page, is_wide, joins, settle_path, unescape
+from oracle.domain.links.links import BLANKS, FILE, HIDDEN, MAX_VALUE, URL, Page, is_wide, joins, settle_path, unescape
 from oracle.domain.links.vocabulary import BARE_FILES, EXTENSIONS, LOCK_FILES, OBJECTS, is_ending, is_product
 from oracle.domain.markdown.masks import blank
 

@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator
 from enum import StrEnum
 
-from oracle.domain.links import links
-from oracle.domain.links.links import Patterns
-from oracle.domain.links.pages import COMMIT, COMPONENT, FILE
+from oracle.domain.links.links import COMMIT, COMPONENT, FILE, Patterns
+from oracle.domain.links.references import extract
 from oracle.domain.links.vocabulary import is_product
 from oracle.domain.markdown.documents import Document, Value, as_list, as_text
 from oracle.domain.markdown.masks import mask_code
@@ -127,7 +126,7 @@ def _evidence_texts(evidence: Value) -> Iterator[str]:
 
 
 def _text(text: str, first_line: int, patterns: Patterns) -> Iterator[_Found]:
-    for mention in links.extract(text, patterns).mentions:
+    for mention in extract(text, patterns).mentions:
         if mention.type in _MENTIONED:
             yield _MENTIONED[mention.type], split_entity(mention.target)[1], first_line + mention.line - 1
     prose = mask_code(text).split("\n")
@@ -188,7 +187,7 @@ def _code(word: str, patterns: Patterns) -> Iterator[tuple[NameKind, str]]:
     if _HEX.fullmatch(word):
         yield NameKind.COMMIT, word
         return
-    files = [item for item in links.extract(word, patterns).mentions if item.type == FILE]
+    files = [item for item in extract(word, patterns).mentions if item.type == FILE]
     yield from ((NameKind.PATH, split_entity(item.target)[1]) for item in files)
     if not files and _FOLDER.fullmatch(word):
         yield NameKind.PATH, word.removeprefix("./")
@@ -220,4 +219,4 @@ def _is_credential(name: str) -> bool:
 
 
 def _names_file(name: str) -> bool:
-    return any(item.type == FILE for item in links.extract(name).mentions)
+    return any(item.type == FILE for item in extract(name).mentions)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from oracle.domain.compiling import compiled
-from oracle.domain.links.pages import BLANKS, COMMIT, COMPONENT, HIDDEN, KEY, PROJECT, TASK, Page, is_unclean, joins
+from oracle.domain.links.links import BLANKS, COMMIT, COMPONENT, HIDDEN, KEY, PROJECT, TASK, Page, is_unclean, joins
 from oracle.domain.links.vocabulary import COUNTED, RANKED, is_standard, may_be_task
 from oracle.domain.markdown.masks import blank
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from oracle.domain.compiling import compiled
+from oracle.domain.links.links import DEFAULT_PATTERNS, Patterns
 from oracle.domain.names import entity, split_entity
 from oracle.domain.values import value
 
@@ -16,7 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from oracle.domain.links.links import Extraction, Patterns
 
 _MAY_NAME = r"[0-9/#\[]|\.[A-Za-z]|[a-z][A-Z]"
 """What a text has that names an entity; most questions have none of it."""
@@ -75,7 +75,7 @@ class EntityQuery:
         return f"(?i){before}{name}{after}" if self.text[-1:].isalnum() else f"(?i){name}"
 
 
-def entities_in(text: str, patterns: Patterns | None = None) -> list[EntityQuery]:
+def entities_in(text: str, patterns: Patterns = DEFAULT_PATTERNS) -> list[EntityQuery]:
     """Return the entities that a text names, each once, in the order of the text; `patterns` are a project's."""
     if not compiled(_MAY_NAME).search(text):
         return []
@@ -95,17 +95,14 @@ def without(text: str, entities: Sequence[EntityQuery]) -> str:
     return text
 
 
-def _read(text: str, patterns: Patterns | None) -> Iterator[EntityQuery]:
-    from oracle.domain.links import links
-
-    def extract(words: str) -> Extraction:
-        return links.extract(words, patterns or links.DEFAULT_PATTERNS)
+def _read(text: str, patterns: Patterns) -> Iterator[EntityQuery]:
+    from oracle.domain.links.references import extract
 
     uuids = [found[0] for found in compiled(_UUID, re.IGNORECASE).finditer(text)]
     yield from (EntityQuery(name, UUID) for name in uuids)
     for name in uuids:
         text = text.replace(name, " ")
-    for mention in extract(text).mentions:
+    for mention in extract(text, patterns).mentions:
         space, name = split_entity(mention.target)
         if space in _SPACES:
             yield EntityQuery(name, space)
@@ -113,5 +110,7 @@ def _read(text: str, patterns: Patterns | None) -> Iterator[EntityQuery]:
         if not found[0].isdigit() and not found[0].isalpha():
             yield EntityQuery(found[0], COMMIT)
     for found in compiled(_SMALL_TASK).finditer(text):
-        if any(mention.target == entity(TASK, found[0].upper()) for mention in extract(found[0].upper()).mentions):
+        if any(
+            mention.target == entity(TASK, found[0].upper()) for mention in extract(found[0].upper(), patterns).mentions
+        ):
             yield EntityQuery(found[0], TASK, is_sure=False)

@@ -1,38 +1,83 @@
-"""Edges out of prose: what a text mentions, and the words by which it points at records. Pure."""
+"""Edges: their types, what a project configures about them, and a text that is being read for them. Pure.
+
+Hits are kept as offsets; lines and snippets are made once, for the hits that are kept. `references.extract` reads a text.
+"""
 
 from __future__ import annotations
 
-from oracle.domain.links.pages import (
-    COMMIT,
-    COMPONENT,
-    FILE,
-    KEY,
-    PROJECT,
-    RECORD,
-    TASK,
-    URL,
-    Extraction,
-    Mention,
-    Page,
-    Reference,
-)
+import re
+from bisect import bisect_right
+from collections import namedtuple
+from unicodedata import normalize
+
+from oracle.domain.compiling import compiled
+from oracle.domain.names import entity
 from oracle.domain.values import value
 
-__all__ = [
-    "DEFAULT_PATTERNS",
-    "EDGE_TYPES",
-    "RELATIONS",
-    "Extraction",
-    "Mention",
-    "Patterns",
-    "Reference",
-    "extract",
-]
+TYPE_CHECKING = False
 
+
+RECORD = "references-record"
+TASK, COMMIT, FILE, URL = "references-task", "references-commit", "references-file", "references-url"
+KEY, PROJECT, COMPONENT = "references-key", "references-project", "references-component"
 RELATIONS = ("supersedes", "contradicts", "supports", "extends", "derived-from", "related-task", "retires")
 CLAIMS = {"supersedes": "claims-supersedes", "retires": "claims-retires"}
 """What a relation is called that would end a record of another seat, and so has no effect."""
 EDGE_TYPES = (TASK, COMMIT, FILE, URL, KEY, PROJECT, COMPONENT, RECORD, *RELATIONS, *CLAIMS.values())
+ROOT_FOLDERS = ("projects/", "shared/", "learnings/")
+MAX_VALUE = 2000  # characters of an entity's value or a reference; longer ones are no edges, for a cut one would lie
+SNIPPET_MARGIN = 60
+SNIPPET_LENGTH = 200
+
+HIDDEN = "\x01"  # written over what has been read: no pattern takes it for a word, a blank or punctuation
+BLANKS = frozenset(["", " ", "\n"])  # what most words have before them, and what no word goes on from
+_PREFIXES = (  # in the order in which edges are listed
+    (TASK, entity("taskid", "")),
+    (COMMIT, entity("commit", "")),
+    (FILE, entity("file", "")),
+    (URL, entity("url", "")),
+    (KEY, entity("key", "")),
+    (PROJECT, entity("project", "")),
+    (COMPONENT, entity("component", "")),
+)
+# Where what is written without blanks begins and ends, by turns: Thai and Lao, Burmese, Hangul, Khmer, the CJK blocks, their
+# compatibility forms, full width.
+_WIDE = (
+    "\u0e00\u0f00\u1000\u10a0\u1100\u1200\u1780\u1800\u2e80\ua000\ua960\ua980\uac00\ud800\uf900\ufb00\ufe30\ufe50"
+    "\uff00\ufff0\U00020000\U00040000"
+)
+_ESCAPE = r"\\([!-/:-@\[-`{-~])"
+_ENCODED = r"(?:%[0-9A-Fa-f]{2})+"
+_UNCLEAN = r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
+
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    class Mention(NamedTuple):
+        """An edge to an entity. `line` counts from 1 within the text that was read."""
+
+        type: str
+        target: str
+        snippet: str
+        line: int
+
+    class Reference(NamedTuple):
+        """A link to a record: `ref` as written, without encoding, anchor, alias, suffix; `resolve` finds the record."""
+
+        type: str
+        ref: str
+        snippet: str
+        line: int
+
+    class Extraction(NamedTuple):
+        """Mentions by pattern, then by place; references by place. Of several equal ones, the first is kept."""
+
+        mentions: tuple[Mention, ...]
+        references: tuple[Reference, ...]
+else:
+    Mention = namedtuple("Mention", "type target snippet line")
+    Reference = namedtuple("Reference", "type ref snippet line")
+    Extraction = namedtuple("Extraction", "mentions references")
 
 
 @value
@@ -50,31 +95,150 @@ class Patterns:
 DEFAULT_PATTERNS = Patterns()
 
 
-def extract(text: str, patterns: Patterns = DEFAULT_PATTERNS) -> Extraction:
-    """Read the edges of a record's body (front matter cut off); code and comments give none. Never raises.
+class Page:
+    """Collects hits as (offset, end, value); lines and snippets are made once, for the hits that are kept."""
 
-    What one reader has taken is hidden from the next. A reader is called only when the text holds a mark that all of its finds
-    share. Readers are loaded when a text is first read: programs that only resolve links need none.
+    __slots__ = ("_hits", "_refs", "beside", "keeps_parents", "sites", "text")
+
+    def __init__(self, text: str, *, keeps_parents: bool = False) -> None:
+        self.text = text
+        self.keeps_parents = keeps_parents
+        self.beside = text  # what neighbours are looked up in: the text, once it is read with its emphasis taken off
+        self.sites: set[str] = set()  # hosts and repositories of its URLs, which may end as a file's name does
+        self._hits: dict[str, list[tuple[int, int, str]]] = {}
+        self._refs: list[tuple[int, int, str]] = []
+
+    def before(self, at: int) -> str:
+        """Return the character before an offset, or ""."""
+        return self.beside[at - 1] if at > 0 else ""
+
+    def after(self, at: int) -> str:
+        """Return the character at an offset, or ""."""
+        return self.beside[at : at + 1]
+
+    def part(self, start: int, end: int) -> str:
+        """Return a stretch of the text as it was written."""
+        return self.beside[max(start, 0) : end]
+
+    def is_joined(self, start: int, end: int) -> bool:
+        """Return whether a hit is only part of a word."""
+        return joins(self.before(start)) or joins(self.after(end))
+
+    def mention(self, kind: str, value: str, *, start: int, end: int) -> None:
+        """Keep an edge to an entity."""
+        if kind in self._hits:
+            self._hits[kind].append((start, end, value))
+        else:
+            self._hits[kind] = [(start, end, value)]
+
+    def refer(self, ref: str, *, start: int, end: int) -> None:
+        """Keep a link to a record."""
+        self._refs.append((start, end, ref))
+
+    def finish(self) -> Extraction:
+        """Return the hits that are kept, as edges."""
+        if not self._hits and not self._refs:
+            return Extraction((), ())
+        text = self.text
+        plain = text if "\r" not in text else text.replace("\r\n", " \n").replace("\r", "\n")
+        mentions: list[Mention] = []
+        for kind, prefix in _PREFIXES:
+            if kind in self._hits:
+                done, line = 0, 1
+                for start, end, value in _first(self._hits[kind]):
+                    line += plain.count("\n", done, start)
+                    done = start
+                    mentions.append(Mention(kind, prefix + value, _snippet(text, start, end), line))
+        references: list[Reference] = []
+        done, line = 0, 1
+        for start, end, ref in _first(self._refs) if self._refs else ():
+            line += plain.count("\n", done, start)
+            done = start
+            references.append(Reference(RECORD, ref, _snippet(text, start, end), line))
+        return Extraction(tuple(mentions), tuple(references))
+
+
+def _snippet(text: str, start: int, end: int) -> str:
+    """Return a hit with the text around it, every stretch of blanks collapsed to one."""
+    begin = start - SNIPPET_MARGIN if start > SNIPPET_MARGIN else 0
+    stop = end + SNIPPET_MARGIN
+    part = text[begin : stop if stop - begin < SNIPPET_LENGTH else begin + SNIPPET_LENGTH]
+    if "\n" in part:
+        part = part.replace("\n\n", " ").replace("\n", " ")
+    part = part.strip()
+    if "  " in part or not part.isprintable():  # every blank but the plain space counts as unprintable
+        return " ".join(part.split())
+    return part
+
+
+def _first(hits: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Return the first hit of each value, by place, in NFC and without those that are too long."""
+    if len(hits) == 1 and hits[0][2].isascii() and len(hits[0][2]) <= MAX_VALUE:
+        return hits
+    first: dict[str, tuple[int, int, str]] = {}
+    for start, end, found in sorted(hits):
+        clean = compose(found)
+        if clean not in first and len(clean) <= MAX_VALUE:
+            first[clean] = (start, end, clean)
+    return list(first.values())
+
+
+def joins(char: str) -> bool:
+    """Return whether a neighbour makes one word with a Latin word: a letter of a script with capitals, a digit or `_`.
+
+    A letter of Arabic, of Devanagari or one that is written wide never does: it is another word, blank or not.
     """
-    from oracle.domain.links import addresses, entities, references
-    from oracle.domain.markdown.masks import blank, mask_code
+    if char.isascii():
+        return char.isalnum() or char == "_"
+    return (char.islower() or char.isupper() or char.isdecimal()) and not is_wide(char)
 
-    page = Page(text, keeps_parents=patterns.keeps_parents)
-    prose = keys = references.hide_comments(mask_code(text))
-    if joints := entities.find_joints(text):
-        page.beside = blank(text, joints, filler="_")
-    if ":" in prose and "://" in prose:
-        prose = addresses.read_urls(page, prose)
-    prose = named = entities.hide_formulas(references.read_all(page, prose))
-    if "." in prose or "/" in prose:
-        prose = addresses.read_files(page, prose)
-    if "[" in keys and "[KEY:" in keys:
-        entities.read_keys(page, keys)
-    if "_" in prose and (spans := entities.find_emphasis(prose)):
-        page.beside = blank(page.beside, spans, filler="*")
-        prose, named = blank(prose, spans, filler="*"), blank(named, spans, filler="*")
-    prose, named = addresses.hide_mail(prose), addresses.hide_mail(named)
-    entities.read_tasks(page, prose, prefixes=patterns.task_prefixes)
-    entities.read_commits(page, prose)
-    entities.read_components(page, named, suffixes=patterns.component_suffixes)
-    return page.finish()
+
+def is_wide(char: str) -> bool:
+    """Return whether a character is a letter or digit of a script that is written without blanks between words."""
+    return not char.isascii() and char.isalnum() and bisect_right(_WIDE, char) % 2 == 1
+
+
+def unescape(text: str) -> str:
+    """Return a text without the backslashes that Markdown takes off before punctuation."""
+    return compiled(_ESCAPE).sub(r"\1", text)
+
+
+def decode(path: str) -> str:
+    """Return a path without the percent signs of a URL; bytes other than UTF-8 keep them."""
+    return compiled(_ENCODED).sub(_decode_run, path) if "%" in path else path
+
+
+def _decode_run(found: re.Match[str]) -> str:
+    try:
+        return bytes.fromhex(found.group().replace("%", "")).decode("utf-8")
+    except UnicodeDecodeError:
+        return found.group()
+
+
+def is_unclean(text: str) -> bool:
+    """Return whether a text holds controls, line ends or half characters, which no value of an edge may."""
+    return not text.isprintable() and compiled(_UNCLEAN).search(text) is not None
+
+
+def settle_path(path: str, *, keeps_parents: bool = False) -> str:
+    """Return a path as its file is named everywhere: `src/./c.ts`, `src//c.ts` and `../src/c.ts` are `src/c.ts`.
+
+    With `keeps_parents` the `../` at its head stay: the file may be outside the folder.
+    """
+    if "./" not in path and "//" not in path:
+        return path
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            if keeps_parents and set(parts) <= {".."}:
+                parts.append(part)
+            else:
+                del parts[-1:]
+        elif part not in {"", "."}:
+            parts.append(part)
+    return ("/" if path[0] == "/" else "") + "/".join(parts)
+
+
+def compose(text: str) -> str:
+    """Return the text in NFC."""
+    return text if text.isascii() else normalize("NFC", text)

@@ -8,10 +8,52 @@ from __future__ import annotations
 import re
 
 from oracle.domain.compiling import compiled
+from oracle.domain.links import addresses, entities
 from oracle.domain.links.entities import TASK_ID, read_projects
-from oracle.domain.links.pages import FILE, HIDDEN, ROOT_FOLDERS, Page, decode, is_unclean, joins, settle_path, unescape
+from oracle.domain.links.links import (
+    DEFAULT_PATTERNS,
+    FILE,
+    HIDDEN,
+    ROOT_FOLDERS,
+    Extraction,
+    Page,
+    Patterns,
+    decode,
+    is_unclean,
+    joins,
+    settle_path,
+    unescape,
+)
 from oracle.domain.links.vocabulary import BARE_FILES, EXTENSIONS, is_product
-from oracle.domain.markdown.masks import blank
+from oracle.domain.markdown.masks import blank, mask_code
+
+
+def extract(text: str, patterns: Patterns = DEFAULT_PATTERNS) -> Extraction:
+    """Read the edges of a record's body (front matter cut off); code and comments give none. Never raises.
+
+    What one reader has taken is hidden from the next. A reader is called only when the text holds a mark that all of its finds
+    share.
+    """
+    page = Page(text, keeps_parents=patterns.keeps_parents)
+    prose = keys = hide_comments(mask_code(text))
+    if joints := entities.find_joints(text):
+        page.beside = blank(text, joints, filler="_")
+    if ":" in prose and "://" in prose:
+        prose = addresses.read_urls(page, prose)
+    prose = named = entities.hide_formulas(read_all(page, prose))
+    if "." in prose or "/" in prose:
+        prose = addresses.read_files(page, prose)
+    if "[" in keys and "[KEY:" in keys:
+        entities.read_keys(page, keys)
+    if "_" in prose and (spans := entities.find_emphasis(prose)):
+        page.beside = blank(page.beside, spans, filler="*")
+        prose, named = blank(prose, spans, filler="*"), blank(named, spans, filler="*")
+    prose, named = addresses.hide_mail(prose), addresses.hide_mail(named)
+    entities.read_tasks(page, prose, prefixes=patterns.task_prefixes)
+    entities.read_commits(page, prose)
+    entities.read_components(page, named, suffixes=patterns.component_suffixes)
+    return page.finish()
+
 
 _HAN = r"\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from unicodedata import category, normalize
 
-from oracle.domain.links.pages import ROOT_FOLDERS, compose, decode
+from oracle.domain.links.links import ROOT_FOLDERS, compose, decode
 from oracle.domain.names import project_of
 
 _HERE = frozenset({"", ".", ".."})

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections import namedtuple
 
-from oracle.domain.links import links
 from oracle.domain.links.links import Patterns
 from oracle.domain.links.resolution import reference_key
 from oracle.domain.markdown.documents import Document, Value, as_text
@@ -118,6 +117,8 @@ def read_bytes(
 def _links_of(
     record: Record, patterns: Patterns
 ) -> tuple[list[tuple[str, str, str, int]], list[tuple[str, str, str, str, int]]]:
+    from oracle.domain.links.references import extract  # programs that only resolve links need none of it
+
     edges: dict[tuple[str, str], tuple[str, int]] = {}
     refs: dict[tuple[str, str], tuple[str, int]] = {}
     for relation in record.relations:
@@ -125,7 +126,7 @@ def _links_of(
         snippet = f"{relation.type}: {relation.target}"[:160]
         bucket.setdefault((relation.type, relation.target), (snippet, relation.line))
     for text, first_line in _prose(understand(record.document)):
-        found = links.extract(text, patterns)
+        found = extract(text, patterns)
         for mention in found.mentions:
             edges.setdefault((mention.type, mention.target), (mention.snippet, first_line + mention.line - 1))
         for reference in found.references:

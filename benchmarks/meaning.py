@@ -11,7 +11,7 @@ from oracle.api import Oracle
 from oracle.app.records.views import Summary
 from oracle.app.search.models import SCRIPTS, find_models, neutral
 from oracle.app.search.ranking.pages import read_page
-from oracle.domain.markdown.embedding_chunks import embedding_chunks
+from oracle.domain.markdown.passages import embedding_chunks
 from oracle.index.db import immediate
 from oracle.index.read import query
 from oracle.index.vectors import Made, Vectors, text_hash

@@ -9,9 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.records.claims import Claim, ClaimedQuote, Expected, confidence_of, paths_of, read_claims
-from oracle.domain.records.json_paths import NOWHERE, equals, look_up, parse_place
-from oracle.domain.records.verdicts import CitedFile, Verdict, check, check_quote, fold
+from oracle.domain.records.responses import Claim, ClaimedQuote, Expected, confidence_of, paths_of, read_claims
+from oracle.domain.records.verdicts import (
+    NOWHERE,
+    CitedFile,
+    Verdict,
+    check,
+    check_quote,
+    equals,
+    fold,
+    look_up,
+    parse_place,
+)
 from oracle.errors import UsageError
 from tests.growth import costs_at_most, grows_linearly
 

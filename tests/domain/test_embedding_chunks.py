@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.markdown.embedding_chunks import embedding_chunks
-from oracle.domain.markdown.passages import MAX_CHARACTERS, cut
+from oracle.domain.markdown.passages import MAX_CHARACTERS, cut, embedding_chunks
 from oracle.index.fold import is_wide_text
 
 TEXT = "# Retries\n\nFive times.\n\nThen never.\n\n## Why\n\nThe peer is slow.\n"

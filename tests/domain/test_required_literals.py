@@ -9,7 +9,7 @@ import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle.domain.safety.required_literals import required_literals
+from oracle.store.root.privacy import required_literals
 
 
 @pytest.mark.parametrize(

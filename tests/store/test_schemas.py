@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 
 from oracle.domain.delivery.receipts import ReceiptKind, ReceiptName, new_receipt
-from oracle.domain.records import claims, verdicts
+from oracle.domain.records import verdicts
+from oracle.domain.records.responses import read_claims
 from oracle.store.delivery import responses
 from oracle.store.root.layout import Root
 
@@ -81,7 +82,7 @@ def test_a_stored_response_fits_with_all_its_verdicts(root: Path) -> None:
         ],
     }
     sources = {"a.md": verdicts.CitedFile(b"y\ny\nx"), "f.json": verdicts.CitedFile(b'{"a": null}')}
-    report = verdicts.check(claims.read_claims(given), sources)
+    report = verdicts.check(read_claims(given), sources)
     responses.put(Root(str(root)), "T-1", given | report.as_json() | {"delivered_at": "2026-11-27T21:38:05+00:00"})
     stored = responses.read(Root(str(root)), "T-1")
     bare = {"query_id": "T-1", "answer": "x", "claims": [], "sources": [], "confidence": "medium"}

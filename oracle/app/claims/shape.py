@@ -21,10 +21,10 @@ def require_response(response: Mapping[str, object]) -> None:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
-    from oracle.store.root import schemas
+    from oracle.domain import tables
 
     given = {key: item for key, item in response.items() if key in _GIVEN}
-    schema = {**schemas.load("response"), "required": []}
+    schema = {**tables.load_schema("response"), "required": []}
     if error := best_match(Draft202012Validator(schema).iter_errors(given)):
         raise UsageError(
             say(

@@ -60,14 +60,14 @@ def verify(root: Root, repo: str, given: Mapping[str, object]) -> Verified:
     if kept["claims"] == []:
         shape.require_response(kept)
         return Verified({**kept, "confidence": UNVERIFIED, "all_verified": None, "claim_results": []})
-    from oracle.domain.records import claims, verdicts
+    from oracle.domain.records import responses, verdicts
 
-    made = claims.read_claims(kept)
-    kept["claims"] = claims.in_full(kept["claims"])
+    made = responses.read_claims(kept)
+    kept["claims"] = responses.in_full(kept["claims"])
     shape.require_response(kept)
-    sources = {path: verdicts.CitedFile(_read(root, repo, path)) for path in claims.paths_of(made)}
+    sources = {path: verdicts.CitedFile(_read(root, repo, path)) for path in responses.paths_of(made)}
     report = verdicts.check(made, sources)
-    kept["confidence"] = claims.confidence_of(made, kept.get("confidence"))
+    kept["confidence"] = responses.confidence_of(made, kept.get("confidence"))
     return Verified({**kept, **report.as_json()}, len(made), report)
 
 

@@ -15,7 +15,7 @@ from oracle.app.records.listing import check_filters, require_present
 from oracle.app.records.views import Summary
 from oracle.app.search.models import SCRIPTS, Model, find_models, neutral, require_models
 from oracle.app.search.ranking.pages import read_page
-from oracle.domain.markdown.embedding_chunks import EmbeddingChunk, embedding_chunks
+from oracle.domain.markdown.passages import EmbeddingChunk, embedding_chunks
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import DiskFailure
 from oracle.index.db import Connection

@@ -252,7 +252,7 @@ def _title(document: Document, name: str) -> str:
     title = document.fields.get("title", "")
     text = title if isinstance(title, str) else as_text(title)
     if not text.strip():
-        from oracle.domain.markdown.headings import first_heading
+        from oracle.domain.markdown.passages import first_heading
 
         text = first_heading(document.body) or name
     return " ".join(text.split())[:_MAX_TITLE]

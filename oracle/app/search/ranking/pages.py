@@ -11,7 +11,7 @@ from oracle.app.records.show import lines_of
 from oracle.app.records.views import Summary
 from oracle.app.search.ranking.query import days_in
 from oracle.domain.markdown import passages
-from oracle.domain.markdown.embedding_chunks import EmbeddingChunk
+from oracle.domain.markdown.passages import EmbeddingChunk
 from oracle.domain.values import value
 from oracle.index.fold import tokens
 from oracle.store.markdown import records

@@ -18,7 +18,7 @@ from oracle.app.context import Context
 from oracle.app.search.models import Model, find_models
 from oracle.app.search.ranking.query import said_by
 from oracle.app.search.ranking.scoring import MEANING, Scored, best_first
-from oracle.domain.markdown.embedding_chunks import EmbeddingChunk, embedding_chunks
+from oracle.domain.markdown.passages import EmbeddingChunk, embedding_chunks
 from oracle.domain.values import value
 from oracle.index.fold import is_wide_text
 from oracle.index.vectors import Damaged, Everything, Vectors, text_hash

@@ -13,9 +13,16 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
 from oracle.domain.safety.secrets.assignments import find_assignments, names_secret
-from oracle.domain.safety.secrets.places import find_cookies, find_declared, find_places, find_private_keys
+from oracle.domain.safety.secrets.places import (
+    find_cookies,
+    find_declared,
+    find_places,
+    find_private_keys,
+    find_shapes,
+    long_words,
+    markers,
+)
 from oracle.domain.safety.secrets.rules import MASK, Secret, compiled
-from oracle.domain.safety.secrets.shapes import find_shapes, long_words, markers
 
 __all__ = ["MASK", "Secret", "find_secrets", "names_secret", "redact"]
 

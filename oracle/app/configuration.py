@@ -13,7 +13,7 @@ import os
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store.disk import files, rewriting, steps
-from oracle.store.root.preferences import LANGUAGES, SETTINGS
+from oracle.store.root.configuration import LANGUAGES, SETTINGS
 from oracle.wording import say
 
 TYPE_CHECKING = False

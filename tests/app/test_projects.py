@@ -16,7 +16,7 @@ from oracle.app.scans import projects
 from oracle.app.scans.project import scan_project
 from oracle.app.scans.projects import archive, find, list_all
 from oracle.errors import DiskFailure, InvalidName, InvalidRecord, NewerVersion, NotFound, UsageError
-from oracle.store.root import registry
+from oracle.store.root.projects import change
 from tests.scan.made_up import Fakes
 
 ENTRY = {"name": "demo", "repo_path": "/nowhere", "seats": {"memory": "demo-memory"}, "color": "red"}
@@ -145,7 +145,7 @@ def test_what_is_no_project_is_refused(oracle: Oracle, tmp_path: Path) -> None:
 
 def test_those_who_register_at_the_same_time_lose_nothing(path: Path) -> None:
     def add(number: int) -> None:
-        registry.change(str(path.parent), f"p{number}", lambda _: {"name": f"p{number}"})
+        change(str(path.parent), f"p{number}", lambda _: {"name": f"p{number}"})
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(add, range(24)))

@@ -429,7 +429,7 @@ def test_help_reaches_for_neither_index_nor_rich():
         "import sys; from oracle.cli.main import run; run(['--help']);"
         "heavy = ('sqlite3', 'rich', 'yaml', 'tomllib', 'polib', 'oracle.index', 'oracle.app', 'oracle.store.');"
         "light = ('oracle.app', 'oracle.app.settings', 'oracle.store.root', "  # the language of the help
-        "'oracle.store.root.layout', 'oracle.store.root.preferences', 'oracle.store.disk', 'oracle.store.disk.folders');"
+        "'oracle.store.root.layout', 'oracle.store.root.configuration', 'oracle.store.disk', 'oracle.store.disk.folders');"
         "sys.exit(' '.join(name for name in sys.modules if name.startswith(heavy) and name not in light) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", check], cwd=CHECKOUT, capture_output=True, text=True, check=False)

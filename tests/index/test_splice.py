@@ -16,7 +16,7 @@ from oracle.api import Oracle
 from oracle.domain.records.drafts import Draft
 from oracle.index.write import projections
 from oracle.index.write.splice import splice
-from oracle.store.disk import derived
+from oracle.store.disk import steps
 
 NAMES = st.sampled_from(
     ["a", "a/b", "a-b", "b", 'odd " name', 'odd ","snippet":"', "odd \\", "é", "zz", "中", "\U0001f600"]
@@ -157,10 +157,10 @@ def test_a_file_swapped_for_another_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, can: bool
 ) -> None:
     if not can:
-        monkeypatch.setattr(derived, "exchange", lambda new, path: False)
+        monkeypatch.setattr(steps, "exchange", lambda new, path: False)
     scratch, path = tmp_path / "scratch", tmp_path / "folder" / "file"
     for text in (b"first", b"second"):
-        derived.swap(str(path), text, scratch=str(scratch))
+        steps.swap(str(path), text, scratch=str(scratch))
         assert path.read_bytes() == text
     assert list(scratch.iterdir()) == []
     assert path.stat().st_mode & 0o777 == 0o600

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from oracle.index import db
-from oracle.store.disk import derived
+from oracle.store.disk import steps
 from tests.guard import WRITE_FLAGS
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _be_child(number: int, work: Callable[[Callable[[str], None]], None], writer
 def _arm(fuse: _Fuse) -> None:
     for name in CALLS:
         setattr(os, name, _wrap(fuse, getattr(os, name), reads=name == "open"))
-    derived.exchange = _wrap(fuse, derived.exchange, reads=False)
+    steps.exchange = _wrap(fuse, steps.exchange, reads=False)
     really_connect = sqlite3.connect
 
     def connect(path: str) -> sqlite3.Connection:

@@ -19,7 +19,7 @@ from oracle.domain.records.drafts import Draft
 from oracle.errors import OracleError
 from oracle.store.daemon import mcp_token, state
 from oracle.store.delivery import inbox
-from oracle.store.disk import derived, files, folders, steps
+from oracle.store.disk import files, folders, steps
 from oracle.store.root.layout import Root
 from tests.app.test_decisions import ID, payload
 
@@ -200,8 +200,8 @@ OPERATIONS: dict[str, Callable[[str, str], object]] = {
     "append": lambda top, name: files.append_line(f"{top}/a/b/{name}", b"x"),
     "lock": lambda top, name: steps.FileLock(f"{top}/a/b/{name}", 0.01).__enter__().__exit__(None, None, None),
     "folder": lambda top, name: files.make_folder(f"{top}/a/b/{name}"),
-    "swap": lambda top, name: derived.swap(f"{top}/a/b/{name}", b"x", scratch=f"{top}/tmp"),
-    "many": lambda top, name: derived.create_folder(f"{top}/a/b/{name}", [("x", b"x")], scratch=f"{top}/tmp"),
+    "swap": lambda top, name: steps.swap(f"{top}/a/b/{name}", b"x", scratch=f"{top}/tmp"),
+    "many": lambda top, name: steps.create_folder(f"{top}/a/b/{name}", [("x", b"x")], scratch=f"{top}/tmp"),
     "remove": lambda top, name: steps.remove(f"{top}/a/b/mine"),
     "empty": lambda top, name: folders.empty(f"{top}/a/b"),
 }
@@ -237,4 +237,4 @@ def test_a_folder_that_is_swapped_for_a_link_leads_nowhere(tmp_path: Path, opera
 def swap_until(top: Path, level: str, done: threading.Event) -> None:
     """Exchange a folder and a link, again and again."""
     while not done.is_set():
-        assert derived.exchange(str(top / level), str(top / "link"))
+        assert steps.exchange(str(top / level), str(top / "link"))

@@ -11,9 +11,8 @@ import pytest
 
 from oracle.domain.links.links import DEFAULT_PATTERNS, Patterns
 from oracle.errors import UsageError
-from oracle.store.root.configuration import load_daemon, load_patterns, load_synthesizer
+from oracle.store.root.configuration import load_daemon, load_language, load_patterns, load_synthesizer
 from oracle.store.root.layout import Root
-from oracle.store.root.preferences import load_language
 
 
 def load(root: Path, project: str = "arena") -> tuple[Patterns, list[str]]:

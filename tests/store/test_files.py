@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from oracle.errors import DiskFailure, RecordExists
-from oracle.store.disk import derived, files, folders
+from oracle.store.disk import files, folders, steps
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_pieces_are_one_file(tmp_path: Path, scratch: str, monkeypatch: pytest.M
     really = os.write
     monkeypatch.setattr(os, "write", lambda handle, data: really(handle, bytes(data[:3])))
     for pieces in ((b"0123456789",), (memoryview(b"0123456789")[:4], b"", b"between", memoryview(b"456789"))):
-        derived.swap(str(tmp_path / "x"), *pieces, scratch=scratch)
+        steps.swap(str(tmp_path / "x"), *pieces, scratch=scratch)
         assert (tmp_path / "x").read_bytes() == b"".join(pieces)
 
 

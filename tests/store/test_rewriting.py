@@ -13,9 +13,9 @@ import pytest
 
 from oracle.errors import Conflict
 from oracle.hook.changes import FileChange
-from oracle.store.delivery import task_tree, workflows
+from oracle.store.delivery import task_tree
 from oracle.store.delivery.task_tree import TaskTree
-from oracle.store.disk import derived, rewriting
+from oracle.store.disk import rewriting, steps
 from oracle.store.markdown import memory_index
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def log(folder: Path, number: int) -> Path:
 
 
 def step(folder: Path, number: int) -> Path:
-    workflows.create(str(folder), "T", "# T\n\n## Step 1: a\n")
-    workflows.change(str(folder), "T", lambda text: f"{number}\n{text}")
+    task_tree.create_workflow(str(folder), "T", "# T\n\n## Step 1: a\n")
+    task_tree.change_workflow(str(folder), "T", lambda text: f"{number}\n{text}")
     return folder / "T/workflow.md"
 
 
@@ -93,7 +93,7 @@ def test_no_appended_line_is_lost(tmp_path: Path, rewrite: str, appender: str) -
 def test_no_appended_line_is_lost_where_names_cannot_be_exchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rewrite: str
 ) -> None:
-    monkeypatch.setattr(derived, "exchange", lambda new, path: False)
+    monkeypatch.setattr(steps, "exchange", lambda new, path: False)
     check_that_no_line_is_lost(tmp_path, REWRITES[rewrite], APPENDERS["by the line"])
 
 
@@ -148,14 +148,14 @@ def test_what_is_replaced_in_the_last_moment_is_put_back(
     path: Path, monkeypatch: pytest.MonkeyPatch, can_exchange: bool
 ) -> None:
     """Between the last look and the exchange another program writes."""
-    really, left = derived.exchange, [1]
+    really, left = steps.exchange, [1]
 
     def exchange(new: str, name: str) -> bool:
         if left and left.pop():
             path.write_text("three\n")
         return really(new, name) if can_exchange else False
 
-    monkeypatch.setattr(derived, "exchange", exchange)
+    monkeypatch.setattr(steps, "exchange", exchange)
     assert rewriting.change(str(path), lambda raw: (raw or b"") + b"ours\n")
     assert path.read_text() == "three\nours\n"
 

@@ -67,9 +67,9 @@ def _keep_peers(context: Context, team: Team, order: Order) -> None:
 def _warn_of_no_workflow(context: Context, team: Team, order: Order) -> None:
     """Say how to make the workflow.md of a planner's task, which holds the state of its chain and comes first."""
     if order.target in team.profile.planners and order.kind == TASK:
-        from oracle.store.delivery import workflows
+        from oracle.store.delivery import task_tree
 
-        if not os.path.exists(workflows.workflow_file(team.profile.tasks_root, order.task_id)):
+        if not os.path.exists(task_tree.workflow_file(team.profile.tasks_root, order.task_id)):
             context.warn(
                 say(
                     "{task} has no workflow.md; make it first with `oracle team task create {task} --project {project}`",

@@ -20,9 +20,14 @@ from oracle.index.read import query
 from oracle.store import journal
 from oracle.store.delivery import inbox
 from oracle.store.root import privacy
-from oracle.store.root.configuration import find_unknown, load_daemon, load_patterns, load_synthesizer
-from oracle.store.root.feishu import is_push_on
-from oracle.store.root.preferences import SETTINGS
+from oracle.store.root.configuration import (
+    SETTINGS,
+    find_unknown,
+    is_push_on,
+    load_daemon,
+    load_patterns,
+    load_synthesizer,
+)
 from oracle.wording import Sentence, say
 
 _READ_LIMIT = 64 * 1024 * 1024

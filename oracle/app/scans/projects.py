@@ -14,7 +14,7 @@ from oracle.domain.names import MEMORY, check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidProfile, NoProfile, NotFound, OracleError, UsageError
 from oracle.scan.sanitize import clean
-from oracle.store.root import profile, projects, registry
+from oracle.store.root import profile, projects
 from oracle.store.root.profile import Profile
 from oracle.wording import say
 
@@ -105,7 +105,7 @@ def find(context: Context, name: str) -> Registered:
     Raises NotFound for an unknown one, and InvalidName, InvalidProfile, InvalidRecord, DiskFailure.
     """
     project = check_name(name, "project")
-    registry.require_readable(projects.folder(context.root, os.environ))
+    projects.require_readable(projects.folder(context.root, os.environ))
     try:
         found = _known(context, project, profile.load(context.root, project, os.environ))
     except NoProfile:
@@ -127,7 +127,7 @@ def list_all(context: Context, *, with_archived: bool = False) -> list[Registere
 
     Raises InvalidRecord or DiskFailure when the registry can't be read.
     """
-    registry.require_readable(projects.folder(context.root, os.environ))
+    projects.require_readable(projects.folder(context.root, os.environ))
     names = {*projects.names(context.root, os.environ), *profile.projects(context.root)}
     found = [_known(context, name, _profile(context, name)) for name in sorted(names)]
     return [item for item in found if with_archived or item.status != ARCHIVED]
@@ -166,8 +166,8 @@ def _new(project: str, seat: str, moment: str) -> dict[str, object]:
     }
 
 
-def _change(context: Context, project: str, make: registry.Make) -> Registered:
-    before, after = registry.change(projects.folder(context.root, os.environ), project, make)
+def _change(context: Context, project: str, make: projects.Make) -> Registered:
+    before, after = projects.change(projects.folder(context.root, os.environ), project, make)
     outcome = "added" if not before else "unchanged" if before == after else "changed"
     return Registered(project, after, projects.repository(context.root, project, os.environ), outcome)
 

@@ -17,7 +17,7 @@ from oracle.domain.delivery.push import Push
 from oracle.domain.values import value
 from oracle.errors import InvalidName, NotFound, PrivacyBlocked, PushFailed, UsageError
 from oracle.store.disk import programs
-from oracle.store.root import feishu
+from oracle.store.root import configuration
 from oracle.wording import joined, say
 
 PROGRAM = "lark-cli"
@@ -72,16 +72,16 @@ def send(context: Context, message: Message) -> Push:
     """Send a message and note in the journal that it went. Raises UsageError, InvalidName, PrivacyBlocked, PushFailed."""
     context.root.require()
     made = prepare(context, message)
-    if os.environ.get("CLAWSEAT_FEISHU_ENABLED") == "0" or not feishu.is_push_on(context.root):
+    if os.environ.get("CLAWSEAT_FEISHU_ENABLED") == "0" or not configuration.is_push_on(context.root):
         raise UsageError(
             say("Pushing is off, so nothing was sent."),
             hint=say("Its owner writes `[push]` and `enabled = true` into config.toml."),
         )
-    group = feishu.read_group(context.root, made.project)
+    group = configuration.read_group(context.root, made.project)
     if not group:
         raise UsageError(
             say("The project {project} is bound to no group.", project=made.project),
-            hint=say("Its {binding} names one as feishu_group_id.", binding=feishu.BINDING),
+            hint=say("Its {binding} names one as feishu_group_id.", binding=configuration.BINDING),
         )
     _run(group, made.text())
     details = {"project": made.project, "task_id": made.task_id, "seat": message.seat, "session": made.session}
@@ -165,14 +165,14 @@ class Layer:
 
 def check_mentions(context: Context, project: str = "") -> list[Layer]:
     """Return the state of both layers, for the group of a project or for every group. Raises NotFound, UsageError, InvalidName."""
-    group = feishu.read_group(context.root, project) if project else ""
+    group = configuration.read_group(context.root, project) if project else ""
     if project and not group:
         raise NotFound(
             say("The project {project} is bound to no group.", project=project),
             hint=say("Leave --project out, or bind it."),
         )
-    path = feishu.openclaw_file(context.root, os.environ)
-    content = feishu.read_openclaw(path)
+    path = configuration.openclaw_file(context.root, os.environ)
+    content = configuration.read_openclaw(path)
     if content is None:
         raise NotFound(
             say("OpenClaw has no configuration at {path}.", path=path), hint=say("OPENCLAW_HOME names another folder.")

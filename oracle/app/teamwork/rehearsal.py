@@ -15,7 +15,7 @@ from oracle.domain.delivery.workflows import WorkflowStep
 from oracle.domain.names import check_name
 from oracle.domain.values import value
 from oracle.errors import Blocked, NotFound, TaskAlreadyQueued
-from oracle.store.delivery import handoffs, task_tree, workflows
+from oracle.store.delivery import handoffs, task_tree
 from oracle.wording import say
 
 PREFIX = "chain-rehearsal-"
@@ -68,7 +68,7 @@ def rehearse(context: Context, project: str, *, task_id: str = "", notifies: boo
         for at, seat in enumerate(seats, 1)
     )
     folder, _ = create_task(context, team.project, name, template="chain-rehearsal", steps=steps)
-    brief = workflows.write_brief(team.profile.tasks_root, name, _brief(name, planners[0], seats))
+    brief = task_tree.write_brief(team.profile.tasks_root, name, _brief(name, planners[0], seats))
     from oracle.app.delivery.order import Order
 
     objective = f"Rehearse the chain: dispatch one step of {folder}/workflow.md to each seat, as {brief} says."
@@ -120,7 +120,7 @@ def verify(context: Context, project: str, *, task_id: str = "") -> tuple[str, l
     name = check_name(task_id, "task id") if task_id else _last(team)
     found = list(handoffs.receipts_of(team.folder, name))
     if not found:
-        workflows.read(team.profile.tasks_root, name)
+        task_tree.read_workflow(team.profile.tasks_root, name)
     planner = team.profile.planners[0] if team.profile.planners else "planner"
     signs = [_consumed(found, seat) for seat in (planner, *_participants(team))]
     signs.append(_planner_delivery(team, found, name, planner))
@@ -129,7 +129,7 @@ def verify(context: Context, project: str, *, task_id: str = "") -> tuple[str, l
 
 
 def _last(team: Team) -> str:
-    names = [name for name in workflows.tasks_with_workflow(team.profile.tasks_root) if name.startswith(PREFIX)]
+    names = [name for name in task_tree.tasks_with_workflow(team.profile.tasks_root) if name.startswith(PREFIX)]
     if not names:
         raise NotFound(
             say("No chain was rehearsed in {project}.", project=team.project),

@@ -23,7 +23,7 @@ from oracle.domain.delivery.task_queue import Task
 from oracle.domain.delivery.workflows import BLOCKED, DONE, IN_PROGRESS, WorkflowStep
 from oracle.domain.values import value
 from oracle.errors import NoProfile, OracleError, UsageError
-from oracle.store.delivery import handoffs, task_tree, workflows
+from oracle.store.delivery import handoffs, task_tree
 from oracle.store.delivery.inbox import InboxEntry
 from oracle.store.delivery.task_tree import TaskTree
 from oracle.wording import joined, say
@@ -85,11 +85,11 @@ def create_task(
             hint=say("Correct the steps."),
         )
     tree, team = tree_of(context, project)
-    folder = workflows.folder_of(tree.tasks_root, task_id)
+    folder = task_tree.folder_of(tree.tasks_root, task_id)
     if team is None:
         for line in new_project.remark(context.root, project):
             context.warn(line)
-    is_new = workflows.create(tree.tasks_root, task_id, rules.render_workflow(task_id, template, steps))
+    is_new = task_tree.create_workflow(tree.tasks_root, task_id, rules.render_workflow(task_id, template, steps))
     if is_new:
         _note(context, "workflow", {"project": project, "task_id": task_id, "status": rules.PENDING})
     return folder, is_new
@@ -99,9 +99,9 @@ def list_pending(context: Context, project: str, role: str) -> list[tuple[str, s
     """Return (task id, step) of every step that a role may begin now; a workflow that can't be followed is a warning."""
     tree, _ = tree_of(context, project)
     found = []
-    for task_id in workflows.tasks_with_workflow(tree.tasks_root):
+    for task_id in task_tree.tasks_with_workflow(tree.tasks_root):
         try:
-            steps = rules.steps_of(workflows.read(tree.tasks_root, task_id))
+            steps = rules.steps_of(task_tree.read_workflow(tree.tasks_root, task_id))
         except OracleError as error:
             context.warn(say("the workflow of {task} is left out: {fault}", task=task_id, fault=error))
             continue
@@ -128,10 +128,10 @@ def update_step(context: Context, project: str, task_id: str, step: str, *, stat
             entries.extend(_enqueue(context, team, tree, task_id=task_id, now=now))
         return after
 
-    workflows.change(tree.tasks_root, task_id, alter)
+    task_tree.change_workflow(tree.tasks_root, task_id, alter)
     now, is_new = seen[-1]
     moment = context.now().astimezone()
-    workflows.note(tree.tasks_root, task_id, f"step {now.number} ({now.name}) is {now.status}", moment=moment)
+    task_tree.note_status(tree.tasks_root, task_id, f"step {now.number} ({now.name}) is {now.status}", moment=moment)
     if not is_new:
         return Changed(task_id, now, is_new)
     _note(context, "step", {"project": project, "task_id": task_id, "step": now.name, "status": now.status})
@@ -164,7 +164,7 @@ def _enqueue(
         )
         return []
     seats = dict.fromkeys(seat for name in told for seat in _seats(context, team, name))
-    path = workflows.workflow_file(tree.tasks_root, task_id)
+    path = task_tree.workflow_file(tree.tasks_root, task_id)
     text = f"{task_id} step {now.number} is {now.status}. Read {path}."
     source = now.owner_seat or now.owner_role or "planner"
     return [

@@ -19,7 +19,7 @@ from oracle.domain.names import flatten
 from oracle.domain.timestamps import NS, print_second
 from oracle.index.db import get_meta, immediate, set_meta
 from oracle.index.write.splice import splice
-from oracle.store.disk import derived, files
+from oracle.store.disk import files, steps
 from oracle.store.root.layout import Root
 
 TYPE_CHECKING = False
@@ -107,7 +107,7 @@ def print_side(connection: sqlite3.Connection, root: Root, side: str) -> int:
     if not _is_ours(root, side):
         return 0
     if not os.path.lexists(folder):
-        return derived.create_folder(folder, _texts(connection, side), scratch=root.scratch)
+        return steps.create_folder(folder, _texts(connection, side), scratch=root.scratch)
     expected: set[str] = set()
     for name, data in _texts(connection, side):
         _put(root, f"{folder}/{name}", data)
@@ -269,7 +269,7 @@ def _amend_one(path: str, lines: Mapping[str, bytes], *, scratch: str) -> bool:
     except OSError:
         return False
     if pieces:
-        derived.swap(path, *pieces, scratch=scratch)
+        steps.swap(path, *pieces, scratch=scratch)
     return pieces is not None
 
 
@@ -331,7 +331,7 @@ def _put(root: Root, path: str, data: bytes, *, swaps: bool = False) -> None:
         if os.path.lexists(path):
             files.remove(path)
     elif not _holds(path, data):
-        put = derived.swap if swaps or len(data) >= _LARGE else files.replace
+        put = steps.swap if swaps or len(data) >= _LARGE else files.replace
         put(path, data, scratch=root.scratch)
 
 

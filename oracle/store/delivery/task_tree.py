@@ -1,4 +1,4 @@
-"""The task tree on disk: queues, the task table, the dispatch log and deliveries of a project.
+"""The task tree on disk: queues, the task table, the dispatch log, deliveries and workflows of a project.
 
 Each file has a lock (`<file>.lock`), held for one read and one atomic replace. Other tools write these files too, so
 bytes that are not UTF-8 are kept. `domain.delivery.task_files` knows their format.
@@ -15,9 +15,14 @@ from oracle.domain.delivery import task_files, task_queue
 from oracle.domain.delivery.task_queue import Task
 from oracle.domain.names import check_name
 from oracle.domain.values import value
-from oracle.errors import TaskAlreadyQueued
+from oracle.errors import NotFound, TaskAlreadyQueued
 from oracle.store.disk import rewriting, steps
 from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
 
 
 @value
@@ -223,9 +228,86 @@ def _change_existing(path: str, change: Callable[[str], str]) -> bool:
 
 def _change(path: str, change: Callable[[str], str]) -> bool:
     """Rewrite a file under its lock, unless nothing changes. Returns whether it did. Other programs may write it too."""
-
-    def alter(raw: bytes | None) -> bytes:
-        return change((raw or b"").decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-
     with steps.FileLock(path):
-        return rewriting.change(path, alter)
+        return rewriting.change(path, lambda raw: _encode(change((raw or b"").decode("utf-8", "surrogateescape"))))
+
+
+# Workflows: workflow.md and STATUS.md of a task ------------------------------------------------------------------------
+
+
+def folder_of(tasks_root: str, task_id: str) -> str:
+    """Return the folder of a task. Raises InvalidName."""
+    return f"{tasks_root}/{check_name(task_id, 'task id')}"
+
+
+def workflow_file(tasks_root: str, task_id: str) -> str:
+    """Return the path of a task's workflow.md. Raises InvalidName."""
+    return f"{folder_of(tasks_root, task_id)}/workflow.md"
+
+
+def create_workflow(tasks_root: str, task_id: str, workflow: str) -> bool:
+    """Create workflow.md and STATUS.md if they do not exist, and restore the log's header.
+
+    Returns whether the workflow is new.
+    """
+    from oracle.domain.delivery import workflows as rules  # a delivery needs none of its patterns
+
+    folder = folder_of(tasks_root, task_id)
+    is_new = steps.create_once(f"{folder}/workflow.md", _encode(workflow))
+    if not steps.create_once(f"{folder}/STATUS.md", _encode(rules.render_status(task_id))):
+        _change(f"{folder}/STATUS.md", rules.heal_log)
+    return is_new
+
+
+def write_brief(tasks_root: str, task_id: str, text: str) -> str:
+    """Write a task's brief.md if it does not exist. Returns its path."""
+    path = f"{folder_of(tasks_root, task_id)}/brief.md"
+    steps.create_once(path, _encode(text))
+    return path
+
+
+def read_workflow(tasks_root: str, task_id: str) -> str:
+    """Return a task's workflow. Raises NotFound with the command that creates one."""
+    path = workflow_file(tasks_root, task_id)
+    raw = steps.read(path)
+    if raw is None:
+        raise NotFound(
+            say("{path} does not exist.", path=path),
+            hint=say("Create it with `oracle team task create {task_id} --project PROJECT`.", task_id=task_id),
+        )
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def change_workflow(tasks_root: str, task_id: str, alter: Callable[[str], str]) -> None:
+    """Rewrite a task's workflow under its lock. Raises NotFound, and what `alter` raises; then nothing was written."""
+    read_workflow(tasks_root, task_id)
+    _change(workflow_file(tasks_root, task_id), alter)
+
+
+def note_status(tasks_root: str, task_id: str, line: str, *, moment: datetime) -> None:
+    """Update a task's STATUS.md from its workflow and append a line to its log, once. `moment` has the local offset."""
+    from oracle.domain.delivery import workflows as rules
+
+    entry = f"{moment.replace(microsecond=0).isoformat()}: {line}"
+
+    def alter(text: str) -> str:
+        status = rules.overall(rules.steps_of(read_workflow(tasks_root, task_id)))
+        known = rules.set_overall(text or rules.render_status(task_id), status)
+        if any(one.partition(": ")[2] == line for one in task_files.log_of(known)):
+            return known
+        return task_files.append_log(known, entry)[0]
+
+    _change(f"{folder_of(tasks_root, task_id)}/STATUS.md", alter)
+
+
+def tasks_with_workflow(tasks_root: str) -> list[str]:
+    """Return the ids of the tasks that have a workflow, sorted."""
+    try:
+        names = sorted(os.listdir(tasks_root))
+    except OSError:
+        return []
+    return [name for name in names if os.path.isfile(f"{tasks_root}/{name}/workflow.md")]
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

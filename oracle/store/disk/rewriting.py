@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from oracle.errors import Conflict
-from oracle.store.disk import derived, files, steps
+from oracle.store.disk import files, steps
 from oracle.wording import say
 
 _TRIES = 20
@@ -68,14 +68,14 @@ def _exchange(path: str, new: str, before: bytes) -> bool:
 
     If the old one was changed in another way, it is put back. Returns whether the new one stays.
     """
-    is_exchanged = derived.exchange(new, path)
+    is_exchanged = steps.exchange(new, path)
     old = new if is_exchanged else _replace(path, new)
     content = _read_settled(old) or b""
     if content.startswith(before):
         if content != before:
             _append(path, content[len(before) :])
     elif is_exchanged:
-        derived.exchange(new, path)
+        steps.exchange(new, path)
     else:
         files.rename(old, path)
     if not is_exchanged:

@@ -1,7 +1,7 @@
 """Read and write the plain subset of YAML that nearly all frontmatter uses, without a YAML library.
 
 The subset: `key: plain`, `key: "JSON string"`, `key: 'single quoted'`, `key: [flow, "list"]`, and block lists of such
-scalars or of flat maps of them. `read` gives exactly what `strict_yaml.read` gives for the same text, or None; a
+scalars or of flat maps of them. `read` gives exactly what `any_yaml.read_strictly` gives for the same text, or None; a
 differential property test checks that. Anything doubtful (tabs, folded lines, anchors, tags, duplicate keys, control
 characters) is left to YAML. This module touches no disk.
 """

@@ -1,17 +1,24 @@
-"""The TOML files of a Root: patterns for link extraction, and the owner's `config.toml`. Read only."""
+"""The TOML files of a Root: patterns for link extraction, the owner's `config.toml`, and what is said about Feishu. Read only."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from oracle.domain.links.links import DEFAULT_PATTERNS, Patterns
 from oracle.errors import UsageError
 from oracle.store.root.layout import Root
-from oracle.store.root.preferences import LANGUAGES, SETTINGS, no_language
 from oracle.wording import Sentence, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.domain.links.links import Patterns
+
+SETTINGS = "config.toml"
+LANGUAGES = ("auto", "zh", "en")
+"""The values of `language`."""
 
 _KEYS = ("language", "synthesizer", "daemon", "push")
 """The keys of `config.toml`."""
@@ -37,6 +44,8 @@ def load_patterns(root: Root, project: str, *, report: Report) -> Patterns:
     `task_prefixes = ["ARENA", "T"]` and `[component_patterns] suffixes = ["Engine"]` are read. An invalid file or value
     is reported and skipped.
     """
+    from oracle.domain.links.links import DEFAULT_PATTERNS, Patterns  # --help asks for the language alone
+
     prefixes: frozenset[str] | None = None
     suffixes: tuple[str, ...] | None = None
     for path in root.pattern_files(project):
@@ -57,18 +66,13 @@ def load_synthesizer(root: Root) -> tuple[str, ...]:
 
     If others than the owner can write the file, its command is not run.
     """
-    faults: dict[str, str] = {}
-    stated = _load(root, SETTINGS, faults.__setitem__).get("synthesizer")
-    words = [stated] if isinstance(stated, str) else stated
-    if stated is None and not faults:
+    stated = _load_settings(root).get("synthesizer")
+    if stated is None:
         return ()
-    if faults or not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
+    words = [stated] if isinstance(stated, str) else stated
+    if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
         raise UsageError(
-            (
-                say("{settings}: {fault}", settings=SETTINGS, fault=faults[SETTINGS])
-                if faults
-                else say("The synthesizer in {settings} is not a command.", settings=SETTINGS)
-            ),
+            say("The synthesizer in {settings} is not a command.", settings=SETTINGS),
             hint=say('Write it as `synthesizer = ["claude", "-p"]`.'),
         )
     if not words[0].strip() or any("\0" in word for word in words):
@@ -89,11 +93,10 @@ def load_daemon(root: Root) -> dict[str, object]:
 
     Raises UsageError for an unknown key or an invalid value.
     """
-    faults: dict[str, str] = {}
-    stated = _load(root, SETTINGS, faults.__setitem__).get("daemon", {})
-    if faults or not isinstance(stated, dict):
+    stated = _load_settings(root).get("daemon", {})
+    if not isinstance(stated, dict):
         raise UsageError(
-            say("{settings}: {fault}", settings=SETTINGS, fault=faults.get(SETTINGS, say("daemon is not a table."))),
+            say("{settings}: {fault}", settings=SETTINGS, fault=say("daemon is not a table.")),
             hint=say("Correct it; see references/daemon.md."),
         )
     found: dict[str, object] = {}
@@ -116,15 +119,10 @@ def load_daemon(root: Root) -> dict[str, object]:
 def find_unknown(root: Root) -> list[Sentence]:
     """Return what is unknown in `config.toml`: keys that nothing reads, an unknown language.
 
-    The content of a table is checked by its own reader: `load_synthesizer`, `load_daemon`, `feishu.is_push_on`. Raises
+    The content of a table is checked by its own reader: `load_synthesizer`, `load_daemon`, `is_push_on`. Raises
     UsageError for a file that cannot be read.
     """
-    faults: dict[str, str] = {}
-    stated = _load(root, SETTINGS, faults.__setitem__)
-    if faults:
-        raise UsageError(
-            say("{settings}: {fault}", settings=SETTINGS, fault=faults[SETTINGS]), hint=say("Correct the file.")
-        )
+    stated = _load_settings(root)
     found = [
         say("Unknown setting {key}; the settings are {known}.", key=key[:100], known=_KEYS)
         for key in stated
@@ -134,6 +132,31 @@ def find_unknown(root: Root) -> list[Sentence]:
     if language not in LANGUAGES:
         found.append(no_language(language if isinstance(language, str) else _shown(language)))
     return found
+
+
+def load_language(root: Root) -> str:
+    """Return the value of `language`, "" if it is not set or the file cannot be read: no command fails for its language.
+
+    A value of another type is returned as text.
+    """
+    stated = _load(root, SETTINGS, lambda _path, _reason: None).get("language", "")
+    return stated if isinstance(stated, str) else _shown(stated)
+
+
+def no_language(stated: str) -> Sentence:
+    """Return the sentence for an unknown language."""
+    return say("Unknown language {stated}; choose one of {choices}.", stated=stated[:100], choices=LANGUAGES)
+
+
+def _load_settings(root: Root) -> dict[str, object]:
+    """Return `config.toml`. Raises UsageError for a file that cannot be read."""
+    faults: dict[str, str] = {}
+    stated = _load(root, SETTINGS, faults.__setitem__)
+    if faults:
+        raise UsageError(
+            say("{settings}: {fault}", settings=SETTINGS, fault=faults[SETTINGS]), hint=say("Correct the file.")
+        )
+    return stated
 
 
 def _load(root: Root, path: str, report: Report) -> dict[str, object]:
@@ -172,3 +195,81 @@ def _words(value: object, shape: re.Pattern[str], path: str, report: Report) -> 
     if len(good) != len(words):
         report(path, say("A pattern is not a plain word; it is left out."))
     return frozenset(good)
+
+
+# Feishu ----------------------------------------------------------------------------------------------------------------
+
+BINDING = "PROJECT_BINDING.toml"
+_GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+
+
+def is_push_on(root: Root) -> bool:
+    """Return whether `config.toml` has `[push] enabled = true`.
+
+    Only its owner may be able to write it. Raises UsageError.
+    """
+    path = root.join(SETTINGS)
+    stated = _toml(path).get("push", {})
+    enabled = stated.get("enabled", False) if isinstance(stated, dict) else None
+    if not isinstance(stated, dict) or not isinstance(enabled, bool) or set(stated) - {"enabled"}:
+        raise UsageError(
+            say("[push] in {settings} is not valid.", settings=SETTINGS),
+            hint=say("Write `[push]` and below it `enabled = true`."),
+        )
+    if enabled and os.stat(path).st_mode & 0o022:
+        raise UsageError(
+            say("{settings} can be written by others, so nothing is pushed.", settings=SETTINGS),
+            hint=say("chmod 600 it."),
+        )
+    return enabled
+
+
+def read_group(root: Root, project: str) -> str:
+    """Return the group id that a project is bound to, "" without one. Raises UsageError, InvalidName."""
+    content = _toml(f"{root.task_tree(project)}/{BINDING}")
+    bridge = content.get("bridge")
+    given = content.get("feishu_group_id") or (bridge.get("group_id") if isinstance(bridge, dict) else "") or ""
+    if not isinstance(given, str) or (given and not _GROUP.fullmatch(given)):
+        raise UsageError(
+            say("The group in {binding} of {project} is not a group id.", binding=BINDING, project=project),
+            hint=say("A group id starts with oc_."),
+        )
+    return given
+
+
+def openclaw_file(root: Root, environ: Mapping[str, str]) -> str:
+    """Return the path of OpenClaw's configuration: in `OPENCLAW_HOME`, else in `.openclaw` of the Root's home folder."""
+    return f"{environ.get('OPENCLAW_HOME') or f'{root.home}/.openclaw'}/openclaw.json"
+
+
+def read_openclaw(path: str) -> dict[str, object] | None:
+    """Return OpenClaw's configuration, None if there is none. Raises UsageError if it is not a JSON object."""
+    from oracle.store.disk import steps
+
+    raw = steps.read(path)
+    if raw is None:
+        return None
+    try:
+        content = json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise UsageError(
+            say("{path} is not a JSON object, so it was not checked.", path=path),
+            hint=say("Remove comments, or check it by hand."),
+        )
+    return content
+
+
+def _toml(path: str) -> dict[str, object]:
+    import tomllib  # few Roots have this file
+
+    from oracle.store.disk import steps
+
+    raw = steps.read(path)
+    try:
+        return tomllib.loads(raw.decode("utf-8-sig")) if raw is not None else {}
+    except (ValueError, RecursionError) as error:
+        raise UsageError(
+            say("{path} can't be read: {error}.", path=path, error=error), hint=say("Correct the file.")
+        ) from error

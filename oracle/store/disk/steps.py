@@ -9,7 +9,6 @@ Derived files that are many or large are written here too, unsynced: after a cra
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
 import sys
@@ -227,10 +226,12 @@ class FileLock:
         self._handle = -1
 
     def _try(self) -> bool:
+        from fcntl import LOCK_EX, LOCK_NB, flock  # most who import this module take no lock
+
         try:
             handle = self._open()
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                flock(handle, LOCK_EX | LOCK_NB)
                 if files.is_named(self._path, handle):  # otherwise it was deleted between open and flock
                     self._handle = handle
                     return True

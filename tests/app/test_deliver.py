@@ -410,7 +410,7 @@ def test_response_of_a_task_of_two_projects_is_finished_for_none(squad: Squad, t
 
 
 def test_intent_is_finished_once_its_process_is_dead_and_left_alone_before(squad: Squad):
-    from oracle.store.delivery import inbox, takers
+    from oracle.store.delivery import entries, inbox
 
     squad.ask(notifies=False)
     team, work, _ = deliver.prepare(squad.oracle, Delivery("demo", "Q-1", "planner", {"answer": "B."}))
@@ -421,7 +421,7 @@ def test_intent_is_finished_once_its_process_is_dead_and_left_alone_before(squad
     path = squad.path / "_state" / "inbox" / entry.file_name
     content = json.loads(path.read_bytes())
     for pid, is_done in ((os.getppid(), False), (2**22 + 1, True)):  # above the greatest pid
-        content["fields"]["owner"].update(pid=pid, since=takers.started_at(pid))
+        content["fields"]["owner"].update(pid=pid, since=entries.started_at(pid))
         path.write_text(json.dumps(content), encoding="utf-8")
         squad.oracle.handoffs()
         assert (squad.receipts() == DONE) is is_done

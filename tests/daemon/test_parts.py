@@ -27,6 +27,7 @@ from oracle.errors import AlreadyRunning, DiskFailure, LockTimeout, TreeEmptied
 from oracle.store.daemon import log as daemon_log
 from oracle.store.daemon import state as store
 from oracle.store.delivery import inbox
+from oracle.store.delivery.entries import InboxEntry, InboxKind
 from oracle.store.root.layout import Root
 from tests.app.test_delivery_writes import ALLOWED
 from tests.daemon.running import ASKED, KNOWN, UNKNOWN
@@ -330,8 +331,8 @@ def test_a_wake_up_that_a_process_died_over_comes_before_those_put_off(squad: Sq
     for task_id in ("T-1", "T-2"):
         squad.ask(task_id, target="reviewer", notifies=False)
     put_off, begun = (
-        inbox.InboxEntry(
-            inbox.InboxKind.WAKE,
+        InboxEntry(
+            InboxKind.WAKE,
             ("demo", task_id, "planner", "reviewer", "reviewer", ""),
             {"project": "demo", "task_id": task_id, "seat": "reviewer", "text": f"{task_id} waits.", "folder": ""},
             due_at=due,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from oracle.store.delivery import inbox, takers
-from oracle.store.delivery.inbox import InboxEntry, InboxKind
+from oracle.store.delivery import entries, inbox
+from oracle.store.delivery.entries import InboxEntry, InboxKind
 from oracle.store.root.layout import Root
 from oracle.wording import say
 from tests.store.crash import each_crash, run_at_once
@@ -136,7 +136,7 @@ def test_a_taker_is_known_by_process_start_and_boot(
 
 def test_the_note_of_a_process_that_died_before_it_took_anything_is_removed(place: Root) -> None:
     inbox.add(place, WAKE)
-    run_at_once(2, lambda number: int(bool(takers.note(f"{place.inbox}/{WAKE.file_name}"))))
+    run_at_once(2, lambda number: int(bool(entries.note(f"{place.inbox}/{WAKE.file_name}"))))
     assert len(list(Path(place.inbox).glob(".wake*"))) == 2
     assert inbox.take(place, WAKE, NOW)
     inbox.finish(place, WAKE)

@@ -21,9 +21,9 @@ from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptKind, Rece
 from oracle.domain.records.responses import require_answer
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import Conflict, UsageError
-from oracle.store.delivery import handoffs, inbox, responses, spool, task_tree
+from oracle.store.delivery import handoffs, inbox, responses, task_tree
+from oracle.store.delivery.entries import InboxEntry
 from oracle.store.delivery.handoffs import Outcome
-from oracle.store.delivery.inbox import InboxEntry
 from oracle.store.root.profile import PLANNER_ROLES
 from oracle.wording import LIST, joined, say
 
@@ -146,7 +146,7 @@ def keep(context: Context, delivery: Delivery) -> str:
     entry = inbox.intent("delivery", *_intent(team, work), context.now_seconds())
     if inbox.find(context.root, entry) is not None:
         return context.root.inbox
-    return spool.keep(context.root, entry)
+    return inbox.keep_outside(context.root, entry)
 
 
 def _prepare_clean(context: Context, delivery: Delivery) -> tuple[Team, Work, verify.Verified, tuple[str, ...]]:

@@ -18,8 +18,8 @@ from oracle.domain.delivery.task_queue import PENDING, Task
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import Blocked, TaskAlreadyQueued
 from oracle.store.delivery import handoffs, inbox, responses, task_tree
+from oracle.store.delivery.entries import InboxEntry
 from oracle.store.delivery.handoffs import Outcome
-from oracle.store.delivery.inbox import InboxEntry
 from oracle.wording import say
 
 

@@ -14,8 +14,9 @@ from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party
 from oracle.domain.delivery.receipts import ReceiptKind
 from oracle.domain.values import value
 from oracle.errors import Conflict, NotFound, OracleError
-from oracle.store.delivery import inbox, spool
-from oracle.store.delivery.inbox import MAX_TRIES, Inbox, InboxEntry, InboxKind
+from oracle.store.delivery import inbox
+from oracle.store.delivery.entries import InboxEntry, InboxKind
+from oracle.store.delivery.inbox import MAX_TRIES, Inbox
 from oracle.wording import say
 
 __all__ = ["MAX_TRIES", "Inbox", "InboxEntry", "InboxKind", "read_inbox", "resume"]
@@ -45,7 +46,7 @@ class Resumed:
 
 def is_anything_kept(context: Context) -> bool:
     """Return whether a delivery is kept outside of the Root, because the Root could not be written."""
-    return spool.is_anything_kept(context.root)
+    return inbox.is_anything_outside(context.root)
 
 
 def before(context: Context, *, notifies: bool = True) -> None:
@@ -55,7 +56,7 @@ def before(context: Context, *, notifies: bool = True) -> None:
     """
     until = time.monotonic() + QUIET_TIME
     try:
-        spool.bring_back(context.root)
+        inbox.bring_back(context.root)
         now = context.now_seconds()
         for entry in unattended(inbox.read(context.root, now), now)[:QUIET_INTENTS]:
             if time.monotonic() < until:
@@ -74,7 +75,7 @@ def resume(context: Context) -> Resumed:
     done: list[str] = []
     left: list[str] = [
         say("{path}: kept until {root} can be written", path=path, root=context.root.path)
-        for path in spool.bring_back(context.root)
+        for path in inbox.bring_back(context.root)
     ]
     now = context.now_seconds()
     for entry in inbox.read(context.root, now).poisoned:

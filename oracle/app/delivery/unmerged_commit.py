@@ -14,7 +14,7 @@ from oracle.domain.delivery.receipts import Receipt
 from oracle.domain.names import MEMORY
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.store.delivery import handoffs
-from oracle.store.delivery.inbox import InboxEntry
+from oracle.store.delivery.entries import InboxEntry
 
 PASS_NEEDS_INTEGRATION = "PASS_NEEDS_INTEGRATION"  # noqa: S105 - a word that teams look for, no password
 

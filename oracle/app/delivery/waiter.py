@@ -14,7 +14,7 @@ from oracle.app.context import Context
 from oracle.app.delivery import wakeups
 from oracle.errors import LockTimeout, OracleError
 from oracle.store.delivery import inbox
-from oracle.store.delivery.inbox import InboxEntry
+from oracle.store.delivery.entries import InboxEntry, InboxKind
 from oracle.store.disk import steps
 from oracle.wake.outcomes import NoSession
 from oracle.wake.sessions import find_session_names, tmux_socket
@@ -72,6 +72,6 @@ def _watch(
 
 def _pending(context: Context, project: str, seat: str) -> list[InboxEntry]:
     """Return the pending wake-ups of a seat that no daemon sends, those too that another process sends just now."""
-    found = inbox.read(context.root, context.now_seconds(), inbox.InboxKind.WAKE)
+    found = inbox.read(context.root, context.now_seconds(), InboxKind.WAKE)
     mine = (one for one in (*found.waiting, *found.taken) if (one.text("project"), one.text("seat")) == (project, seat))
     return [one for one in mine if wakeups.is_pending(one) and not wakeups.is_left_to_daemon(context, one)]

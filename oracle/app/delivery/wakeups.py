@@ -20,7 +20,7 @@ from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptName
 from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.store.delivery import handoffs, inbox
-from oracle.store.delivery.inbox import InboxEntry, InboxKind
+from oracle.store.delivery.entries import InboxEntry, InboxKind
 from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False

@@ -21,9 +21,9 @@ from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import Receipt, ReceiptKind, ReceiptName
 from oracle.domain.values import replace, value
-from oracle.store.delivery import handoffs, inbox, leases, packets, responses
-from oracle.store.delivery.inbox import InboxEntry, InboxKind
-from oracle.store.delivery.leases import Held, Lease
+from oracle.store.delivery import handoffs, inbox, packets, responses
+from oracle.store.delivery.entries import InboxEntry, InboxKind
+from oracle.store.delivery.handoffs import Held, Lease
 
 HOLDER = "oracle"
 """Who holds the claim of a question while it is looked up and until its seat is reached."""
@@ -166,11 +166,11 @@ def attend_to(context: Context, asked: Asked, terms: Terms) -> Attended:
 
 def _claim(context: Context, asked: Asked, terms: Terms) -> Lease | None:
     folder, name, now = asked.team.folder, asked.name, context.now()
-    before = leases.read_claim(folder, name)
-    longest = max(terms.seat_lease, leases.LEASE.total_seconds()) + _SLACK
+    before = handoffs.read_claim(folder, name)
+    longest = max(terms.seat_lease, handoffs.LEASE.total_seconds()) + _SLACK
     if before is not None and (before.until - now).total_seconds() > longest:  # the clock was set back since
-        leases.release(folder, before)
-    found = leases.claim(folder, name, holder=HOLDER, now=now)
+        handoffs.release(folder, before)
+    found = handoffs.claim(folder, name, holder=HOLDER, now=now)
     if found is not None and not isinstance(found, Held) and (before is None or before.holder != HOLDER):
         _note_claim(context, asked, found, after=before.holder if before else "")
     return found
@@ -261,7 +261,7 @@ def _wake(context: Context, asked: Asked, text: str, *, is_first: bool) -> tuple
 def _pass_on(context: Context, asked: Asked, lease: Lease, until: float) -> Attended:
     seat = asked.name.target
     moment = datetime.fromtimestamp(until, UTC)
-    if leases.pass_on(asked.team.folder, lease, holder=seat, until=moment, now=context.now()):
+    if handoffs.pass_on(asked.team.folder, lease, holder=seat, until=moment, now=context.now()):
         _note_claim(context, asked, Lease(asked.name, seat, moment), after=lease.holder)
     return Attended("with-seat", until, seat)
 

@@ -21,6 +21,7 @@ from oracle.domain.delivery.compaction import MOST_LINES
 from oracle.domain.values import value
 from oracle.errors import NotFound, UsageError
 from oracle.process import read_input
+from oracle.store.delivery.entries import InboxKind
 from oracle.store.markdown import memory_index
 from oracle.wording import say, say_many
 
@@ -114,7 +115,7 @@ def _half_done(context: Context) -> list[str]:
 
     found = inbox.read(context.root, context.now_seconds())
     begun = [entry for group in (found.waiting, found.taken, found.poisoned) for entry in group]
-    count = sum(entry.kind is inbox.InboxKind.INTENT for entry in begun)
+    count = sum(entry.kind is InboxKind.INTENT for entry in begun)
     left = say_many(
         "{n} thing was begun and not finished (`oracle resume`)",
         "{n} things were begun and not finished (`oracle resume`)",

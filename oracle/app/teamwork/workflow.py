@@ -24,7 +24,7 @@ from oracle.domain.delivery.workflows import BLOCKED, DONE, IN_PROGRESS, Workflo
 from oracle.domain.values import value
 from oracle.errors import NoProfile, OracleError, UsageError
 from oracle.store.delivery import handoffs, task_tree
-from oracle.store.delivery.inbox import InboxEntry
+from oracle.store.delivery.entries import InboxEntry
 from oracle.store.delivery.task_tree import TaskTree
 from oracle.wording import joined, say
 

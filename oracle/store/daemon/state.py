@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from types import TracebackType
 
 from oracle.domain import timestamps
 from oracle.errors import AlreadyRunning, LockTimeout
@@ -43,20 +42,18 @@ class Instance(steps.FileLock):
         try:
             os.pwrite(self._handle, b"%-20d\n" % os.getpid(), 0)
         except OSError as error:
-            self.__exit__(None, None, None)
+            self.__exit__()
             raise files.disk_failure(self._root.daemon_lock, error) from error
         return self
 
     def renew(self) -> None:
         """Take the lock of a recreated `_state` in place of the held one. Raises AlreadyRunning, DiskFailure."""
-        self.__exit__(None, None, None)
+        self.__exit__()
         self.__enter__()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._handle >= 0:  # no lock is held if renewing it failed
-            super().__exit__(kind, value, trace)
+            super().__exit__(*error)
 
     @property
     def is_current(self) -> bool:

@@ -15,7 +15,7 @@ from oracle.domain.delivery.handoffs import Handoff, Piece
 from oracle.domain.delivery.receipts import CLAIM, CONSUMED, Receipt, ReceiptKind, ReceiptName
 from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure
-from oracle.store.delivery.leases import Lease, read_claim
+from oracle.store.delivery.handoffs import Lease, read_claim
 from oracle.store.disk import files, steps
 from oracle.wording import say
 

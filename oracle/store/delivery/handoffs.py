@@ -1,19 +1,23 @@
-"""Receipts on disk: publish, complete, consume, acknowledge. The only module that writes receipts.
+"""Receipts on disk: publish, complete, consume, acknowledge; and the lease of who works on a dispatch.
 
 Every transition is one creation or one rename. It can be repeated: it checks what exists and does the rest. A step that
 reads one name and changes another holds the lock of the folder. The write lock of the Root is never needed. Answering
-needs no lock: of any number of processes one creates the completion. `leases` records who works on a dispatch.
+needs no lock: of any number of processes one creates the completion.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from enum import StrEnum
-from types import TracebackType
 
+from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CLAIM, CONSUMED, SUPERSEDED, Receipt, ReceiptKind, ReceiptName
+from oracle.domain.values import value
 from oracle.errors import Conflict, DiskFailure, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
 from oracle.store.disk import steps
 from oracle.wording import Sentence, say
@@ -33,22 +37,15 @@ def path_of(folder: str, name: ReceiptName, suffix: str = "") -> str:
     return f"{folder}/{name.file_name}{suffix}"
 
 
-class Failing:
+@contextmanager
+def _failing(what: Sentence) -> Iterator[None]:
     """Convert disk errors into HandoffFailed (exit code 3)."""
-
-    def __init__(self, what: Sentence) -> None:
-        self._what = what
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if isinstance(error, DiskFailure):
-            raise HandoffFailed(
-                say("{what} failed. {sentence}", what=self._what, sentence=error.sentence), hint=error.hint
-            ) from error
+    try:
+        yield
+    except DiskFailure as error:
+        raise HandoffFailed(
+            say("{what} failed. {sentence}", what=what, sentence=error.sentence), hint=error.hint
+        ) from error
 
 
 def read(folder: str, name: ReceiptName, suffix: str = "") -> Receipt | None:
@@ -63,10 +60,7 @@ def find(folder: str, name: ReceiptName) -> Receipt | None:
 
 
 def names_of(folder: str, task_id: str) -> list[tuple[ReceiptName, str]]:
-    """Return (name, suffix) of the receipts of one task id, consumed ones too, sorted by name.
-
-    A folder that cannot be listed has none.
-    """
+    """Return (name, suffix) of a task's receipts, consumed ones too, by name. A folder that cannot be listed has none."""
     try:
         names = sorted(os.listdir(folder))
     except OSError:
@@ -114,7 +108,7 @@ def publish(folder: str, receipt: Receipt) -> Outcome:
 
     Raises TaskAlreadyQueued if another dispatch has its name or it was consumed before, HandoffFailed.
     """
-    with Failing(say("The dispatch of {task}", task=receipt.name.task_id)), folder_lock(folder):
+    with _failing(say("The dispatch of {task}", task=receipt.name.task_id)), _folder_lock(folder):
         if read(folder, receipt.name, CONSUMED) is not None:
             raise _already_queued(receipt.name, say("was answered and consumed"))
         if steps.create_once(path_of(folder, receipt.name), receipts.render_receipt(receipt)):
@@ -128,7 +122,7 @@ def publish(folder: str, receipt: Receipt) -> Outcome:
 
 def withdraw(folder: str, name: ReceiptName) -> None:
     """Remove a dispatch that this process published and could not complete. Raises HandoffFailed."""
-    with Failing(say("Withdrawing {name}", name=name.file_name)), folder_lock(folder):
+    with _failing(say("Withdrawing {name}", name=name.file_name)), _folder_lock(folder):
         steps.remove(path_of(folder, name))
 
 
@@ -149,7 +143,7 @@ def complete(folder: str, receipt: Receipt) -> Outcome:
 
     An incomplete file with this name is kept aside. Raises Conflict for another answer, HandoffFailed.
     """
-    with Failing(say("The completion of {task}", task=receipt.name.task_id)):
+    with _failing(say("The completion of {task}", task=receipt.name.task_id)):
         found = find(folder, receipt.name)
         if found is None and steps.create_once(path_of(folder, receipt.name), receipts.render_receipt(receipt)):
             return Outcome.CREATED
@@ -172,7 +166,7 @@ def complete(folder: str, receipt: Receipt) -> Outcome:
 def supersede(folder: str, receipt: Receipt) -> Outcome:
     """Replace a completion receipt. The old one is kept as `.superseded-<hash>` and its ACK ends."""
     path = path_of(folder, receipt.name)
-    with Failing(say("The completion of {task}", task=receipt.name.task_id)), folder_lock(folder):
+    with _failing(say("The completion of {task}", task=receipt.name.task_id)), _folder_lock(folder):
         found = read(folder, receipt.name)
         if found is not None and receipts.say_the_same(found, receipt):
             return Outcome.ALREADY
@@ -195,12 +189,9 @@ def _keep_aside(folder: str, name: ReceiptName, suffix: str) -> None:
 
 
 def consume(folder: str, name: ReceiptName) -> bool:
-    """Turn a receipt into its `.consumed` file and end its claim. Returns whether there was one.
-
-    Raises HandoffFailed.
-    """
+    """Rename a receipt to `.consumed` and end its claim. Returns whether there was one. Raises HandoffFailed."""
     path = path_of(folder, name)
-    with Failing(say("Consuming {name}", name=name.file_name)), folder_lock(folder):
+    with _failing(say("Consuming {name}", name=name.file_name)), _folder_lock(folder):
         found = read(folder, name)
         if found is not None:
             before = read(folder, name, CONSUMED)
@@ -216,7 +207,7 @@ def acknowledge(folder: str, name: ReceiptName, changes: Mapping[str, object]) -
 
     The first ACK is kept. Raises NotFound without a completion receipt, HandoffFailed.
     """
-    with Failing(say("The ACK of {task}", task=name.task_id)), folder_lock(folder):
+    with _failing(say("The ACK of {task}", task=name.task_id)), _folder_lock(folder):
         if read(folder, name, CONSUMED) is not None:
             return Outcome.ALREADY
         found = read(folder, name)
@@ -238,11 +229,8 @@ def no_completion(name: ReceiptName) -> NotFound:
 
 
 def amend(folder: str, name: ReceiptName, changes: Mapping[str, object]) -> bool:
-    """Add later facts (`notified_at`, …) to a receipt, even if it was consumed. Returns whether it exists.
-
-    Raises HandoffFailed.
-    """
-    with Failing(say("Amending {name}", name=name.file_name)), folder_lock(folder):
+    """Add facts (`notified_at`, …) to a receipt, consumed or not. Returns whether it exists. Raises HandoffFailed."""
+    with _failing(say("Amending {name}", name=name.file_name)), _folder_lock(folder):
         found, suffix = read(folder, name), ""
         if found is None:
             found, suffix = read(folder, name, CONSUMED), CONSUMED
@@ -266,6 +254,92 @@ def _rewrite(folder: str, receipt: Receipt, suffix: str = "") -> None:
     steps.replace(path_of(folder, receipt.name, suffix), receipts.render_receipt(receipt))
 
 
-def folder_lock(folder: str) -> steps.FileLock:
+def _folder_lock(folder: str) -> steps.FileLock:
     """Return the lock of a folder, for steps that read one name and change another."""
     return steps.FileLock(f"{folder}/.receipts")
+
+
+# Leases: a `.claim` file beside a dispatch, which expires --------------------------------------------------------------
+
+
+LEASE = timedelta(minutes=10)
+"""How long a claim holds without renewal."""
+
+
+@value
+class Lease:
+    """A dispatch that is being worked on, until a moment in UTC."""
+
+    name: ReceiptName
+    holder: str
+    until: datetime
+
+
+@value
+class Held(Lease):
+    """The lease belongs to another holder."""
+
+
+def claim(folder: str, name: ReceiptName, *, holder: str, now: datetime, lease: timedelta = LEASE) -> Lease | None:
+    """Claim a dispatch until `now + lease`. The holder may renew; others get Held until it expires.
+
+    None means that the dispatch does not exist (any more). Raises HandoffFailed.
+    """
+    path = path_of(folder, name)
+    mine = Lease(name, holder, now + lease)
+    with _failing(say("Claiming {name}", name=name.file_name)):
+        if steps.read(path) is None:
+            return None
+        if not steps.create_once(path + CLAIM, _render_lease(mine, now)) and (held := _take_over(folder, mine, now)):
+            return held
+        if steps.read(path) is None:
+            steps.remove(path + CLAIM)
+            return None
+    return mine
+
+
+def _take_over(folder: str, mine: Lease, now: datetime) -> Held | None:
+    with _folder_lock(folder):
+        found = read_claim(folder, mine.name)
+        if found is not None and found.holder != mine.holder and found.until > now:
+            return Held(found.name, found.holder, found.until)
+        steps.replace(path_of(folder, mine.name, CLAIM), _render_lease(mine, now))
+    return None
+
+
+def pass_on(folder: str, lease: Lease, *, holder: str, until: datetime, now: datetime) -> bool:
+    """Pass a claim to another holder, if it is still this one's. Returns whether it was. Raises HandoffFailed."""
+    with _failing(say("Passing on {name}", name=lease.name.file_name)), _folder_lock(folder):
+        found = read_claim(folder, lease.name)
+        if found is None or found.holder != lease.holder:
+            return False
+        steps.replace(path_of(folder, lease.name, CLAIM), _render_lease(Lease(lease.name, holder, until), now))
+    return True
+
+
+def release(folder: str, lease: Lease) -> None:
+    """Release a claim, if it is still this holder's. Raises HandoffFailed."""
+    with _failing(say("Releasing {name}", name=lease.name.file_name)), _folder_lock(folder):
+        found = read_claim(folder, lease.name)
+        if found is not None and found.holder == lease.holder:
+            steps.remove(path_of(folder, lease.name, CLAIM))
+
+
+def read_claim(folder: str, name: ReceiptName) -> Lease | None:
+    """Return the lease on a dispatch, or None if there is none or it cannot be read, which counts as expired."""
+    try:
+        content = json.loads(steps.read(path_of(folder, name, CLAIM)) or b"null")
+    except (ValueError, RecursionError):
+        return None
+    until = timestamps.parse(str(content.get("lease_until", ""))) if isinstance(content, dict) else None
+    return None if until is None else Lease(name, str(content.get("holder", "")), until)
+
+
+def _render_lease(lease: Lease, now: datetime) -> bytes:
+    content = {
+        "claimed_at": timestamps.print_moment(now),
+        "holder": lease.holder,
+        "lease_until": timestamps.print_moment(lease.until),
+        "task_id": lease.name.task_id,
+    }
+    return json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace") + b"\n"

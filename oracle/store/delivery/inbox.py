@@ -1,7 +1,7 @@
 """The inbox: work that was begun, wake-ups that wait and questions that failed, one file each under `_state/inbox/`.
 
 An entry is written before its work begins, so that the next process can finish it. Its name is a hash of its subject, so the
-same entry twice is one file. A process takes an entry by renaming it; only one of several succeeds (`takers` notes which).
+same entry twice is one file. A process takes an entry by renaming it; only one of several succeeds (`entries` notes which).
 """
 
 from __future__ import annotations
@@ -10,32 +10,24 @@ import hashlib
 import json
 import os
 import re
-from contextlib import contextmanager
-from enum import StrEnum
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 
 from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
-from oracle.store.delivery import takers
+from oracle.store.delivery import entries
+from oracle.store.delivery.entries import LONGEST_DELAY, InboxEntry, InboxKind, parse, render
 from oracle.store.disk import files, steps
 from oracle.store.root.layout import Root
-from oracle.wording import from_json, say, to_json
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Protocol
-
-    class Chance(Protocol):
-        """The source of jitter; `random.Random` is one."""
-
-        def random(self) -> float:
-            """Return a number from 0 up to 1."""
-            ...
-
+    from random import Random
 
 MAX_TRIES = 5
 FIRST_DELAY = 2.0
-LONGEST_DELAY = 600.0
 LEASE = 60.0
 """Seconds after which a taken entry is free again, though the process that took it may live on another host."""
 
@@ -49,40 +41,6 @@ KEPT = (DiskFailure, HandoffFailed, LockTimeout)
 """Failures after which an intent stays: the same work may succeed later."""
 
 _NAME = re.compile(r"(?P<kind>intent|wake|query)-[0-9a-f]{24}\.json(?P<suffix>\.taken|\.poison)?")
-
-
-class InboxKind(StrEnum):
-    """What waits: a delivery or dispatch that was begun, a wake-up to send, a question that failed."""
-
-    INTENT = "intent"
-    WAKE = "wake"
-    QUERY = "query"
-
-
-@value
-class InboxEntry:
-    """One thing that waits. Times are in seconds since 1970; the file name is a hash of `subject`."""
-
-    kind: InboxKind
-    subject: tuple[str, ...]
-    fields: Mapping[str, object]
-    due_at: float
-    tries: int = 0
-    last_error: str = ""
-
-    @property
-    def file_name(self) -> str:
-        """`<kind>-<24 hex digits of the subject>.json`."""
-        subject = json.dumps([self.kind, *self.subject]).encode("ascii")
-        return f"{self.kind}-{hashlib.sha256(subject).hexdigest()[:24]}.json"
-
-    def is_due(self, now: float) -> bool:
-        """Return whether the entry is due. The clock was set back since, if it is due later than anything waits."""
-        return self.due_at <= now or LONGEST_DELAY * 2 < self.due_at - now < float("inf")
-
-    def text(self, key: str) -> str:
-        """Return a field as text, "" when it is absent."""
-        return str(self.fields.get(key, ""))
 
 
 @value
@@ -115,12 +73,12 @@ def take(root: Root, entry: InboxEntry, now: float) -> bool:
     path = _path(root, entry)
     if not os.path.lexists(path):
         return False
-    takers.note(path)
+    entries.note(path)
     try:
         files.set_time(path, int(now * 1e9))  # the lease starts before the rename, so that it never looks expired
         files.rename(path, path + ".taken")
     except OSError as error:
-        takers.forget(path)
+        entries.forget(path)
         if isinstance(error, FileNotFoundError):
             return False
         raise files.disk_failure(path, error) from error
@@ -131,11 +89,11 @@ def finish(root: Root, entry: InboxEntry) -> None:
     """Remove an entry whose work is done. Raises DiskFailure."""
     steps.remove(_path(root, entry) + ".taken")
     steps.remove(_path(root, entry))
-    takers.forget(_path(root, entry))
+    entries.forget(_path(root, entry))
 
 
 def defer(
-    root: Root, entry: InboxEntry, *, now: float, error: str, most: int = MAX_TRIES, chance: Chance | None = None
+    root: Root, entry: InboxEntry, *, now: float, error: str, most: int = MAX_TRIES, chance: Random | None = None
 ) -> InboxEntry:
     """Put a taken entry back for later, or give it up after `most` tries. Returns the changed entry.
 
@@ -152,7 +110,7 @@ def defer(
     steps.remove(f"{path}.taken")
     if tries >= most:
         steps.remove(path)
-    takers.forget(path)
+    entries.forget(path)
     return later
 
 
@@ -209,7 +167,7 @@ def begin(
 
 def intent(what: str, subject: tuple[str, ...], content: Mapping[str, object], now: float) -> InboxEntry:
     """Return the entry of an intent of this thread."""
-    fields = {"do": what, "owner": takers.myself(), "content": dict(content)}
+    fields = {"do": what, "owner": entries.myself(), "content": dict(content)}
     return InboxEntry(InboxKind.INTENT, (what, *subject), fields, due_at=now)
 
 
@@ -236,14 +194,14 @@ def is_worked_on(entry: InboxEntry, now: float) -> bool:
     owner = entry.fields.get("owner")
     if not isinstance(owner, dict) or now - entry.due_at >= LONGEST_WORK:
         return False
-    return owner != takers.myself() and takers.is_alive(owner)
+    return owner != entries.myself() and entries.is_alive(owner)
 
 
 def owner_of(root: Root, entry: InboxEntry) -> str:
     """Return the process that works on an entry, for a person, "" if that is not known."""
     owner = entry.fields.get("owner")
-    owners = [*takers.of(_path(root, entry)), *([owner] if isinstance(owner, dict) else [])]
-    return next((f"{one.get('pid')} on {one.get('host')}" for one in owners if takers.is_alive(one)), "")
+    owners = [*entries.of(_path(root, entry)), *([owner] if isinstance(owner, dict) else [])]
+    return next((f"{one.get('pid')} on {one.get('host')}" for one in owners if entries.is_alive(one)), "")
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -254,9 +212,9 @@ def _names(root: Root) -> Iterator[tuple[str, str]]:
         names = sorted(os.listdir(root.inbox))
     except OSError:
         return
-    for path in dict.fromkeys(filter(None, map(takers.noted_entry, names))):
+    for path in dict.fromkeys(filter(None, map(entries.noted_entry, names))):
         if path not in names and f"{path}.taken" not in names:
-            takers.forget_dead(f"{root.inbox}/{path}")
+            entries.forget_dead(f"{root.inbox}/{path}")
     for name in names:
         found = _NAME.fullmatch(name)
         if found:
@@ -269,8 +227,8 @@ def _is_over(path: str, now: float) -> bool:
         age = now - os.stat(path).st_mtime
     except OSError:
         return False
-    owners = takers.of(path.removesuffix(".taken"))
-    return not -LEASE <= age <= LEASE or (bool(owners) and not any(map(takers.is_alive, owners)))
+    owners = entries.of(path.removesuffix(".taken"))
+    return not -LEASE <= age <= LEASE or (bool(owners) and not any(map(entries.is_alive, owners)))
 
 
 def _give_back(root: Root, path: str, now: float) -> str:
@@ -289,7 +247,7 @@ def _give_back(root: Root, path: str, now: float) -> str:
         except OSError as error:
             raise files.disk_failure(path, error) from error
         finally:
-            takers.forget_dead(free)
+            entries.forget_dead(free)
     return free
 
 
@@ -305,35 +263,6 @@ def _bounded(error: str) -> str:
     return error if text == error else text
 
 
-def render(entry: InboxEntry) -> bytes:
-    """Return the bytes of an entry's file."""
-    content = {
-        "kind": entry.kind.value,
-        "subject": list(entry.subject),
-        "due_at": entry.due_at,
-        "tries": entry.tries,
-        "last_error": to_json(entry.last_error),
-        "fields": dict(entry.fields),
-    }
-    return json.dumps(content, indent=2).encode("ascii") + b"\n"
-
-
-def parse(raw: bytes) -> InboxEntry | None:
-    """Return the entry that the bytes of a file hold, None for anything else."""
-    try:
-        content = json.loads(raw)
-        return InboxEntry(
-            InboxKind(content["kind"]),
-            tuple(map(str, content["subject"])),
-            dict(content["fields"]),
-            float(content["due_at"]),
-            int(content["tries"]),
-            from_json(content.get("last_error", "")),
-        )
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
-
-
 def _read(path: str, problems: list[str]) -> InboxEntry | None:
     try:
         raw = steps.read(path)
@@ -347,3 +276,71 @@ def _read(path: str, problems: list[str]) -> InboxEntry | None:
         problems.append(say("{path} is not an inbox entry; remove it if nothing waits for it.", path=path))
         return None
     return entry
+
+
+# Intents kept outside of a Root that can't be written, until it can ----------------------------------------------------
+
+_OWNERS_ALONE = 0o700
+
+
+def keep_outside(root: Root, entry: InboxEntry) -> str:
+    """Keep an entry outside of the Root. Return its path, "" if no folder takes it."""
+    data = json.dumps({"root": os.path.realpath(root.path), "entry": render(entry).decode("ascii")}).encode()
+    for folder in _folders():
+        path = f"{folder}/{_root_prefix(root)}{entry.file_name}"
+        with suppress(OSError, DiskFailure):
+            os.makedirs(folder, _OWNERS_ALONE, exist_ok=True)
+            if _is_mine(folder):
+                steps.create_once(path, data)
+                return path
+    return ""
+
+
+def is_anything_outside(root: Root) -> bool:
+    """Return whether an entry of a Root is kept outside of it."""
+    return any(_kept_outside(root))
+
+
+def bring_back(root: Root) -> list[str]:
+    """Move what was kept for a Root into its inbox. Return the paths that had to stay, since it still can't be written."""
+    left = []
+    for path in list(_kept_outside(root)):
+        try:
+            content = json.loads(steps.read(path) or b"")
+            entry = parse(content["entry"].encode()) if content["root"] == os.path.realpath(root.path) else None
+        except (DiskFailure, ValueError, TypeError, KeyError, AttributeError):
+            continue
+        if entry is None:
+            continue
+        try:
+            add(root, entry)
+            steps.remove(path)
+        except DiskFailure:
+            left.append(path)
+    return left
+
+
+def _kept_outside(root: Root) -> Iterator[str]:
+    for folder in _folders():
+        try:
+            names = sorted(os.listdir(folder)) if _is_mine(folder) else []
+        except OSError:
+            continue
+        yield from (f"{folder}/{name}" for name in names if name.startswith(_root_prefix(root)))
+
+
+def _folders() -> list[str]:
+    """Return the folders outside of a Root, for their owner alone: in `$XDG_RUNTIME_DIR`, and in the temporary folder."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    temporary = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - the folder in it is checked
+    return [*([f"{runtime}/memory-oracle"] if runtime else []), f"{temporary}/memory-oracle-{os.getuid()}"]
+
+
+def _is_mine(folder: str) -> bool:
+    """Return whether a folder belongs to this user and nobody else may enter it."""
+    found = os.lstat(folder)
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+
+
+def _root_prefix(root: Root) -> str:
+    return hashlib.sha256(os.fsencode(os.path.realpath(root.path))).hexdigest()[:12] + "-"

@@ -19,7 +19,6 @@ from oracle.wording import say
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
-    from types import TracebackType
 
 FILE_MODE, SHARED_FILE_MODE = 0o600, 0o660
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EXDEV, errno.EMLINK, errno.ENOSYS)
@@ -362,9 +361,7 @@ class Syncer:
     def __enter__(self) -> Syncer:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             if self._pool is not None:
                 if kind is None:

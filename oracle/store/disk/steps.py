@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from functools import cache
-from types import TracebackType
 
 from oracle.errors import DiskFailure, LockTimeout
 from oracle.store.disk import files, folders
@@ -219,9 +218,7 @@ class FileLock:
             pause = min(pause * 1.5, _SLOWEST_POLL)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._handle)
         self._handle = -1
 

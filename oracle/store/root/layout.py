@@ -65,12 +65,37 @@ def choose_home(env: Mapping[str, str]) -> str:
 class Root:
     """The memory root: turns names into absolute paths and checks that they stay inside."""
 
-    __slots__ = ("path",)
-
     def __init__(self, path: str) -> None:
-        self.path = path.rstrip("/") or "/"
-        folders.trust(self.path, self.agents)
-        if self.agents != self.path:  # then they are the operator's, and may be links
+        self.path = path = path.rstrip("/") or "/"
+        self.events = f"{path}/events.log"  # the journal
+        self.catalogue = f"{path}/index.json"  # the published summary, which other programs write too
+        self.machine = f"{path}/machine"  # facts about this machine
+        self.responses = f"{path}/responses"  # the answers, one file per task
+        self.state = state = f"{path}/_state"  # files that may be deleted at any time
+        self.database = f"{state}/oracle.db"  # the disposable index
+        self.vectors = f"{state}/vectors.db"  # the vectors of the semantic extra; they outlive the index
+        self.lock = f"{state}/lock"  # the one write lock
+        self.scratch = self.join("_state/tmp")  # files that are being written; the holder of the lock may empty it
+        self.log = f"{state}/oracle.log"  # tracebacks of unexpected errors
+        self.hook_log = f"{state}/hook.log"  # what hooks did, and why they did not
+        self.inbox = f"{state}/inbox"  # intents, and wake-ups that wait for their time
+        self.packets = f"{state}/packets"  # packets that agents were given, for inspection
+        self.daemon_lock = f"{state}/daemon.lock"  # held by the daemon
+        self.daemon_status = f"{state}/daemon.json"  # the last status of the daemon
+        self.daemon_log = f"{state}/daemon.log"  # the daemon's log, in JSON lines
+        self.probe = f"{state}/probe"  # the daemon moves a file here to test its watcher
+        # The agents folder holds the Root and its siblings; nothing outside it is ever written. It is `<home>/.agents` for a
+        # Root at `<home>/.agents/memory`. Any other Root holds its siblings itself. `home` is what `~` means in a profile.
+        holds_siblings = not path.endswith("/.agents/memory")
+        self.agents = agents = path if holds_siblings else os.path.dirname(path)
+        self.home = path if holds_siblings else os.path.dirname(agents) or "/"
+        self.tasks = f"{agents}/tasks"  # one folder per project, with the queues and receipts of its seats
+        self.profiles = f"{agents}/profiles"  # one TOML file per project
+        self.migration = f"{agents}/migration-clawseat"  # what files were before a migration changed them
+        self.workspaces = f"{agents}/workspaces"  # the folders in which seats run
+        self.sessions = f"{agents}/sessions"  # notes of other tools about running seats; read only
+        folders.trust(path, agents)
+        if not holds_siblings:  # then these are the operator's, and may be links
             folders.trust(self.tasks, self.profiles)
 
     def join(self, relpath: str) -> str:
@@ -120,58 +145,6 @@ class Root:
             return False
         return not _OWN_NAMES.intersection(names) and not all(name.endswith(".json") for name in names)
 
-    # -- state and projections -------------------------------------------------------------------------------------
-
-    @property
-    def state(self) -> str:
-        """`_state/`: files that may be deleted at any time."""
-        return self.join("_state")
-
-    @property
-    def database(self) -> str:
-        """`_state/oracle.db`: the disposable index."""
-        return self.join("_state/oracle.db")
-
-    @property
-    def vectors(self) -> str:
-        """`_state/vectors.db`: the vectors of the semantic extra. They outlive the index."""
-        return self.join("_state/vectors.db")
-
-    @property
-    def lock(self) -> str:
-        """`_state/lock`: the one write lock."""
-        return self.join("_state/lock")
-
-    @property
-    def scratch(self) -> str:
-        """`_state/tmp/`: files that are being written. The holder of the lock may empty it."""
-        return self.join("_state/tmp")
-
-    @property
-    def log(self) -> str:
-        """`_state/oracle.log`: tracebacks of unexpected errors."""
-        return self.join("_state/oracle.log")
-
-    @property
-    def hook_log(self) -> str:
-        """`_state/hook.log`: what hooks did, and why they did not."""
-        return self.join("_state/hook.log")
-
-    @property
-    def events(self) -> str:
-        """`events.log`: the journal."""
-        return self.join("events.log")
-
-    @property
-    def catalogue(self) -> str:
-        """`index.json`: the published summary, which other programs write too."""
-        return self.join("index.json")
-
-    @property
-    def machine(self) -> str:
-        """`machine/`: facts about this machine."""
-        return self.join("machine")
-
     def links_file(self, slug: str) -> str:
         """Return the path of the outgoing projection of a record."""
         return self.join(f"_links/{flatten(slug)}.jsonl")
@@ -179,81 +152,6 @@ class Root:
     def backlinks_file(self, target: str) -> str:
         """Return the path of the incoming projection of a target."""
         return self.join(f"_backlinks/{flatten(target)}.jsonl")
-
-    # -- the task tree ---------------------------------------------------------------------------------------------
-
-    @property
-    def agents(self) -> str:
-        """The agents folder, which holds the Root and its siblings. Nothing outside it is ever written.
-
-        It is `<home>/.agents` for a Root at `<home>/.agents/memory`. Any other Root holds its siblings itself.
-        """
-        return os.path.dirname(self.path) if self.path.endswith("/.agents/memory") else self.path
-
-    @property
-    def home(self) -> str:
-        """The folder that `~` means in a profile: the home of the agents folder, or a Root that holds its siblings itself."""
-        return os.path.dirname(self.agents) or "/" if self.agents != self.path else self.path
-
-    @property
-    def tasks(self) -> str:
-        """`tasks/`: one folder per project, with the queues and receipts of its seats."""
-        return f"{self.agents}/tasks"
-
-    @property
-    def profiles(self) -> str:
-        """`profiles/`: one TOML file per project."""
-        return f"{self.agents}/profiles"
-
-    @property
-    def migration(self) -> str:
-        """`migration-clawseat/`: what files were before a migration changed them."""
-        return f"{self.agents}/migration-clawseat"
-
-    @property
-    def workspaces(self) -> str:
-        """`workspaces/`: the folders in which seats run."""
-        return f"{self.agents}/workspaces"
-
-    @property
-    def sessions(self) -> str:
-        """`sessions/`: notes of other tools about running seats; read only."""
-        return f"{self.agents}/sessions"
-
-    @property
-    def responses(self) -> str:
-        """`responses/`: the answers, one file per task."""
-        return self.join("responses")
-
-    @property
-    def inbox(self) -> str:
-        """`_state/inbox/`: intents, and wake-ups that wait for their time."""
-        return self.join("_state/inbox")
-
-    @property
-    def daemon_lock(self) -> str:
-        """`_state/daemon.lock`: held by the daemon."""
-        return self.join("_state/daemon.lock")
-
-    @property
-    def daemon_status(self) -> str:
-        """`_state/daemon.json`: the last status of the daemon."""
-        return self.join("_state/daemon.json")
-
-    @property
-    def daemon_log(self) -> str:
-        """`_state/daemon.log`: the daemon's log, in JSON lines."""
-        return self.join("_state/daemon.log")
-
-    @property
-    def probe(self) -> str:
-        """`_state/probe/`: the daemon moves a file here to test its watcher."""
-        return self.join("_state/probe")
-
-    @property
-    def packets(self) -> str:
-        """`_state/packets/`: packets that agents were given, for inspection."""
-        return self.join("_state/packets")
 
     def profile_file(self, project: str) -> str:
         """Return the path of a project's profile. The name must be checked."""
@@ -266,8 +164,6 @@ class Root:
     def handoffs(self, project: str) -> str:
         """Return the folder of a project's receipts; a profile may set another."""
         return f"{self.task_tree(project)}/patrol/handoffs"
-
-    # -- records and facts -----------------------------------------------------------------------------------------
 
     def project(self, project: str) -> str:
         """Return `projects/<project>`, root-relative. The name must be checked."""

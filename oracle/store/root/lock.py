@@ -8,7 +8,6 @@ import json
 import os
 import sys
 import time
-from types import TracebackType
 
 from oracle.errors import LockTimeout, RootUnusable
 from oracle.store.disk import files
@@ -46,9 +45,7 @@ class WriteLock:
             )
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
     def acquire(self) -> bool:

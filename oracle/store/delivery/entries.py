@@ -1,20 +1,93 @@
-"""Who works on an entry of the inbox: a process with its start, the boot and host that it runs in, and whether it lives.
+"""Entries of the inbox: what they say, and who works on them, a process with its start, boot and host.
 
 A process notes itself in a file beside an entry before it takes the entry. So a taken entry of a dead process is free at once.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from _thread import get_native_id
 from collections.abc import Mapping
+from enum import StrEnum
 
+from oracle.domain.values import value
 from oracle.errors import DiskFailure
 from oracle.store.disk import files, steps
+from oracle.wording import from_json, to_json
+
+LONGEST_DELAY = 600.0
+"""Seconds that an entry waits at most."""
 
 _MARK = ".taker-"
 _BOOT = "/proc/sys/kernel/random/boot_id"
+
+
+class InboxKind(StrEnum):
+    """What waits: a delivery or dispatch that was begun, a wake-up to send, a question that failed."""
+
+    INTENT = "intent"
+    WAKE = "wake"
+    QUERY = "query"
+
+
+@value
+class InboxEntry:
+    """One thing that waits. Times are in seconds since 1970; the file name is a hash of `subject`."""
+
+    kind: InboxKind
+    subject: tuple[str, ...]
+    fields: Mapping[str, object]
+    due_at: float
+    tries: int = 0
+    last_error: str = ""
+
+    @property
+    def file_name(self) -> str:
+        """`<kind>-<24 hex digits of the subject>.json`."""
+        subject = json.dumps([self.kind, *self.subject]).encode("ascii")
+        return f"{self.kind}-{hashlib.sha256(subject).hexdigest()[:24]}.json"
+
+    def is_due(self, now: float) -> bool:
+        """Return whether the entry is due. The clock was set back since, if it is due later than anything waits."""
+        return self.due_at <= now or LONGEST_DELAY * 2 < self.due_at - now < float("inf")
+
+    def text(self, key: str) -> str:
+        """Return a field as text, "" when it is absent."""
+        return str(self.fields.get(key, ""))
+
+
+def render(entry: InboxEntry) -> bytes:
+    """Return the bytes of an entry's file."""
+    content = {
+        "kind": entry.kind.value,
+        "subject": list(entry.subject),
+        "due_at": entry.due_at,
+        "tries": entry.tries,
+        "last_error": to_json(entry.last_error),
+        "fields": dict(entry.fields),
+    }
+    return json.dumps(content, indent=2).encode("ascii") + b"\n"
+
+
+def parse(raw: bytes) -> InboxEntry | None:
+    """Return the entry that the bytes of a file hold, None for anything else."""
+    try:
+        content = json.loads(raw)
+        return InboxEntry(
+            InboxKind(content["kind"]),
+            tuple(map(str, content["subject"])),
+            dict(content["fields"]),
+            float(content["due_at"]),
+            int(content["tries"]),
+            from_json(content.get("last_error", "")),
+        )
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+# Who works on an entry ------------------------------------------------------------------------------------------------
 
 
 def myself() -> dict[str, object]:

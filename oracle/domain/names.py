@@ -214,7 +214,6 @@ def _shorten(target: str, raw: bytes) -> str:
 
 # Seats and what they may write -----------------------------------------------------------------------------------------
 
-
 MEMORY = "memory"
 FRONT = "koder"
 """The seat that people are reached by."""

@@ -1,9 +1,14 @@
-"""Read and parse the files of others. Size is limited, links and devices are refused, and a bad file raises nothing."""
+"""Read and parse the files of others, and the data files of the scanners.
+
+Of the files of others the size is limited, links and devices are refused, and a bad file raises nothing.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
+from functools import cache
+from typing import Any
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,6 +16,7 @@ if TYPE_CHECKING:
     from configparser import ConfigParser
     from typing import Any
     from xml.etree.ElementTree import Element
+
 
 MOST_BYTES = 1 << 20
 """Larger files are not read: nobody writes them by hand."""
@@ -189,3 +195,27 @@ def _without_comments(text: str) -> str:
 
     uncommented = re.sub(r'("(?:[^"\\]|\\.)*+"?)|//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)', lambda found: found[1] or "", text)
     return re.sub(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*[\]}])', lambda found: found[1] or "", uncommented)
+
+
+# The data files of the scanners ----------------------------------------------------------------------------------------
+
+
+@cache
+def load_data(name: str) -> dict[str, Any]:
+    """Return the content of `data/<name>.toml`. A file is read when a scanner first needs it."""
+    import tomllib
+
+    with open(f"{os.path.dirname(__file__)}/data/{name}.toml", "rb") as stream:
+        return tomllib.load(stream)
+
+
+@cache
+def names(name: str, key: str) -> frozenset[str]:
+    """Return a list of a data file as a set."""
+    return frozenset(load_data(name)[key])
+
+
+@cache
+def owners(name: str, key: str) -> dict[str, str]:
+    """Return the owner of each name in a table that lists names by their owner."""
+    return {one: owner for owner, own in load_data(name)[key].items() for one in own}

@@ -10,9 +10,9 @@ import re
 import shutil
 
 from oracle.scan import formats
+from oracle.scan.formats import names
 from oracle.scan.machine import Content, Machine, names_in
 from oracle.scan.sanitize import address, text
-from oracle.scan.tables import names
 
 _HELPER = re.compile(r"[\w./-]{1,80}")
 _MAX_DEPTH, _MAX_REPOSITORIES, _MAX_FOLDERS = 4, 500, 20_000

@@ -6,26 +6,19 @@ The rules in `data/manifests.toml` say what each key of a manifest means.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
+from typing import Any
 
 from oracle.domain.values import NOTHING, value
 from oracle.scan import formats, readers
+from oracle.scan.formats import load_data
+from oracle.scan.readers import Facts
 from oracle.scan.sanitize import address
-from oracle.scan.tables import load
-from oracle.scan.walk import is_supporting
+from oracle.scan.walk import SourceTree, is_supporting
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
-    from oracle.scan.readers import Facts
-    from oracle.scan.walk import SourceTree
-
-    Rule = dict[str, Any]
-    Pairs = Iterator[tuple[str, str]]
-
-
+Rule = dict[str, Any]
+Pairs = Iterator[tuple[str, str]]
 MAX_MANIFESTS = 300
 """Manifests that are read of one repository, nearest to the top first."""
 
@@ -64,7 +57,7 @@ class Manifest:
 def read_all(tree: SourceTree) -> list[Manifest]:
     """Return the manifests of a repository, nearest to the top first."""
     rules: dict[str, Rule] = {}
-    for rule in load("manifests")["rules"]:
+    for rule in load_data("manifests")["rules"]:
         for path in tree.named(*rule["files"]):
             if not is_supporting(path) and path.startswith(rule.get("folder", "")):
                 rules.setdefault(path, rule)

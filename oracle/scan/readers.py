@@ -6,17 +6,15 @@ Programs are not run: only what is written out in them counts.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from oracle.scan import formats
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
     from xml.etree.ElementTree import Element
 
-    Facts = dict[str, Any]
-
+Facts = dict[str, Any]
 
 _MAX_PROGRAM, _MAX_STATEMENTS = 1 << 17, 500
 _PLACEHOLDER = re.compile(r"\$\{([\w.-]{1,80})\}")

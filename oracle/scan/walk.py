@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from oracle.scan import formats
-from oracle.scan.tables import load, names
+from oracle.scan.formats import load_data, names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from pathspec import GitIgnoreSpec
 
 MAX_FILES = 500_000
@@ -73,14 +72,14 @@ class SourceTree:
 def is_copy(path: str) -> bool:
     """Return whether a file is an example, a fixture, a template or a copy from another project."""
     folders = path.lower().split("/")[:-1]
-    prefixes = tuple(load("folders")["copy_prefixes"])
+    prefixes = tuple(load_data("folders")["copy_prefixes"])
     return not names("folders", "copies").isdisjoint(folders) or any(one.startswith(prefixes) for one in folders)
 
 
 def is_supporting(path: str) -> bool:
     """Return whether a file is a copy, or belongs to tests or documentation: a manifest there is not the project's."""
     folders = path.lower().split("/")[:-1]
-    suffixes = tuple(load("folders")["supporting_suffixes"])
+    suffixes = tuple(load_data("folders")["supporting_suffixes"])
     in_tests = any(one.endswith(suffixes) for one in folders[:-1])
     return in_tests or not names("folders", "supporting").isdisjoint(folders) or is_copy(path)
 

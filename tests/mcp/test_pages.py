@@ -11,7 +11,7 @@ from oracle.mcp import resources
 from oracle.mcp.read_tools import LONGEST_SHOWN
 from oracle.mcp.server import describe
 from oracle.mcp.tools import TOOLS, Tool
-from oracle.scan.credentials import MIN_FINGERPRINTED
+from oracle.scan.machine import MIN_FINGERPRINTED
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PAGE = (CHECKOUT / "references" / "mcp.md").read_text(encoding="utf-8")

@@ -12,11 +12,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from oracle.scan import tables
-from oracle.scan.tables import load
+from oracle.scan import formats
+from oracle.scan.formats import load_data
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-FILES = sorted(path.stem for path in Path(tables.__file__).parent.glob("data/*.toml"))
+FILES = sorted(path.stem for path in Path(formats.__file__).parent.glob("data/*.toml"))
 PATTERNS = ("skip", "pattern", "name", "version", "runtimes", "at_least", "dependencies", "dev_dependencies")
 
 
@@ -24,7 +24,7 @@ PATTERNS = ("skip", "pattern", "name", "version", "runtimes", "at_least", "depen
 def test_a_data_file_is_as_its_schema_says(name: str) -> None:
     schema = json.loads((CHECKOUT / "schemas" / f"scan-{name}.schema.json").read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema)
-    assert [error.message for error in validator.iter_errors(load(name))] == []
+    assert [error.message for error in validator.iter_errors(load_data(name))] == []
 
 
 def test_every_schema_of_a_data_file_has_its_file() -> None:
@@ -41,8 +41,8 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def test_every_pattern_compiles_and_captures() -> None:
-    rules = [rule for rule in load("manifests")["rules"] if not {"format", "reader"} & rule.keys()]
-    rules += [*load("versions")["patterns"], *load("versions")["own"].values()]
+    rules = [rule for rule in load_data("manifests")["rules"] if not {"format", "reader"} & rule.keys()]
+    rules += [*load_data("versions")["patterns"], *load_data("versions")["own"].values()]
     assert len(rules) > 15
     for rule in rules:
         for key in (*PATTERNS, "members", "tools", "entry_points"):
@@ -67,9 +67,9 @@ def test_every_pattern_compiles_and_captures() -> None:
     ],
 )
 def test_no_name_has_two_owners(name: str, key: str) -> None:
-    assert len(tables.owners(name, key)) == sum(map(len, load(name)[key].values()))
+    assert len(formats.owners(name, key)) == sum(map(len, load_data(name)[key].values()))
 
 
 def test_every_reader_of_a_rule_exists() -> None:
-    readers = [rule["reader"].split(":") for rule in load("manifests")["rules"] if "reader" in rule]
+    readers = [rule["reader"].split(":") for rule in load_data("manifests")["rules"] if "reader" in rule]
     assert all(callable(getattr(import_module(f"oracle.scan.{module}"), function)) for module, function in readers)

@@ -141,7 +141,7 @@ def test_one_that_fails_is_named_and_the_others_are_written(
     def fail(_: object) -> dict[str, object]:
         raise ValueError(fake("message"))
 
-    monkeypatch.setattr("oracle.scan.environment.scan_network", fail)
+    monkeypatch.setattr("oracle.scan.machine.scan_network", fail)
     assert scan(root) == 1
     out, err = capsys.readouterr()
     assert "scanning network… ✗" in out

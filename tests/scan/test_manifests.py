@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.scan import formats, manifests, readers
+from oracle.scan.formats import load_data
 from oracle.scan.manifests import Manifest
 from oracle.scan.project import scan
-from oracle.scan.tables import load
 from tests.scan import repositories as repos
 
 KEYS = st.sampled_from(
@@ -41,7 +41,7 @@ def test_values_of_any_shape_stop_no_scan(value: Any, tmp_path_factory: pytest.T
     assert json.loads(json.dumps(found)) == found
 
 
-@pytest.mark.parametrize("rule", load("manifests")["rules"], ids=lambda rule: rule["files"][0])
+@pytest.mark.parametrize("rule", load_data("manifests")["rules"], ids=lambda rule: rule["files"][0])
 @given(text=st.text(max_size=300) | st.text(alphabet="[]{}()\"'=:<>,/!# \n\tabc019.-_", max_size=300))
 def test_a_text_of_any_kind_stops_no_reader(rule: dict[str, Any], text: str) -> None:
     found = manifests.read(rule, rule["files"][0].replace("*", "x"), text)

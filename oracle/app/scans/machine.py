@@ -15,7 +15,7 @@ from oracle.domain import timestamps
 from oracle.domain.safety.secrets import find_secrets
 from oracle.domain.values import replace, value
 from oracle.errors import NotInMemory, OracleError, UsageError
-from oracle.scan.machine import DEFAULT, SCANNERS, Machine, run
+from oracle.scan.machine import DEFAULT, SCANNERS, Machine, fingerprint, read_value, run
 from oracle.store.root import facts
 from oracle.store.root.facts import HIDDEN, Fact, hides
 from oracle.store.root.layout import choose_home
@@ -139,17 +139,14 @@ def reveal(context: Context, key: str, project: str = "") -> Fact:
     return facts.Fact(_read(context, name, source, known.get("fingerprint")), source, legacy=False)
 
 
-def _read(context: Context, name: str, source: str, fingerprint: object) -> str:
-    from oracle.scan import credentials
-
-    machine = Machine(choose_home(os.environ), dict(os.environ), "")
-    found = credentials.read_value(machine, name, source)
+def _read(context: Context, name: str, source: str, noted: object) -> str:
+    found = read_value(Machine(choose_home(os.environ), dict(os.environ), ""), name, source)
     if found is None:
         raise NotInMemory(
             say("not_in_memory_db: {name} is no longer in {source}.", source=source, name=name),
             hint=say("Run `oracle scan machine --only credentials` to find it again."),
         )
-    if fingerprint and credentials.fingerprint(found) != fingerprint:
+    if noted and fingerprint(found) != noted:
         context.warn(say("{name} was changed since the scan", name=name))
     return found
 
@@ -202,8 +199,6 @@ def _veiled(content: object, name: str, source: str, *, is_secret: bool) -> obje
 
 
 def _described(text: str, name: str, source: str) -> dict[str, object]:
-    from oracle.scan.credentials import fingerprint
-
     found: dict[str, object] = {"credential": name, "source": source, "length": len(text)}
     digest = fingerprint(text)
     return {**found, "fingerprint": digest} if digest else found

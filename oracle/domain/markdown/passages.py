@@ -205,7 +205,6 @@ def _may_join(passages: Sequence[Passage], side: int, at: int, taken: set[int]) 
 
 # Chunks that become one vector each ------------------------------------------------------------------------------------
 
-
 _BETWEEN = " > "
 
 
@@ -246,7 +245,6 @@ def _chunk(title: str, passages: Sequence[Passage], run: Sequence[int]) -> Embed
 
 
 # The first heading -----------------------------------------------------------------------------------------------------
-
 
 _TITLE_HEADING = r" {0,3}(?:(#{1,6}[ \t]|<h[1-6]\b[^<>]*>)|#{1,6}(?=[^\W\d_][\w-]*(?: |$)))"
 _NOT_WORDS = r"[^\w\[\"'(`*]|import |export |\[!|[-*+] |\d+[.)] |[\w-]+: |.*\|"

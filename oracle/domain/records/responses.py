@@ -119,7 +119,6 @@ def _whole(word: str) -> int:
 
 # Claims ----------------------------------------------------------------------------------------------------------------
 
-
 UNVERIFIED = "unverified"
 MAX_EVIDENCE = 1000
 """Pieces of evidence that one response may carry."""

@@ -234,7 +234,6 @@ def check_value(item: Expected, content: object, *, sha256: str = "") -> Finding
 
 # Paths in JSON: `a.b[0]`, `/a/b/0`, `$['a.b']` -------------------------------------------------------------------------
 
-
 _STEP = re.compile(
     r"""\[\s*(?:(?P<index>-?\d{1,9})|'(?P<single>(?:[^'\\]|\\.)*)'|"(?P<double>(?:[^"\\]|\\.)*)")\s*\]
       | (?:[./]|\A)(?P<key>[^./\[\]]+)""",

@@ -261,7 +261,6 @@ def _folder_lock(folder: str) -> steps.FileLock:
 
 # Leases: a `.claim` file beside a dispatch, which expires --------------------------------------------------------------
 
-
 LEASE = timedelta(minutes=10)
 """How long a claim holds without renewal."""
 

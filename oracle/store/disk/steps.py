@@ -252,7 +252,6 @@ class FileLock:
 
 # Derived files that are many or large ----------------------------------------------------------------------------------
 
-
 _EXCHANGE = 2
 """RENAME_EXCHANGE of renameat2(2)."""
 

@@ -169,7 +169,6 @@ def _take_text(found: Block, piece: list[str], *, line: int) -> None:
 
 # Valid YAML ------------------------------------------------------------------------------------------------------------
 
-
 if TYPE_CHECKING:
     from typing import Any, Protocol
 

@@ -196,7 +196,6 @@ def _expression(glob: str) -> str:
 
 # Literals that an expression requires ----------------------------------------------------------------------------------
 
-
 _DEEPEST = 40
 _MOST = 32
 _NO_LITERALS: AbstractSet[str] = frozenset()

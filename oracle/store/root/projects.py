@@ -100,7 +100,6 @@ def _load(folder: str) -> object:
 
 # Change the registry ---------------------------------------------------------------------------------------------------
 
-
 Entry = dict[str, object]
 Make = Callable[[Entry], Entry]
 

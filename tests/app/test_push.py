@@ -10,8 +10,8 @@ import pytest
 from oracle.api import Oracle
 from oracle.app.journal import events
 from oracle.app.teamwork.push import Message, check_mentions, prepare, send
-from oracle.domain.delivery import push
 from oracle.errors import InvalidName, NotFound, PrivacyBlocked, PushFailed, UsageError
+from tests.push_reader import read_push
 
 SAYS = """#!/bin/sh
 printf '%s\\0' "$@" > "$(dirname "$0")/words"
@@ -56,7 +56,7 @@ def test_message_leaves_as_one_argument_of_the_program(bound: Oracle, program: P
     monkeypatch.setenv("LARK_CLI_HOME", "/lark")
     made = send(bound, MESSAGE)
     assert words(program) == ["im", "+messages-send", "--as", "user", "--chat-id", "oc_group", "--text", made.text()]
-    assert push.parse(made.text()) == made
+    assert read_push(made.text()) == made
     assert (made.session, made.body) == ("demo-memory", MESSAGE.body)
     environment = (program.parent / "environment").read_text()
     assert "must-stay" not in environment
@@ -158,14 +158,14 @@ def test_long_body_leaves_cut_with_a_note_and_is_read_back(bound: Oracle, progra
         bound, Message("\n".join(["长" * 2000, "b" * 2000, "c", "d", "e", "f"]), "demo", session="demo_memory_x")
     )
     text = words(program)[-1]
-    assert push.parse(text) == made
+    assert read_push(text) == made
     assert (made.session, len(made.body.splitlines()) <= 4, len(text) < 4000) == ("demo_memory_x", True, True)
     assert "truncated" in text
 
 
 def test_rehearsal_needs_no_switch_and_sends_nothing(root: Path, program: Path):
     made = prepare(Oracle.open(str(root)), Message("a\n\nb", "demo", seat="builder-1", session="demo_b_"))
-    assert (made.sender, made.body, push.parse(made.text()).session) == ("Builder-1", "a\nb", "demo_b_")
+    assert (made.sender, made.body, read_push(made.text()).session) == ("Builder-1", "a\nb", "demo_b_")
     assert not (program.parent / "words").exists()
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracle.store.root import new_profile
+from oracle.store.root import projects
 from oracle.store.root.layout import Root
 from tests.app.test_decisions import ID, payload
 from tests.compat.team import SCRIPTS, Done
@@ -26,7 +26,7 @@ class Crew:
     def __init__(self, folder: Path) -> None:
         self.home = folder / "home"
         self.root = self.home / ".agents" / "memory"
-        self.profile = new_profile.init(Root(str(self.root)), "demo", ("memory", "planner", "builder"))
+        self.profile = projects.init_profile(Root(str(self.root)), "demo", ("memory", "planner", "builder"))
         self.environ = {**os.environ, "HOME": str(self.home), "ORACLE_TMUX_SOCKET": str(folder / "no-server")}
 
     def call(self, program: str, *words: str) -> Done:

@@ -15,7 +15,7 @@ import pytest
 from oracle.app.context import Context
 from oracle.app.delivery import handoffs, resume
 from oracle.compat import intents
-from oracle.store.root import new_profile
+from oracle.store.root import projects
 from oracle.store.root.layout import Root
 from tests.app.gitbox import GitBox
 from tests.compat.team import SCRIPTS, Done
@@ -31,7 +31,7 @@ class Crew:
         self.home = folder / "home"
         root = Root(str(self.home / ".agents" / "memory"))
         self.root = Path(root.path)
-        self.profile = new_profile.init(root, "demo", SEATS)
+        self.profile = projects.init_profile(root, "demo", SEATS)
         self.tasks = self.home / ".agents" / "tasks" / "demo"
         self.folder = self.tasks / "patrol" / "handoffs"
         self.environ = {**os.environ, "HOME": str(self.home), "ORACLE_TMUX_SOCKET": str(folder / "no-server")}

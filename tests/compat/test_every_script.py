@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.store.root import new_profile
+from oracle.store.root import projects
 from oracle.store.root.layout import Root
 from tests.app.test_decisions import ID, payload
 from tests.compat.team import SCRIPTS, Done
@@ -137,7 +137,7 @@ class Office:
         root = Root(str(self.home / ".agents" / "memory"))
         (self.home / "repo").mkdir(parents=True)
         (self.home / "ws").mkdir()
-        self.profile = new_profile.init(root, "demo", ("memory", "planner", "builder", "reviewer"))
+        self.profile = projects.init_profile(root, "demo", ("memory", "planner", "builder", "reviewer"))
         seat = Path(root.path, "projects", "demo", "builder", "seat.md")
         seat.parent.mkdir(parents=True)
         for path, text in {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -19,7 +20,6 @@ from oracle.domain.links.resolution import (
     Namesakes,
     namesakes,
     reference_key,
-    resolve,
     stamp_of,
     unresolved_target,
 )
@@ -47,6 +47,10 @@ def edges(
         if target != source:
             pairs.append((reference.type, target))
     return pairs
+
+
+def resolve(ref: str, source: str, candidates: Collection[str]) -> str | None:
+    return Namesakes(candidates).resolve(ref, source)
 
 
 def values(text: str, namespace: str, patterns: Patterns | None = None) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from oracle.domain.delivery.receipts import ReceiptKind, new_receipt, receipt_name
 from oracle.store.delivery import handoffs, responses
-from oracle.store.root import new_profile, profile
+from oracle.store.root import profile, projects
 from oracle.store.root.layout import Root
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
@@ -30,7 +30,7 @@ class Seat:
         self.root = Root(str(self.home / ".agents" / "memory"))
         self.workspace.mkdir()
         Path(self.root.path).mkdir(parents=True)
-        new_profile.init(self.root, "install", SEATS)
+        projects.init_profile(self.root, "install", SEATS)
         self.folder = Path(profile.load(self.root, "install", {}).handoff_dir)
         self.environ = {"PATH": os.environ["PATH"], "HOME": str(self.home), "TMUX_TMPDIR": os.environ["TMUX_TMPDIR"]}
 

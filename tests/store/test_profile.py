@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.errors import InvalidName, InvalidProfile, NoProfile, RecordExists, UsageError
-from oracle.store.root import new_profile, profile
+from oracle.store.root import profile, projects
 from oracle.store.root.layout import Root
 from oracle.store.root.profile import REQUIRED
 
@@ -29,7 +29,7 @@ def write(place: Root, text: str, project: str = "demo") -> str:
 
 
 def minimal(place: Root, **changes: str) -> str:
-    lines = new_profile.render(place, "demo", SEATS).splitlines()
+    lines = projects.render_profile(place, "demo", SEATS).splitlines()
     return "\n".join(changes.get(line.split(" = ")[0], line) for line in lines) + "\n"
 
 
@@ -41,7 +41,7 @@ def test_a_missing_profile_is_one_sentence_with_the_command_that_makes_it(place:
 
 
 def test_what_init_writes_is_read_back(place: Root, home: Path) -> None:
-    path = new_profile.init(place, "demo", SEATS)
+    path = projects.init_profile(place, "demo", SEATS)
     found = profile.load(place, "demo", {})
     assert (found.path, found.project, found.seats) == (path, "demo", tuple(SEATS))
     assert found.tasks_root == place.task_tree("demo") == f"{home}/.agents/tasks/demo"
@@ -52,12 +52,12 @@ def test_what_init_writes_is_read_back(place: Root, home: Path) -> None:
     assert (found.notes, found.is_multi_team) == ((), False)
     assert profile.projects(place) == ["demo"]
     with pytest.raises(RecordExists, match="was not changed"):
-        new_profile.init(place, "demo", SEATS)
+        projects.init_profile(place, "demo", SEATS)
 
 
 def test_a_root_of_its_own_keeps_its_task_tree_inside(tmp_path: Path, home: Path) -> None:
     place = Root(f"{tmp_path}/kb")
-    new_profile.init(place, "demo", SEATS)
+    projects.init_profile(place, "demo", SEATS)
     found = profile.load(place, "demo", {"HOME": str(home)})
     assert (found.tasks_root, found.notes) == (f"{tmp_path}/kb/tasks/demo", ())
     assert found.repo_root == f"{home}/demo"
@@ -112,7 +112,7 @@ def test_an_odd_project_never_meets_a_path(place: Root, project: str) -> None:
     with pytest.raises(InvalidName):
         profile.load(place, project, {})
     with pytest.raises(InvalidName):
-        new_profile.init(place, project, SEATS)
+        projects.init_profile(place, project, SEATS)
 
 
 def test_seats_may_be_absent_and_unknown_seats_are_refused(place: Root) -> None:
@@ -178,12 +178,12 @@ def test_any_repository_path_survives_the_round_trip(repo: str) -> None:
     import tomllib
 
     place = Root("/nowhere/.agents/memory")
-    assert tomllib.loads(new_profile.render(place, "项目", ["memory"], repo_root=repo))["repo_root"] == repo
+    assert tomllib.loads(projects.render_profile(place, "项目", ["memory"], repo_root=repo))["repo_root"] == repo
 
 
 def test_a_seat_that_is_named_twice_is_refused(place: Root) -> None:
     with pytest.raises(UsageError, match="named twice: memory"):
-        new_profile.init(place, "demo", ["memory", "planner", "memory"])
+        projects.init_profile(place, "demo", ["memory", "planner", "memory"])
     assert profile.projects(place) == []
 
 
@@ -225,7 +225,7 @@ def test_folders_that_are_links_are_compared_by_what_they_are(
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(real)
     place = Root(f"{home}/.agents/memory")
-    text = new_profile.render(place, "demo", SEATS)
+    text = projects.render_profile(place, "demo", SEATS)
     if named == "real":
         text = text.replace(f"~/{linked}/" if linked != "." else "~/", f"{real}/")
     write(place, text.replace(f"{real}/tasks/demo/TASKS.md", f"{real}/tasks/demo/TABLE.md"))

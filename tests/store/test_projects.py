@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from oracle.store.root import new_profile, projects
+from oracle.store.root import projects
 from oracle.store.root.layout import Root
 
 
@@ -55,7 +55,7 @@ def test_the_profile_stands_in_for_a_folder_that_is_not_there(
     (home / ".clawseat").mkdir()
     (home / ".clawseat/projects.json").write_text(json.dumps([{"name": "demo", "repo_path": path}]))
     assert projects.repository(root, "demo", environ) == ""
-    new_profile.init(root, "demo", ["memory"], repo_root=str(home / "b"))
+    projects.init_profile(root, "demo", ["memory"], repo_root=str(home / "b"))
     assert projects.repository(root, "demo", environ) == str(home / "b")
 
 

@@ -113,12 +113,12 @@ def open_team(context: Context, project: str, *, path: str = "") -> Team:
 def init_profile(context: Context, project: str, seats: Sequence[str], *, repo_root: str = "") -> str:
     """Write a minimal profile of a project; return its path. Raises RecordExists, InvalidName, UsageError, SecretFound."""
     from oracle.app import guard
-    from oracle.store.root import new_profile
+    from oracle.store.root import projects
 
     fields = {"project": project, "seats": tuple(seats), "repository": repo_root}
     guard.clean(context, fields, guard.REFUSE, what=say("The project"))
 
-    return new_profile.init(context.root, project, seats, repo_root=repo_root)
+    return projects.init_profile(context.root, project, seats, repo_root=repo_root)
 
 
 def is_memory(team: Team, seat: str) -> bool:

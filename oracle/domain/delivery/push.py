@@ -29,15 +29,11 @@ NOTE = "…[truncated, see TUI]"
 
 _RULE = "\n\n---\n"
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
-_FOOTER = re.compile(
-    r"_via (?P<sender>\S+) @ (?P<ts>\S+) \| project=(?P<project>\S+) \| session=(?P<session>\S+)"
-    r"(?: \| task_id=(?P<task_id>\S+))?(?: \| verdict=(?P<verdict>\S+))?_"
-)
 
 
 @value
 class Push:
-    """One message; a task and a verdict may be absent. Made by `compose` or `parse`."""
+    """One message; a task and a verdict may be absent. Made by `compose`."""
 
     sender: str
     body: str
@@ -91,22 +87,3 @@ def fit(body: str) -> str:
         return text
     cut = text[:CUT_AT].rstrip()
     return cut if cut.endswith(NOTE) else cut + NOTE
-
-
-def parse(text: str) -> Push:
-    """Read a message. Raises UsageError for one that is not of this form."""
-    head, rule, footer = text.strip().replace("\r\n", "\n").rpartition(_RULE)
-    found = _FOOTER.fullmatch(footer)
-    if not rule or found is None:
-        raise UsageError(
-            say("The message has no footer of a seat's."), hint=say("It ends with a line `_via SEAT @ TIME | …_`.")
-        )
-    sender = found["sender"]
-    prefix = f"[{sender}] "
-    if not head.startswith(prefix):
-        raise UsageError(
-            say("The message does not begin with who sent it."),
-            hint=say("It begins with `{prefix}`.", prefix=prefix.strip()),
-        )
-    fields = {key: found[key] or "" for key in ("ts", "project", "session", "task_id", "verdict")}
-    return Push(sender, head[len(prefix) :], **fields)

@@ -117,7 +117,7 @@ class Page:
         return self.beside[at : at + 1]
 
     def part(self, start: int, end: int) -> str:
-        """Return a stretch of the text as it was written."""
+        """Return a part of the text as it was written."""
         return self.beside[max(start, 0) : end]
 
     def is_joined(self, start: int, end: int) -> bool:
@@ -159,7 +159,7 @@ class Page:
 
 
 def _snippet(text: str, start: int, end: int) -> str:
-    """Return a hit with the text around it, every stretch of blanks collapsed to one."""
+    """Return a hit with the text around it, every run of blanks collapsed to one."""
     begin = start - SNIPPET_MARGIN if start > SNIPPET_MARGIN else 0
     stop = end + SNIPPET_MARGIN
     part = text[begin : stop if stop - begin < SNIPPET_LENGTH else begin + SNIPPET_LENGTH]

@@ -24,20 +24,6 @@ def reference_key(ref: str) -> str:
     return _cut(ref.rpartition("/")[2])
 
 
-def resolve(ref: str, source: str, candidates: Collection[str]) -> str | None:
-    """Return the slug among `candidates` (all slugs with the reference's key) that `ref` means in `source`, or None.
-
-    First the source's folder is tried, then every path that ends with the words: of the same project, nearest in the
-    tree, shortest, first in the alphabet. The case counts first, then it does not. If no path is spelt so, the words are
-    compared, then the names without their stamps: of the same project, newest, nearest, shortest. Last come the names
-    that records give themselves. A path that begins with `./` or `../` means just that place.
-
-    The answer is `source` when the words mean their own record, of which the caller makes no edge. But a bare title
-    means a namesake of the same project before itself.
-    """
-    return Namesakes(candidates).resolve(ref, source)
-
-
 class Namesakes:
     """The slugs of one key, arranged so that many references to them are resolved in little more than one look each.
 
@@ -55,10 +41,19 @@ class Namesakes:
             self._by_name.setdefault(_fold(slug.rpartition("/")[2]), []).append(slug)
 
     def resolve(self, ref: str, source: str) -> str | None:
-        """Return the slug that `ref` means in `source`: see the function of that name."""
+        """Return the slug of these that `ref` means in the record `source`, or None.
+
+        First the source's folder is tried, then every path that ends with the words: of the same project, nearest in the
+        tree, shortest, first in the alphabet. The case counts first, then it does not. If no path is spelt so, the words
+        are compared, then the names without their stamps: of the same project, newest, nearest, shortest. Last come the
+        names that records give themselves. A path that begins with `./` or `../` means just that place.
+
+        The answer is `source` when the words mean their own record, of which the caller makes no edge. But a bare title
+        means a namesake of the same project before itself.
+        """
         name = ref.rpartition("/")[2]
-        alike = self._slugs if name in _HERE else self._by_name.get(_fold(name), ())
-        found = _resolve_spelt(ref, source, alike) if alike else None
+        spelt = self._slugs if name in _HERE else self._by_name.get(_fold(name), ())
+        found = _resolve_spelt(ref, source, spelt) if spelt else None
         if found is None and self._slugs:
             found = self._resolve_loosely(ref, source)
         return self._resolve_by_name(ref, source) if found is None and self._named else found
@@ -169,7 +164,7 @@ def unresolved_target(ref: str, source: str) -> str:
     """Return the slug that `ref` would have if its record were where the words point; never outside the Root.
 
     A bare name points into the source's folder, a path into its project, a path from `projects/`, `shared/` or
-    `learnings/` at the Root. `resolve` answers with this very slug once it is the only candidate.
+    `learnings/` at the Root. `Namesakes.resolve` answers with this very slug once it is the only candidate.
     """
     places, tail = _places(ref, source)
     if places == [source]:

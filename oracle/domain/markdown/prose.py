@@ -10,7 +10,9 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from enum import StrEnum
+from functools import cache
 
+from oracle.domain import tables
 from oracle.domain.values import value
 
 
@@ -34,39 +36,22 @@ ALLOWED = (ChangeKind.PROSE, ChangeKind.LINK, ChangeKind.FACT)
 """What memory may change in a file of another's."""
 
 MARKDOWN = (".md", ".markdown", ".mdx", ".rst", ".txt")
-_COMMENTS = {
-    **dict.fromkeys((".py", ".sh", ".rb", ".toml", ".yaml", ".yml", ".ini", ".cfg"), "#"),
-    **dict.fromkeys(
-        (".js", ".ts", ".tsx", ".jsx", ".go", ".rs", ".java", ".kt", ".swift", ".c", ".h", ".cpp", ".cs"), "//"
-    ),
-    ".sql": "--",
-}
-_DUTY = re.compile(
-    r"(?i:\bmust\b|\bmandatory\b|\brequired\b|\bforbidden\b|\bnever\b|\bshall\b|\bdo not\b|\bdon't\b)"
-    r"|\bSHOULD\b|\bMAY\b|\bRECOMMENDED\b|\bOPTIONAL\b"
-    r"|必须|必需|不能|不可|不得|禁止|严禁|务必|应当|应该|只能|不许|不允许|不要|切勿|请勿|一律|强制"
-)
-_TURNS = re.compile(
-    r"(?i)\b(?:not|no|none|only|always|without|except|unless|should|may|can|cannot)\b|n't\b|[不非无未勿仅只]"
-)
-_TRIGGER = re.compile(r"(?i)\btriggers?\b|触发|^\s*(?:[-*]\s+)?(?:when|if)\b|^\s*(?:[-*]\s+)?(?:当|若|如果|一旦)")
-_STEP = re.compile(r"^\s*(?:\d+[.)、]|#{1,6}\s*(?:step|步骤)\b|(?:第[一二三四五六七八九十\d]+步))", re.IGNORECASE)
 _FIELD = re.compile(r"^\s*(?:[-*]\s+)?[\"'`]?([A-Za-z_][\w.-]*)[\"'`]?\s*[:=](?=\s|$)")
-_TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\$\{\w+\}|\{[A-Za-z_]\w*\}|<[A-Za-z_][\w-]*>")
 _CODE_SPAN = re.compile(r"`([^`\n]+)`")
-_LINK = re.compile(r"\]\([^)\n]*\)|^\s*\[[^\]]+\]:\s*\S+|https?://[^\s)>\]]+|#[\w-]+(?=\))", re.MULTILINE)
-_FACT = re.compile(
-    r"\b[0-9a-f]{7,64}\b|\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?\b|\bv?\d+\.\d+(?:\.\d+)*\b"
-    r"|(?<![\w/.~-])(?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+-]*|\b[\w-]+\.(?:py|md|sh|json|toml|ya?ml|ts|js|go|rs|txt)\b"
-)
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _TYPO = 0.85
 """How much of a step's words stay when just its spelling is corrected."""
 
 
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """Return a pattern of `data/prose.toml`."""
+    return re.compile(tables.expand(tables.load("prose")["patterns"][name]))
+
+
 @value
 class Change:
-    """One stretch of changed lines; `line` counts in the new text from 1, `text` is the first changed line."""
+    """One run of changed lines; `line` counts in the new text from 1, `text` is the first changed line."""
 
     line: int
     sort: ChangeKind
@@ -85,7 +70,8 @@ def classify_file(path: str, before: str | None, after: str | None) -> tuple[Cha
     if "\0" in before or "\0" in after:
         return (Change(1, ChangeKind.CODE, "binary"),)
     suffix = path[path.rfind(".") :].lower() if "." in path.rpartition("/")[2] else ""
-    mark = None if suffix in MARKDOWN else _COMMENTS.get(suffix, "")
+    marks = (row["mark"] for row in tables.load("prose")["comment"] if suffix in row["endings"].split())
+    mark = None if suffix in MARKDOWN else next(marks, "")
     old, new = before.split("\n"), after.split("\n")
     found = []
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -117,7 +103,7 @@ def _classify(old: Sequence[str], new: Sequence[str], span: tuple[int, int, int,
 
 
 def _is_fenced(lines: Sequence[str], first: int, end: int) -> bool:
-    """Return whether a stretch of lines touches a fence or its content."""
+    """Return whether a run of lines touches a fence or its content."""
     fence = ""
     for at, line in enumerate(lines[:end]):
         opened = _FENCE.match(line)
@@ -147,47 +133,50 @@ def _classify_head(removed: Sequence[str], added: Sequence[str]) -> ChangeKind:
 
 def _classify_words(old: str, new: str) -> ChangeKind:
     """Classify a change of prose: first what it demands, then links and facts alone, then the rest."""
-    if _mask(_LINK, old) == _mask(_LINK, new) and not _DUTY.search(old + new):
+    if _mask(_pattern("link"), old) == _mask(_pattern("link"), new) and not _pattern("duty").search(old + new):
         return ChangeKind.LINK
-    if _DUTY.search(old) or _DUTY.search(new):
+    if _pattern("duty").search(old) or _pattern("duty").search(new):
         return ChangeKind.CONTRACT
-    if sorted(_TEMPLATE.findall(old)) != sorted(_TEMPLATE.findall(new)):
+    if sorted(_pattern("template").findall(old)) != sorted(_pattern("template").findall(new)):
         return ChangeKind.TEMPLATE
-    if _mask(_FACT, _mask(_LINK, old)) == _mask(_FACT, _mask(_LINK, new)):
+    if _mask(_pattern("fact"), _mask(_pattern("link"), old)) == _mask(_pattern("fact"), _mask(_pattern("link"), new)):
         return ChangeKind.FACT
     return _classify_meaning(old, new)
 
 
 def _classify_meaning(old: str, new: str) -> ChangeKind:
-    steps = [[line for line in text.split("\n") if _STEP.match(line)] for text in (old, new)]
+    steps = [[line for line in text.split("\n") if _pattern("step").match(line)] for text in (old, new)]
     if any(steps) and (len(steps[0]) != len(steps[1]) or not all(map(_is_typo, *steps))):
         return ChangeKind.STEPS
     if _names(old) != _names(new):
         return ChangeKind.FIELDS
-    if any(_TRIGGER.search(line) for line in (*old.split("\n"), *new.split("\n"))):
+    if any(_pattern("trigger").search(line) for line in (*old.split("\n"), *new.split("\n"))):
         return ChangeKind.TRIGGER
-    if old.strip() and new.strip() and _words(_TURNS, old) != _words(_TURNS, new):
+    if old.strip() and new.strip() and _words(_pattern("turns"), old) != _words(_pattern("turns"), new):
         return ChangeKind.CONTRACT
     return ChangeKind.PROSE
 
 
 def _is_typo(old: str, new: str) -> bool:
     """Return whether a step says what it said: the same words but for letters of a few, and none that turns it around."""
-    alike = SequenceMatcher(None, old.split(), new.split()).ratio(), SequenceMatcher(None, old, new).ratio()
-    return alike[1] >= _TYPO and alike[0] >= 0.5 and _words(_TURNS, old) == _words(_TURNS, new)
+    same_words = SequenceMatcher(None, old.split(), new.split()).ratio()
+    same_letters = SequenceMatcher(None, old, new).ratio()
+    return (
+        same_letters >= _TYPO and same_words >= 0.5 and _words(_pattern("turns"), old) == _words(_pattern("turns"), new)
+    )
 
 
 def _names(text: str) -> list[str]:
     """Return what a text calls by name: fields, code in backticks without facts, columns of tables."""
     fields = [_field(line, found[1]) for line in text.split("\n") if (found := _FIELD.match(line))]
-    spans = [_mask(_FACT, span) for span in _CODE_SPAN.findall(text)]
+    spans = [_mask(_pattern("fact"), span) for span in _CODE_SPAN.findall(text)]
     columns = [str(line.count("|")) for line in text.split("\n") if line.lstrip().startswith("|")]
     return sorted(fields) + sorted(spans) + columns[:1]
 
 
 def _field(line: str, name: str) -> str:
     """Return a field by its name, and by its value too when it is one for programs: `status: open`, not `Why: …`."""
-    return _mask(_FACT, line.strip()) if name.islower() else name
+    return _mask(_pattern("fact"), line.strip()) if name.islower() else name
 
 
 def _words(pattern: re.Pattern[str], text: str) -> list[str]:

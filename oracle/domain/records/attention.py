@@ -120,7 +120,7 @@ def rank(role: str, candidates: Iterable[Candidate], edges: Iterable[Edge] = ())
     found: dict[str, Candidate] = {}
     for candidate in candidates:
         known = found.get(candidate.memory.id)
-        if known is None or _standing(candidate) > _standing(known):
+        if known is None or _fit(candidate) > _fit(known):
             found[candidate.memory.id] = candidate
     links = sorted({(edge.source, edge.type, edge.target) for edge in edges if edge.source != edge.target})
     supporters: dict[str, int] = {}
@@ -132,7 +132,7 @@ def rank(role: str, candidates: Iterable[Candidate], edges: Iterable[Edge] = ())
     return ordered(choices.values())
 
 
-def _standing(candidate: Candidate) -> tuple[float, bool, bool]:
+def _fit(candidate: Candidate) -> tuple[float, bool, bool]:
     return candidate.relevance, candidate.in_task, candidate.in_session
 
 

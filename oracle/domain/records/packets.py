@@ -52,7 +52,7 @@ _CUT = 0.55
 _CUT_OF_BLOCKS = 0.5
 _FEW = 3
 """With fewer candidates than this in the other blocks, recent memories fill the packet."""
-_ALIKE = 0.5
+_SIMILAR = 0.5
 """Share of common words (Jaccard) from which an episode says what a summary says."""
 
 
@@ -153,7 +153,7 @@ def _readable(role: str, choices: Sequence[Choice]) -> list[Choice]:
     told = {
         choice.memory.id: choice.memory.words
         for choice in choices
-        if choice.memory.type == SUMMARY and any(_is_alike(choice.memory.words, words) for words in episodes)
+        if choice.memory.type == SUMMARY and any(_is_similar(choice.memory.words, words) for words in episodes)
     }
     return [
         choice
@@ -167,11 +167,11 @@ def _readable(role: str, choices: Sequence[Choice]) -> list[Choice]:
 
 
 def _is_told(episode: Memory, told: Iterable[frozenset[str]]) -> bool:
-    return any(_is_alike(episode.words, words) for words in told)
+    return any(_is_similar(episode.words, words) for words in told)
 
 
-def _is_alike(words: frozenset[str], others: frozenset[str]) -> bool:
-    return len(words & others) >= _ALIKE * max(1, len(words | others))
+def _is_similar(words: frozenset[str], others: frozenset[str]) -> bool:
+    return len(words & others) >= _SIMILAR * max(1, len(words | others))
 
 
 # -- blocks ------------------------------------------------------------------------------------------------------------

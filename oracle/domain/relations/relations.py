@@ -164,7 +164,7 @@ class RelationQuery:
 
     def _said_in(self, text: str, words: Collection[str] | None) -> float:
         words = words if words is not None else compiled(r"\w+").findall(text)
-        if any(_alike(cue, word) for cue in self.cues for word in words):
+        if any(_share_stem(cue, word) for cue in self.cues for word in words):
             return 1.0
         if not text.isascii() and any(cue in text for cue in self.cues if not cue.isascii()):
             return 1.0
@@ -288,7 +288,7 @@ def looks_like_a_person(title: str) -> bool:
     return phrase("person_name").is_all(title)
 
 
-def _alike(one: str, other: str) -> bool:
+def _share_stem(one: str, other: str) -> bool:
     if one == other or _OTHER_WORD in (one, other):
         return one == other
     shorter, longer = sorted((one, other), key=len)

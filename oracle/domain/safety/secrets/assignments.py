@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from functools import cache
 
-from oracle.domain.safety.secrets.opaque import is_random, is_scattered, is_worded
-from oracle.domain.safety.secrets.rules import MASK, UUID, Secret, compiled, expand, read_tables, starts
+from oracle.domain.safety.secrets.rules import (
+    MASK,
+    UUID,
+    Secret,
+    compiled,
+    expand,
+    is_random,
+    is_scattered,
+    is_worded,
+    read_tables,
+    starts,
+)
 from oracle.domain.values import value
 
 TYPE_CHECKING = False

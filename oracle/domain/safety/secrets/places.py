@@ -10,7 +10,12 @@ import binascii
 from functools import cache
 
 from oracle.domain.safety.secrets.assignments import names_secret
-from oracle.domain.safety.secrets.opaque import (
+from oracle.domain.safety.secrets.rules import (
+    MASK,
+    UUID,
+    Rule,
+    Secret,
+    compiled,
     is_credential,
     is_dense_token,
     is_placeholder,
@@ -18,8 +23,10 @@ from oracle.domain.safety.secrets.opaque import (
     is_scattered,
     is_token,
     is_worded,
+    read_tables,
+    rule_of,
+    starts,
 )
-from oracle.domain.safety.secrets.rules import MASK, UUID, Rule, Secret, compiled, read_tables, rule_of, starts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

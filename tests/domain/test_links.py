@@ -14,15 +14,10 @@ from oracle.domain.links.links import (
     EDGE_TYPES,
     RELATIONS,
     Patterns,
+    reference_key,
 )
 from oracle.domain.links.references import extract
-from oracle.domain.links.resolution import (
-    Namesakes,
-    namesakes,
-    reference_key,
-    stamp_of,
-    unresolved_target,
-)
+from oracle.domain.links.resolution import Namesakes, namesakes, stamp_of, unresolved_target
 from oracle.domain.records.drafts import name_of
 from oracle.domain.records.records import names_of
 from oracle.store.markdown import markdown

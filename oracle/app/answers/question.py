@@ -20,7 +20,7 @@ from oracle.app.search.search import entities_of, search_by_status
 from oracle.domain import tables
 from oracle.domain.compiling import compiled
 from oracle.domain.links.entity_query import FILE, EntityQuery, entities_in, without
-from oracle.domain.links.resolution import reference_key
+from oracle.domain.links.links import reference_key
 from oracle.domain.names import is_scanned
 from oracle.domain.values import value
 from oracle.index import fold

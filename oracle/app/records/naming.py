@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 
 from oracle.app.context import Context
 from oracle.app.records.targets import resolve
-from oracle.domain.links.resolution import namesakes, reference_key, stamp_of
+from oracle.domain.links.links import reference_key
+from oracle.domain.links.resolution import namesakes, stamp_of
 from oracle.domain.names import is_entity, split_entity
 from oracle.errors import NotInMemory, UsageError
 from oracle.index.db import Connection

@@ -1,4 +1,4 @@
-"""What a text mentions by a name of its own: tasks, commits, keys, projects and components.
+"""Tasks and commits that a text mentions. Emphasis, formulas and joined words are found first, so that no name is cut wrongly.
 
 Pure. Every pattern takes linear time; what a pattern can't say cheaply (neighbours, context, stop lists)
 is asked in Python, once for each hit.
@@ -11,11 +11,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from oracle.domain.compiling import compiled
-from oracle.domain.links.links import BLANKS, COMMIT, COMPONENT, HIDDEN, KEY, PROJECT, TASK, Page, is_unclean, joins
-from oracle.domain.links.vocabulary import COUNTED, RANKED, is_standard, may_be_task
+from oracle.domain.links.links import BLANKS, COMMIT, HIDDEN, TASK, Page, joins
 from oracle.domain.markdown.masks import blank
-
-MAX_KEY = 200  # characters
+from oracle.domain.tables import load
 
 # Emphasis -------------------------------------------------------------------------------------------------------------
 
@@ -104,6 +102,17 @@ def _character(found: re.Match[str]) -> str:
 
 # Tasks ----------------------------------------------------------------------------------------------------------------
 
+_TABLE = load("vocabulary")  # every text that is read for links needs all of it
+_COUNTED = frozenset(_TABLE["counted"].split())
+_RANKED = frozenset(_TABLE["ranked"].split())
+_NOT_TASKS = frozenset(_TABLE["not_tasks"].split())
+_STANDARDS = frozenset(" ".join(_TABLE["standards"].values()).split())
+_INDICES = frozenset("IJKLMNUVWXYZ")
+"""Letters that formulas and forms put before a number of one or two digits: `N-1`, `I-9`, `W-2`."""
+
+_LINTERS = frozenset("CEFW")
+"""Letters that linters put before three digits: `E-501`."""
+
 _ID_END = r"(?![A-Za-z0-9_]|-[A-Z0-9_]|\.[0-9a-z])"  # a branch goes on in small letters: `ARENA-228-fix`
 TASK_ID = r"[A-Z][A-Z0-9]{0,31}+-[0-9]{1,12}+"
 _NUMBER = re.compile(r"-[0-9]{1,12}+" + _ID_END)  # a literal first, which is what makes the search fast
@@ -175,7 +184,7 @@ def _any_tasks(prose: str) -> Iterator[tuple[int, int]]:
         if prefix is None:
             continue
         start = at - prefix.end()
-        if may_be_task(prose[start:at], prose[at + 1 : end]):
+        if _may_be_task(prose[start:at], prose[at + 1 : end]):
             yield start, end
 
 
@@ -202,7 +211,7 @@ def _is_counted(head: str, digits: int) -> bool:
     if found is None:
         return False
     word = found["word"].lower()
-    return is_standard(found["word"]) or word in COUNTED or (digits == 1 and (word in RANKED or bool(found["jump"])))
+    return _is_standard(found["word"]) or word in _COUNTED or (digits == 1 and (word in _RANKED or bool(found["jump"])))
 
 
 def _is_address_of(head: str) -> bool:
@@ -223,6 +232,22 @@ def _is_colour(page: Page, start: int, *, end: int, colour_end: int) -> bool:
     if any(word in head for word in _COLOUR_WORDS) and compiled(_COLOUR).search(head):
         return True
     return page.after(end) in {";", "}"} and compiled(_PROPERTY).search(head) is not None
+
+
+def _is_standard(prefix: str) -> bool:
+    """Return whether the letters before a number name a standard: `SHA`, and `SHA3` too."""
+    return prefix in _STANDARDS or prefix.rstrip("0123456789") in _STANDARDS
+
+
+def _may_be_task(prefix: str, number: str) -> bool:
+    """Return whether `prefix-number` may be a task: no standard, index, form, range of lines (`L83-101`) or half of a year."""
+    if prefix in _INDICES and len(number) < 3 and number[0] != "0":
+        return False
+    if prefix in _LINTERS and len(number) == 3 and number[0] != "0":
+        return False
+    if prefix[1:].isdigit() and (prefix[0] == "L" or (len(number) == 4 and number[:2] in {"19", "20"})):
+        return False
+    return not _is_standard(prefix) and f"{prefix}-{number}" not in _NOT_TASKS
 
 
 # Commits --------------------------------------------------------------------------------------------------------------
@@ -287,44 +312,3 @@ def _read_commit(page: Page, prose: str, *, found: re.Match[str]) -> None:
 def _is_mixed(value: str) -> bool:
     """Return whether a hexadecimal word has a digit and a letter: neither a date nor an English word."""
     return not value.isdigit() and not value.isalpha()
-
-
-# Keys, projects, components -------------------------------------------------------------------------------------------
-
-_KEY = r"\[KEY:([^\]\n]{1,400}+)\]"
-_PROJECT = r"~/\.agents/memory/projects/([A-Za-z0-9][A-Za-z0-9_.-]*+|[^\W_][\w-]*+)"
-_WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
-
-
-def read_keys(page: Page, prose: str) -> None:
-    """Mention `[KEY: …]` on one line; white space inside is collapsed."""
-    for found in compiled(_KEY).finditer(prose):
-        value = " ".join(found.group(1).split())
-        if value and len(value) <= MAX_KEY and not is_unclean(value):
-            page.mention(KEY, value, start=found.start(), end=found.end())
-
-
-def read_projects(page: Page, prose: str) -> None:
-    """Mention projects by the path of their folder under the Root."""
-    for found in compiled(_PROJECT).finditer(prose):
-        page.mention(PROJECT, found.group(1).rstrip(".-"), start=found.start(), end=found.end())
-
-
-def read_components(page: Page, prose: str, *, suffixes: tuple[str, ...]) -> None:
-    """Mention the capitalised words that end in one of `suffixes`."""
-    for suffix in suffixes:
-        at = prose.find(suffix)
-        while at >= 0:
-            end = at + len(suffix)
-            if prose[end : end + 1] not in _WORD:
-                _read_component(page, prose, at=at, end=end)
-            at = prose.find(suffix, at + 1)
-
-
-def _read_component(page: Page, prose: str, *, at: int, end: int) -> None:
-    """Read the word that goes on to the left of a suffix found at its end."""
-    start = at
-    while start > 0 and prose[start - 1] in _WORD:
-        start -= 1
-    if "A" <= prose[start] <= "Z" and at - start > 1 and prose[start:at].isalnum() and not page.is_joined(start, end):
-        page.mention(COMPONENT, prose[start:end], start=start, end=end)

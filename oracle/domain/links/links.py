@@ -1,6 +1,6 @@
 """Edges: their types, what a project configures about them, and a text that is being read for them. Pure.
 
-Hits are kept as offsets; lines and snippets are made once, for the hits that are kept. `references.extract` reads a text.
+Hits are kept as offsets; lines and snippets are made once, for the hits that are kept. `references.extract` reads a text. The key of a reference is made here too.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import namedtuple
-from unicodedata import normalize
+from unicodedata import category, normalize
 
 from oracle.domain.compiling import compiled
 from oracle.domain.names import entity
@@ -242,3 +242,67 @@ def settle_path(path: str, *, keeps_parents: bool = False) -> str:
 def compose(text: str) -> str:
     """Return the text in NFC."""
     return text if text.isascii() else normalize("NFC", text)
+
+
+# The words of a reference, under which the index finds its record --------------------------------------------------
+
+_NAME_BYTES = 80
+"""Bytes of a title that its file name has at most."""
+
+_TO_BLANK = {code: " " for code in range(128) if not chr(code).isalnum()}
+_STAMP = (
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[t-][0-9]{2}-[0-9]{2}-[0-9]{2}(?:(?:-(?:[0-9]{9}|[0-9]{6}|[0-9]{3}))?z)?"
+    r"|t[0-9]{2}-[0-9]{2}z?|t[0-9]{6}z)?-|[0-9]{8}(?:t[0-9]{6}z?|t[0-9]{4})?-"
+)
+"""How a timestamp looks at the head of a name, once it is words."""
+
+
+def reference_key(ref: str) -> str:
+    """Return the key under which the index finds candidates: the words of the last path component, without its stamp.
+
+    Case, blanks, punctuation and normal forms make no difference, and neither does what lies beyond the bytes that a
+    title gives to a file name.
+    """
+    return cut_words(ref.rpartition("/")[2])
+
+
+def fold_case(text: str) -> str:
+    """Return a text without regard to case, in NFC."""
+    return text.lower() if text.isascii() else normalize("NFC", normalize("NFC", text).casefold())
+
+
+def words_of(path: str) -> str:
+    """Return a path as the words of its parts, joined by hyphens; a part without letters and digits stays as it is."""
+    return "/".join([_words_of_part(part) for part in path.split("/")])
+
+
+def _words_of_part(part: str) -> str:
+    folded = fold_case(decode(part))
+    if folded.isascii():
+        return "-".join(folded.translate(_TO_BLANK).split()) or folded
+    plain = normalize("NFKC", normalize("NFKC", folded).casefold())
+    return (
+        "-".join("".join([char if char.isalnum() or category(char) in ("Mn", "Mc") else " " for char in plain]).split())
+        or folded
+    )
+
+
+def plain_words(path: str) -> str:
+    """Return a path as words, the last part without its stamp."""
+    folder, slash, name = words_of(path).rpartition("/")
+    return folder + slash + unstamped(name)
+
+
+def unstamped(words: str) -> str:
+    """Return a name without the timestamps at its head: a title may begin with one of its own."""
+    while words[:4].isdigit() and (stamp := compiled(_STAMP).match(words)):
+        words = words[stamp.end() :]
+    return words
+
+
+def cut_words(path: str) -> str:
+    """Return the words of a path, the last part as short as a file name made of them."""
+    folder, slash, name = plain_words(path).rpartition("/")
+    if len(name) * 4 > _NAME_BYTES:
+        name = name.encode("utf-8", "surrogatepass")[:_NAME_BYTES].decode("utf-8", "ignore").strip("-")
+    return folder + slash + name

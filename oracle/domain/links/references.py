@@ -1,4 +1,4 @@
-"""Links from a text to records and files: wikilinks, Markdown links and bare slugs.
+"""What a text links to: records and files by wikilinks, Markdown links and bare slugs; keys, projects and components.
 
 Pure; linear time. Each reader hides what it has read, so that a link gives no second edge from its inside.
 """
@@ -9,11 +9,14 @@ import re
 
 from oracle.domain.compiling import compiled
 from oracle.domain.links import addresses, entities
-from oracle.domain.links.entities import TASK_ID, read_projects
+from oracle.domain.links.entities import TASK_ID
 from oracle.domain.links.links import (
+    COMPONENT,
     DEFAULT_PATTERNS,
     FILE,
     HIDDEN,
+    KEY,
+    PROJECT,
     ROOT_FOLDERS,
     Extraction,
     Page,
@@ -44,14 +47,14 @@ def extract(text: str, patterns: Patterns = DEFAULT_PATTERNS) -> Extraction:
     if "." in prose or "/" in prose:
         prose = addresses.read_files(page, prose)
     if "[" in keys and "[KEY:" in keys:
-        entities.read_keys(page, keys)
+        read_keys(page, keys)
     if "_" in prose and (spans := entities.find_emphasis(prose)):
         page.beside = blank(page.beside, spans, filler="*")
         prose, named = blank(prose, spans, filler="*"), blank(named, spans, filler="*")
     prose, named = addresses.hide_mail(prose), addresses.hide_mail(named)
     entities.read_tasks(page, prose, prefixes=patterns.task_prefixes)
     entities.read_commits(page, prose)
-    entities.read_components(page, named, suffixes=patterns.component_suffixes)
+    read_components(page, named, suffixes=patterns.component_suffixes)
     return page.finish()
 
 
@@ -274,3 +277,45 @@ def read_slugs(page: Page, prose: str) -> str:
             spans.append((start, end))
             _refer(page, path, start=start, end=end)
     return blank(prose, spans, filler=HIDDEN)
+
+
+# Keys, projects, components -------------------------------------------------------------------------------------------
+
+MAX_KEY = 200  # characters
+_KEY = r"\[KEY:([^\]\n]{1,400}+)\]"
+_PROJECT = r"~/\.agents/memory/projects/([A-Za-z0-9][A-Za-z0-9_.-]*+|[^\W_][\w-]*+)"
+_WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+
+
+def read_keys(page: Page, prose: str) -> None:
+    """Mention `[KEY: …]` on one line; white space inside is collapsed."""
+    for found in compiled(_KEY).finditer(prose):
+        value = " ".join(found.group(1).split())
+        if value and len(value) <= MAX_KEY and not is_unclean(value):
+            page.mention(KEY, value, start=found.start(), end=found.end())
+
+
+def read_projects(page: Page, prose: str) -> None:
+    """Mention projects by the path of their folder under the Root."""
+    for found in compiled(_PROJECT).finditer(prose):
+        page.mention(PROJECT, found.group(1).rstrip(".-"), start=found.start(), end=found.end())
+
+
+def read_components(page: Page, prose: str, *, suffixes: tuple[str, ...]) -> None:
+    """Mention the capitalised words that end in one of `suffixes`."""
+    for suffix in suffixes:
+        at = prose.find(suffix)
+        while at >= 0:
+            end = at + len(suffix)
+            if prose[end : end + 1] not in _WORD:
+                _read_component(page, prose, at=at, end=end)
+            at = prose.find(suffix, at + 1)
+
+
+def _read_component(page: Page, prose: str, *, at: int, end: int) -> None:
+    """Read the word that goes on to the left of a suffix found at its end."""
+    start = at
+    while start > 0 and prose[start - 1] in _WORD:
+        start -= 1
+    if "A" <= prose[start] <= "Z" and at - start > 1 and prose[start:at].isalnum() and not page.is_joined(start, end):
+        page.mention(COMPONENT, prose[start:end], start=start, end=end)

@@ -6,22 +6,20 @@ Pure functions over slugs and names.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from unicodedata import category, normalize
 
-from oracle.domain.links.links import ROOT_FOLDERS, compose, decode
+from oracle.domain.links.links import (
+    ROOT_FOLDERS,
+    compose,
+    cut_words,
+    fold_case,
+    plain_words,
+    unstamped,
+    words_of,
+)
 from oracle.domain.names import project_of
 
 _HERE = frozenset({"", ".", ".."})
 """Last parts of a reference that name no record: it means its own."""
-
-
-def reference_key(ref: str) -> str:
-    """Return the key under which the index finds candidates: the words of the last path component, without its stamp.
-
-    Case, blanks, punctuation and normal forms make no difference, and neither does what lies beyond the bytes that a
-    title gives to a file name.
-    """
-    return _cut(ref.rpartition("/")[2])
 
 
 class Namesakes:
@@ -38,7 +36,7 @@ class Namesakes:
         self._loose: dict[tuple[str, str], str | None] = {}
         self._by_name: dict[str, list[str]] = {}
         for slug in slugs:
-            self._by_name.setdefault(_fold(slug.rpartition("/")[2]), []).append(slug)
+            self._by_name.setdefault(fold_case(slug.rpartition("/")[2]), []).append(slug)
 
     def resolve(self, ref: str, source: str) -> str | None:
         """Return the slug of these that `ref` means in the record `source`, or None.
@@ -52,7 +50,7 @@ class Namesakes:
         means a namesake of the same project before itself.
         """
         name = ref.rpartition("/")[2]
-        spelt = self._slugs if name in _HERE else self._by_name.get(_fold(name), ())
+        spelt = self._slugs if name in _HERE else self._by_name.get(fold_case(name), ())
         found = _resolve_spelt(ref, source, spelt) if spelt else None
         if found is None and self._slugs:
             found = self._resolve_loosely(ref, source)
@@ -72,7 +70,7 @@ class Namesakes:
         """Return the nearest record that gives itself this name, spelt so or of the same words."""
         if ref.startswith(("./", "../")):
             return None
-        for spelt in (compose, _fold, _words):
+        for spelt in (compose, fold_case, words_of):
             wanted = spelt(ref)
             found = {slug for name, slug in self._named if spelt(name) == wanted}
             if found:
@@ -85,7 +83,7 @@ def namesakes(name: str, candidates: Collection[str]) -> list[str]:
 
     The best spelling alone counts: as written, without case, the same words, without the stamp, cut as a file name is.
     """
-    for of_name, of_slug in ((compose, compose), (_fold, _fold), *_LOOSE):
+    for of_name, of_slug in ((compose, compose), (fold_case, fold_case), *_LOOSE):
         ending = "/" + of_name(name)
         found = [slug for slug in candidates if f"/{of_slug(slug)}".endswith(ending)]
         if found:
@@ -95,8 +93,8 @@ def namesakes(name: str, candidates: Collection[str]) -> list[str]:
 
 def stamp_of(slug: str) -> str:
     """Return the digits of the timestamp at the head of a slug's name, which sort by time, or ""."""
-    words = _words(slug.rpartition("/")[2])
-    stamp = words[: len(words) - len(_unstamped(words))]
+    words = words_of(slug.rpartition("/")[2])
+    stamp = words[: len(words) - len(unstamped(words))]
     return "".join(char for char in stamp if char.isdigit())
 
 
@@ -104,7 +102,7 @@ def _resolve_spelt(ref: str, source: str, candidates: Collection[str]) -> str | 
     """Return the slug whose path is spelt as the reference is, but for case."""
     places, tail = _places(ref, source)
     exact = (places[0], tail) if tail.startswith(ROOT_FOLDERS) else places[:1]
-    for fold in (compose, _fold):
+    for fold in (compose, fold_case):
         slugs = {fold(slug): slug for slug in sorted(candidates, reverse=True)}
         for place in exact:
             if (slug := slugs.get(fold(place))) is not None:
@@ -201,75 +199,5 @@ def _join(folder: str, ref: str) -> str:
     return "/".join(parts)
 
 
-def _fold(text: str) -> str:
-    return text.lower() if text.isascii() else normalize("NFC", normalize("NFC", text).casefold())
-
-
-# Words ----------------------------------------------------------------------------------------------------------------
-
-_NAME_BYTES = 80
-"""Bytes of a title that its file name has at most."""
-
-_BLANKS = {code: " " for code in range(128) if not chr(code).isalnum()}
-_DIGITS = str.maketrans("123456789", "000000000")
-_STAMPS = tuple(
-    sorted(
-        {
-            *("00000000-", "00000000t0000-", "00000000t000000-", "00000000t000000z-"),
-            *("0000-00-00-", "0000-00-00t00-00-", "0000-00-00t00-00z-", "0000-00-00t000000z-"),
-            *(
-                f"0000-00-00{joint}00-00-00{end}"
-                for joint in "t-"
-                for end in ("-", "z-", "-000z-", "-000000z-", "-000000000z-")
-            ),
-        },
-        key=len,
-        reverse=True,
-    )
-)
-"""How timestamps look at the head of a name, once it is words: every digit a 0, the longest first."""
-
-
-def _words(path: str) -> str:
-    """Return a path as the words of its parts, joined by hyphens; a part without letters and digits stays as it is."""
-    return "/".join([_words_of(part) for part in path.split("/")])
-
-
-def _words_of(part: str) -> str:
-    folded = _fold(decode(part))
-    if folded.isascii():
-        return "-".join(folded.translate(_BLANKS).split()) or folded
-    plain = normalize("NFKC", normalize("NFKC", folded).casefold())
-    return (
-        "-".join("".join([char if char.isalnum() or category(char) in ("Mn", "Mc") else " " for char in plain]).split())
-        or folded
-    )
-
-
-def _plain(path: str) -> str:
-    """Return a path as words, the last part without its stamp."""
-    folder, slash, name = _words(path).rpartition("/")
-    return folder + slash + _unstamped(name)
-
-
-def _unstamped(words: str) -> str:
-    """Return a name without the timestamps at its head: a title may begin with one of its own."""
-    while words[:4].isdigit():
-        shape = words[:32].translate(_DIGITS)
-        stamp = next((stamp for stamp in _STAMPS if shape.startswith(stamp)), "")
-        if not stamp:
-            break
-        words = words[len(stamp) :]
-    return words
-
-
-def _cut(path: str) -> str:
-    """Return the words of a path, the last part as short as a file name made of them."""
-    folder, slash, name = _plain(path).rpartition("/")
-    if len(name) * 4 > _NAME_BYTES:
-        name = name.encode("utf-8", "surrogatepass")[:_NAME_BYTES].decode("utf-8", "ignore").strip("-")
-    return folder + slash + name
-
-
-_LOOSE = ((_words, _words), (_plain, _plain), (_cut, _plain))
+_LOOSE = ((words_of, words_of), (plain_words, plain_words), (cut_words, plain_words))
 """How a reference and a slug are compared when no path is spelt as the reference is."""

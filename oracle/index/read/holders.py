@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Collection, Sequence
 
 from oracle.domain.links.entity_query import COMMIT, FILE, EntityQuery
-from oracle.domain.links.resolution import reference_key
+from oracle.domain.links.links import reference_key
 from oracle.index import fold
 from oracle.index.db import marks
 

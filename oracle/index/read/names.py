@@ -39,7 +39,7 @@ def slug_meant(connection: sqlite3.Connection, name: str, suffix: str) -> str:
         return name
     from unicodedata import normalize
 
-    from oracle.domain.links.resolution import reference_key
+    from oracle.domain.links.links import reference_key
 
     forms = {normalize("NFC", name), normalize("NFC", wanted)}
     near = (slug for form in forms for slug in slugs_named(connection, reference_key(form), limit=1_000))

@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 from collections import namedtuple
 
-from oracle.domain.links.links import Patterns
-from oracle.domain.links.resolution import reference_key
+from oracle.domain.links.links import Patterns, reference_key
 from oracle.domain.markdown.documents import Document, Value, as_text
 from oracle.domain.names import is_entity, is_scanned
 from oracle.domain.records.records import Record, interpret, names_of, understand

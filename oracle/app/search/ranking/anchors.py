@@ -6,7 +6,7 @@ import re
 from itertools import islice
 
 from oracle.domain.compiling import compiled
-from oracle.domain.links.resolution import reference_key
+from oracle.domain.links.links import reference_key
 from oracle.domain.relations import relations
 from oracle.domain.relations.patterns import NAMED, without_question_words
 from oracle.domain.values import value

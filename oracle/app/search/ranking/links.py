@@ -15,7 +15,7 @@ from oracle.app.search.ranking.pages import PageSentence, RecordPage
 from oracle.app.search.ranking.query import SearchQuery
 from oracle.app.search.ranking.sentences import LINK, Names, sentences_of, speaks_of, spoken_of
 from oracle.domain.compiling import compiled
-from oracle.domain.links.resolution import reference_key
+from oracle.domain.links.links import reference_key
 from oracle.domain.names import entity
 from oracle.domain.relations import relations
 from oracle.domain.relations.patterns import PERSON, without_question_words, word_list

@@ -8,7 +8,7 @@ from itertools import islice
 
 from oracle.app.search.ranking.pages import PageLink, PageSentence, PageSentences, RecordPage
 from oracle.domain.compiling import compiled
-from oracle.domain.links.resolution import reference_key
+from oracle.domain.links.links import reference_key
 from oracle.domain.relations.patterns import NAMED
 from oracle.domain.values import value
 from oracle.index.fold import has_run, lower, tokens

@@ -1,6 +1,7 @@
 """Edges: their types, what a project configures about them, and a text that is being read for them. Pure.
 
-Hits are kept as offsets; lines and snippets are made once, for the hits that are kept. `references.extract` reads a text. The key of a reference is made here too.
+Hits are kept as offsets; lines and snippets are made once, for the hits that are kept. `references.extract` reads a text.
+The key of a reference is made here too.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from oracle.domain.values import value
 from oracle.scan import formats
 from oracle.scan.formats import load_data
 from oracle.scan.sanitize import address, outline, text
+from oracle.store.disk import folders
 
 Content = dict[str, object]
 """What a scanner found, as JSON."""
@@ -83,10 +84,7 @@ def run(machine: Machine, names: Sequence[str]) -> Iterator[ScannerResult]:
 
 def names_in(folder: str) -> list[str]:
     """Return the names in a folder that do not begin with a dot, in order; [] for a missing folder."""
-    try:
-        return sorted(name for name in os.listdir(folder) if not name.startswith("."))
-    except OSError:
-        return []
+    return [name for name in folders.names_in(folder) if not name.startswith(".")]
 
 
 # System, environment, network, current project, and the tools of a team in the home ------------------------------------
@@ -264,12 +262,8 @@ def source_files(machine: Machine) -> Iterator[str]:
     first = machine.path(".agents", ".env.global")
     if os.path.isfile(first):
         yield first
-    try:
-        names = sorted(os.listdir(machine.home))
-    except OSError:
-        names = []
     templates = tuple(load_data("machine")["template_endings"])
-    for name in names:
+    for name in folders.names_in(machine.home):
         if name.startswith(".env") and not name.endswith(templates) and os.path.isfile(machine.path(name)):
             yield machine.path(name)
     for folder in load_data("machine")["credential_folders"]:

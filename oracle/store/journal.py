@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
-from oracle.store.disk import files
+from oracle.store.disk import files, steps
 from oracle.store.root.layout import Root
 
 LONGEST = 16 << 20
@@ -39,9 +39,5 @@ def read(root: Root) -> Iterator[dict[str, object]]:
         return
     with open(root.events, "rb") as stream:
         for line in iter(lambda: stream.readline(LONGEST), b""):
-            try:
-                entry = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(entry, dict):
+            if (entry := steps.parse_object(line)) is not None:
                 yield entry

@@ -23,7 +23,7 @@ from oracle.index.fold import is_wide_text
 from oracle.index.read import query
 from oracle.index.reports import Progress
 from oracle.index.vectors import Damaged, Made, Vectors, text_hash
-from oracle.store.disk.files import disk_failure
+from oracle.store.disk.files import failing
 from oracle.store.markdown import records
 from oracle.wording import say
 
@@ -224,10 +224,8 @@ def embed(
         require_present(context, wanted)
     vectors = Vectors(context.root)
     try:
-        try:
+        with failing(context.root.vectors):
             vectors.begin()
-        except OSError as error:
-            raise disk_failure(context.root.vectors, error) from error
         made = {model.name: _Run(context, model, vectors, deadline, progress).make(tasks) for model in models}
         known = set(context.index.read(query.file_hashes))
         vectors.forget(path for model in models for path in vectors.sources(model.name) if path not in known)

@@ -15,7 +15,7 @@ from contextlib import suppress
 from oracle.domain import timestamps
 from oracle.domain.safety.secrets import redact
 from oracle.errors import OracleError
-from oracle.store.disk import files
+from oracle.store.disk import files, steps
 from oracle.store.root.layout import Root
 
 MOST_BYTES = 1 << 20
@@ -81,9 +81,5 @@ def read(root: Root) -> Iterator[dict[str, object]]:
         except OSError:
             continue
         for line in lines:
-            try:
-                entry = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(entry, dict):
+            if (entry := steps.parse_object(line)) is not None:
                 yield entry

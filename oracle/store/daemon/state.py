@@ -112,12 +112,7 @@ def write_status(root: Root, content: Mapping[str, object]) -> None:
 
 def read_status(root: Root) -> dict[str, object]:
     """Return the last status of the daemon, {} if there is none."""
-    try:
-        with open(root.daemon_status, "rb") as stream:
-            content = json.loads(stream.read())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}
+    return steps.read_object(root.daemon_status) or {}
 
 
 def move_probe(root: Root, number: int) -> None:

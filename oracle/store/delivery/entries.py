@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from oracle.domain.values import value
 from oracle.errors import DiskFailure
-from oracle.store.disk import files, steps
+from oracle.store.disk import files, folders, steps
 from oracle.wording import from_json, to_json
 
 LONGEST_DELAY = 600.0
@@ -147,14 +147,12 @@ def _boot() -> str:
 def note(path: str) -> None:
     """Note that this thread is about to take the entry at `path`. Raises DiskFailure."""
     data = json.dumps(myself()).encode("ascii")
-    try:
+    with files.failing(path):
         handle = files.open_to_change(_file_of(path), os.O_TRUNC)
         try:
             os.write(handle, data)  # not synced: after a crash of the host nobody lives
         finally:
             os.close(handle)
-    except OSError as error:
-        raise files.disk_failure(path, error) from error
 
 
 def forget(path: str) -> None:
@@ -182,12 +180,10 @@ def noted_entry(name: str) -> str:
 
 def _notes(path: str) -> list[tuple[str, dict[str, object]]]:
     folder, start = os.path.dirname(path), _prefix(path)
-    try:
-        names = [name for name in os.listdir(folder) if name.startswith(start)]
-    except OSError:
-        return []
     found = []
-    for name in names:
+    for name in folders.names_in(folder):
+        if not name.startswith(start):
+            continue
         try:
             content = json.loads(steps.read(f"{folder}/{name}") or b"")
         except (DiskFailure, ValueError):  # it is being written, or its process died over it

@@ -8,7 +8,6 @@ needs no lock: of any number of processes one creates the completion.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -19,7 +18,7 @@ from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CLAIM, CONSUMED, SUPERSEDED, Receipt, ReceiptKind, ReceiptName
 from oracle.domain.values import value
 from oracle.errors import Conflict, DiskFailure, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
-from oracle.store.disk import steps
+from oracle.store.disk import folders, steps
 from oracle.wording import Sentence, say
 
 _HASH_DIGITS = 12
@@ -61,10 +60,7 @@ def find(folder: str, name: ReceiptName) -> Receipt | None:
 
 def names_of(folder: str, task_id: str) -> list[tuple[ReceiptName, str]]:
     """Return (name, suffix) of a task's receipts, consumed ones too, by name. A folder that cannot be listed has none."""
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return []
+    names = folders.names_in(folder)
     parsed = (receipts.parse_file_name(name) for name in names if name.startswith(f"{task_id}__"))
     return [one for one in parsed if one is not None and one[1] in ("", CONSUMED) and one[0].task_id == task_id]
 
@@ -326,11 +322,8 @@ def release(folder: str, lease: Lease) -> None:
 
 def read_claim(folder: str, name: ReceiptName) -> Lease | None:
     """Return the lease on a dispatch, or None if there is none or it cannot be read, which counts as expired."""
-    try:
-        content = json.loads(steps.read(path_of(folder, name, CLAIM)) or b"null")
-    except (ValueError, RecursionError):
-        return None
-    until = timestamps.parse(str(content.get("lease_until", ""))) if isinstance(content, dict) else None
+    content = steps.parse_object(steps.read(path_of(folder, name, CLAIM))) or {}
+    until = timestamps.parse(str(content.get("lease_until", "")))
     return None if until is None else Lease(name, str(content.get("holder", "")), until)
 
 

@@ -18,7 +18,7 @@ from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, OracleError
 from oracle.store.delivery import entries
 from oracle.store.delivery.entries import LONGEST_DELAY, InboxEntry, InboxKind, parse, render
-from oracle.store.disk import files, steps
+from oracle.store.disk import files, folders, steps
 from oracle.store.root.layout import Root
 from oracle.wording import say
 
@@ -208,10 +208,7 @@ def owner_of(root: Root, entry: InboxEntry) -> str:
 
 
 def _names(root: Root) -> Iterator[tuple[str, str]]:
-    try:
-        names = sorted(os.listdir(root.inbox))
-    except OSError:
-        return
+    names = folders.names_in(root.inbox)
     for path in dict.fromkeys(filter(None, map(entries.noted_entry, names))):
         if path not in names and f"{path}.taken" not in names:
             entries.forget_dead(f"{root.inbox}/{path}")
@@ -322,11 +319,9 @@ def bring_back(root: Root) -> list[str]:
 
 def _kept_outside(root: Root) -> Iterator[str]:
     for folder in _folders():
-        try:
-            names = sorted(os.listdir(folder)) if _is_mine(folder) else []
-        except OSError:
-            continue
-        yield from (f"{folder}/{name}" for name in names if name.startswith(_root_prefix(root)))
+        for name in folders.names_in(folder):
+            if name.startswith(_root_prefix(root)) and _is_mine(folder):
+                yield f"{folder}/{name}"
 
 
 def _folders() -> list[str]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from oracle.domain.names import check_name, flatten
-from oracle.store.disk import files
+from oracle.store.disk import files, steps
 from oracle.store.root.layout import Root
 
 MOST_KEPT = 200
@@ -36,7 +36,7 @@ def read(root: Root, limit: int) -> list[dict[str, object]]:
     for _, name in _by_age(root):
         if len(found) == limit:
             break
-        content = _read(f"{root.packets}/{name}") if _NAME.fullmatch(name) else None
+        content = steps.read_object(f"{root.packets}/{name}") if _NAME.fullmatch(name) else None
         if content is not None:
             found.append(content)
     return found
@@ -99,12 +99,3 @@ def _by_age(root: Root) -> list[tuple[int, str]]:
         except OSError:
             continue
     return sorted(found, reverse=True)
-
-
-def _read(path: str) -> dict[str, object] | None:
-    try:
-        with open(path, "rb") as stream:
-            content = json.loads(stream.read())
-    except (OSError, ValueError, RecursionError):
-        return None
-    return content if isinstance(content, dict) else None

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Mapping
 
@@ -114,11 +113,8 @@ def _bytes(top: str, path: str, problems: list[str]) -> bytes | None:
 def _json(folder: str, raw: bytes | None, problems: list[str]) -> Mapping[str, object]:
     if raw is None:
         return {}
-    try:
-        content = json.loads(raw)
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
+    content = steps.parse_object(raw)
+    if content is None:
         problems.append(say("{path} is not a JSON object", path=f"{folder}/receipt.json"))
         return {}
     return content

@@ -16,7 +16,7 @@ from oracle.domain.names import check_name
 from oracle.domain.values import NOTHING, value
 from oracle.errors import Conflict, InvalidName, InvalidRecord, NewerVersion
 from oracle.store.delivery.handoffs import Outcome
-from oracle.store.disk import steps
+from oracle.store.disk import folders, steps
 from oracle.store.root.layout import Root
 from oracle.wording import say
 
@@ -72,7 +72,7 @@ def put(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
     path, digest = path_of(root, task_id), digest_of(response)
     if steps.create_once(path, _render(task_id, response)):
         return Stored(path, digest, Outcome.CREATED)
-    found = _read_bytes(path)
+    found = steps.parse_object(steps.read(path))
     _refuse_other(task_id, found, response)
     if found is not None and (digest_of(found) == digest or _is_older_form(found, response)):
         return Stored(path, digest, Outcome.ALREADY)
@@ -119,7 +119,7 @@ def supersede(root: Root, task_id: str, response: Mapping[str, object]) -> Store
     with steps.FileLock(f"{root.responses}/.responses"):
         raw = steps.read(path)
         outcome = Outcome.ALREADY
-        _refuse_other(task_id, None if raw is None else _parse(raw), response)
+        _refuse_other(task_id, steps.parse_object(raw), response)
         if raw is None or _digest_of_bytes(raw) != digest:
             if raw is not None:
                 _refuse_newer(task_id, raw)
@@ -148,7 +148,7 @@ def read(root: Root, task_id: str) -> dict[str, object] | None:
     raw = steps.read(path)
     if raw is None:
         return None
-    content = _parse(raw)
+    content = steps.parse_object(raw)
     if content is None:
         raise InvalidRecord(
             say("{path} is not a JSON object; it may be incomplete.", path=path),
@@ -161,7 +161,7 @@ def project_of(root: Root, task_id: str) -> str | None:
     """Return the project of a task's response, "" if it names none, None if there is no response."""
     path = path_of(root, task_id)
     raw = steps.read(path)
-    return None if raw is None else _project(_parse(raw))
+    return None if raw is None else _project(steps.parse_object(raw))
 
 
 def digest_on_disk(root: Root, task_id: str) -> str:
@@ -193,13 +193,9 @@ def _refuse_other(task_id: str, found: Mapping[str, object] | None, response: Ma
 
 def list_answers(root: Root) -> Answers:
     """Return the tasks with a response or a conflict, judging by file names only."""
-    try:
-        names = os.listdir(root.responses)
-    except OSError:
-        return Answers()
     answered: set[str] = set()
     conflicts: dict[str, list[str]] = {}
-    for name in sorted(names):
+    for name in folders.names_in(root.responses):
         if name.startswith(".") or not name.endswith(".json"):
             continue
         aside = _ASIDE.fullmatch(name)
@@ -228,26 +224,13 @@ def _aside(path: str, kind: str, digest: str) -> str:
     return f"{path.removesuffix('.json')}.{kind}-{digest}.json"
 
 
-def _read_bytes(path: str) -> dict[str, object] | None:
-    raw = steps.read(path)
-    return None if raw is None else _parse(raw)
-
-
-def _parse(raw: bytes) -> dict[str, object] | None:
-    try:
-        content = json.loads(raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return None
-    return content if isinstance(content, dict) else None
-
-
 def _digest_of_bytes(raw: bytes) -> str:
-    content = _parse(raw)
+    content = steps.parse_object(raw)
     return digest_of({"raw": raw.hex()} if content is None else content)
 
 
 def _refuse_newer(task_id: str, raw: bytes) -> None:
-    version = (_parse(raw) or {}).get("schema_version", SCHEMA_VERSION)
+    version = (steps.parse_object(raw) or {}).get("schema_version", SCHEMA_VERSION)
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise NewerVersion(
             say(

@@ -16,7 +16,7 @@ from oracle.domain.delivery.task_queue import Task
 from oracle.domain.names import check_name
 from oracle.domain.values import value
 from oracle.errors import NotFound, TaskAlreadyQueued
-from oracle.store.disk import rewriting, steps
+from oracle.store.disk import folders, rewriting, steps
 from oracle.wording import say
 
 TYPE_CHECKING = False
@@ -208,12 +208,9 @@ def stamp_of(moment: datetime) -> str:
 
 def seats_with_files(tree: TaskTree) -> Sequence[str]:
     """Return the seats with a queue or a delivery on disk, sorted."""
-    try:
-        entries = sorted(entry.name for entry in os.scandir(tree.tasks_root) if entry.is_dir())
-    except OSError:
-        return []
     names = ("TODO.md", "DELIVERY.md")
-    return [seat for seat in entries if any(os.path.isfile(f"{tree.tasks_root}/{seat}/{name}") for name in names)]
+    seats = folders.names_in(tree.tasks_root)
+    return [seat for seat in seats if any(os.path.isfile(f"{tree.tasks_root}/{seat}/{name}") for name in names)]
 
 
 def _read(path: str) -> str:
@@ -302,11 +299,7 @@ def note_status(tasks_root: str, task_id: str, line: str, *, moment: datetime) -
 
 def tasks_with_workflow(tasks_root: str) -> list[str]:
     """Return the ids of the tasks that have a workflow, sorted."""
-    try:
-        names = sorted(os.listdir(tasks_root))
-    except OSError:
-        return []
-    return [name for name in names if os.path.isfile(f"{tasks_root}/{name}/workflow.md")]
+    return [name for name in folders.names_in(tasks_root) if os.path.isfile(f"{tasks_root}/{name}/workflow.md")]
 
 
 def _encode(text: str) -> bytes:

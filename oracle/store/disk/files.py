@@ -10,7 +10,8 @@ import errno
 import itertools
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from oracle.errors import DiskFailure, OracleError, RecordExists
 from oracle.store.disk import folders
@@ -29,10 +30,8 @@ _counter = itertools.count()
 
 def make_folder(path: str, *, sync: bool = False) -> None:
     """Create a folder and its parents with mode 0700. `sync` syncs the new names to disk. Raises DiskFailure."""
-    try:
+    with failing(path):
         folders.make(path, sync=sync)
-    except OSError as error:
-        raise disk_failure(path, error) from error
 
 
 def disk_failure(path: str, error: OSError) -> OracleError:
@@ -64,6 +63,15 @@ def disk_failure(path: str, error: OSError) -> OracleError:
         error.errno or 0, (error.strerror or str(error), say("Run `oracle doctor` to see what is wrong."))
     )
     return DiskFailure(say("{path} could not be written: {reason}.", path=path, reason=reason), hint=hint)
+
+
+@contextmanager
+def failing(path: str) -> Iterator[None]:
+    """Raise the errors of the system in a block as `disk_failure` gives them."""
+    try:
+        yield
+    except OSError as error:
+        raise disk_failure(path, error) from error
 
 
 def write_scratch(scratch: str, *data: bytes | memoryview, name: str = "") -> str:
@@ -184,7 +192,7 @@ def create(path: str, data: bytes, *, scratch: str) -> None:
 
     Raises RecordExists, DiskFailure. The caller holds the write lock.
     """
-    try:
+    with failing(path):
         new = write_scratch(scratch, data)
         try:
             sync_file(new)
@@ -194,20 +202,17 @@ def create(path: str, data: bytes, *, scratch: str) -> None:
             discard(new)
             raise
         sync_folder(os.path.dirname(path))
-    except OSError as error:
-        raise disk_failure(path, error) from error
 
 
 def replace(path: str, data: bytes, *, scratch: str) -> None:
     """Replace `path` atomically: a reader sees the old bytes or the new ones. Not synced: for derived files."""
-    try:
+    with failing(path):
         for folder in (scratch, os.path.dirname(path)):
             with suppress(FileNotFoundError):
-                return _replace(path, data, scratch)
+                _replace(path, data, scratch)
+                return
             make_folder(folder)
         _replace(path, data, scratch)
-    except OSError as error:
-        raise disk_failure(path, error) from error
 
 
 def _replace(path: str, data: bytes, scratch: str) -> None:
@@ -319,7 +324,7 @@ def append_line(path: str, line: bytes) -> None:
     """
     from fcntl import LOCK_EX, flock
 
-    try:
+    with failing(path):
         handle = open_to_change(path, os.O_APPEND)
         try:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -331,8 +336,6 @@ def append_line(path: str, line: bytes) -> None:
             _write_all(handle, b"\n" * is_torn + line.rstrip(b"\n") + b"\n")
         finally:
             os.close(handle)
-    except OSError as error:
-        raise disk_failure(path, error) from error
 
 
 # Many files at once ----------------------------------------------------------------------------------------------------

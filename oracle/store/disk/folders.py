@@ -106,6 +106,14 @@ def _enter_new(above: int, name: str, *, sync: bool) -> int:
     return handle
 
 
+def names_in(path: str) -> list[str]:
+    """Return the names in a folder, sorted; none of a folder that cannot be listed."""
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return []
+
+
 def is_shared(mode: int) -> bool:
     """Return whether the mode of a folder shares it with its group, as `oracle init --shared` sets it."""
     return mode & 0o2020 == 0o2020

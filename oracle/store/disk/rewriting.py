@@ -48,7 +48,7 @@ def _put(path: str, before: bytes | None, after: bytes) -> bool:
     if before is None:
         return steps.create_once(path, after)
     folder = os.path.dirname(path)
-    try:
+    with files.failing(path):
         new = steps.write_hidden(folder, after)
         try:
             steps.keep_mode(path, new)
@@ -58,8 +58,6 @@ def _put(path: str, before: bytes | None, after: bytes) -> bool:
         finally:
             files.discard(new)
         files.sync_folder(folder)
-    except OSError as error:
-        raise files.disk_failure(path, error) from error
     return is_done
 
 

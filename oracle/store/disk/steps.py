@@ -9,6 +9,7 @@ Derived files that are many or large are written here too, unsynced: after a cra
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 import sys
@@ -37,22 +38,20 @@ def create_once(path: str, data: bytes) -> bool:
     Of any number of processes exactly one gets True. Raises DiskFailure.
     """
     folder = os.path.dirname(path)
-    try:
+    with files.failing(path):
         new = write_hidden(folder, data)
         try:
             created = _give_name(new, path)
         finally:
             files.discard(new)
         files.sync_folder(folder)
-    except OSError as error:
-        raise files.disk_failure(path, error) from error
     return created
 
 
 def replace(path: str, data: bytes) -> None:
     """Replace `path` atomically and sync it; a reader sees the old bytes or the new ones. The mode is kept."""
     folder = os.path.dirname(path)
-    try:
+    with files.failing(path):
         new = write_hidden(folder, data)
         try:
             keep_mode(path, new)
@@ -61,8 +60,6 @@ def replace(path: str, data: bytes) -> None:
             files.discard(new)
             raise
         files.sync_folder(folder)
-    except OSError as error:
-        raise files.disk_failure(path, error) from error
 
 
 def link_once(source: str, path: str) -> bool:
@@ -79,11 +76,9 @@ def link_once(source: str, path: str) -> bool:
 
 def rename(path: str, new: str) -> None:
     """Rename a file within its folder and sync that. A file with the new name is replaced. Raises DiskFailure."""
-    try:
+    with files.failing(path):
         files.rename(path, new)
         files.sync_folder(os.path.dirname(new))
-    except OSError as error:
-        raise files.disk_failure(path, error) from error
 
 
 def remove(path: str) -> None:
@@ -135,6 +130,23 @@ def read(path: str) -> bytes | None:
         raise _unreadable(path, error) from error
     finally:
         os.close(handle)
+
+
+def parse_object(raw: bytes | None) -> dict[str, object] | None:
+    """Return the JSON object that the bytes of a file hold, None for anything else."""
+    try:
+        content = json.loads((raw or b"").decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def read_object(path: str) -> dict[str, object] | None:
+    """Return the JSON object in a file, None if there is none or the file can't be read."""
+    try:
+        return parse_object(read(path))
+    except DiskFailure:
+        return None
 
 
 def _unreadable(path: str, error: OSError) -> DiskFailure:
@@ -225,7 +237,7 @@ class FileLock:
     def _try(self) -> bool:
         from fcntl import LOCK_EX, LOCK_NB, flock  # most who import this module take no lock
 
-        try:
+        with files.failing(self._path):
             handle = self._open()
             try:
                 flock(handle, LOCK_EX | LOCK_NB)
@@ -238,8 +250,6 @@ class FileLock:
                 os.close(handle)
                 raise
             os.close(handle)
-        except OSError as error:
-            raise files.disk_failure(self._path, error) from error
         return False
 
     def _open(self) -> int:
@@ -262,15 +272,13 @@ def swap(path: str, *data: bytes | memoryview, scratch: str) -> None:
     ext4 starts to write out a file that is renamed over another, and the next fsync waits for that. On Linux the two
     names are exchanged with renameat2 instead, which is as atomic. `data` may come in pieces.
     """
-    try:
+    with files.failing(path):
         new = files.write_scratch(scratch, *data)
         try:
             if not exchange(new, path):
                 files.rename_over(new, path)
         finally:
             files.discard(new)
-    except OSError as error:
-        raise files.disk_failure(path, error) from error
 
 
 def exchange(new: str, path: str) -> bool:
@@ -301,7 +309,7 @@ def create_folder(path: str, contents: Iterable[tuple[str, bytes]], *, scratch: 
     """
     aside = files.scratch_name(scratch, os.path.basename(path))
     names: list[str] = []
-    try:
+    with files.failing(path):
         files.make_folder(aside)
         handle = folders.enter(aside)
         try:
@@ -311,8 +319,6 @@ def create_folder(path: str, contents: Iterable[tuple[str, bytes]], *, scratch: 
         finally:
             os.close(handle)
         _move_folder(aside, path, names)
-    except OSError as error:
-        raise files.disk_failure(path, error) from error
     return len(names)
 
 

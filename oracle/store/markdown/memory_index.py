@@ -15,7 +15,7 @@ from oracle.domain.delivery import compaction
 from oracle.domain.delivery.compaction import Merged
 from oracle.domain.values import replace, value
 from oracle.errors import UsageError
-from oracle.store.disk import rewriting, steps
+from oracle.store.disk import folders, rewriting, steps
 from oracle.wording import say
 
 
@@ -41,7 +41,7 @@ def find(given: str, environ: Mapping[str, str], *, home: str) -> str:
     if os.path.isfile("MEMORY.md"):
         return os.path.abspath("MEMORY.md")
     projects = f"{home}/.claude/projects"
-    names = sorted(os.listdir(projects)) if os.path.isdir(projects) else []
+    names = folders.names_in(projects)
     places = [f"{projects}/{name}{below}/MEMORY.md" for name in names for below in ("", "/memory")]
     found = [path for path in places if os.path.isfile(path)]
     if len(found) == 1:

@@ -216,7 +216,7 @@ def create_all(root: Root, drafts: Sequence[CheckedDraft], moments: Sequence[dat
     """
     folders = sorted({checked.folder for checked in drafts})
     prepared = []
-    try:
+    with files.failing(root.path):
         with files.Syncer(len(drafts)) as syncer:
             for checked, moment in zip(drafts, moments, strict=True):
                 new = render(checked, moment)
@@ -231,8 +231,6 @@ def create_all(root: Root, drafts: Sequence[CheckedDraft], moments: Sequence[dat
         except BaseException:
             files.discard(*(scratch for _, scratch in prepared))
             raise
-    except OSError as error:
-        raise files.disk_failure(root.path, error) from error
     try:
         for folder in folders:
             files.sync_folder(root.join(folder))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -249,11 +248,8 @@ def read_openclaw(path: str) -> dict[str, object] | None:
     raw = steps.read(path)
     if raw is None:
         return None
-    try:
-        content = json.loads(raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
+    content = steps.parse_object(raw)
+    if content is None:
         raise UsageError(
             say("{path} is not a JSON object, so it was not checked.", path=path),
             hint=say("Remove comments, or check it by hand."),

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from oracle.domain.names import check_name
 from oracle.errors import InvalidName, InvalidRecord, NotInMemory, RootUnusable
+from oracle.store.disk import folders
 from oracle.store.root.layout import Root
 from oracle.wording import say
 
@@ -168,11 +169,7 @@ def look_up(content: object, parts: list[str]) -> object:
 def fact_files(root: Root) -> Iterator[tuple[str, str]]:
     """Yield (label, root-relative path) of every fact file: `machine/<name>` first, then the old flat ones."""
     for folder, label in (("machine", "machine/"), ("", "")):
-        try:
-            names = sorted(os.listdir(root.join(folder)))
-        except OSError:
-            continue
-        for name in names:
+        for name in folders.names_in(root.join(folder)):
             path = f"{folder}/{name}" if folder else name
             if (
                 name.endswith(".json")
@@ -186,17 +183,9 @@ def fact_files(root: Root) -> Iterator[tuple[str, str]]:
 
 def project_files(root: Root, project: str = "") -> Iterator[tuple[str, str]]:
     """Yield (project, root-relative path) of the fact files of a project, or of every project, sorted."""
-    try:
-        projects = [check_name(project, "project")] if project else sorted(os.listdir(root.join("projects")))
-    except OSError:
-        return
-    for name in projects:
+    for name in [check_name(project, "project")] if project else folders.names_in(root.join("projects")):
         folder = f"projects/{name}"
-        try:
-            files = [] if name.startswith(".") else sorted(os.listdir(root.join(folder)))
-        except OSError:
-            continue
-        for file in files:
+        for file in [] if name.startswith(".") else folders.names_in(root.join(folder)):
             place = root.join(f"{folder}/{file}")
             if file.endswith(".json") and not file.startswith(".") and os.path.isfile(place) and root.contains(place):
                 yield name, f"{folder}/{file}"
@@ -285,10 +274,8 @@ def save(root: Root, path: str, content: Mapping[str, object]) -> None:
             say("{folder} leads out of the Root.", folder=folder), hint=say("Replace the link by a folder.")
         )
     text = json.dumps(content, ensure_ascii=False, indent=2) + "\n"
-    try:
+    with files.failing(path):
         new = files.write_scratch(root.scratch, text.encode("utf-8", "replace"))
         files.sync_file(new)
         files.rename(new, path)
         files.sync_folder(folder)
-    except OSError as error:
-        raise files.disk_failure(path, error) from error

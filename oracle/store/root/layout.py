@@ -139,10 +139,7 @@ class Root:
 
     def _looks_foreign(self) -> bool:
         """Return whether a folder without `projects/` has other visible names than those of the layout or of flat facts."""
-        try:
-            names = [name for name in os.listdir(self.path) if not name.startswith(".")]
-        except OSError:
-            return False
+        names = [name for name in folders.names_in(self.path) if not name.startswith(".")]
         return not _OWN_NAMES.intersection(names) and not all(name.endswith(".json") for name in names)
 
     def links_file(self, slug: str) -> str:

@@ -120,10 +120,7 @@ def load_file(root: Root, path: str, environ: Mapping[str, str]) -> Profile:
 def projects(root: Root) -> list[str]:
     """Return the projects with a profile, sorted."""
     suffix = "-profile-dynamic.toml"
-    try:
-        names = os.listdir(root.profiles)
-    except OSError:
-        return []
+    names = folders.names_in(root.profiles)
     return sorted(name.removesuffix(suffix) for name in names if name.endswith(suffix) and name != suffix)
 
 
@@ -296,12 +293,8 @@ class _Reader:
         if _is_text(given):
             self._table = {**self._table, "session_root": given}
             folder = f"{self._expand('session_root')}/{project}"
-        try:
-            names = sorted(os.listdir(folder))
-        except OSError:
-            return []
         found = []
-        for name in names:
+        for name in folders.names_in(folder):
             if os.path.isfile(f"{folder}/{name}/session.toml"):
                 try:
                     found.append(check_name(name, "seat"))

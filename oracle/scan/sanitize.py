@@ -48,10 +48,7 @@ def command(line: str) -> str:
 
 
 def outline(value: Any, key: str = "") -> Any:  # noqa: ANN401 -- any JSON
-    """Return the outline of a configuration: keys, switches, short names and small numbers.
-
-    Other texts are replaced by their length, and large numbers are left out.
-    """
+    """Return the outline of a configuration: keys, switches, short names, small numbers, and the length of other texts."""
     if isinstance(value, dict):
         named = ((str(name), item) for name, item in value.items())
         return {

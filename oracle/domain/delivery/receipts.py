@@ -263,10 +263,7 @@ def fingerprint(content: Mapping[str, object], *, leaving_out: Collection[str] =
 
 
 def digest_of_round(dispatch: Receipt) -> str:
-    """Return the digest that a completion keeps of the dispatch that it answers. Another round of the task has another.
-
-    The moment of the dispatch counts as a text: moments are never compared.
-    """
+    """Return the digest of a dispatch and its moment, as a text, that a completion keeps: another round has another."""
     return fingerprint(dispatch.fields, leaving_out=_LATER_KEYS - {"assigned_at"})[:_DIGEST_DIGITS]
 
 

@@ -67,10 +67,7 @@ _TOPIC = re.compile(
 
 
 def names_in(document: Document, patterns: Patterns) -> tuple[Named, ...]:
-    """Return what a record names, each once, in the order of its lines; evidence and fields for it count too.
-
-    A path keeps the `../` at its head, since it may lead out of the repository.
-    """
+    """Return what a record names, fields and evidence included, each once, by line. A path keeps the `../` at its head."""
     patterns = replace(patterns, keeps_parents=True)
     found: dict[tuple[NameKind, str], int] = {}
     calls: set[str] = set()

@@ -103,10 +103,7 @@ def replace_surrogates(text: str) -> str:
 
 
 def parse_json(text: str) -> Value | None:
-    """Read JSON as a value whose scalars keep their text (`1.0` stays `1.0`, null is empty); None when it isn't JSON.
-
-    What is nested deeper than MAX_DEPTH isn't JSON either.
-    """
+    """Read JSON with scalars as they are written, null as empty; None for what isn't JSON or nested deeper than MAX_DEPTH."""
     try:
         found = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
         return _from_json(found, 0)

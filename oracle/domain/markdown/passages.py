@@ -169,10 +169,7 @@ def join(passages: Sequence[Passage], members: range, lines: Sequence[str], *, a
 
 
 def spans(passages: Sequence[Passage], lines: Sequence[str]) -> list[range]:
-    """Return the longest run of passages that begins at each, within the limit; none begins or ends with a heading.
-
-    A fence is a run of its own.
-    """
+    """Return the longest run from each passage within the limit, without headings at its ends. A fence is one run."""
     found: list[range] = []
     ends = list(accumulate((len(line) + 1 for line in lines), initial=0))
     for first, passage in enumerate(passages):

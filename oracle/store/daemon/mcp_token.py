@@ -21,10 +21,7 @@ def path_of(root: Root) -> str:
 
 
 def find_or_make(root: Root) -> str:
-    """Return the token. Creates it if there is none. Raises RootUnusable, DiskFailure.
-
-    A token that others can read, or one that is too short, is replaced.
-    """
+    """Return the token, a new one for none, a short one or one that others can read. Raises RootUnusable, DiskFailure."""
     lock.ensure_state(root)
     for _ in range(3):
         token = _read(path_of(root))

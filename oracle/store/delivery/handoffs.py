@@ -66,10 +66,7 @@ def names_of(folder: str, task_id: str) -> list[tuple[ReceiptName, str]]:
 
 
 def receipts_of(folder: str, task_id: str) -> Iterator[tuple[Receipt, str]]:
-    """Yield (receipt, suffix) for `names_of`. Anything but a regular file is skipped. Raises DiskFailure.
-
-    A receipt that is consumed meanwhile is read under its new name.
-    """
+    """Yield (receipt, suffix) for `names_of`, consumed meanwhile or not. Only regular files are read. Raises DiskFailure."""
     names = names_of(folder, task_id)
     for name, listed in names:
         suffix = listed

@@ -58,10 +58,7 @@ class Inbox:
 
 
 def add(root: Root, entry: InboxEntry) -> bool:
-    """Add an entry. Returns whether it is new: an entry of the same subject is not changed.
-
-    Raises DiskFailure.
-    """
+    """Add an entry unless one of its subject is there. Returns whether it is new. Raises DiskFailure."""
     path = _path(root, entry)
     if os.path.exists(path + ".taken") or os.path.exists(path + ".poison"):
         return False

@@ -140,10 +140,7 @@ def _settle_all(root: Root, task_id: str) -> int:
 
 
 def read(root: Root, task_id: str) -> dict[str, object] | None:
-    """Return the response to a task with all its keys, or None.
-
-    Raises InvalidRecord for a file that is not a JSON object.
-    """
+    """Return the response to a task with all its keys, or None. Raises InvalidRecord for anything but a JSON object."""
     path = path_of(root, task_id)
     raw = steps.read(path)
     if raw is None:

@@ -121,10 +121,7 @@ def _checked(task: Task) -> Task:
 
 
 def upsert_row(tree: TaskTree, task_id: str, cells: Mapping[str, str]) -> bool:
-    """Set columns (Title, Owner, Status, Notes) of a task's row.
-
-    Creates the row if needed. Returns whether anything changed.
-    """
+    """Set columns (Title, Owner, Status, Notes) of a task's row, or add the row. Returns whether anything changed."""
     name = check_name(task_id, "task id")
     return _change(tree.tasks_doc, lambda text: task_files.upsert_row(text, name, cells))
 
@@ -243,10 +240,7 @@ def workflow_file(tasks_root: str, task_id: str) -> str:
 
 
 def create_workflow(tasks_root: str, task_id: str, workflow: str) -> bool:
-    """Create workflow.md and STATUS.md if they do not exist, and restore the log's header.
-
-    Returns whether the workflow is new.
-    """
+    """Create workflow.md and STATUS.md, or restore the log's header. Returns whether the workflow is new."""
     from oracle.domain.delivery import workflows as rules  # a delivery needs none of its patterns
 
     folder = folder_of(tasks_root, task_id)

@@ -92,12 +92,7 @@ def scratch_name(scratch: str, stem: str) -> str:
 
 
 def write_new(path: str, *data: bytes | memoryview) -> str:
-    """Write `data` to a new file with mode 0600 and return its path.
-
-    A file that cannot be written completely is removed.
-
-    Raises FileExistsError and other OSErrors.
-    """
+    """Write `data` to a new file with mode 0600, all of it or no file, and return its path. Raises FileExistsError, OSError."""
     with folders.parent_of(path) as (folder, name):
         write_in(folder, name, *data)
     return path
@@ -188,10 +183,7 @@ def _taken(path: str) -> RecordExists:
 
 
 def create(path: str, data: bytes, *, scratch: str) -> None:
-    """Create `path` with `data`, never over an existing file. On return it is synced to disk.
-
-    Raises RecordExists, DiskFailure. The caller holds the write lock.
-    """
+    """Create `path` with `data` and sync it. The caller holds the write lock. Raises RecordExists, DiskFailure."""
     with failing(path):
         new = write_scratch(scratch, data)
         try:
@@ -297,10 +289,7 @@ def remove(path: str) -> None:
 
 
 def open_to_change(path: str, flags: int = 0) -> int:
-    """Open a file for reading and writing, and create it with mode 0600 if needed. Raises LinkRefused, OSError.
-
-    A symbolic link gives ELOOP.
-    """
+    """Open a file for reading and writing, or create it with mode 0600. Raises LinkRefused, OSError (ELOOP for a link)."""
     flags |= os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     with folders.parent_of(path) as (folder, name):
         handle = os.open(name, flags, FILE_MODE, dir_fd=folder)

@@ -40,10 +40,7 @@ def trust(*paths: str) -> None:
 
 @contextmanager
 def parent_of(path: str) -> Iterator[tuple[int, str]]:
-    """Open the folder of a file, and yield its handle (a `dir_fd`) and the name of the file.
-
-    Raises LinkRefused, and OSError for a folder that cannot be opened.
-    """
+    """Open the folder of a file, and yield its handle (a `dir_fd`) and the name. Raises LinkRefused, OSError."""
     folder, name = os.path.split(path)
     handle = enter(folder)
     try:
@@ -70,10 +67,7 @@ def enter(path: str) -> int:
 
 
 def make(path: str, *, sync: bool = False) -> None:
-    """Create a folder and its parents with mode 0700; existing ones are not changed. `sync` syncs each new name to disk.
-
-    Raises LinkRefused, OSError.
-    """
+    """Create a folder and its parents with mode 0700. `sync` syncs each new name. Raises LinkRefused, OSError."""
     top, names = _split(path)
     while top and not os.path.isdir(top):
         names.insert(0, os.path.basename(top))

@@ -33,10 +33,7 @@ _POLL, _SLOWEST_POLL = 0.002, 0.05
 
 
 def create_once(path: str, data: bytes) -> bool:
-    """Create `path` with `data` unless it exists. Returns whether this call created it. On return it is synced to disk.
-
-    Of any number of processes exactly one gets True. Raises DiskFailure.
-    """
+    """Create `path` with `data` and sync it, unless it exists; one of any number of processes gets True. Raises DiskFailure."""
     folder = os.path.dirname(path)
     with files.failing(path):
         new = write_hidden(folder, data)
@@ -103,12 +100,7 @@ class NotPlain(DiskFailure):
 
 
 def read(path: str) -> bytes | None:
-    """Return the bytes of a file, or None if it does not exist.
-
-    Never waits: anything but a regular file is refused unread.
-
-    A link to a regular file is followed. Raises NotPlain, and DiskFailure for a file that cannot be read.
-    """
+    """Return the bytes of a regular file or a link to one, None for none. Never waits. Raises NotPlain, DiskFailure."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
@@ -203,10 +195,7 @@ def keep_mode(path: str, new: str) -> None:
 
 
 class FileLock:
-    """The lock of one file: flock on `<file>.lock`, which is never removed.
-
-    Not re-entrant. Raises LockTimeout, DiskFailure.
-    """
+    """The lock of one file: flock on `<file>.lock`, which is never removed. Not re-entrant. Raises LockTimeout, DiskFailure."""
 
     def __init__(self, path: str, timeout: float = LOCK_TIMEOUT) -> None:
         self._path = f"{path}.lock"

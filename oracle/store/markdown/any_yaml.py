@@ -193,12 +193,7 @@ _ODD_BREAK = "[\x85\u2028\u2029]"
 
 
 class Unreadable(Exception):
-    """The line of the file at which the text stops being one valid mapping."""
-
-    def __init__(self, line: int, reason: str) -> None:
-        super().__init__(reason)
-        self.line = line
-        self.reason = reason
+    """A text is not one valid mapping."""
 
 
 def read_strictly(block: str, *, first_line: int) -> Block:
@@ -219,11 +214,8 @@ def read_strictly(block: str, *, first_line: int) -> Block:
 
     try:
         found: Block = YAMLHandler().load(text, Loader=loader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise Unreadable(first_line + (mark.line if mark else 0), say("The frontmatter is not valid YAML.")) from error
-    except (ValueError, OverflowError, RecursionError) as error:
-        raise Unreadable(first_line, say("The frontmatter is not valid YAML.")) from error
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+        raise Unreadable("invalid YAML") from error
     return found
 
 
@@ -264,18 +256,17 @@ class _StrictLoader:
             return found
         root = self._value(next_event(), 0)
         next_event()
-        end = next_event()
-        if not isinstance(end, self._yaml.StreamEndEvent):
-            raise Unreadable(self._line(end), say("The frontmatter holds more than one YAML document."))
+        if not isinstance(next_event(), self._yaml.StreamEndEvent):
+            raise Unreadable("more than one document")
         if isinstance(root, dict):
             found.fields = root
         elif root:
-            raise Unreadable(self._first_line, say("The frontmatter is not a list of `key: value` fields."))
+            raise Unreadable("not a mapping")
         return found
 
     def _value(self, event: _Event, depth: int) -> Value:
         if depth > MAX_DEPTH:
-            raise Unreadable(self._line(event), say("Values are nested deeper than {depth}.", depth=MAX_DEPTH))
+            raise Unreadable("nested too deeply")
         if isinstance(event, self._yaml.AliasEvent):
             return self._alias(event)
         before = self._count
@@ -308,7 +299,7 @@ class _StrictLoader:
             self._count += len(key) // LETTERS
             line = self._line(event)
             if not isinstance(key, str):
-                raise Unreadable(line, say("A key is itself a list or a map, as in a template that was not filled in."))
+                raise Unreadable("a key that is a list or a map, as in a template that was not filled in")
             if key in fields:
                 self._found.report_repeated(key, line)
             if depth == 0:
@@ -328,10 +319,10 @@ class _StrictLoader:
     def _alias(self, event: _Event) -> Value:
         value, size = self._anchors.get(event.anchor, ("", -1))
         if size < 0:
-            raise Unreadable(self._line(event), say("An alias refers to an unknown anchor."))
+            raise Unreadable("an alias without an anchor")
         self._count += size
         if self._count > MAX_EXPANDED:
-            raise Unreadable(self._line(event), say("Aliases stand for more than {most} values.", most=MAX_EXPANDED))
+            raise Unreadable("aliases that stand for too many values")
         return value
 
     def _text(self, event: _Event) -> str:

@@ -31,10 +31,7 @@ class Archived:
 
 
 def find(given: str, environ: Mapping[str, str], *, home: str) -> str:
-    """Return the MEMORY.md to use: the named one, that of the environment, that of this folder, or Claude Code's only one.
-
-    Raises UsageError for none and for several.
-    """
+    """Return the named MEMORY.md, that of the environment, of this folder, or Claude Code's only one. Raises UsageError."""
     named = given or environ.get("CLAWSEAT_MEMORY_MD", "")
     if named:
         return os.path.abspath(os.path.expanduser(named))

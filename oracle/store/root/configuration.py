@@ -88,10 +88,7 @@ def load_synthesizer(root: Root) -> tuple[str, ...]:
 
 
 def load_daemon(root: Root) -> dict[str, object]:
-    """Return the settings of `[daemon]` in `config.toml`: `hold`, and `seat_bound` and `seat_lease` in seconds.
-
-    Raises UsageError for an unknown key or an invalid value.
-    """
+    """Return `[daemon]` of `config.toml`: `hold`, `seat_bound` and `seat_lease` in seconds. Raises UsageError."""
     stated = _load_settings(root).get("daemon", {})
     if not isinstance(stated, dict):
         raise UsageError(
@@ -134,10 +131,7 @@ def find_unknown(root: Root) -> list[Sentence]:
 
 
 def load_language(root: Root) -> str:
-    """Return the value of `language`, "" if it is not set or the file cannot be read: no command fails for its language.
-
-    A value of another type is returned as text.
-    """
+    """Return the value of `language` as text, "" if it is not set or unreadable: no command fails for its language."""
     stated = _load(root, SETTINGS, lambda _path, _reason: None).get("language", "")
     return stated if isinstance(stated, str) else _shown(stated)
 
@@ -203,10 +197,7 @@ _GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 
 def is_push_on(root: Root) -> bool:
-    """Return whether `config.toml` has `[push] enabled = true`.
-
-    Only its owner may be able to write it. Raises UsageError.
-    """
+    """Return whether `config.toml`, which only its owner may write, has `[push] enabled = true`. Raises UsageError."""
     path = root.join(SETTINGS)
     stated = _toml(path).get("push", {})
     enabled = stated.get("enabled", False) if isinstance(stated, dict) else None

@@ -57,10 +57,7 @@ class Fact:
 
 
 def find_file(root: Root, name: str, project: str = "") -> tuple[str, bool]:
-    """Return (root-relative path, whether it is the old flat layout) of a fact file.
-
-    Raises NotInMemory if there is none, InvalidName for an invalid file name.
-    """
+    """Return (root-relative path, whether it is the old flat layout) of a fact file. Raises NotInMemory, InvalidName."""
     checked = check_name(name, "fact file")
     places = [(f"machine/{checked}.json", False), (f"{checked}.json", True)]
     if project:
@@ -261,10 +258,7 @@ def project_path(root: Root, project: str, kind: str) -> str:
 
 
 def save(root: Root, path: str, content: Mapping[str, object]) -> None:
-    """Replace a fact file atomically with mode 0600 and sync it. Raises RootUnusable, DiskFailure.
-
-    A folder that is a link out of the Root is refused.
-    """
+    """Replace a fact file atomically with mode 0600 and sync it. Raises RootUnusable outside of the Root, DiskFailure."""
     from oracle.store.disk import files
 
     folder = os.path.dirname(path)

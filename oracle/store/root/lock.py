@@ -49,10 +49,7 @@ class WriteLock:
         self.release()
 
     def acquire(self) -> bool:
-        """Take the lock, waiting up to the timeout (0: one try). Returns whether it is held now.
-
-        Raises RootUnusable if the file system does not support flock.
-        """
+        """Take the lock within the timeout (0: one try). Returns whether it is held. Raises RootUnusable without flock."""
         ensure_state(self._root)
         deadline = time.monotonic() + self._timeout
         pause = _FIRST_PAUSE
@@ -119,12 +116,7 @@ def describe_holder(root: Root) -> Sentence:
 
 
 def is_held(path: str) -> bool:
-    """Return whether a process holds the lock on a file, without waiting.
-
-    Two callers of this do not disturb each other.
-
-    Raises OSError if the file exists and cannot be opened.
-    """
+    """Return whether a process holds the lock on a file, without waiting or disturbing. Raises OSError."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # opening a pipe would wait
     except FileNotFoundError:

@@ -20,16 +20,12 @@ _MOST_BYTES = 4 << 20  # the largest registry
 
 
 def entry(root: Root, project: str, environ: Mapping[str, str]) -> Mapping[str, object]:
-    """Return the registry's entry of a project, empty if there is none or the registry cannot be read.
-
-    The registry is `~/.clawseat/projects.json` in the home folder of the Root; `CLAWSEAT_REGISTRY_HOME` sets another
-    folder.
-    """
+    """Return the registry's entry of a project, {} if there is none or the registry cannot be read."""
     return entries(_load(folder(root, environ))).get(project, {})
 
 
 def folder(root: Root, environ: Mapping[str, str]) -> str:
-    """Return the folder of a Root's registry."""
+    """Return the folder of a Root's registry: `CLAWSEAT_REGISTRY_HOME`, or `.clawseat` in the home folder of the Root."""
     return environ.get("CLAWSEAT_REGISTRY_HOME") or f"{root.home}/.clawseat"
 
 

@@ -238,10 +238,7 @@ def _character(reference: str) -> str:
 
 
 def decoded(text: str, words: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the start, the end and the meaning of each run of Base64 or hex that is the encoding of a text.
-
-    `words` are the long words of the text.
-    """
+    """Yield start, end and meaning of the runs of Base64 or hex that encode a text; `words` are the long words of the text."""
     has_digits = sum(map(text.count, "234567")) >= 16  # each byte of a letter begins with one of these
     for run in compiled(_HEX_TEXT).finditer(text) if has_digits else ():
         plain = bytes.fromhex("".join(compiled(_BYTE).findall(run[0]))).decode("ascii")

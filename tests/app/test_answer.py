@@ -162,7 +162,7 @@ def test_a_superseded_record_is_named_and_not_quoted(root: Path, oracle: Oracle)
     put(
         root,
         f"{BUILDER}/new",
-        f"---\nsupersedes: {BUILDER}/retry\n---\n# Delivery attempts\n\nAttempts stop after the second failure.\n",
+        f"---\nsupersedes: {BUILDER}/retry\n---\n# Attempts of webhooks\n\nWebhooks are retried no more.\n",
     )
     reply = oracle.answer("How often are webhooks retried with exponential backoff?")
     assert [item.record.slug for item in reply.claims] == [f"{BUILDER}/new"]
@@ -171,11 +171,23 @@ def test_a_superseded_record_is_named_and_not_quoted(root: Path, oracle: Oracle)
     assert RETRY not in reply.answer
 
 
+@pytest.mark.parametrize("relation", ["supersedes", "retires"])
+@pytest.mark.parametrize("place", ["projects/arena/builder/new", "projects/arena/decision/2026-05-01T10-00-00Z-new"])
+def test_what_replaced_a_record_is_named_but_not_quoted_below_the_threshold(
+    root: Path, oracle: Oracle, place: str, relation: str
+) -> None:
+    put(root, place, f"---\nts: 2026-05-01T10:00:00Z\n{relation}: {BUILDER}/retry\n---\n# Zebra\n\nStriped.\n")
+    reply = oracle.answer("How often are webhooks retried with exponential backoff?", fresh=True)
+    assert (reply.status, reply.claims) == ("not_in_memory_db", ())
+    assert [item.by for item in reply.replaced] == [(place,)]
+    assert f"{BUILDER}/retry, replaced by {place}" in reply.reason
+
+
 def test_a_chain_is_followed_to_its_end(root: Path, oracle: Oracle) -> None:
     put(root, f"{BUILDER}/b", f"---\nsupersedes: {BUILDER}/retry\n---\nTwo attempts.\n")
-    put(root, f"{BUILDER}/c", f"---\nsupersedes: {BUILDER}/b\n---\nThree attempts.\n")
+    put(root, f"{BUILDER}/c", f"---\nsupersedes: {BUILDER}/b\n---\nWebhooks are retried thrice, with backoff.\n")
     reply = oracle.answer("webhooks retried exponential backoff dead letter")
-    assert reply.claims[0].quote.text == "Three attempts."
+    assert reply.claims[0].quote.text == "Webhooks are retried thrice, with backoff."
     assert reply.replaced[0].by == (f"{BUILDER}/b", f"{BUILDER}/c")
 
 
@@ -201,7 +213,7 @@ def test_the_note_that_retires_a_record_stands_for_nothing_but_itself(root: Path
 def test_what_a_refresh_puts_in_the_place_of_a_memory_answers_for_it(root: Path, oracle: Oracle) -> None:
     """The note that retires the memory supports the new one; it is no answer itself."""
     put(root, f"{BUILDER}/hooks", "---\ntitle: Attempts of webhooks\n---\nAttempts of webhooks are doubled.\n")
-    put(root, f"{BUILDER}/queue", "---\ntitle: The queue\n---\nThe queue holds what failed.\n")
+    put(root, f"{BUILDER}/queue", "---\ntitle: The queue\n---\nThe queue holds attempts of webhooks.\n")
     note = f"retires: {BUILDER}/hooks\nsupports: {BUILDER}/queue\ntitle: Retire Attempts of webhooks"
     put(root, "projects/arena/decision/2026-05-01T10-00-00Z-note", f"---\n{note}\n---\nIt changed.\n")
     reply = oracle.answer("Attempts of webhooks doubled", fresh=True)
@@ -520,7 +532,7 @@ def test_a_name_with_signs_is_another_than_without(root: Path, oracle: Oracle, l
 def test_what_replaces_a_record_comes_behind_one_that_bears_as_much(tmp_path: Path) -> None:
     put(tmp_path, "projects/p/builder/limits", "# Webhook limits\n\nWebhook limits: at most 5 MB.\n")
     put(tmp_path, "projects/p/builder/old", "# Webhook limits of old\n\nWebhook limits: at most 2 MB.\n")
-    put(tmp_path, "projects/p/builder/new", "---\nsupersedes: old\n---\n# Attempts\n\nThree attempts.\n")
+    put(tmp_path, "projects/p/builder/new", "---\nsupersedes: old\n---\n# Limits of sizes\n\nThe webhook is 3 MB.\n")
     with Oracle.open(str(tmp_path)) as oracle:
         claims = oracle.answer("What are the webhook limits?").claims
         assert [claim.record.slug.rpartition("/")[2] for claim in claims] == ["limits", "new"]

@@ -185,7 +185,7 @@ def _choose(
     made = (_candidate(context, asked, hit, is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)
     was_best = best > max((_relevance(asked, hit) for hit in now[:_STRONGEST]), default=0.0)
-    kept = _with_successors(context, asked, kept, replaced.values(), filters, is_first=was_best)
+    kept = _with_successors(context, asked, kept, replaced.values(), filters, is_first=was_best, like=hits[0])
     kept, pairs = _beside(context, asked, kept, filters)
     return _cite(context, kept, pairs), tuple(replaced.values())
 
@@ -286,10 +286,12 @@ def _with_successors(
     filters: Mapping[str, str],
     *,
     is_first: bool,
+    like: Hit,
 ) -> list[_Candidate]:
     """Add what holds now in the place of what was found, the end of its chain, and say of each what it replaces.
 
-    Only a successor in the same project is added. One from another project is quoted only if it was found itself.
+    Only a successor in the same project is added, and one that is relevant by its words if the question names no entity, which
+    what it replaces holds. Any other is quoted only if it was found itself. `like` is a hit of the same search.
     """
     stands_for: dict[str, list[str]] = {}
     for item in over:
@@ -300,6 +302,8 @@ def _with_successors(
         found
         for slug, replaced in stands_for.items()
         if slug not in known and (found := _whole(context, asked, slug, filters, beside=replaced)) is not None
+        if asked.subject.held
+        or _relevance(asked, replace(like, coverage=found.coverage, known=1.0, held=0.0)) >= 1
     ]
     whole = [*added, *kept] if is_first else [*kept, *added]
     return [replace(item, stands_for=tuple(stands_for.get(item.source.record.slug, ()))) for item in whole]
@@ -397,6 +401,13 @@ def _reason(asked: Question, replaced: Sequence[Replaced], searched: Sentence) -
         return say("the question has no word to look for")
     if replaced:
         names = [item.record.slug for item in replaced]
+        if by := [*dict.fromkeys(item.by[-1] for item in replaced if item.by)]:
+            return say(
+                "what was found no longer holds: {names}, replaced by {by} ({searched} were searched)",
+                names=names,
+                by=by,
+                searched=searched,
+            )
         return say("what was found no longer holds: {names} ({searched} were searched)", names=names, searched=searched)
     return say("no record answers this ({searched} were searched)", searched=searched)
 

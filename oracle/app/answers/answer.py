@@ -302,8 +302,7 @@ def _with_successors(
         found
         for slug, replaced in stands_for.items()
         if slug not in known and (found := _whole(context, asked, slug, filters, beside=replaced)) is not None
-        if asked.subject.held
-        or _relevance(asked, replace(like, coverage=found.coverage, known=1.0, held=0.0)) >= 1
+        if asked.subject.held or _relevance(asked, replace(like, coverage=found.coverage, known=1.0, held=0.0)) >= 1
     ]
     whole = [*added, *kept] if is_first else [*kept, *added]
     return [replace(item, stands_for=tuple(stands_for.get(item.source.record.slug, ()))) for item in whole]

@@ -35,6 +35,19 @@ class OracleCommands(Group):
             strict=True,
         )
     )
+    homes: ClassVar = {
+        "root": "init index doctor",
+        "write": "write retire",
+        "records": "list check",
+        "show": "show backlinks",
+        "search": "search packet",
+        "delivery": "ask deliver ack",
+        "handoffs": "handoffs log resume",
+        "hook": "hook skill",
+        "servers": "daemon mcp",
+        "project": "project scan",
+        "compat": "compat migrate",
+    }
 
 
 def build() -> typer.Typer:

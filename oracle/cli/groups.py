@@ -45,6 +45,9 @@ class Group(TyperGroup):
     sections: ClassVar[Mapping[str, str]] = {}
     """The commands of `package` below their headings, as `--help` prints them."""
 
+    homes: ClassVar[Mapping[str, str]] = {}
+    """Modules of `package` that hold several commands, each with its words; another word has a module of its name."""
+
     default: ClassVar[str] = ""
     """The hidden command that runs when no other is named."""
 
@@ -55,7 +58,9 @@ class Group(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command, loaded now when it is needed for the first time; None when there is none."""
         if cmd_name not in self.commands and cmd_name in self.list_commands(ctx) and self.package:
-            command = typer.main.get_command(import_module(f"{self.package}.{cmd_name}").app)
+            home = next((name for name, words in self.homes.items() if cmd_name in words.split()), cmd_name)
+            module = import_module(f"{self.package}.{home}")
+            command = typer.main.get_command(getattr(module, f"{cmd_name}_app"))
             command.name = cmd_name
             if not is_english():
                 from oracle.cli.help import translate_command

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.cli.commands.log import details_of
+from oracle.cli.commands.handoffs import details_of
 from oracle.store import journal
 from oracle.store.root.layout import Root
 from tests.wake.stage import Stage

@@ -20,10 +20,10 @@ _ROOT = "root"
 
 Key = Annotated[str, argument("KEY", "The setting, as in daemon.hold.", completion.words(*_KEYS))]
 
-app = group("Read and change the settings of a Root.", example="oracle config list")
+config_app = group("Read and change the settings of a Root.", example="oracle config list")
 
 
-@app.add("list", example="oracle config list")
+@config_app.add("list", example="oracle config list")
 def list_settings(call: Call) -> None:
     """List the settings of config.toml, with their defaults."""
     from oracle.app import configuration
@@ -36,7 +36,7 @@ def list_settings(call: Call) -> None:
     call.answer(document, Table(say_each("setting", "value", "default", "meaning"), rows, stacked=(3,)))
 
 
-@app.add("get", example="oracle config get root")
+@config_app.add("get", example="oracle config get root")
 def get(
     call: Call, key: Annotated[str, argument("KEY", "The setting, or root.", completion.words(_ROOT, *_KEYS))]
 ) -> None:
@@ -52,7 +52,7 @@ def get(
     call.answer(found.as_json(), _shown(found))
 
 
-@app.add("set", example="oracle config set language zh")
+@config_app.add("set", example="oracle config set language zh")
 def set_value(call: Call, key: Key, content: Annotated[str, argument("VALUE", "A word, or JSON.")]) -> None:
     """Set one key; the rest of config.toml stays as it is."""
     from oracle.app import configuration
@@ -65,7 +65,7 @@ def set_value(call: Call, key: Key, content: Annotated[str, argument("VALUE", "A
         call.note(say("the program runs after `oracle config trust`"))
 
 
-@app.add("trust", example="oracle config trust")
+@config_app.add("trust", example="oracle config trust")
 def trust(call: Call) -> None:
     """Allow the programs that config.toml names, as it is now."""
     from oracle.app import configuration

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 _PLAIN_IN_MERMAID = " ._-/:+@,()=!?"
 
-app = single()
+graph_app = single()
 
 
-@app.add(example="oracle graph retry-webhooks --depth 2 --direction both")
+@graph_app.add(example="oracle graph retry-webhooks --depth 2 --direction both")
 def graph(
     call: Call,
     target: Target,

@@ -1,14 +1,17 @@
-"""`oracle handoffs`: list handoffs, or tell the story of one."""
+"""`oracle handoffs`, `oracle log` and `oracle resume`: what is on its way, what happened, what was interrupted."""
 
 from __future__ import annotations
 
+import json
+import re
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
-from oracle.cli.commands.log import details_of
-from oracle.cli.options import Project, TaskId, group, option
-from oracle.cli.output import Table, columns, is_terminal
+from oracle.cli.layout import hanging, shorten
+from oracle.cli.options import Full, Project, TaskId, group, option, single
+from oracle.cli.output import Table, columns, is_terminal, visible, write_out
 from oracle.cli.session import Call
 from oracle.wording import LIST, Sentence, joined, say, say_each
 
@@ -18,13 +21,16 @@ if TYPE_CHECKING:
     from oracle.app.claims.stored import ToldClaim
     from oracle.app.delivery.handoffs import ListedHandoff, Story
 
+
 _WIDE = 100
 """Columns of a terminal that shows the two seats of each handoff."""
 
-app = group("List handoffs, or tell the story of one.", example="oracle handoffs --state claimed", default="list")
+handoffs_app = group(
+    "List handoffs, or tell the story of one.", example="oracle handoffs --state claimed", default="list"
+)
 
 
-@app.add("list", example="oracle handoffs --project shop", hidden=True)
+@handoffs_app.add("list", example="oracle handoffs --project shop", hidden=True)
 def list_handoffs(
     call: Call,
     *,
@@ -50,7 +56,7 @@ def list_handoffs(
     call.answer(document, _lines(found.items) if is_terminal(sys.stdout) else _whole(found.items))
 
 
-@app.add("show", example="oracle handoffs show Q-17")
+@handoffs_app.add("show", example="oracle handoffs show Q-17")
 def show(call: Call, task_id: TaskId, *, project: Project = "") -> None:
     """Tell the story of one task: its files, answer and events."""
     from oracle.app.delivery import handoffs, resume
@@ -174,3 +180,108 @@ def _tell_event(event: dict[str, object]) -> Sentence:
     details = details_of(event)
     rest = f" {details}" if details else ""
     return say("{moment}  event {event}{rest}", moment=event.get("ts"), event=event.get("event"), rest=rest)
+
+
+_UNCLEAR = re.compile(r"[\s\"]")
+"""What parts the details of an event, or begins a text of JSON."""
+
+log_app = single()
+
+
+@log_app.add(example="oracle log --project shop --limit 50")
+def log(
+    call: Call,
+    *,
+    follow: Annotated[bool, option("--follow", "Go on with new events, until interrupted.")] = False,
+    project: Project = "",
+    task: Annotated[str, option("--task ID", "Only events of this task.", completion.handoffs)] = "",
+    limit: Annotated[int, option("--limit N", "The last N events; 0 is all.", min=0)] = 20,
+    full: Full = False,
+) -> None:
+    """Print what happened, the newest last."""
+    from oracle.app import journal
+
+    if follow:
+        _follow(call, project, task, limit)
+    with call.context() as context:
+        context.root.require()
+        found = journal.events(context, project=project, task=task, limit=limit)
+
+    if not found:
+        call.note(say("no event matches"))
+    if call.as_json:
+        call.print_json({"events": found})
+    else:
+        short = {} if full or not is_terminal(sys.stdout) else shorten(_slugs_in(found))
+        write_out("".join(_event(event, short) for event in found))
+
+
+def _follow(call: Call, project: str, task: str, limit: int) -> None:
+    """Print events as they come; no spinner, since waiting is what was asked for."""
+    from oracle.app import journal
+    from oracle.app.context import Context
+
+    with Context.open(call.memory_dir, warn=call.warn) as context:
+        context.root.require()
+        for event in journal.follow(context, project=project, task=task, limit=limit):
+            write_out(f"{visible(json.dumps(event, ensure_ascii=False))}\n" if call.as_json else _event(event, {}))
+
+
+def _slugs_in(events: list[dict[str, object]]) -> list[str]:
+    """Return the slugs of records that events name, which a terminal shows shortened."""
+    found = (
+        item for event in events for value in event.values() for item in (value if isinstance(value, list) else [value])
+    )
+    return list(dict.fromkeys(item for item in found if isinstance(item, str) and item.startswith("projects/")))
+
+
+def _event(event: dict[str, object], short: Mapping[str, str]) -> str:
+    """Return an event: through a pipe five cells of a line, on a terminal a line, broken between words."""
+    cells = [visible(str(event.get(key, ""))) for key in ("ts", "event", "project", "task_id")]
+    if not is_terminal(sys.stdout):
+        return "\t".join([*cells, visible(details_of(event))]) + "\n"
+    shown = {key: _shortened(value, short) for key, value in event.items()}
+    line = "  ".join(filter(None, [cells[0][:19].replace("T", " ") + "Z", *cells[1:], visible(details_of(shown))]))
+    return "".join(f"{part}\n" for part in hanging(line, columns(), may_break=True))
+
+
+def _shortened(value: object, short: Mapping[str, str]) -> object:
+    if isinstance(value, list):
+        return [_shortened(one, short) for one in value]
+    return short.get(value, value) if isinstance(value, str) else value
+
+
+def details_of(event: dict[str, object]) -> str:
+    """Return what an event says beside its time, name, project and task, as `key=value key=value`."""
+    kept = {key: item for key, item in event.items() if key not in ("ts", "event", "project", "task_id") and item != ""}
+    return " ".join(f"{key}={_value(item)}" for key, item in kept.items())
+
+
+def _value(item: object) -> str:
+    """Return a value as it is, the items of a list parted by commas; as JSON what would not be read back from that."""
+    if isinstance(item, str) and not _UNCLEAR.search(item):
+        return item
+    if isinstance(item, list) and item and all(isinstance(one, str) and _is_plain(one) for one in item):
+        return ",".join(item)
+    return json.dumps(item, ensure_ascii=False)
+
+
+def _is_plain(text: str) -> bool:
+    return bool(text) and "," not in text and not _UNCLEAR.search(text)
+
+
+resume_app = single()
+
+
+@resume_app.add(example="oracle resume")
+def resume(call: Call) -> None:
+    """Finish interrupted deliveries and send pending wake-ups."""
+    from oracle.app.delivery import resume
+
+    with call.context() as context:
+        found = resume.resume(context)
+    call.answer(found.as_json(), found.done)
+    for line in () if call.as_json else found.left:
+        call.warn(line)
+    if not found.done and not found.left:
+        call.note(say("nothing was left to finish"))

@@ -1,4 +1,4 @@
-"""`oracle hook`: a seat's Stop hook in the settings of its agent."""
+"""`oracle hook` and `oracle skill`: what a seat has in its workspace."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from oracle.cli import completion
 from oracle.cli.options import group, option
 from oracle.cli.output import print_line, visible_lines, write_out
 from oracle.cli.session import Call
@@ -16,15 +17,18 @@ if TYPE_CHECKING:
     from oracle.hook.changes import FileChange
     from oracle.hook.clients import Client
 
+
 Workspace = Annotated[str, option("--workspace DIR", "The folder that the agent starts in.")]
 Tool = Annotated[str, option("--tool claude|codex|gemini", "The client that runs the hook.")]
 SettingsPath = Annotated[str, option("--settings-path FILE", "Instead of the tool's files in DIR.")]
 DryRun = Annotated[bool, option("--dry-run", "Write nothing; print the change as a diff.")]
 
-app = group("Install, remove or check a seat's Stop hook.", example="oracle hook install --workspace ~/seats/memory")
+hook_app = group(
+    "Install, remove or check a seat's Stop hook.", example="oracle hook install --workspace ~/seats/memory"
+)
 
 
-@app.add("install", example="oracle hook install --workspace ~/seats/memory --dry-run")
+@hook_app.add("install", example="oracle hook install --workspace ~/seats/memory --dry-run")
 def install(
     call: Call,
     *,
@@ -44,7 +48,7 @@ def install(
     _apply(call, workspaces.plan_installs(paths, command, client), client, dry_run=dry_run)
 
 
-@app.add("uninstall", example="oracle hook uninstall --workspace ~/seats/memory")
+@hook_app.add("uninstall", example="oracle hook uninstall --workspace ~/seats/memory")
 def uninstall(
     call: Call,
     *,
@@ -65,7 +69,7 @@ def uninstall(
         call.note(say("before the installation it ran {command}", command=command))
 
 
-@app.add("status", example="oracle hook status --workspace ~/seats/memory")
+@hook_app.add("status", example="oracle hook status --workspace ~/seats/memory")
 def status(call: Call, *, workspace: Workspace = ".", tool: Tool = "claude", settings_path: SettingsPath = "") -> None:
     """Check whether the Stop hook is installed; exit 1 when it is not."""
     from oracle.hook import clients, workspaces
@@ -125,3 +129,73 @@ def _standing(found: settings.HookStatus) -> Sentence:
     if found.is_disabled:
         return say("installed, but hooks are disabled")
     return say("installed") if found.is_installed else say("installed, but faulty")
+
+
+SkillTool = Annotated[str, option("--tool claude|codex|gemini", "The tool that reads it.")]
+
+skill_app = group("Teach a workspace what its seat must know.", example="oracle skill install --seat builder")
+
+
+@skill_app.add("install", example="oracle skill install --workspace ~/seats/builder --seat builder")
+def install_skill(
+    call: Call,
+    *,
+    workspace: Workspace = ".",
+    tool: SkillTool = "claude",
+    seat: Annotated[str, option("--seat SEAT", "Whose skill.", completion.members)] = "memory",
+    dry_run: DryRun = False,
+) -> None:
+    """Write the skill of a seat into a workspace."""
+    from oracle.app.context import name_root
+    from oracle.hook import skills
+
+    change = skills.plan_install(workspace, tool=tool, seat=seat, root=name_root(call.memory_dir))
+    _apply_skills(call, [change], dry_run=dry_run)
+
+
+@skill_app.add("uninstall", example="oracle skill uninstall --workspace ~/seats/builder")
+def uninstall_skill(
+    call: Call,
+    *,
+    workspace: Workspace = ".",
+    tool: SkillTool = "claude",
+    seat: Annotated[str, option("--seat SEAT", "Only the skill of this seat.", completion.members)] = "",
+    dry_run: DryRun = False,
+) -> None:
+    """Remove the skills that `install` wrote."""
+    from oracle.hook import skills
+
+    _apply_skills(call, skills.plan_uninstall(workspace, tool=tool, seat=seat), dry_run=dry_run)
+
+
+def _apply_skills(call: Call, changes: list[FileChange], *, dry_run: bool) -> None:
+    kept = [change.apply() if change.is_needed and not dry_run else "" for change in changes]
+    if call.as_json:
+        rows = [
+            {
+                "path": change.path,
+                "changed": change.is_needed and not dry_run,
+                "diff": change.diff(),
+                "backup": backup or None,
+            }
+            for change, backup in zip(changes, kept, strict=True)
+        ]
+        call.print_json({"files": rows})
+        return
+    for change, backup in zip(changes, kept, strict=True):
+        if dry_run and change.is_needed:
+            write_out(visible_lines(change.diff()))
+            continue
+        print_line(_outcome(change))
+        if backup:
+            call.note(say("it was changed by hand; the old file: {backup}", backup=backup))
+    if not changes:
+        call.note(say("there is no skill to remove"))
+
+
+def _outcome(change: FileChange) -> Sentence:
+    if not change.is_needed:
+        return say("unchanged: {path}", path=change.path)
+    if change.after is None:
+        return say("removed: {path}", path=change.path)
+    return say("updated: {path}", path=change.path)

@@ -1,4 +1,4 @@
-"""`oracle project`: the projects, their registry entries and profiles."""
+"""`oracle project` and `oracle scan`: the projects, their entries and profiles, and facts about them and this machine."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import json
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from oracle.cli import completion
-from oracle.cli.options import argument, group, option
+from oracle.cli.options import OfProject, argument, group, option
 from oracle.cli.output import Table
 from oracle.cli.session import Call
 from oracle.wording import joined, say, say_each
 
 Name = Annotated[str, argument("NAME", "The project.", completion.projects)]
 
-app = group("Register projects, and set up their teams.", example="oracle project list")
+project_app = group("Register projects, and set up their teams.", example="oracle project list")
 
 
-@app.add("list", example="oracle project list --all")
+@project_app.add("list", example="oracle project list --all")
 def list_projects(
     call: Call, *, everything: Annotated[bool, option("--all", "Also archived projects.")] = False
 ) -> None:
@@ -33,7 +35,7 @@ def list_projects(
         call.note(say("no projects yet; `oracle project add NAME` registers one"))
 
 
-@app.add("show", example="oracle project show shop")
+@project_app.add("show", example="oracle project show shop")
 def show(call: Call, name: Name) -> None:
     """Print what is known of a project: its entry and its profile."""
     from oracle.app.scans import projects
@@ -44,7 +46,7 @@ def show(call: Call, name: Name) -> None:
     call.answer(found.as_json(), Table(say_each("what", "value"), rows))
 
 
-@app.add("add", example="oracle project add shop --repo ~/src/shop")
+@project_app.add("add", example="oracle project add shop --repo ~/src/shop")
 def add(
     call: Call,
     name: Name,
@@ -72,7 +74,7 @@ def add(
     call.answer(found.as_json(), Table(say_each("project", "outcome"), [(found.name, found.outcome)]))
 
 
-@app.add("archive", example="oracle project archive shop")
+@project_app.add("archive", example="oracle project archive shop")
 def archive(call: Call, name: Name) -> None:
     """Mark a project as finished; its records stay."""
     from oracle.app.scans import projects
@@ -82,7 +84,7 @@ def archive(call: Call, name: Name) -> None:
     call.answer(found.as_json(), Table(say_each("project", "outcome"), [(found.name, found.outcome)]))
 
 
-@app.add("init", example="oracle project init shop --seats memory,planner,builder --repo ~/src/shop")
+@project_app.add("init", example="oracle project init shop --seats memory,planner,builder --repo ~/src/shop")
 def init(
     call: Call,
     name: Name,
@@ -104,3 +106,60 @@ def init(
 
 def _told(item: object) -> str:
     return item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+
+
+scan_app = group("Scan this machine, or a project's repository, into facts.", example="oracle scan machine")
+
+
+@scan_app.add("machine", example="oracle scan machine --only network,github")
+def machine(
+    call: Call,
+    *,
+    only: Annotated[
+        str, option("--only A,B", "These scanners, not the usual ones.", completion.listed(completion.scanners))
+    ] = "",
+    network: Annotated[bool, option("--network", "Let gh ask its hosts who is signed in.")] = False,
+    with_values: Annotated[bool, option("--with-secret-values", "Keep the values of credentials in the Root.")] = False,
+) -> None:
+    """Scan this machine; exit 1 when a scanner failed."""
+    from oracle.app.scans import machine
+
+    names = [name.strip() for name in only.split(",") if name.strip()]
+    with call.context() as context:
+        done = machine.scan(context, names, network=network, with_values=with_values)
+    rows = [(item.name, item.path, item.error) for item in done]
+    table = Table(say_each("scanner", "file", "failed"), rows, stacked=(1,))
+    call.answer({"scanners": {item.name: item.as_json() for item in done}}, table)
+    if not all(item.ok for item in done):
+        raise typer.Exit(1)
+
+
+@scan_app.add("project", example="oracle scan project --project shop --depth medium --commit")
+def project(
+    call: Call,
+    *,
+    project: OfProject,
+    repo: Annotated[str, option("--repo DIR", "The repository (default: the registered one).")] = "",
+    depth: Annotated[str, option("--depth shallow|medium|deep", "How much to look at.")] = "shallow",
+    commit: Annotated[bool, option("--commit", "Write what is new.")] = False,
+    force: Annotated[bool, option("--force-commit", "Write what is new or has changed.")] = False,
+) -> None:
+    """Scan a project's repository."""
+    from oracle.app.scans.project import scan_project
+
+    path = str(Path(repo).expanduser().absolute()) if repo else ""
+    with call.context() as context:
+        found = scan_project(context, project, path, depth=depth, commit=commit, force=force)
+    kinds = {
+        kind: {"path": found.paths[kind], "outcome": found.outcomes.get(kind, ""), "record": record}
+        for kind, record in found.records.items()
+    }
+    rows = [(kind, found.outcomes.get(kind, say("not written")), found.paths[kind]) for kind in found.records]
+    document = {"project": found.project, "repo": found.repository, "depth": depth, "kinds": kinds}
+    call.answer(document, Table(say_each("kind", "outcome", "file"), rows, stacked=(2,)))
+    if not found.outcomes:
+        call.note(say("nothing was written; --commit writes, --json shows what"))
+    changed = found.those("changed")
+    if changed:
+        call.warn(say("{changed}: not replaced, since the file differs; --force-commit replaces it", changed=changed))
+        raise typer.Exit(1)

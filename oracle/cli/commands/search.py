@@ -1,4 +1,4 @@
-"""`oracle search`: find passages, for one search or for a batch of them, a line of JSON each."""
+"""`oracle search` and `oracle packet`: find passages, or choose the memories for the next step of an agent."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 import typer
 
+from oracle.cli import completion
 from oracle.cli.listing import known_words, mark, seat_of
 from oracle.cli.options import Filters, Fresh, argument, option, single
-from oracle.cli.output import headed, indented, mark_cuts, write_out
+from oracle.cli.output import Table, headed, indented, mark_cuts, write_out
 from oracle.cli.session import Call
 from oracle.errors import NotInMemory, OracleError, UsageError
-from oracle.wording import say
+from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,10 +37,10 @@ _LONGEST_ECHO = 200
 """Characters of what was looked for that a sentence repeats."""
 
 
-app = single()
+search_app = single()
 
 
-@app.add(example="oracle search 'why do webhooks retry' --project shop")
+@search_app.add(example="oracle search 'why do webhooks retry' --project shop")
 def search(
     call: Call,
     text: Annotated[list[str] | None, argument("TEXT...", "Words in any language.")] = None,
@@ -213,3 +214,45 @@ def _pasteable(place: str) -> str:
 
 def _cut(words: str) -> str:
     return words if len(words) <= _LONGEST_ECHO else f"{words[:_LONGEST_ECHO]}…"
+
+
+Texts = list[str] | None
+
+packet_app = single()
+
+
+@packet_app.add(example="oracle packet --role executor --goal 'Make webhooks retry' --project shop")
+def packet(
+    call: Call,
+    *,
+    role: Annotated[str, option("--role planner|executor|critic|responder", "Who takes the step.")],
+    goal: Annotated[str, option("--goal T", "The aim of the step, in any language.")],
+    project: Annotated[str, option("--project P", "This project and what is shared.", completion.projects)] = "",
+    task_id: Annotated[str, option("--task-id ID", "The task at hand.", completion.tasks)] = "",
+    session_id: Annotated[str, option("--session-id ID", "The agent's session.", completion.sessions)] = "",
+    constraint: Annotated[Texts, option("--constraint T", "A rule that holds for this step; repeatable.")] = None,
+    failure: Annotated[Texts, option("--failure T", "What went wrong lately; repeatable.")] = None,
+    question: Annotated[Texts, option("--question T", "What is still open; repeatable.")] = None,
+) -> None:
+    """Choose the few memories that a role needs next."""
+    from oracle.app.memories import packets
+    from oracle.domain.records.packets import Request
+
+    request = Request(
+        goal=goal,
+        role=role,
+        project=project,
+        task_id=task_id,
+        session_id=session_id,
+        constraints=tuple(constraint or ()),
+        failures=tuple(failure or ()),
+        questions=tuple(question or ()),
+    )
+    with call.context() as context:
+        routed = packets.route(context, request)
+        standing = call.standing_of(context)
+    rows = [(name, item.text, item.id) for name, items in routed.packet.sections.items() for item in items]
+    if not rows:
+        call.note(say("nothing is remembered that helps here"))
+    table = Table(say_each("section", "text", "memory"), rows, stacked=(1, 2), names=(2,))
+    call.answer({**routed.as_json(), **standing}, table)

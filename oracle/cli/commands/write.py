@@ -1,11 +1,11 @@
-"""`oracle write`: write one of Memory's records."""
+"""`oracle write` and `oracle retire`: write records of Memory, and end them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
-from oracle.cli.options import DryRun, Secrets, WriterSeat, argument, option, read_body, single
+from oracle.cli.options import DryRun, Secrets, Slug, WriterSeat, argument, option, read_body, single
 from oracle.cli.output import print_line, visible_lines, write_out
 from oracle.cli.session import Call
 from oracle.errors import OwnershipError
@@ -14,12 +14,13 @@ from oracle.wording import say
 if TYPE_CHECKING:
     from oracle.app.records.views import Written
 
+
 Slugs = list[str] | None
 
-app = single()
+write_app = single()
 
 
-@app.add(example="oracle write decision --project shop --title 'Retry webhooks' --body 'Twice.'")
+@write_app.add(example="oracle write decision --project shop --title 'Retry webhooks' --body 'Twice.'")
 def write(
     call: Call,
     kind: Annotated[str, argument("KIND", "decision, finding, task or plan.", completion.own_kinds)],
@@ -123,3 +124,24 @@ def print_written(call: Call, written: Written) -> None:
         write_out(visible_lines(written.text))
     else:
         print_line(written.path)
+
+
+retire_app = single()
+
+
+@retire_app.add(example="oracle retire retry-webhooks --reason 'The queue does it.'")
+def retire(
+    call: Call,
+    slug: Slug,
+    *,
+    reason: Annotated[str, option("--reason R", "Why it no longer holds.")],
+    seat: WriterSeat = "memory",
+    secrets: Secrets = "refuse",
+    dry_run: DryRun = False,
+) -> None:
+    """Retire a record; its file is not changed."""
+    from oracle.app.records import write
+
+    with call.context() as context:
+        written = write.retire(context, slug, reason, seat=seat, secrets=secrets, dry_run=dry_run)
+    print_written(call, written)

@@ -1,4 +1,4 @@
-"""`oracle team`: what keeps a team in order, a module a word."""
+"""`oracle team`: what keeps a team in order."""
 
 from __future__ import annotations
 
@@ -15,9 +15,14 @@ class TeamCommands(Group):
     sections: ClassVar = {
         COMMANDS: "task decision rehearse integrate peers ownership workspace compact push language privacy"
     }
+    homes: ClassVar = {
+        "tasks": "task rehearse integrate peers",
+        "people": "decision push language",
+        "checks": "ownership privacy workspace compact",
+    }
 
 
-app = group(
+team_app = group(
     "Keep a team in order: tasks, decisions, checks.",
     example="oracle team task create T-7 --project shop",
     kind=TeamCommands,

@@ -1,26 +1,51 @@
-"""`oracle index`: what the Root holds, and the index that follows its files."""
+"""`oracle init`, `oracle index` and `oracle doctor`: the Root, its index and its health."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from oracle.cli.layout import padded, wrap
-from oracle.cli.options import Fresh, Project, group, option
-from oracle.cli.output import Table, columns, is_terminal, print_table, visible, write_out
+from oracle.cli.options import Fresh, Project, group, option, single
+from oracle.cli.output import Table, columns, is_terminal, print_line, print_table, visible, write_out
 from oracle.cli.session import Call
 from oracle.errors import UsageError
 from oracle.wording import joined, say, say_each, say_many
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from oracle.app.doctor import Check
+
+
+init_app = single()
+
+
+@init_app.add(example="oracle init --memory-dir ~/.agents/memory")
+def init(
+    call: Call,
+    *,
+    shared: Annotated[bool, option("--shared", "Let the group of the folder read and write all of it.")] = False,
+) -> None:
+    """Create the Root if it does not exist."""
+    from oracle.app import root
+
+    with call.context() as context:
+        is_new = root.init(context, shared=shared)
+        path = context.root.path
+    told = say("Created the Root {path}", path=path) if is_new else say("The Root exists already: {path}", path=path)
+    call.answer({"root": path, "made": is_new}, told)
+
+
 _LABEL = 12
 """Columns of the name of a count."""
 
-app = group("Look after the index: status, reconcile, embed.", example="oracle index status")
+index_app = group("Look after the index: status, reconcile, embed.", example="oracle index status")
 
 
-@app.add("status", example="oracle index status --fresh")
+@index_app.add("status", example="oracle index status --fresh")
 def status(call: Call, *, fresh: Fresh = False) -> None:
     """Count what the Root holds, and say how fresh the index is."""
     from oracle.app.overview import status
@@ -65,7 +90,7 @@ def _print_counts(counts: dict[str, Any]) -> None:
         write_out(f"{padded(visible(name), _LABEL)}{separator.join(parts)}\n")
 
 
-@app.add("reconcile", example="oracle index reconcile --check")
+@index_app.add("reconcile", example="oracle index reconcile --check")
 def reconcile(
     call: Call,
     *,
@@ -110,7 +135,7 @@ def _check(call: Call) -> None:
     call.note(say("files, index and projections agree"))
 
 
-@app.add("embed", example="oracle index embed --seconds 60")
+@index_app.add("embed", example="oracle index embed --seconds 60")
 def embed(
     call: Call,
     *,
@@ -134,3 +159,47 @@ def embed(
     call.answer(done.as_json(), Table(say_each("model", "made", "whole", "begun", "package"), rows))
     if not done.is_complete:
         call.note(say("run it again for the rest"))
+
+
+doctor_app = single()
+
+
+@doctor_app.add(example="oracle doctor --brief")
+def doctor(
+    call: Call,
+    *,
+    repair: Annotated[bool, option("--repair", "Repair what is derived; never change a record.")] = False,
+    brief: Annotated[bool, option("--brief", "Print only what is wrong, and the last line.")] = False,
+) -> None:
+    """Check the Root; exit 1 when something is wrong."""
+    from oracle.app import doctor
+
+    with call.context() as context:
+        repaired = doctor.repair(context) if repair else []
+        checks = doctor.examine(context)
+    wrong = [check for check in checks if not check.ok]
+    if call.as_json:
+        call.print_json({"ok": not wrong, "checks": [check.as_json() for check in checks], "repaired": repaired})
+    else:
+        for line in repaired:
+            call.note(line if line.startswith("not repaired") else say("repaired: {line}", line=line))
+        rows = [(_verdict(check), check.name, check.detail, check.fix) for check in (wrong if brief else checks)]
+        print_table(Table(say_each("verdict", "check", "detail", "fix"), rows, stacked=(2, 3)))
+        print_line(_sum_up(wrong))
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _sum_up(wrong: Sequence[Check]) -> str:
+    """Return the last line of the doctor: `15 warnings, 0 errors`."""
+    warnings, errors = (sum(check.severity == severity for check in wrong) for severity in ("warning", "error"))
+    return joined(
+        ", ",
+        [say_many("{n} warning", "{n} warnings", n=warnings), say_many("{n} error", "{n} errors", n=errors)],
+    )
+
+
+def _verdict(check: Check) -> str:
+    if check.ok:
+        return say("note") if check.fix else say("ok")
+    return say("error") if check.severity == "error" else say("warning")

@@ -1,25 +1,44 @@
-"""`oracle ask`: ask a seat, or answer from disk at once."""
+"""`oracle ask`, `oracle deliver` and `oracle ack`: ask a seat or the disk, answer, acknowledge."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from oracle.cli import completion
-from oracle.cli.options import NoNotify, Project, Secrets, argument, option, read_body, single
-from oracle.cli.output import emphasise, headed, indented, mark_cuts, visible, write_out
+from oracle.cli.options import (
+    NoNotify,
+    OfProject,
+    Project,
+    Secrets,
+    TaskId,
+    WriterSeat,
+    argument,
+    group,
+    option,
+    read_body,
+    single,
+)
+from oracle.cli.output import Table, emphasise, headed, indented, mark_cuts, visible, write_out
 from oracle.cli.session import Call, note_wake_up
 from oracle.errors import NotInFederation, NotInMemory, UsageError
-from oracle.wording import Sentence, joined, say, say_many
+from oracle.process import read_input
+from oracle.wording import Sentence, joined, say, say_each, say_many
 
 if TYPE_CHECKING:
     from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply, Synthesis
     from oracle.app.codebase.stale_names import CheckedRecord
     from oracle.app.context import Context
+    from oracle.app.delivery.acknowledge import Sign
+    from oracle.app.delivery.deliver import Delivered
 
-app = single()
+
+ask_app = single()
 
 
-@app.add(example="oracle ask --now 'Why do webhooks retry twice?'")
+@ask_app.add(example="oracle ask --now 'Why do webhooks retry twice?'")
 def ask(
     call: Call,
     question: Annotated[str, argument("QUESTION", "The question; - is standard input.")],
@@ -175,3 +194,136 @@ def _claim(item: Cited, path: str) -> str:
 def _marks(checked: CheckedRecord) -> list[str]:
     names = [f"{item.named.name} {item.liveness.value}" for item in checked.worst_names]
     return [f"[{'; '.join(names)}]"] if names else []
+
+
+deliver_app = single()
+
+
+@deliver_app.add(example="oracle deliver --project shop --task-id Q-17 --target planner --response-file a.json")
+def deliver(
+    call: Call,
+    *,
+    project: OfProject,
+    task_id: Annotated[str, option("--task-id ID", "The task that is answered.", completion.handoffs)],
+    target: Annotated[str, option("--target SEAT", "The seat that gets the answer.", completion.members)],
+    inline: Annotated[str | None, option("--response-inline JSON", "The response.")] = None,
+    file: Annotated[str | None, option("--response-file FILE", "A file with it; - is standard input.")] = None,
+    summary: Annotated[str, option("--summary TEXT", "The summary in the receipt.")] = "",
+    strict: Annotated[bool, option("--strict", "Deliver nothing when a claim does not hold.")] = False,
+    supersede: Annotated[bool, option("--supersede", "Replace the answer that was delivered; it is kept.")] = False,
+    no_notify: NoNotify = False,
+    secrets: Secrets = "refuse",
+    seat: WriterSeat = "memory",
+) -> None:
+    """Deliver an answer, exactly once."""
+    from oracle.app.delivery import deliver, resume
+
+    delivery = deliver.Delivery(
+        project,
+        task_id,
+        target,
+        _response(inline, file),
+        source=seat,
+        summary=summary,
+        is_strict=strict,
+        supersedes=supersede,
+        notifies=not no_notify,
+        secrets=secrets,
+    )
+    with call.context() as context:
+        resume.before(context, notifies=delivery.notifies)
+        done = deliver.deliver(context, delivery)
+    _print_delivered(call, done)
+
+
+def _response(inline: str | None, file: str | None) -> dict[str, object]:
+    if (inline is None) == (file is None):
+        raise UsageError(
+            say("One response is needed."), hint=say("Give --response-inline or --response-file, not both.")
+        )
+    from oracle.domain.records.responses import parse_response
+
+    content = parse_response(read_input(file, "--response-file") if file is not None else str(inline))
+    if not isinstance(content, dict):
+        raise UsageError(
+            say("The response is not a JSON object."), hint=say('Give an object, as in {{"answer": "…"}}.')
+        )
+    return content
+
+
+def _print_delivered(call: Call, done: Delivered) -> None:
+    ends = {"task": done.name.task_id, "seat": done.name.target}
+    if not done.is_new:
+        call.answer(done.as_json(), say("already delivered {task} to {seat}", **ends))
+        if done.settled:
+            call.note(say("the conflict is settled: {settled} kept aside, now superseded", settled=done.settled))
+        return
+    call.answer(done.as_json(), say("delivered {task} to {seat}", **ends))
+    call.note(say("response: {response_path}", response_path=done.response_path))
+    for line in done.redacted:
+        call.note(say("redacted: {line}", line=line))
+    call.note(say("receipt: {receipt_path}", receipt_path=done.receipt_path))
+    if done.all_verified is not None:
+        call.note(
+            say("every claim is verified")
+            if done.all_verified
+            else say("not every claim is verified; the response says which")
+        )
+    note_wake_up(call, done.wake_up)
+
+
+ack_app = group(
+    "Acknowledge a completion, or check a dispatch.",
+    example="oracle ack T-7 --project shop --from builder --to planner",
+    default="acknowledge",
+)
+
+
+@ack_app.add("acknowledge", example="oracle ack T-7 --project shop --from builder --to planner", hidden=True)
+def acknowledge(
+    call: Call,
+    task_id: TaskId,
+    *,
+    project: OfProject,
+    source: Annotated[str, option("--from SEAT", "The seat that completed it.", completion.members)],
+    target: Annotated[str, option("--to SEAT", "The seat that has read it.", completion.members)],
+) -> None:
+    """Acknowledge what a seat completed."""
+    from oracle.app.delivery import acknowledge, resume
+
+    with call.context() as context:
+        resume.before(context)
+        done = acknowledge.acknowledge(context, project, task_id, source=source, target=target)
+    document = {"task_id": task_id, "line": done.line, "receipt_path": done.receipt_path, "is_new": done.is_new}
+    call.answer(document, done.line)
+    if not done.is_new:
+        call.note(say("it was acknowledged before; nothing was changed"))
+
+
+@ack_app.add("check", example="oracle ack check T-7 --project shop --fetch")
+def check(
+    call: Call,
+    task_id: TaskId,
+    *,
+    project: OfProject,
+    target: Annotated[str, option("--target SEAT", "Who was asked.", completion.members)] = "",
+    remote: Annotated[str, option("--remote NAME", "Where commits are pushed.")] = "origin",
+    branch: Annotated[str, option("--branch NAME", "The branch, if not that of the dispatch.")] = "",
+    fetch: Annotated[bool, option("--fetch", "Ask the remote first.")] = False,
+) -> None:
+    """Look for the four signs that a dispatch was acknowledged."""
+    from oracle.app.delivery import acknowledge
+
+    with call.context() as context:
+        found = acknowledge.check(context, project, task_id, target=target, remote=remote, branch=branch, fetch=fetch)
+    print_signs(call, found, task_id)
+
+
+def print_signs(call: Call, found: Sequence[Sign], task_id: str) -> None:
+    """Print the signs, and end with 1 when one is missing."""
+    missing = [sign for sign in found if sign.held is False]
+    rows = [(sign.name, sign.word, sign.detail) for sign in found]
+    document = {"task_id": task_id, "ok": not missing, "checks": [sign.as_json() for sign in found]}
+    call.answer(document, Table(say_each("check", "it is", "detail"), rows))
+    if missing:
+        raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`oracle daemon`: the process that follows the files and answers questions."""
+"""`oracle daemon` and `oracle mcp`: the processes that follow the files and serve agents."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from oracle.cli.options import group, option
+from oracle.cli import completion
+from oracle.cli.options import WriterSeat, group, option, single
 from oracle.cli.output import Table, print_line, visible_lines, write_out
 from oracle.cli.session import Call
+from oracle.errors import UsageError
 from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
     from oracle.app.context import Context
 
+
 Hold = Annotated[bool, option("--hold", "Keep questions open that nobody answers.")]
 
-app = group("Run the daemon, which follows the files and answers.", example="oracle daemon start")
+daemon_app = group("Run the daemon, which follows the files and answers.", example="oracle daemon start")
 
 
-@app.add("start", example="oracle daemon start --hold")
+@daemon_app.add("start", example="oracle daemon start --hold")
 def start(call: Call, *, hold: Hold = False) -> None:
     """Serve the Root in the background."""
     from oracle.daemon import control
@@ -31,7 +34,7 @@ def start(call: Call, *, hold: Hold = False) -> None:
     call.answer({"pid": pid}, say("serving as process {pid}", pid=pid))
 
 
-@app.add("stop", example="oracle daemon stop")
+@daemon_app.add("stop", example="oracle daemon stop")
 def stop(call: Call) -> None:
     """Stop the daemon after its current step."""
     from oracle.daemon import control
@@ -42,7 +45,7 @@ def stop(call: Call) -> None:
     call.answer({"stopped": bool(pid), "pid": pid or None}, told)
 
 
-@app.add("status", example="oracle daemon status --json")
+@daemon_app.add("status", example="oracle daemon status --json")
 def status(call: Call) -> None:
     """Print the state of the daemon; exit 1 when none runs."""
     from oracle.daemon import control
@@ -53,7 +56,7 @@ def status(call: Call) -> None:
         raise typer.Exit(1)
 
 
-@app.add("logs", example="oracle daemon logs --lines 50")
+@daemon_app.add("logs", example="oracle daemon logs --lines 50")
 def logs(call: Call, *, lines: Annotated[int, option("--lines N", "The last N lines; 0 is all.", min=0)] = 20) -> None:
     """Print the last lines of the daemon's log."""
     from oracle.daemon import control
@@ -63,7 +66,7 @@ def logs(call: Call, *, lines: Annotated[int, option("--lines N", "The last N li
     call.answer({"lines": found}, told)
 
 
-@app.add("run", example="oracle daemon run --once")
+@daemon_app.add("run", example="oracle daemon run --once")
 def run(
     call: Call,
     *,
@@ -87,7 +90,7 @@ def run(
         write_out(f"{kind}\t{number}\n")
 
 
-@app.add("install", example="oracle daemon install --dry-run")
+@daemon_app.add("install", example="oracle daemon install --dry-run")
 def install(
     call: Call,
     *,
@@ -110,7 +113,7 @@ def install(
     call.note(say("enable it with: {enable}", enable=made.enable))
 
 
-@app.add("metrics", example="oracle daemon metrics")
+@daemon_app.add("metrics", example="oracle daemon metrics")
 def metrics(call: Call) -> None:
     """Print the daemon's numbers for Prometheus."""
     from oracle.daemon import control
@@ -166,3 +169,68 @@ def _cell(item: object) -> str:
     if item is None:
         return say("none yet")
     return ", ".join(map(str, item)) if isinstance(item, list) else str(item)
+
+
+PORT = 7654
+"""The port where clients look for the server by default."""
+
+mcp_app = single()
+
+
+@mcp_app.add(example="oracle mcp --seat builder --project shop")
+def mcp(
+    call: Call,
+    *,
+    http: Annotated[bool, option("--http", "Serve HTTP on 127.0.0.1, not standard input and output.")] = False,
+    port: Annotated[
+        int | None, option("--port N", f"--http: the port; 0 is any free one (default {PORT}).", min=0)
+    ] = None,
+    seat: WriterSeat = "memory",
+    project: Annotated[str, option("--project P", "The only project to write in.", completion.projects)] = "",
+    print_config: Annotated[
+        str,
+        option("--print-config claude|codex|gemini", "Print what the client's configuration must hold; serve nothing."),
+    ] = "",
+) -> None:
+    """Serve these operations to an agent as MCP tools."""
+    from oracle.process import take_streams
+
+    if print_config:
+        _print_config(call, print_config, seat, project)
+        return
+    if not http and port is not None:
+        raise UsageError(say("--port belongs to --http."), hint=say("Add --http, or leave --port out."))
+    streams = None if http else take_streams()
+    from oracle.app.context import Context
+    from oracle.mcp import serving
+    from oracle.mcp.binding import Binding
+
+    context = Context.open(call.memory_dir)
+    binding = Binding(context.root.path, seat, project)
+    binding.check()
+    for sentence in binding.warnings(context):
+        call.warn(sentence)
+    if streams is not None:
+        serving.serve_stdio(binding, streams)
+        return
+    (token, kept), stop = serving.find_token(context), serving.StopSignal()
+    with serving.listen(PORT if port is None else port) as door:
+        url = serving.address(door)
+        if call.as_json:
+            call.print_json({"url": url, "token_file": kept})
+        else:
+            print_line(url)
+            call.note(say("the bearer token is in {kept}", kept=kept))
+        serving.serve_http(binding, door, token, stop=stop)
+
+
+def _print_config(call: Call, client: str, seat: str, project: str) -> None:
+    from oracle.app.context import name_root
+    from oracle.mcp import client_config
+    from oracle.mcp.binding import Binding
+
+    Binding("", seat, project).check()
+    text = client_config.render(client, seat=seat, project=project, root=name_root(call.memory_dir))
+    file = client_config.FILES[client]
+    call.answer({"file": file, "config": text}, text.splitlines())
+    call.note(say("add this to {file}", file=file))

@@ -218,11 +218,8 @@ def waits_for(steps: Sequence[WorkflowStep], step: WorkflowStep) -> list[str]:
 
 def list_ready(steps: Sequence[WorkflowStep], role: str) -> list[WorkflowStep]:
     """Return the pending steps of a role whose prerequisites are done; none of a workflow with a fault."""
-    return [] if find_faults(steps) else [step for step in steps if _is_ready(steps, step, role)]
-
-
-def _is_ready(steps: Sequence[WorkflowStep], step: WorkflowStep, role: str) -> bool:
-    return step.status == PENDING and role in (step.owner_role, step.owner_seat) and not waits_for(steps, step)
+    pending = [step for step in steps if step.status == PENDING and role in (step.owner_role, step.owner_seat)]
+    return [] if find_faults(steps) else [step for step in pending if not waits_for(steps, step)]
 
 
 def overall(steps: Sequence[WorkflowStep]) -> str:

@@ -126,7 +126,7 @@ def read_links(page: Page, prose: str) -> str:
 
 def _read_destination(page: Page, written: str, *, start: int, end: int) -> None:
     path = unescape(written).replace("\\", "/") if "\\" in written else written
-    if not path or _has_scheme(path) or path.startswith(("//", "#", "?")) or written.startswith("\\"):
+    if not path or compiled(_SCHEME_HEAD).match(path) or path.startswith(("//", "#", "?")) or written.startswith("\\"):
         return
     path = decode(path.partition("#")[0].partition("?")[0])
     inside = _inside_memory(path)
@@ -138,10 +138,6 @@ def _read_destination(page: Page, written: str, *, start: int, end: int) -> None
         path = settle_path(path, keeps_parents=page.keeps_parents)
         if not is_unclean(path):
             page.mention(FILE, path, start=start, end=end)
-
-
-def _has_scheme(path: str) -> bool:
-    return ":" in path and compiled(_SCHEME_HEAD).match(path) is not None
 
 
 def _inside_memory(path: str) -> str | None:
@@ -160,11 +156,8 @@ def _names_record(path: str) -> bool:
         return True
     if path.startswith(ROOT_FOLDERS):
         return _is_record_path(path)
-    return path[:1] in {".", "/"} and _is_of_kind(path) and not _has_other_suffix(path.rpartition("/")[2])
-
-
-def _is_of_kind(path: str) -> bool:
-    return compiled(_KIND_PATH).fullmatch(path) is not None
+    is_of_kind = path[:1] in {".", "/"} and compiled(_KIND_PATH).fullmatch(path) is not None
+    return is_of_kind and not _has_other_suffix(path.rpartition("/")[2])
 
 
 def _is_record_path(path: str) -> bool:

@@ -206,20 +206,20 @@ def _nearest(source: Folded, wanted: str, lines: tuple[int, int] | None) -> int:
     return before if distance[0] < distance[1] else behind
 
 
-class _NotJson:
-    """Stand for the content of a file that is no JSON."""
+_NOT_JSON = object()
+"""The content of a file that is not JSON."""
 
 
 def _parse(raw: bytes) -> object:
     try:
         return json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        return _NotJson()
+        return _NOT_JSON
 
 
 def check_value(item: Expected, content: object, *, sha256: str = "") -> Finding:
     """Compare the value at a path with the expected one, types included; a path that leads nowhere is missing."""
-    if isinstance(content, _NotJson):
+    if content is _NOT_JSON:
         return Finding(item, Verdict.MISMATCH, say("The file is not valid JSON."), None, sha256)
     steps = parse_place(item.place)
     if steps is None:

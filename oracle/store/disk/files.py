@@ -17,10 +17,6 @@ from oracle.errors import DiskFailure, OracleError, RecordExists
 from oracle.store.disk import folders
 from oracle.wording import say
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
-
 FILE_MODE, SHARED_FILE_MODE = 0o600, 0o660
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EXDEV, errno.EMLINK, errno.ENOSYS)
 """Errors of link(2) where hard links are not supported: some network and FUSE file systems, another device."""
@@ -325,65 +321,3 @@ def append_line(path: str, line: bytes) -> None:
             _write_all(handle, b"\n" * is_torn + line.rstrip(b"\n") + b"\n")
         finally:
             os.close(handle)
-
-
-# Many files at once ----------------------------------------------------------------------------------------------------
-
-_THREADS = 8
-_TOGETHER = 8
-"""Files that one thread syncs in a row. A thread for each would cost more than it saves."""
-
-
-class Syncer:
-    """Write scratch files and sync them in parallel. After the `with` block all of them are on disk.
-
-    If one of them fails, all are removed, which matters on a full disk.
-    """
-
-    def __init__(self, count: int) -> None:
-        self._pool: ThreadPoolExecutor | None = None
-        self._jobs: list[Future[None]] = []
-        self._paths: list[str] = []
-        self._written: list[str] = []
-        if count > 1:
-            from concurrent.futures import ThreadPoolExecutor
-
-            self._pool = ThreadPoolExecutor(_THREADS)
-
-    def __enter__(self) -> Syncer:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if self._pool is not None:
-                if kind is None:
-                    self._begin(self._pool)
-                self._pool.shutdown(cancel_futures=kind is not None)
-                for job in self._jobs if kind is None else ():
-                    job.result()
-        except OSError:
-            discard(*self._written)
-            raise
-        if kind is not None:
-            discard(*self._written)
-
-    def write(self, scratch: str, data: bytes) -> str:
-        """Write a scratch file, start to sync it, and return its path."""
-        path = write_scratch(scratch, data)
-        self._written.append(path)
-        if self._pool is None:
-            sync_file(path)
-        else:
-            self._paths.append(path)
-            if len(self._paths) == _TOGETHER:
-                self._begin(self._pool)
-        return path
-
-    def _begin(self, pool: ThreadPoolExecutor) -> None:
-        self._jobs.append(pool.submit(_sync_files, self._paths))
-        self._paths = []
-
-
-def _sync_files(paths: list[str]) -> None:
-    for path in paths:
-        sync_file(path)

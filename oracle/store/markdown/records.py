@@ -19,6 +19,10 @@ from oracle.store.markdown import markdown
 from oracle.store.root.layout import Root
 from oracle.wording import say
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
 MAX_BYTES = 16 * 1024 * 1024
 """Bytes of a record that are read. A larger record is cut and reported as a problem."""
 
@@ -217,7 +221,7 @@ def create_all(root: Root, drafts: Sequence[CheckedDraft], moments: Sequence[dat
     folders = sorted({checked.folder for checked in drafts})
     prepared = []
     with files.failing(root.path):
-        with files.Syncer(len(drafts)) as syncer:
+        with _Syncer(len(drafts)) as syncer:
             for checked, moment in zip(drafts, moments, strict=True):
                 new = render(checked, moment)
                 prepared.append((new, syncer.write(root.scratch, new.raw)))
@@ -260,3 +264,65 @@ def _publish(root: Root, checked: CheckedDraft, moment: datetime, wanted: Create
         say("{max_tries} records named like {first} exist already.", max_tries=_MAX_TRIES, first=wanted.path),
         hint=say("Choose another title."),
     )
+
+
+# Several records at once -----------------------------------------------------------------------------------------------
+
+_THREADS = 8
+_TOGETHER = 8
+"""Files that one thread syncs in a row. A thread for each would cost more than it saves."""
+
+
+class _Syncer:
+    """Write scratch files and sync them in parallel. After the `with` block all of them are on disk.
+
+    If one of them fails, all are removed, which matters on a full disk.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+        self._jobs: list[Future[None]] = []
+        self._paths: list[str] = []
+        self._written: list[str] = []
+        if count > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(_THREADS)
+
+    def __enter__(self) -> _Syncer:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if self._pool is not None:
+                if kind is None:
+                    self._begin(self._pool)
+                self._pool.shutdown(cancel_futures=kind is not None)
+                for job in self._jobs if kind is None else ():
+                    job.result()
+        except OSError:
+            files.discard(*self._written)
+            raise
+        if kind is not None:
+            files.discard(*self._written)
+
+    def write(self, scratch: str, data: bytes) -> str:
+        """Write a scratch file, start to sync it, and return its path."""
+        path = files.write_scratch(scratch, data)
+        self._written.append(path)
+        if self._pool is None:
+            files.sync_file(path)
+        else:
+            self._paths.append(path)
+            if len(self._paths) == _TOGETHER:
+                self._begin(self._pool)
+        return path
+
+    def _begin(self, pool: ThreadPoolExecutor) -> None:
+        self._jobs.append(pool.submit(_sync_files, self._paths))
+        self._paths = []
+
+
+def _sync_files(paths: list[str]) -> None:
+    for path in paths:
+        files.sync_file(path)

@@ -64,7 +64,10 @@ def run(name: str, *needs: str) -> "NoReturn":
     try:
         for library in needs:
             any(finder.find_spec(library, None) for finder in sys.meta_path)
-        sys.exit(__import__("oracle.compat." + name, fromlist=["run"]).run())
+        program = __import__("oracle.compat." + name, fromlist=["run"])
+        if hasattr(program, "run"):
+            sys.exit(program.run())
+        sys.exit(__import__("oracle.compat.door", fromlist=["serve"]).serve(program.main))
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)  # during imports; later the front sees to it itself
     except ModuleNotFoundError as missing:

@@ -6,16 +6,10 @@ import argparse
 from collections.abc import Sequence
 
 from oracle.app.context import Context
-from oracle.compat.door import emit, report, serve
-from oracle.compat.teamwork import make_parser, open_context
+from oracle.compat.door import emit, make_parser, open_context, report
 from oracle.errors import OracleError
 
 STATUSES = ("pending", "in_progress", "done", "blocked")
-
-
-def run() -> int:
-    """Run with the process's arguments."""
-    return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:

@@ -8,13 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from oracle.compat.door import complain, emit, serve
-from oracle.compat.teamwork import add_profile, make_parser, open_context
-
-
-def run() -> int:
-    """Run with the process's arguments."""
-    return serve(main)
+from oracle.compat.door import add_profile, complain, emit, make_parser, open_context
 
 
 def main(argv: Sequence[str]) -> int:

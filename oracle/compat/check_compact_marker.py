@@ -8,14 +8,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from oracle.compat.door import complain, emit, serve
-from oracle.compat.teamwork import make_parser
+from oracle.compat.door import complain, emit, make_parser
 from oracle.errors import OracleError
-
-
-def run() -> int:
-    """Run with the process's arguments."""
-    return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:

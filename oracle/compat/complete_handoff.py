@@ -5,8 +5,7 @@ Exit codes: 0 done, now or earlier; 1 refused by a rule of the team; 2 a wrong c
 
 from __future__ import annotations
 
-from oracle.compat.door import complain, emit, serve
-from oracle.compat.teamwork import add_notify, add_profile, add_secrets, make_parser, notifies, open_context
+from oracle.compat.door import add_notify, add_profile, add_secrets, complain, emit, make_parser, notifies, open_context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,11 +14,6 @@ if TYPE_CHECKING:
 
     from oracle.app.context import Context
     from oracle.app.delivery.complete import Completion
-
-
-def run() -> int:
-    """Run with the process's arguments."""
-    return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:

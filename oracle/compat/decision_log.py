@@ -6,13 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from oracle.app.context import Context
-from oracle.compat.door import emit, serve
-from oracle.compat.teamwork import make_parser, open_context
-
-
-def run() -> int:
-    """Run with the process's arguments."""
-    return serve(main)
+from oracle.compat.door import emit, make_parser, open_context
 
 
 def main(argv: Sequence[str]) -> int:

@@ -9,16 +9,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from oracle.compat.door import complain, emit, report, serve
-from oracle.compat.teamwork import make_parser, open_context
+from oracle.compat.door import complain, emit, make_parser, open_context, report
 from oracle.errors import InvalidRecord
 
 INVALID = 2
-
-
-def run() -> int:
-    """Run with the process's arguments."""
-    return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:

@@ -8,8 +8,17 @@ from __future__ import annotations
 
 import os
 
-from oracle.compat.door import complain, emit, report, serve
-from oracle.compat.teamwork import add_notify, add_profile, add_secrets, make_parser, notifies, open_context
+from oracle.compat.door import (
+    add_notify,
+    add_profile,
+    add_secrets,
+    complain,
+    emit,
+    make_parser,
+    notifies,
+    open_context,
+    report,
+)
 from oracle.errors import OracleError
 
 TYPE_CHECKING = False
@@ -24,11 +33,6 @@ if TYPE_CHECKING:
 POLICIES = ("UPDATE", "FREEZE", "EXTEND", "N/A")
 NO_SEAT = 3
 MANY_FIXES = 3
-
-
-def run() -> int:
-    """Run with the process's arguments."""
-    return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:

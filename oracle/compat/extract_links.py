@@ -11,18 +11,13 @@ from pathlib import Path
 
 from oracle.app.context import Context, Root
 from oracle.app.records.edges import load_patterns, published_targets, read_text, require_record
-from oracle.compat.door import careful, complain, emit, serve, warn
+from oracle.compat.door import careful, complain, emit, warn
 from oracle.compat.rendering import print_json
 from oracle.domain.links.resolution import unresolved_target
 from oracle.domain.names import slug_of
 from oracle.errors import UsageError
 
 USAGE = 2
-
-
-def run() -> int:
-    """Run the program on the process's arguments and return its exit code."""
-    return serve(main)
 
 
 def main(argv: list[str]) -> int:

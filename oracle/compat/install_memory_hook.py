@@ -7,15 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oracle.compat.door import careful, complain, emit, serve
+from oracle.compat.door import careful, complain, emit
 
 if TYPE_CHECKING:
     from oracle.hook.changes import FileChange
-
-
-def run() -> int:
-    """Run with the process's arguments."""
-    return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:

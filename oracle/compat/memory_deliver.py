@@ -10,8 +10,18 @@ import argparse
 import shlex
 from collections.abc import Sequence
 
-from oracle.compat.door import complain, emit, report, serve
-from oracle.compat.teamwork import add_notify, add_profile, add_secrets, make_parser, notifies, open_context
+from oracle.compat.door import (
+    add_notify,
+    add_profile,
+    add_secrets,
+    complain,
+    emit,
+    make_parser,
+    notifies,
+    open_context,
+    report,
+    serve,
+)
 from oracle.domain.records.responses import parse_response
 from oracle.errors import HandoffFailed, UsageError
 

@@ -12,7 +12,7 @@ import os
 from oracle.app.context import Context
 from oracle.app.memories.keep import Lesson
 from oracle.compat import json_args
-from oracle.compat.door import emit, narrow_help, serve, without_secrets
+from oracle.compat.door import emit, narrow_help, without_secrets
 from oracle.compat.json_args import Fields
 from oracle.domain.names import SHARED
 from oracle.domain.records.memories import Given
@@ -31,11 +31,6 @@ if TYPE_CHECKING:
 ROOT_VARIABLE = "MAR_DB_PATH"
 _DEFAULT_LIMIT = 20
 _MOST = 1 << 31  # more than any count; an index query still accepts it
-
-
-def run() -> int:
-    """Run the program on the process's arguments and return its exit code."""
-    return serve(main)
 
 
 def main(argv: list[str]) -> int:

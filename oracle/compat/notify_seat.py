@@ -9,18 +9,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from oracle.compat.door import complain, emit, serve
-from oracle.compat.teamwork import add_profile, make_parser, open_context
+from oracle.compat.door import add_profile, complain, emit, make_parser, open_context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.app.context import Context
     from oracle.app.delivery.notices import Notified
-
-
-def run() -> int:
-    """Run with the process's arguments."""
-    return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:

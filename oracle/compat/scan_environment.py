@@ -6,12 +6,7 @@ import argparse
 
 from oracle.app.context import Context
 from oracle.app.scans.machine import Scanned, choose
-from oracle.compat.door import careful, complain, emit, make_root, serve, warn
-
-
-def run() -> int:
-    """Run the program on the process's arguments and return its exit code."""
-    return serve(main)
+from oracle.compat.door import careful, complain, emit, make_root, warn
 
 
 def main(argv: list[str]) -> int:

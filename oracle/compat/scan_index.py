@@ -6,15 +6,10 @@ import argparse
 
 from oracle.app.context import Context
 from oracle.app.records import publish
-from oracle.compat.door import careful, emit, serve, warn, word
+from oracle.compat.door import careful, emit, warn, word
 from oracle.compat.rendering import print_line
 from oracle.domain.names import check_name, project_of
 from oracle.errors import UsageError
-
-
-def run() -> int:
-    """Run the program on the process's arguments and return its exit code."""
-    return serve(main)
 
 
 def main(argv: list[str]) -> int:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from oracle.app.context import Context
-from oracle.compat.door import careful, complain, emit, make_root, serve, warn
+from oracle.compat.door import careful, complain, emit, make_root, warn
 from oracle.compat.rendering import print_json
 from oracle.errors import NotFound
 
@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from oracle.app.scans.project import ProjectScan
 
 FAILED = 1
-
-
-def run() -> int:
-    """Run the program on the process's arguments and return its exit code."""
-    return serve(main)
 
 
 def main(argv: list[str]) -> int:

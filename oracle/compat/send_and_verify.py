@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, assert_never
 
-from oracle.compat.door import complain, emit, serve
+from oracle.compat.door import complain, emit
 from oracle.errors import PrivacyBlocked, UsageError
 
 if TYPE_CHECKING:
@@ -22,11 +22,6 @@ PATIENCE = 120.0
 """Seconds to wait for an idle agent. `ORACLE_WAKE_PATIENCE` overrides it."""
 
 FAILED, REJECTED, NO_PROJECT = 1, 2, 3
-
-
-def run() -> int:
-    """Run with the process's arguments."""
-    return serve(main)
 
 
 def main(argv: Sequence[str]) -> int:

@@ -9,13 +9,7 @@ import argparse
 import json
 from collections.abc import Sequence
 
-from oracle.compat.door import complain, emit, serve
-from oracle.compat.teamwork import add_profile, make_parser, open_context
-
-
-def run() -> int:
-    """Run with the process's arguments."""
-    return serve(main)
+from oracle.compat.door import add_profile, complain, emit, make_parser, open_context
 
 
 def main(argv: Sequence[str]) -> int:

@@ -9,13 +9,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from oracle.compat.door import emit, serve
-from oracle.compat.teamwork import make_parser
-
-
-def run() -> int:
-    """Run with the process's arguments."""
-    return serve(main)
+from oracle.compat.door import emit, make_parser
 
 
 def main(argv: Sequence[str]) -> int:

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 from oracle.app.context import Context
 from oracle.app.queries import attend
 from oracle.app.queries.attend import Terms
-from oracle.daemon.attempts import Attempts
 from oracle.daemon.index_loop import IndexLoop
-from oracle.daemon.listening import Listener
-from oracle.daemon.root_guard import RootGuard
-from oracle.daemon.stats import Stats
+from oracle.daemon.listening import Listener, RootGuard
+from oracle.daemon.stats import Attempts, Stats
 from oracle.daemon.work_loop import WorkLoop
 from oracle.domain.values import replace
 from oracle.errors import DiskFailure

@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING
 from oracle.app.delivery import resume, team, wakeups
 from oracle.app.delivery.resume import MAX_TRIES, Inbox, InboxEntry, InboxKind
 from oracle.app.queries import attend
-from oracle.daemon.attempts import SURROUNDINGS
+from oracle.daemon.stats import SURROUNDINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.app.context import Context
     from oracle.app.queries.attend import Asked, Terms
-    from oracle.daemon.attempts import Attempts
-    from oracle.daemon.stats import Stats
+    from oracle.daemon.stats import Attempts, Stats
 
 LOOK_EVERY = 30.0
 """Seconds after which the queue is read even without a notification."""

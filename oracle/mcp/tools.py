@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from oracle.domain.names import ORPHAN_KINDS
 from oracle.domain.records.attention import READS
 from oracle.domain.values import value
-from oracle.mcp import delivery_tools, read_tools, recall_tools, schemas, write_tools
+from oracle.mcp import read_tools, schemas, write_tools
 from oracle.mcp.results import Answer
 from oracle.mcp.schemas import (
     FILTERS,
@@ -125,7 +125,7 @@ TOOLS = (
             "project": FILTERS["project"],
             "seat": FILTERS["seat"],
         },
-        recall_tools.ask,
+        read_tools.ask,
         schemas.ASK,
         required=("question",),
     ),
@@ -173,7 +173,7 @@ TOOLS = (
             "key": words("The name of a fact, FILE.KEY; numbers index lists.", "network.endpoints.0"),
             "project": words("Search the facts of this project first; default: that of the server.", "arena"),
         },
-        recall_tools.get_fact,
+        read_tools.get_fact,
         schemas.GET_FACT,
         required=("key",),
     ),
@@ -191,7 +191,7 @@ TOOLS = (
             "failures": several("Recent failures.", "The upload timed out."),
             "questions": several("Open questions.", "Is the upload idempotent?"),
         },
-        recall_tools.packet,
+        read_tools.packet,
         schemas.PACKET,
         required=("role", "goal"),
     ),
@@ -261,7 +261,7 @@ TOOLS = (
             "reply_to": words("The seat that gets the answer, if it is another one.", "reviewer"),
             "notify": flag("Wake the seat.", default=True),
         },
-        delivery_tools.dispatch,
+        write_tools.dispatch,
         schemas.DISPATCHED,
         required=("target", "objective"),
         reads=False,
@@ -283,7 +283,7 @@ TOOLS = (
             "supersede": flag("Replace the earlier answer, which is kept aside.", default=False),
             "notify": flag("Wake the seat.", default=True),
         },
-        delivery_tools.deliver,
+        write_tools.deliver,
         schemas.DELIVERED,
         required=("task_id", "target", "response"),
         reads=False,
@@ -298,7 +298,7 @@ TOOLS = (
             "state": words("Only handoffs in this state, such as open or consumed.", "open"),
             "task_id": words("Show the story of this task.", "Q-17"),
         },
-        delivery_tools.handoffs,
+        write_tools.handoffs,
         schemas.HANDOFFS,
     ),
 )

@@ -1,4 +1,4 @@
-"""The tools write_record and retire_record. The seat is that of the server."""
+"""The tools that write or hand over: write_record, retire_record, dispatch, deliver, handoffs. The seat is that of the server."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from oracle.app.delivery.deliver import Delivery
+from oracle.app.delivery.order import Order
 from oracle.domain.names import project_of
 from oracle.domain.records.drafts import Draft, parse_evidence
-from oracle.mcp.results import Answer, fenced, without_lists
+from oracle.mcp.results import Answer, fenced, label, unfenced, without_lists
 
 if TYPE_CHECKING:
     from oracle.app.context import Context
+    from oracle.app.delivery.handoffs import Handoffs, ListedHandoff
     from oracle.app.records.views import Written
     from oracle.mcp.binding import Binding
 
@@ -66,3 +69,102 @@ def _written(written: Written) -> Answer:
     head = f"Nothing was written; it would be {written.path}" if written.dry_run else f"Written: {written.path}"
     text = [fenced(written.text)] if written.dry_run else []
     return Answer(data, "\n".join([head, *notes, *text]))
+
+
+def dispatch(
+    context: Context,
+    binding: Binding,
+    *,
+    target: str,
+    objective: str,
+    project: str = "",
+    task_id: str = "",
+    kind: str = "query",
+    title: str = "",
+    reply_to: str = "",
+    notify: bool = True,
+) -> Answer:
+    """Ask another seat for the server's seat."""
+    from oracle.app.delivery import resume
+    from oracle.app.delivery.dispatch import dispatch as dispatch_
+
+    resume.before(context, notifies=notify)
+    order = Order(
+        binding.project_for(project),
+        task_id,
+        binding.seat,
+        target,
+        objective,
+        title=title,
+        reply_to=reply_to,
+        kind=kind,
+        notifies=notify,
+    )
+    made = dispatch_(context, order)
+    woken = f" and {made.wake_up.seat} was woken" if made.wake_up.result == "sent" else ""
+    woken = " and the daemon attends to it" if made.wake_up.result == "attended" else woken
+    return Answer(made.as_json(), f"{made.name.task_id} is dispatched to {target}{woken}. Receipt: {made.receipt_path}")
+
+
+def deliver(
+    context: Context,
+    binding: Binding,
+    *,
+    task_id: str,
+    target: str,
+    response: Mapping[str, object],
+    project: str = "",
+    summary: str = "",
+    strict: bool = False,
+    supersede: bool = False,
+    notify: bool = True,
+) -> Answer:
+    """Deliver an answer of the memory seat."""
+    from oracle.app.delivery import resume
+    from oracle.app.delivery.deliver import deliver as deliver_
+
+    resume.before(context, notifies=notify)
+    delivery = Delivery(
+        binding.project_for(project),
+        task_id,
+        target,
+        unfenced(response),
+        source=binding.seat,
+        summary=summary,
+        is_strict=strict,
+        supersedes=supersede,
+        notifies=notify,
+    )
+    done = deliver_(context, delivery)
+    what = "is delivered" if done.is_new else "was delivered before, and nothing changed"
+    doubt = "" if done.all_verified is not False else "; some claims do not hold"
+    return Answer(done.as_json(), f"{task_id} {what}{doubt}. Receipt: {done.receipt_path}")
+
+
+def handoffs(context: Context, binding: Binding, *, project: str = "", state: str = "", task_id: str = "") -> Answer:
+    """List handoffs, or show the story of one task."""
+    from oracle.app.delivery import resume
+    from oracle.app.delivery.handoffs import list_all, tell
+
+    resume.before(context)
+    name = project or binding.project
+    if task_id:
+        story = tell(context, task_id, project=name)
+        files = [f"{chapter.path} {chapter.receipt.kind.value}{chapter.suffix}" for chapter in story.chapters]
+        return Answer(story.as_json(), "\n".join([*map(_line, story.listed), *files]))
+    found = list_all(context, project=name, state=state)
+    return Answer(_listing(found), "\n".join(map(_line, found.items)) or "No handoff.")
+
+
+def _listing(found: Handoffs) -> dict[str, object]:
+    return {
+        "handoffs": [item.as_json() for item in found.items],
+        "problems": len(found.problems),
+        "faults": list(found.problems),
+    }
+
+
+def _line(item: ListedHandoff) -> str:
+    handoff, state = item.handoff, item.handoff.state
+    waits = f"next {handoff.next_seat() or 'nobody'}: {label(state.action)}"
+    return f"{item.project} {handoff.task_id}: {handoff.asker} asks {handoff.answerer}, {state.step.value}; {waits}"

@@ -17,7 +17,7 @@ from typing import Any
 from oracle.api import Oracle
 from oracle.app.delivery import deliver
 from oracle.app.queries import attend
-from oracle.daemon import attempts, index_loop, listening, root_guard, work_loop
+from oracle.daemon import index_loop, listening, stats, work_loop
 from oracle.daemon.serve import Daemon
 from oracle.store.delivery import handoffs, inbox, packets, responses
 from oracle.store.disk import files
@@ -41,13 +41,13 @@ QUICK = {
     (listening, "PROBE_WITHIN"): 0.4,
     (listening, "POLL_EVERY"): 0.1,
     (listening, "LISTEN_AGAIN"): 1.0,
-    (root_guard, "STATUS_EVERY"): 0.3,
-    (root_guard, "SOON"): 0.1,
+    (listening, "STATUS_EVERY"): 0.3,
+    (listening, "SOON"): 0.1,
     (index_loop, "LOOK_EVERY"): 0.5,
     (work_loop, "LOOK_EVERY"): 0.5,
     (work_loop, "MEND_EVERY"): 0.2,
-    (attempts, "FIRST_REST"): 0.1,
-    (attempts, "LONGEST_REST"): 0.3,
+    (stats, "FIRST_REST"): 0.1,
+    (stats, "LONGEST_REST"): 0.3,
     (inbox, "FIRST_DELAY"): 0.05,
 }
 

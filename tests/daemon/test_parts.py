@@ -15,13 +15,12 @@ from oracle.api import Oracle
 from oracle.app.delivery.team import open_team
 from oracle.app.delivery.wakeups import enqueue_question
 from oracle.app.queries import attend
-from oracle.daemon import service
-from oracle.daemon.attempts import FIRST_REST, LONGEST_REST, Attempts
+from oracle.daemon import control
 from oracle.daemon.index_loop import LONGEST, LOOK_EVERY, SHARE, Changes, IndexLoop
 from oracle.daemon.listening import Listener as Listening
-from oracle.daemon.root_guard import RootGuard
+from oracle.daemon.listening import RootGuard
 from oracle.daemon.serve import Daemon
-from oracle.daemon.stats import Stats, render
+from oracle.daemon.stats import FIRST_REST, LONGEST_REST, Attempts, Stats, render
 from oracle.domain.delivery.receipts import ReceiptName
 from oracle.errors import AlreadyRunning, DiskFailure, LockTimeout, TreeEmptied
 from oracle.store.daemon import log as daemon_log
@@ -276,17 +275,17 @@ def test_metrics_are_lines_that_prometheus_reads() -> None:
 
 
 def test_a_systemd_unit_quotes_what_systemd_would_expand() -> None:
-    made = service.unit(Root('/m/100% "$x'), hold=True, manager="systemd", environ={"HOME": "/h"})
+    made = control.unit(Root('/m/100% "$x'), hold=True, manager="systemd", environ={"HOME": "/h"})
     (line,) = [line for line in made.text.splitlines() if line.startswith("ExecStart=")]
     assert line.endswith('"/m/100%% \\"$$x" "--hold"')
     assert made.path.startswith("/h/.config/systemd/user/memory-oracle-")
 
 
 def test_a_launchd_plist_holds_the_words_as_they_are(tmp_path: Path) -> None:
-    made = service.unit(Root("/m/a & b"), hold=False, manager="launchd", environ={"HOME": str(tmp_path)})
+    made = control.unit(Root("/m/a & b"), hold=False, manager="launchd", environ={"HOME": str(tmp_path)})
     assert plistlib.loads(made.text.encode())["ProgramArguments"][-2:] == ["--memory-dir", "/m/a & b"]
-    assert service.install(made)
-    assert not service.install(made)
+    assert control.install(made)
+    assert not control.install(made)
 
 
 def test_two_instances_exclude_each_other_and_name_the_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

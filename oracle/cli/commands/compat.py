@@ -6,7 +6,6 @@ import os
 import sys
 from collections import Counter
 from difflib import get_close_matches
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,10 +49,12 @@ def compat(
         near = get_close_matches(name, PROGRAMS)
         hint = say("Did you mean {names}?", names=near) if near else say("See what there is with `oracle compat`.")
         raise UsageError(say("Unknown program {name!r}.", name=name), hint=hint)
+    from oracle.compat.door import run
+
     if call.memory_dir is not None:
         os.environ["ORACLE_ROOT"] = call.memory_dir
     sys.argv = [name, *(words or [])]
-    raise typer.Exit(import_module(f"oracle.compat.{name}").run())
+    raise typer.Exit(run(name))
 
 
 migrate_app = group("Switch over from an older tool, and back.", example="oracle migrate clawseat --check")

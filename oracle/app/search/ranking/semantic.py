@@ -69,6 +69,8 @@ _TURN, _AROUND, _NEAREST = 0.44, 0.3, 0.26
 _WORDS_OF_TURN = 0.3
 """Share of the points for its words that is left to a turn with vectors: the turns around hold them too."""
 _CHUNK = 8_192
+_REMEMBERED = 16
+"""Questions whose vectors are kept: an answer asks the same one several times."""
 
 
 class Meaning:
@@ -80,11 +82,16 @@ class Meaning:
         self._paths = [path for path, _ in everything.places]
         self._places = numpy.array([row for _, row in everything.places], dtype=numpy.int64)
         self._inside: tuple[str, Mask | None] = ("", None)
+        self._asked: dict[str, list[Future[EmbeddedQuestion]]] = {}
         self._worker = ThreadPoolExecutor(1)  # questions are read while the words are looked for
 
     def ask(self, text: str) -> Nearness:
-        """Have the models read a question; they may still be at it when this returns."""
-        return Nearness(self, [self._worker.submit(reader.question, text) for reader in self.readers])
+        """Have the models read a question, once; they may still be at it when this returns."""
+        if text not in self._asked:
+            for old in list(self._asked)[: 1 - _REMEMBERED]:
+                del self._asked[old]
+            self._asked[text] = [self._worker.submit(reader.question, text) for reader in self.readers]
+        return Nearness(self, self._asked[text])
 
     def reader_of_words(self) -> Model | None:
         """Return the model that reads single words, hundreds for an answer; None when it is not installed."""

@@ -1,6 +1,6 @@
 """Handoffs: how far one task between two seats is, and who acts next, by the set of files that exist. Pure.
 
-What those files are called and say is the business of `domain.receipts`.
+What those files are called and say is the business of `receipts`.
 """
 
 from __future__ import annotations

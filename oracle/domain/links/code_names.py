@@ -44,7 +44,7 @@ _COMMIT_FIELDS = ("commit", "commits", "builder_commit", "memory_commit")
 _BRANCH_FIELDS = ("branch", "expected_branch")
 _EVIDENCE_KEYS = ("source_url", "source", "path", "quote")
 _TELLER = re.compile(r"[\w-]+|(?:session|task) \S+")
-"""A source that says who told it, or in which session or task it was learned (`domain.memories`): no path, and no symbol."""
+"""A source that says who told it, or in which session or task it was learned (`memories`): no path, and no symbol."""
 _LONGEST = 200
 _SHORTEST_TOKEN = 16
 """Characters below which nothing is looked at for a credential."""

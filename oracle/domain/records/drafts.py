@@ -1,6 +1,6 @@
 """Drafts: the records that Memory is asked to write, and the rules that they keep. Pure.
 
-Writing is strict where reading (`domain.records`) is tolerant.
+Writing is strict where reading (`records`) is tolerant.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Records: what a file of frontmatter and Markdown says, of any author. Pure.
 
-Reading is tolerant: any field may be missing or odd. What Memory writes is held to the rules of `domain.drafts`.
+Reading is tolerant: any field may be missing or odd. What Memory writes is held to the rules of `drafts`.
 """
 
 from __future__ import annotations

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from oracle.errors import NotFound, UsageError
-from oracle.hook import exact_json
-from oracle.hook.changes import FileChange, backups_of
+from oracle.hook.changes import FileChange, backups_of, parse_json, render_json
 from oracle.hook.clients import CLAUDE, Client, off_switch
 from oracle.hook.command_lines import STRICT, around_own, is_own, script_of, without_own_command, words_of
 from oracle.store.disk import steps
@@ -239,7 +238,7 @@ def _read(path: str) -> tuple[str | None, dict[str, object]]:
         return None, {}
     try:
         text = raw.decode("utf-8-sig")
-        content = exact_json.parse(text) if text.strip() else {}
+        content = parse_json(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
         raise InvalidSettings(
             say("{path} is not valid JSON ({error}); it was not changed.", path=path, error=error),
@@ -273,7 +272,7 @@ def _list(content: Mapping[str, object], key: str, path: str) -> list[object]:
 
 def _render(content: Mapping[str, object], before: str | None, path: str) -> str:
     try:
-        return exact_json.render(content, before or "")
+        return render_json(content, before or "")
     except ValueError as error:
         raise _misshapen(path, say("has content that can't be rewritten unchanged")) from error
 

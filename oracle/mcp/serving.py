@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING
 
 from oracle.errors import UsageError
-from oracle.mcp import sdk
 from oracle.mcp.binding import Binding
 from oracle.process import Streams
 from oracle.wording import say
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from oracle.app.context import Context
     from oracle.mcp.tool_runner import ToolRunner
+
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
@@ -207,7 +210,7 @@ def _prepare(binding: Binding) -> tuple[ToolRunner, Server[dict[str, object]]]:
     """
     gc.disable()
     try:
-        with sdk.deferred_models():
+        with deferred_models():
             runner, server = _load(binding)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("mcp", "mcp_types", "pydantic"):
@@ -222,14 +225,54 @@ def _prepare(binding: Binding) -> tuple[ToolRunner, Server[dict[str, object]]]:
 
 
 def _load(binding: Binding) -> tuple[ToolRunner, Server[dict[str, object]]]:
-    is_registered = sdk.register_packages()
+    is_registered = register_packages()
     try:
         from oracle.mcp.server import make_server
         from oracle.mcp.tool_runner import ToolRunner
     except ImportError:
         if not is_registered:
             raise
-        sdk.import_whole()
+        import_whole()
         return _load(binding)
     runner = ToolRunner(binding)
     return runner, make_server(runner)
+
+
+_PACKAGES = ("mcp", "mcp.server")
+"""Packages whose `__init__` imports a client and a framework that the server does not use."""
+
+
+@contextmanager
+def deferred_models() -> Iterator[None]:
+    """Delay building the validators of imported models until first use. Most are never used."""
+    from pydantic import BaseModel
+
+    BaseModel.model_config["defer_build"] = True
+    try:
+        yield
+    finally:
+        del BaseModel.model_config["defer_build"]
+
+
+def register_packages() -> bool:
+    """Register the packages without running their `__init__`, so that their parts can be imported.
+
+    Returns whether it did.
+
+    It does nothing if they are already imported, or not installed.
+    """
+    if _PACKAGES[0] in sys.modules:
+        return False
+    for name in _PACKAGES:
+        spec = find_spec(name)
+        if spec is None:
+            return False
+        sys.modules[name] = module_from_spec(spec)
+    return True
+
+
+def import_whole() -> None:
+    """Import the whole SDK: another version may need it. Raises ImportError."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == _PACKAGES[0]]:
+        del sys.modules[name]
+    import mcp  # noqa: F401

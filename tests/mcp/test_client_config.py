@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from oracle.cli.main import run
-from oracle.mcp import client_config
+from oracle.mcp.binding import CONFIG_FILES
 
 ROOTS = ["", "plain", 'with "quotes" and \\ blanks', "雪", "=[#"]
 
@@ -23,7 +23,7 @@ def read(tool: str, text: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("tool", client_config.FILES)
+@pytest.mark.parametrize("tool", CONFIG_FILES)
 @pytest.mark.parametrize("name", ROOTS)
 def test_server_is_started_for_the_seat_and_the_root(
     tool: str, name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -34,7 +34,7 @@ def test_server_is_started_for_the_seat_and_the_root(
     server = read(tool, shown.out)
     assert server["args"] == ["mcp", "--seat", "planner", "--project", "arena", *given]
     assert Path(server["command"]).name == "oracle"
-    assert client_config.FILES[tool] in shown.err
+    assert CONFIG_FILES[tool] in shown.err
 
 
 def test_codex_passes_on_what_chooses_root_and_tmux_server(capfd: pytest.CaptureFixture[str]):

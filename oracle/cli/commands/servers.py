@@ -226,11 +226,10 @@ def mcp(
 
 def _print_config(call: Call, client: str, seat: str, project: str) -> None:
     from oracle.app.context import name_root
-    from oracle.mcp import client_config
-    from oracle.mcp.binding import Binding
+    from oracle.mcp.binding import CONFIG_FILES, Binding, render_config
 
     Binding("", seat, project).check()
-    text = client_config.render(client, seat=seat, project=project, root=name_root(call.memory_dir))
-    file = client_config.FILES[client]
+    text = render_config(client, seat=seat, project=project, root=name_root(call.memory_dir))
+    file = CONFIG_FILES[client]
     call.answer({"file": file, "config": text}, text.splitlines())
     call.note(say("add this to {file}", file=file))

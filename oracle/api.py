@@ -87,9 +87,9 @@ class Oracle(Context):
 
     def show(self, slug: str, *, first_line: int = 1, last_line: int = 0, fresh: bool = False) -> Shown:
         """Return lines of a record, read from disk now; `last_line` 0 means the end. Raises NotInMemory."""
-        from oracle.app.records import show
+        from oracle.app.records import naming
 
-        return show.show(self, slug, first_line=first_line, last_line=last_line, fresh=fresh)
+        return naming.show(self, slug, first_line=first_line, last_line=last_line, fresh=fresh)
 
     def answer(self, question: str, *, project: str = "", seat: str = "", fresh: bool = False) -> Reply:
         """Answer a question from disk with verbatim quotes, or say that memory does not know. Raises UsageError."""

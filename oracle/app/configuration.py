@@ -111,10 +111,7 @@ def find_setting(context: Context, key: str) -> Setting:
 
 
 def set_value(context: Context, key: str, text: str) -> Setting:
-    """Change one key and keep the rest of the file, comments included. `text` is JSON, or a plain word.
-
-    Raises UsageError for an unknown key or an invalid value, DiskFailure.
-    """
+    """Change one key to JSON or a plain word, and keep the rest of the file. Raises UsageError, DiskFailure."""
     context.root.require()
     rule = next((row for row in _SETTINGS if row[0] == key), None)
     if rule is None:

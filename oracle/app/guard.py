@@ -43,10 +43,7 @@ def open_guard(context: Context, *, secrets: bool = True, personal: bool = False
 def clean(
     context: Context, fields: Mapping[str, Any], policy: str, *, what: Sentence
 ) -> tuple[dict[str, Any], tuple[Sentence, ...]]:
-    """Return the fields as they may be written, and sentences about what was replaced; `what` names their owner in errors.
-
-    Raises SecretFound, PrivacyBlocked, RulesUnusable, and UsageError for an unknown policy.
-    """
+    """Return the fields to write, and what was replaced. Raises SecretFound, PrivacyBlocked, RulesUnusable, UsageError."""
     if policy not in POLICIES:
         raise UsageError(
             say("Unknown policy {secrets!r}.", secrets=policy),
@@ -173,10 +170,7 @@ def check_file(context: Context, path: str) -> tuple[PrivacyFinding, ...]:
 
 
 def check_staged(context: Context, repository: str) -> tuple[PrivacyFinding, ...]:
-    """Return the findings of the lines that the next commit would add, and of the paths that it touches.
-
-    Raises UsageError outside a repository.
-    """
+    """Return the findings of the added lines and the paths of the next commit. Raises UsageError outside a repository."""
     from oracle.app.git import ask_git
 
     words = ("-c", "core.quotepath=off", "diff", "--cached", "--no-color", "--no-ext-diff", "--no-textconv")
@@ -198,10 +192,7 @@ def check_staged(context: Context, repository: str) -> tuple[PrivacyFinding, ...
 
 
 def _added(diff: str) -> Iterator[tuple[str, int, list[str]]]:
-    """Yield (path, number of the first line, the lines) of each piece that a diff without context adds.
-
-    It counts lines, because an added line may look like a header of the diff.
-    """
+    """Yield (path, first line, lines) of each piece that a diff adds. It counts lines: one may look like a header."""
     path, removed, added, first = "", 0, 0, 0
     lines: list[str] = []
     for line in diff.split("\n"):

@@ -26,10 +26,7 @@ def events(context: Context, *, project: str = "", task: str = "", limit: int = 
 
 
 def follow(context: Context, *, project: str = "", task: str = "", limit: int = 0) -> Iterator[Event]:
-    """Yield the last events and then each new one as it is written, until the caller has enough.
-
-    A line is taken once it is whole; a journal that was replaced or cut is read from its beginning.
-    """
+    """Yield the last events, then each new whole line; a journal that was replaced or cut is read from its beginning."""
     offset = _size(context.root.events)
     before = _read(context.root.events, 0, offset).split(b"\n")
     rest = before.pop()

@@ -38,10 +38,7 @@ _FOLDERS = (*RECORD_TREES, "machine", "responses")
 
 
 def init(context: Context, *, shared: bool = False) -> bool:
-    """Make the Root and its first folders, 0700, and tell whether it was made now.
-
-    `shared` gives it to its group: every folder gets mode 2770, every file 0660, the existing ones too if they are ours.
-    """
+    """Create the Root, 0700; return whether it is new. `shared` gives it to its group: folders 2770, files 0660, old ones too."""
     path = context.root.path
     if shared and context.root.agents != path:
         raise UsageError(

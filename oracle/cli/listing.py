@@ -45,9 +45,9 @@ def replaces(chain: Sequence[str]) -> str:
 
 def with_chains(context: Context, records: Sequence[Summary]) -> list[tuple[Summary, tuple[str, ...]]]:
     """Return each record with the chain of records that replaced it."""
-    from oracle.app.records import succession
+    from oracle.app.records import listing
 
-    chains = succession.chains(context, (record.slug for record in records if record.retired_by))
+    chains = listing.chains(context, (record.slug for record in records if record.retired_by))
     return [(record, chains.get(record.slug, ())) for record in records]
 
 

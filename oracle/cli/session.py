@@ -121,9 +121,9 @@ class Call:
         """Return `problems` and `freshness` of what was read last, for JSON alone."""
         if not self.as_json:
             return {}
-        from oracle.app.records import succession
+        from oracle.app.records import listing
 
-        return succession.standing(context)
+        return listing.standing(context)
 
     def answer(self, document: object, text: Table | Iterable[str] = ()) -> None:
         """Print the answer: one JSON document when JSON was asked for, else a table, a line or several lines."""

@@ -13,7 +13,7 @@ from oracle.compat.door import add_profile, complain, emit, make_parser, open_co
 
 def main(argv: Sequence[str]) -> int:
     """Check the closeout of one task. Returns 0 if it is complete, else 1."""
-    from oracle.app.delivery.verify import audit_closeout
+    from oracle.app.delivery.acknowledge import audit_closeout
 
     args = _parser().parse_args(argv)
     with open_context(args) as context:

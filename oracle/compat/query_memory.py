@@ -283,7 +283,7 @@ _MODES = {
 
 
 def verify_claims(response: Mapping[str, object], memory_dir: str | os.PathLike[str]) -> dict[str, object]:
-    """Check the claims of a response against the facts under `memory_dir`. See `oracle.app.claims.facts.verify_claims`."""
-    from oracle.app.claims import facts
+    """Check the claims of a response against the facts under `memory_dir`. See `oracle.app.claims.verify_claims`."""
+    from oracle.app import claims
 
-    return facts.verify_claims(response, os.fspath(memory_dir))
+    return claims.verify_claims(response, os.fspath(memory_dir))

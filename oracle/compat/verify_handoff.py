@@ -14,7 +14,7 @@ from oracle.compat.door import add_profile, complain, emit, make_parser, open_co
 
 def main(argv: Sequence[str]) -> int:
     """Verify one handoff. Returns 0 if it is healthy, else 1."""
-    from oracle.app.delivery.verify import verify
+    from oracle.app.delivery.acknowledge import verify
 
     args = _parser().parse_args(argv)
     with open_context(args) as context:

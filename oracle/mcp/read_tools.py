@@ -35,7 +35,7 @@ _STATUS = {"": "", "retires": "retired"}
 
 def search(context: Context, _: Binding, *, query: str, limit: int = 5, strict: bool = False, **filters: str) -> Answer:
     """Find passages by words. Raises UsageError without words."""
-    from oracle.app.records.succession import standing
+    from oracle.app.records.listing import standing
     from oracle.app.search.search import require_words
     from oracle.app.search.search import search as search_
 
@@ -55,7 +55,7 @@ def search(context: Context, _: Binding, *, query: str, limit: int = 5, strict: 
 
 def show(context: Context, _: Binding, *, record: str, first_line: int = 1, last_line: int = 0) -> Answer:
     """Read lines of a record. Accepts PATH:FIRST-LAST as a search prints it."""
-    from oracle.app.records.show import show as show_
+    from oracle.app.records.naming import show as show_
 
     place = _PLACE.fullmatch(record)
     if place and (first_line, last_line) == (1, 0):
@@ -72,10 +72,10 @@ def show(context: Context, _: Binding, *, record: str, first_line: int = 1, last
 
 def backlinks(context: Context, _: Binding, *, target: str, types: Sequence[str] = (), limit: int = 50) -> Answer:
     """List what links to a target."""
-    from oracle.app.records import succession, targets
+    from oracle.app.records import listing, targets
     from oracle.app.records.graph import backlinks as backlinks_
+    from oracle.app.records.listing import standing
     from oracle.app.records.naming import find
-    from oracle.app.records.succession import standing
 
     _check_types(types)
     name = targets.resolve(context, target)
@@ -84,7 +84,7 @@ def backlinks(context: Context, _: Binding, *, target: str, types: Sequence[str]
         name = find(context, name)
         rows = backlinks_(context, name, types=types)
     kept = rows[:limit]
-    chains = succession.chains(context, [row[0] for row in kept])
+    chains = listing.chains(context, [row[0] for row in kept])
     edges = []
     for source, kind, snippet, line, _mtime, path, by, how in kept:
         edge: dict[str, object] = {
@@ -113,16 +113,16 @@ def graph(
     context: Context, _: Binding, *, target: str, depth: int = 1, direction: str = "", types: Sequence[str] = ()
 ) -> Answer:
     """Walk the graph from a target."""
-    from oracle.app.records import succession
+    from oracle.app.records import listing
     from oracle.app.records.graph import graph as graph_
+    from oracle.app.records.listing import standing
     from oracle.app.records.naming import find
-    from oracle.app.records.succession import standing
 
     _check_types(types)
     name = find(context, target)
     way = direction or ("in" if is_entity(name) else "out")
     walk = graph_(context, name, depth=depth, direction=way, types=types)
-    marks = succession.marks(context, walk.nodes)
+    marks = listing.marks(context, walk.nodes)
     data = {**_walk_json(walk, marks), "direction": way, **standing(context)}
     lines = [
         f"{'  ' * (edge.depth - 1)}{edge.source} --{edge.type}--> {edge.target}{_in_brackets(marks.get(edge.target, ''))}"
@@ -134,11 +134,11 @@ def graph(
 
 def list_records(context: Context, _: Binding, *, limit: int = 20, **filters: str) -> Answer:
     """List records by filters, newest first."""
-    from oracle.app.records import listing, succession
-    from oracle.app.records.succession import standing
+    from oracle.app.records import listing
+    from oracle.app.records.listing import standing
 
     found = listing.list_records(context, chosen(filters), limit=limit, newest_first=True)
-    chains = succession.chains(context, [item.slug for item in found if item.retired_by])
+    chains = listing.chains(context, [item.slug for item in found if item.retired_by])
     records = [{**item.as_json(), **chain_json(chains.get(item.slug, ()))} for item in found]
     data = {"records": records, **standing(context)}
     if not found:
@@ -223,7 +223,7 @@ def _in_brackets(mark: str) -> str:
 def ask(context: Context, _: Binding, *, question: str, project: str = "", seat: str = "") -> Answer:
     """Answer a question from the files."""
     from oracle.app.answers.answer import answer as answer_
-    from oracle.app.records.succession import standing
+    from oracle.app.records.listing import standing
 
     reply = answer_(context, question, project=project, seat=seat)
     data = {**reply.as_json(), **standing(context)}
@@ -285,7 +285,7 @@ def packet(
 ) -> Answer:
     """Choose memories for the next step of an agent. `known` is what else a request says."""
     from oracle.app.memories.packets import route
-    from oracle.app.records.succession import standing
+    from oracle.app.records.listing import standing
 
     routed = route(context, Request(goal, role, project or binding.project, **without_lists(known)))
     sections = [

@@ -51,7 +51,7 @@ def write_record(
 
 def retire_record(context: Context, binding: Binding, *, record: str, reason: str, dry_run: bool = False) -> Answer:
     """Retire one record."""
-    from oracle.app.records.show import show
+    from oracle.app.records.naming import show
     from oracle.app.records.write import retire
 
     if binding.project:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from oracle.api import Oracle
 from oracle.app import journal
 from oracle.app.delivery.acknowledge import acknowledge
+from oracle.app.delivery.acknowledge import verify as verify_
 from oracle.app.delivery.complete import Completion
 from oracle.app.delivery.deliver import Delivery
 from oracle.app.delivery.order import Order
 from oracle.app.delivery.team import init_profile
-from oracle.app.delivery.verify import verify as verify_
 from oracle.store.delivery import inbox
 from oracle.wake.outcomes import NoSession, Outcome, Woken, check_text
 

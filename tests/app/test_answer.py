@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oracle.api import Oracle
+from oracle.app import claims
 from oracle.app.answers import answer, quotes
 from oracle.app.answers.question import names_in
 from oracle.app.answers.reply import Reply
-from oracle.app.claims import verify
 from oracle.app.codebase import stale_names
 from oracle.app.memories.packets import route
 from oracle.domain.records.drafts import Draft
@@ -106,7 +106,7 @@ def test_an_answer_can_be_delivered(root: Path, oracle: Oracle) -> None:
     )
     assert len(reply.facts) == 1
     assert {item.record.path.rpartition(".")[2] for item in reply.claims} == {"md", "json"}
-    checked = verify.verify(oracle.root, "", json.loads(json.dumps(reply.as_json())))
+    checked = claims.verify(oracle.root, "", json.loads(json.dumps(reply.as_json())))
     assert checked.all_verified is True
     assert checked.count == len(reply.claims) + 1
 
@@ -327,7 +327,7 @@ def test_facts_are_answered_by_key(machine: Path, question: str, key: str, value
         assert (fact.key, fact.value) == (key, value)
         (item,) = fact.as_json()["evidence"]
         assert item["file"] == ("projects/arena/dev_env.json" if key.startswith("dev") else "machine/network.json")
-        assert verify.verify(oracle.root, "", {"claims": [fact.as_json()]}).all_verified is True
+        assert claims.verify(oracle.root, "", {"claims": [fact.as_json()]}).all_verified is True
 
 
 @pytest.mark.parametrize(
@@ -372,7 +372,7 @@ def test_facts_of_all_projects_stand_side_by_side(machine: Path, question: str) 
             ("f2", "blog", "projects/blog/dev_env.json", "3.11"),
         ]
         assert [fact.value for fact in oracle.answer(question, project="blog").facts] == ["3.11"]
-        assert verify.verify(oracle.root, "", {"claims": [fact.as_json() for fact in reply.facts]}).all_verified is True
+        assert claims.verify(oracle.root, "", {"claims": [fact.as_json() for fact in reply.facts]}).all_verified is True
 
 
 def test_the_facts_of_a_scan_are_no_passages(root: Path, oracle: Oracle) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from oracle.app import git as asked_git
+from oracle.app.delivery.acknowledge import audit_closeout
 from oracle.app.delivery.notices import Notice, notify
-from oracle.app.delivery.verify import audit_closeout
 from oracle.errors import CompletionRefused, Conflict, DiskFailure, HandoffFailed, NotFound, UsageError
 from oracle.store.disk import steps
 from tests.app.squad import Squad

@@ -414,9 +414,7 @@ def test_intent_is_finished_once_its_process_is_dead_and_left_alone_before(squad
 
     squad.ask(notifies=False)
     team, work, _ = deliver.prepare(squad.oracle, Delivery("demo", "Q-1", "planner", {"answer": "B."}))
-    entry = inbox.begin(
-        squad.oracle.root, "delivery", ("demo", "Q-1"), work.as_fields(team), squad.oracle.now_seconds()
-    )
+    entry = inbox.begin(squad.oracle.root, "delivery", *deliver.intent_of(team, work), squad.oracle.now_seconds())
     assert entry is not None
     path = squad.path / "_state" / "inbox" / entry.file_name
     content = json.loads(path.read_bytes())

@@ -22,7 +22,7 @@ from oracle.api import Oracle
 from oracle.app import doctor
 from oracle.app.delivery.team import init_profile
 from oracle.app.doctor import diagnosis, machine, records, root_checks, snapshot
-from oracle.app.doctor.checks import CAP, FIX, Check, capped, in_order, one_line, warning
+from oracle.app.doctor.context import CAP, FIX, Check, capped, in_order, one_line, warning
 from oracle.app.doctor.diagnosis import diagnose
 from oracle.app.records.listing import list_problems
 from oracle.app.records.publish import publish_all

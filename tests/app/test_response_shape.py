@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from oracle.app.claims import verify
+from oracle.app import claims
 from oracle.errors import UsageError
 from oracle.store.root.layout import Root
 
@@ -54,7 +54,7 @@ RESPONSE = st.fixed_dictionaries(
 @example({"claims": [{"statement": "s", "evidence": [{"file": "a", "path": "b", "quote": "x", "expected_value": 1}]}]})
 def test_whatever_is_stored_is_valid(response: dict[str, Any]) -> None:
     try:
-        stored = verify.verify(Root("/nowhere"), "", response).response
+        stored = claims.verify(Root("/nowhere"), "", response).response
     except UsageError:
         return
     assert [error.message for error in VALID.iter_errors(dict(stored))] == []
@@ -75,7 +75,7 @@ def test_whatever_is_stored_is_valid(response: dict[str, Any]) -> None:
 )
 def test_the_place_that_is_wrong_is_named(response: dict[str, Any], place: str) -> None:
     with pytest.raises(UsageError, match=r"^The response's ") as refused:
-        verify.verify(Root("/nowhere"), "", response)
+        claims.verify(Root("/nowhere"), "", response)
     assert place in str(refused.value)
 
 
@@ -91,7 +91,7 @@ def test_the_place_that_is_wrong_is_named(response: dict[str, Any], place: str) 
 )
 def test_a_plain_response_loads_no_schema_checker(response: dict[str, Any]) -> None:
     program = (
-        "import sys, json; from oracle.app.claims import verify; from oracle.store.root.layout import Root;"
-        " verify.verify(Root('/nowhere'), '', json.loads(sys.argv[1])); sys.exit('jsonschema' in sys.modules)"
+        "import sys, json; from oracle.app import claims; from oracle.store.root.layout import Root;"
+        " claims.verify(Root('/nowhere'), '', json.loads(sys.argv[1])); sys.exit('jsonschema' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program, json.dumps(response)], check=False).returncode == 0

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from oracle.app.context import Context
-from oracle.app.delivery import waiter
+from oracle.app.delivery import panes
 from oracle.daemon.serve import Daemon
 from oracle.store.delivery import inbox
 from tests.app.squad import Squad
@@ -131,7 +131,7 @@ def test_a_waiter_ends_by_itself(
         until(lambda: waiters(squad) == [], "it is dead")
         context = Context.open(str(squad.path))
         began = time.monotonic()
-        waiter.wait(context, "demo", "planner", seconds=1.5)
+        panes.wait(context, "demo", "planner", seconds=1.5)
         assert 1 < time.monotonic() - began < 10
     elif end == "acknowledged":
         squad.ack("Q-1", "memory", "planner")

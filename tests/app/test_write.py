@@ -15,8 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oracle.api import Oracle
-from oracle.app.records.listing import list_problems
-from oracle.app.records.succession import chains, marks
+from oracle.app.records.listing import chains, list_problems, marks
 from oracle.app.records.write import write_all
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.values import fields_of

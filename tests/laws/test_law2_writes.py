@@ -17,9 +17,8 @@ from oracle.app.memories.keep import Lesson, inspect, list_memories, reflect, re
 from oracle.app.memories.packets import route
 from oracle.app.overview.status import find_fact, status
 from oracle.app.records.graph import entities, graph, unresolved
-from oracle.app.records.listing import list_orphans, list_problems
+from oracle.app.records.listing import chains, list_orphans, list_problems, standing
 from oracle.app.records.publish import publish_all
-from oracle.app.records.succession import chains, standing
 from oracle.app.records.write import write_all
 from oracle.app.root import check
 from oracle.app.scans.machine import reveal, scan

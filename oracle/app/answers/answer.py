@@ -17,9 +17,8 @@ from oracle.app.answers.quotes import Quote, QuotedFile
 from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply
 from oracle.app.codebase.stale_names import ANSWER_BUDGET, Checker
 from oracle.app.context import Context
-from oracle.app.records import succession
-from oracle.app.records.listing import check_filters
-from oracle.app.records.succession import chains
+from oracle.app.records import listing
+from oracle.app.records.listing import chains, check_filters
 from oracle.app.records.views import Hit, Summary
 from oracle.app.search.search import search, search_by_status
 from oracle.domain.compiling import compiled
@@ -295,7 +294,7 @@ def _with_successors(
     """
     stands_for: dict[str, list[str]] = {}
     for item in over:
-        if by := succession.successor(context, item.record.slug):
+        if by := listing.successor(context, item.record.slug):
             stands_for.setdefault(by, []).append(item.record.slug)
     known = {item.source.record.slug for item in kept}
     added = [

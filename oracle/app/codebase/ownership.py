@@ -37,10 +37,7 @@ class Judged:
 
 
 def check(context: Context, repo: str, *, seat: str = MEMORY, staged: bool = False) -> list[Judged]:
-    """Judge every file that differs from HEAD, in the index when `staged` says so, else in the working tree.
-
-    Raises UsageError for a folder that is no repository, InvalidName.
-    """
+    """Judge each file that differs from HEAD, in the index if `staged`, else in the tree. Raises UsageError, InvalidName."""
     name = check_name(seat, "seat")
     code, top = ask_git(repo, "rev-parse", "--show-toplevel")
     if code != 0:

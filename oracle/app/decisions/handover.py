@@ -72,10 +72,7 @@ class Resolution:
 def send(
     context: Context, raw: bytes, *, session: str = "", project: str = "", profile: str = "", notifies: bool = True
 ) -> Sent:
-    """Check a payload and hand it over: receipt, then a wake-up that names it. The same again changes nothing.
-
-    Raises InvalidRecord, SecretFound, TaskAlreadyQueued for another payload of this id, UsageError, NoProfile.
-    """
+    """Check a payload and hand it over, once. Raises InvalidRecord, SecretFound, TaskAlreadyQueued, UsageError, NoProfile."""
     payload = decision_payloads.validate(raw)
     team = _team(context, payload, session, project=project, profile=profile)
     name = _name(team, payload, session)
@@ -153,10 +150,7 @@ def _text(team: Team, payload: DecisionPayload, name: ReceiptName, path: str) ->
 def resolve(
     context: Context, project: str, decision_id: str, *, choice: str = "", by: str = OPERATOR, reason: str = ""
 ) -> Resolution:
-    """Write down what was decided; without a `choice` the default, once its time has come. The same again changes nothing.
-
-    A default of `wait` decides nothing and writes nothing. Raises NotFound, UsageError, Conflict for another decision.
-    """
+    """Write down what was decided, once, or a default whose time has come. Raises NotFound, UsageError, Conflict."""
     team = open_team(context, project)
     asked = _find(team, decision_id.lower())
     payload = DecisionPayload(dict(asked.fields[PAYLOAD]))  # type: ignore[call-overload]

@@ -11,29 +11,26 @@ import os
 import time
 from collections.abc import Mapping
 
-from oracle.app import guard
-from oracle.app.claims import verify
+from oracle.app import claims, guard
 from oracle.app.context import Context
 from oracle.app.delivery import dispatches, wakeups
-from oracle.app.delivery.team import Team, open_team, require_memory, require_own_response
+from oracle.app.delivery.team import Team, note_completion, open_team, require_memory, require_own_response
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptKind, ReceiptName, new_receipt, receipt_name
 from oracle.domain.records.responses import require_answer
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import Conflict, UsageError
-from oracle.store.delivery import handoffs, inbox, responses, task_tree
+from oracle.store.delivery import handoffs, inbox, responses
 from oracle.store.delivery.entries import InboxEntry
 from oracle.store.delivery.handoffs import Outcome
 from oracle.store.root.profile import PLANNER_ROLES
-from oracle.wording import LIST, joined, say
+from oracle.wording import say
 
 REFUSE, SUPERSEDE, REWORK = "refuse", "supersede", "rework"
 """What to do about another answer on disk: refuse the new one; replace it, response and receipt; replace its receipt alone.
 
 What is replaced is kept under another name.
 """
-
-_MOST_NAMED = 5
 
 
 @value
@@ -68,17 +65,6 @@ class Work:
     response: Mapping[str, object] | None = None
     policy: str = REFUSE
     notifies: bool = True
-
-    def as_fields(self, team: Team) -> dict[str, object]:
-        """Return the object that an intent keeps."""
-        return {
-            "project": team.project,
-            "profile": team.profile.path,
-            "receipt": dict(self.receipt.fields),
-            "response": None if self.response is None else dict(self.response),
-            "policy": self.policy,
-            "notifies": self.notifies,
-        }
 
 
 @value
@@ -120,9 +106,6 @@ class Delivered:
         }
 
 
-# Answers of a memory seat ---------------------------------------------------------------------------------------------
-
-
 def deliver(context: Context, delivery: Delivery) -> Delivered:
     """Deliver once: the same again changes nothing and wakes nobody. A wake-up that fails is a warning and stays in the inbox.
 
@@ -133,46 +116,44 @@ def deliver(context: Context, delivery: Delivery) -> Delivered:
     team, work, verified, redacted = _prepare_clean(context, delivery)
     done = hand_over(context, team, work, wake_until=delivery.wake_until)
     if done.is_new and "unsolicited" in work.receipt.fields:
-        _warn_of_unsolicited(context, team, work.receipt.name)
+        from oracle.app.delivery.handoffs import warn_of_unsolicited
+
+        warn_of_unsolicited(context, team, work.receipt.name)
     return replace(done, all_verified=verified.all_verified, confidence=verified.confidence, redacted=redacted)
 
 
 def keep(context: Context, delivery: Delivery) -> str:
-    """Keep a delivery that the disk refused, so that `resume` makes it. Return where it is kept, "" if it is nowhere.
-
-    Raises what `deliver` raises before it writes.
-    """
+    """Keep a delivery that the disk refused for `resume`. Return where, "" for nowhere. Raises what `deliver` raises first."""
     team, work, _, _ = _prepare_clean(context, delivery)
-    entry = inbox.intent("delivery", *_intent(team, work), context.now_seconds())
+    entry = inbox.intent("delivery", *intent_of(team, work), context.now_seconds())
     if inbox.find(context.root, entry) is not None:
         return context.root.inbox
     return inbox.keep_outside(context.root, entry)
 
 
-def _prepare_clean(context: Context, delivery: Delivery) -> tuple[Team, Work, verify.Verified, tuple[str, ...]]:
+def _prepare_clean(context: Context, delivery: Delivery) -> tuple[Team, Work, claims.Verified, tuple[str, ...]]:
     cleaned, redacted = guard.clean(context, contents_of(delivery), delivery.secrets, what=say("The handoff"))
     team, work, verified = prepare(context, replace(delivery, **cleaned) if redacted else delivery)
     dispatches.refuse_other_reader(team, work.receipt.name)
     return team, work, verified, redacted
 
 
-def prepare(context: Context, delivery: Delivery) -> tuple[Team, Work, verify.Verified]:
-    """Return the team, the work and the verdict on its claims. Writes nothing.
-
-    Raises OwnershipError, CompletionRefused, ClaimsFailed, UsageError (also for a response that says nothing), NoProfile.
-    """
+def prepare(context: Context, delivery: Delivery) -> tuple[Team, Work, claims.Verified]:
+    """Return the team, the work and its verified claims. Raises what `deliver` raises before it writes, but SecretFound."""
     team = open_team(context, delivery.project, path=delivery.profile)
     dispatches.refuse_decision(team, delivery.task_id)
     require_memory(team, delivery.source)
     name = team.receipt(delivery.task_id, delivery.source, delivery.target)
     require_answer(delivery.response)
-    verified = verify.verify(context.root, team.profile.repo_root, delivery.response)
+    verified = claims.verify(context.root, team.profile.repo_root, delivery.response)
     if delivery.is_strict:
         verified.require()
     moment = context.stamp()
+    count = "1 claim" if verified.count == 1 else f"{verified.count} claims"
+    summary = f"Wrote responses/{name.task_id}.json with {count} (confidence={verified.confidence})."
     whole = {**verified.response, "project": team.project, "delivered_at": moment}
     fields = {
-        "summary": delivery.summary or _summary(name.task_id, verified),
+        "summary": delivery.summary or summary,
         "title": delivery.title,
         "verdict": delivery.verdict,
         "commit": delivery.commit,
@@ -186,35 +167,6 @@ def prepare(context: Context, delivery: Delivery) -> tuple[Team, Work, verify.Ve
     receipt = completion(name, fields, asked=dispatches.dispatch_answered(team.folder, name))
     policy = SUPERSEDE if delivery.supersedes else REFUSE
     return team, Work(receipt, whole, policy, delivery.notifies), verified
-
-
-def _summary(task_id: str, verified: verify.Verified) -> str:
-    count = "1 claim" if verified.count == 1 else f"{verified.count} claims"
-    return f"Wrote responses/{task_id}.json with {count} (confidence={verified.confidence})."
-
-
-def _warn_of_unsolicited(context: Context, team: Team, name: ReceiptName) -> None:
-    """Warn that nobody asked for this, and name what is open: a task id or a target may be mistyped."""
-    from oracle.app.delivery.handoffs import of_team
-
-    waiting = [
-        say("{task} from {seat}", task=item.task_id, seat=item.asker)
-        for item in of_team(context, team).handoffs
-        if item.answerer == name.source and item.dispatch is not None and item.completion is None
-    ]
-    named = joined(LIST, waiting[-_MOST_NAMED:]) or say("none")
-    if len(waiting) > _MOST_NAMED:
-        named = say("{names} and {rest} more", names=named, rest=len(waiting) - _MOST_NAMED)
-    context.warn(
-        say(
-            "no dispatch of {task} from {asker} to {seat} is open, so that this was delivered unsolicited; "
-            "open ones: {named}",
-            task=name.task_id,
-            asker=name.target,
-            seat=name.source,
-            named=named,
-        )
-    )
 
 
 def completion(name: ReceiptName, fields: Mapping[str, object], *, asked: Receipt | None) -> Receipt:
@@ -232,15 +184,9 @@ def completion(name: ReceiptName, fields: Mapping[str, object], *, asked: Receip
     )
 
 
-# One delivery, by any seat ---------------------------------------------------------------------------------------------
-
-
 def hand_over(context: Context, team: Team, work: Work, *, wake_until: float | None = None) -> Delivered:
-    """Keep an intent, do every step, and send the wake-ups, the reader's last. `wake_until` is that of a Delivery.
-
-    The same delivery again changes nothing. Raises Conflict, HandoffFailed, DiskFailure, LockTimeout.
-    """
-    intent = inbox.begin(context.root, "delivery", *_intent(team, work), context.now_seconds())
+    """Keep an intent, do every step once, and send the wake-ups. Raises Conflict, HandoffFailed, DiskFailure, LockTimeout."""
+    intent = inbox.begin(context.root, "delivery", *intent_of(team, work), context.now_seconds())
     with inbox.until_done(context.root, intent):
         done, pending = _carry_out(context, team, work)
     outcome = done.wake_up
@@ -251,11 +197,19 @@ def hand_over(context: Context, team: Team, work: Work, *, wake_until: float | N
     return replace(done, wake_up=outcome)
 
 
-def _intent(team: Team, work: Work) -> tuple[tuple[str, ...], dict[str, object]]:
+def intent_of(team: Team, work: Work) -> tuple[tuple[str, ...], dict[str, object]]:
     """Return the subject of a delivery's intent, and the object that it keeps."""
     name = work.receipt.name
     digest = responses.digest_of(work.response) if work.response else receipts.fingerprint(work.receipt.fields)[:12]
-    return (team.project, name.task_id, name.source, name.target, digest), work.as_fields(team)
+    fields = {
+        "project": team.project,
+        "profile": team.profile.path,
+        "receipt": dict(work.receipt.fields),
+        "response": None if work.response is None else dict(work.response),
+        "policy": work.policy,
+        "notifies": work.notifies,
+    }
+    return (team.project, name.task_id, name.source, name.target, digest), fields
 
 
 def finish(context: Context, fields: Mapping[str, object]) -> ReceiptName:
@@ -273,7 +227,6 @@ def finish(context: Context, fields: Mapping[str, object]) -> ReceiptName:
 def finish_work(context: Context, team: Team, work: Work) -> None:
     """Do every step that is not done yet, with the receipt of any process. Wake-ups stay in the inbox."""
     receipt, _, stored = _answer(context, team, work)
-    _consume(team, receipt.name)
     _tell(context, team, work, receipt, stored.path if stored else "")
 
 
@@ -281,7 +234,6 @@ def _carry_out(context: Context, team: Team, work: Work) -> tuple[Delivered, tup
     """Do every step for the first time; return what is there now and the wake-ups that are pending."""
     receipt, is_new, stored = _answer(context, team, work)
     response_path = stored.path if stored else ""
-    _consume(team, receipt.name)
     if stored is not None and stored.settled:
         context.note("settle", {**team.ends_of(receipt.name), "superseded": stored.settled})
     if is_new:
@@ -291,7 +243,7 @@ def _carry_out(context: Context, team: Team, work: Work) -> tuple[Delivered, tup
 
 
 def _answer(context: Context, team: Team, work: Work) -> tuple[Receipt, bool, responses.Stored | None]:
-    """Store the response and create the receipt; return the receipt on disk, whether this call made it, and the response."""
+    """Store the response, create the receipt, consume dispatches; return the receipt, whether it is new, and the response."""
     receipt, stored = work.receipt, None
     try:
         if work.response is not None:
@@ -303,17 +255,28 @@ def _answer(context: Context, team: Team, work: Work) -> tuple[Receipt, bool, re
     except Conflict as error:
         context.note("conflict", {**team.ends_of(receipt.name), "reason": error.sentence})
         raise
+    _consume(team, receipt.name)
     return handoffs.find(team.folder, receipt.name) or receipt, outcome is Outcome.CREATED, stored
 
 
 def _complete(folder: str, receipt: Receipt, policy: str, stored: responses.Stored | None) -> Outcome:
-    """Create the receipt; one that carries the same response is the same delivery, whatever else it says.
-
-    A question and an answer between the same seats share a name: an open question is never replaced. Raises Conflict.
-    """
+    """Create the receipt; one with the same response is the same delivery. Raises Conflict, also for an open question."""
     open_ = handoffs.read(folder, receipt.name)
     if open_ is not None and open_.kind is ReceiptKind.DISPATCH:
-        raise _asked_under_this_id(receipt.name)
+        name = receipt.name
+        raise Conflict(
+            say(
+                "{source} asked {target} under the task id {task_id}, and that is still open; nothing was completed.",
+                source=name.source,
+                target=name.target,
+                task_id=name.task_id,
+            ),
+            hint=say(
+                "{target} completes it, for {source}; another task needs another id.",
+                source=name.source,
+                target=name.target,
+            ),
+        )
     found = handoffs.find(folder, receipt.name)
     if found is not None and stored is not None and found.kind is ReceiptKind.COMPLETION:
         digest = found.text("response_digest")
@@ -333,22 +296,6 @@ def _complete(folder: str, receipt: Receipt, policy: str, stored: responses.Stor
     return handoffs.supersede(folder, receipt)
 
 
-def _asked_under_this_id(name: ReceiptName) -> Conflict:
-    return Conflict(
-        say(
-            "{source} asked {target} under the task id {task_id}, and that is still open; nothing was completed.",
-            source=name.source,
-            target=name.target,
-            task_id=name.task_id,
-        ),
-        hint=say(
-            "{target} completes it, for {source}; another task needs another id.",
-            source=name.source,
-            target=name.target,
-        ),
-    )
-
-
 def _consume(team: Team, name: ReceiptName) -> None:
     """Consume the dispatches that this completion answers. A planner's closeout consumes all that was sent to it."""
     closes = team.profile.role(name.source) in PLANNER_ROLES
@@ -357,14 +304,11 @@ def _consume(team: Team, name: ReceiptName) -> None:
             handoffs.consume(team.folder, receipt.name)
 
 
-# What tells the team --------------------------------------------------------------------------------------------------
-
-
 def _tell(
     context: Context, team: Team, work: Work, receipt: Receipt, response_path: str
 ) -> tuple[Delivered, tuple[InboxEntry, ...]]:
     """Write the task tree and the journal; return the delivery and its wake-ups, which are in the inbox."""
-    _write_tree(context, team, receipt)
+    note_completion(context, team, receipt)
     lineage = receipt.text("lineage_status")
     context.note("delivery", {**team.ends_of(receipt.name), "lineage": lineage, "notifies": work.notifies})
     done = replace(_delivered(team, receipt, response_path), is_new=True)
@@ -403,30 +347,3 @@ def _delivered(team: Team, receipt: Receipt, response_path: str) -> Delivered:
         response_path=response_path,
         lineage=receipt.text("lineage_status"),
     )
-
-
-def _write_tree(context: Context, team: Team, receipt: Receipt) -> None:
-    """Write DELIVERY.md, complete the queue's entry and the table's row, and append to the dispatch log."""
-    name, moment, text = receipt.name, context.now(), receipt.text
-    fields = {
-        "task_id": name.task_id,
-        "owner": name.source,
-        "target": name.target,
-        "status": text("status"),
-        "date": text("delivered_at"),
-        **{key: text(key) for key in ("correlation_id", "branch", "commit", "sweep_count")},
-    }
-    paragraphs = {
-        "Verdict": text("verdict"),
-        "FrontstageDisposition": text("frontstage_disposition"),
-        "UserSummary": text("user_summary"),
-        "NextAction": text("next_action"),
-        "core_ux_gate": text("core_ux_gate"),
-    }
-    title, summary = text("title") or name.task_id, text("summary")
-    task_tree.write_delivery(team.tree, name.source, fields, title=title, summary=summary, paragraphs=paragraphs)
-    note = text("status") or "done"
-    task_tree.complete_task(team.tree, name.source, name.task_id, day=moment.date().isoformat(), note=note)
-    if any(row.get("ID") == name.task_id for row in task_tree.read_rows(team.tree)):
-        task_tree.upsert_row(team.tree, name.task_id, {"Status": text("status") or "completed"})
-    task_tree.log_once(team.tree, receipts.status_line(receipt), task_id=name.task_id, moment=moment)

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from oracle.app import guard
 from oracle.app.context import Context
-from oracle.app.delivery import dispatch_rules, wakeups
-from oracle.app.delivery.order import QUERY, Order, order_of
+from oracle.app.delivery import wakeups
+from oracle.app.delivery.order import QUERY, Order, order_of, refuse_forbidden, refuse_second
 from oracle.app.delivery.team import OPERATOR, Team, is_memory, open_team, require_own_response
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import ReceiptKind, ReceiptName, new_receipt
@@ -66,7 +66,7 @@ def dispatch(context: Context, order: Order) -> Dispatched:
     name = team.receipt(named.task_id, named.source, named.target)
     if named.reply_to and named.reply_to != named.source:
         team.receipt(named.task_id, named.target, named.reply_to)
-    dispatch_rules.keep(context, team, named)
+    refuse_forbidden(context, team, named)
     subject = (team.project, name.task_id, name.source, name.target)
     intent = inbox.begin(context.root, "dispatch", subject, named.as_fields(), context.now_seconds())
     if intent is None:
@@ -75,7 +75,7 @@ def dispatch(context: Context, order: Order) -> Dispatched:
             hint=say("If it has died, `oracle resume` finishes what it began."),
         )
     with inbox.until_done(context.root, intent):
-        dispatch_rules.refuse_second(team, name)
+        refuse_second(team, name)
         made = _carry_out(context, team, named)
         entry = _enqueue(context, team, named, made) if named.notifies else None
     return replace(made, wake_up=_send(context, entry))

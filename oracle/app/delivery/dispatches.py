@@ -104,10 +104,7 @@ class FoundDispatches:
 def find_dispatches(
     context: Context, seat: str, *, project: str, tasks: Collection[str], environ: Mapping[str, str]
 ) -> FoundDispatches:
-    """Return the dispatches to `seat` in one project, or in all for an empty one.
-
-    Consumed ones only of the given tasks. A project that can't be read is left out and named.
-    """
+    """Return the dispatches to `seat` in one project or all (""); consumed ones only of `tasks`. Problems are named."""
     found = FoundDispatches([], {}, [])
     for name in [project] if project else profile.projects(context.root):
         try:

@@ -6,31 +6,29 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
-from oracle.app.claims import stored
-from oracle.app.claims.stored import ToldClaim
+from oracle.app import claims
+from oracle.app.claims import ToldClaim
 from oracle.app.context import Context
 from oracle.app.delivery import dispatches, wakeups
 from oracle.app.delivery.team import Team, open_team
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party, is_stale
+from oracle.domain.delivery.receipts import ReceiptName
 from oracle.domain.names import check_name
 from oracle.domain.values import value
 from oracle.errors import DiskFailure, NotFound, OracleError, UsageError
 from oracle.store.delivery import handoff_list, responses
 from oracle.store.delivery.handoff_list import Around, Chapter, Listing
 from oracle.store.root import profile
-from oracle.wording import say, say_many
+from oracle.wording import LIST, joined, say, say_many
 
 STATES = tuple(step.value for step in HandoffStep if step is not HandoffStep.NONE)
 
 
 @value
 class ListedHandoff:
-    """One handoff of a listing; `age` is in seconds since the newest of its files changed.
-
-    `command` is what the next seat types, with every value that is known, "" when nothing is to be done.
-    """
+    """One handoff; `age` is in seconds since the newest of its files changed; `command` is what the next seat types, or ""."""
 
     project: str
     handoff: Handoff
@@ -117,10 +115,7 @@ class Story:
 
 
 def list_all(context: Context, *, project: str = "", state: str = "") -> Handoffs:
-    """Return the handoffs of one project or of all. Raises UsageError for an unknown state, NoProfile.
-
-    A project that can't be read is a problem of the listing, unless it alone was asked for.
-    """
+    """Return the handoffs of one project, or of all with problems named. Raises UsageError for an unknown state, NoProfile."""
     if state and state not in STATES:
         raise UsageError(
             say("There is no state {state!r}.", state=state), hint=say("Choose one of {choices}.", choices=STATES)
@@ -153,10 +148,7 @@ def _listed(context: Context, team: Team, found: Sequence[Handoff]) -> list[List
 
 
 def _command(context: Context, team: Team, handoff: Handoff) -> str:
-    """Return the command that does the next step of a handoff; what only its writer knows is `FILE` or `…`.
-
-    Of several answers that were kept aside it names the newest.
-    """
+    """Return the command that does the next step of a handoff; what only its writer knows is `FILE` or `…`."""
     from shlex import join
 
     state = handoff.state
@@ -267,7 +259,7 @@ def _story(context: Context, team: Team, task_id: str) -> Story:
         handoff_list.tell_story(team.folder, task_id),
         path if os.path.exists(path) else "",
         answer if isinstance(answer := response.get("answer"), str) else "",
-        stored.read(response),
+        claims.read(response),
         tuple(f"{context.root.responses}/{name}" for name in aside),
         tuple(
             say_many(
@@ -295,3 +287,28 @@ def _names(folder: str) -> list[str]:
         return sorted(os.listdir(folder))
     except OSError:
         return []
+
+
+_MOST_NAMED = 5
+
+
+def warn_of_unsolicited(context: Context, team: Team, name: ReceiptName) -> None:
+    """Warn that nobody asked for this, and name what is open: a task id or a target may be mistyped."""
+    waiting = [
+        say("{task} from {seat}", task=item.task_id, seat=item.asker)
+        for item in of_team(context, team).handoffs
+        if item.answerer == name.source and item.dispatch is not None and item.completion is None
+    ]
+    named = joined(LIST, waiting[-_MOST_NAMED:]) or say("none")
+    if len(waiting) > _MOST_NAMED:
+        named = say("{names} and {rest} more", names=named, rest=len(waiting) - _MOST_NAMED)
+    context.warn(
+        say(
+            "no dispatch of {task} from {asker} to {seat} is open, so that this was delivered unsolicited; "
+            "open ones: {named}",
+            task=name.task_id,
+            asker=name.target,
+            seat=name.source,
+            named=named,
+        )
+    )

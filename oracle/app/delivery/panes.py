@@ -1,11 +1,21 @@
-"""Type into the panes of tmux outside of a delivery: for `send_and_verify`, and for the hook's own pane."""
+"""Type into the panes of tmux, and wait in the background for the pane of one seat.
+
+A command that finds a pane busy starts a waiter and ends. One waits for each seat; it ends when nothing is pending,
+when the session is gone, or after LONGEST seconds. Then the next Stop hook of the seat or the next command goes on.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
+import time
 
 from oracle.app.context import Context
-from oracle.errors import InvalidName, UsageError
+from oracle.app.delivery import wakeups
+from oracle.errors import InvalidName, LockTimeout, OracleError, UsageError
+from oracle.store.delivery import inbox
+from oracle.store.delivery.entries import InboxEntry, InboxKind
+from oracle.store.disk import steps
 from oracle.wake.outcomes import Busy, NoSession, Outcome, Stranded, Woken, check_text
 from oracle.wake.sessions import bound_projects, find_session_names, tmux_socket
 from oracle.wake.tmux import TmuxWaker, type_into_own_pane
@@ -34,10 +44,7 @@ def check(context: Context, seat: str, text: str) -> None:
 
 
 def find_project(context: Context, *, tasks: str = "") -> str:
-    """Return the one project whose seats have sessions, "" if there is none. Raises UsageError if there are several.
-
-    `tasks` is the folder of the task trees, by default that of the Root.
-    """
+    """Return the one project with sessions below `tasks` (default: of the Root), or "". Raises UsageError for several."""
     bound = bound_projects(tasks or context.root.tasks)
     if len(bound) > 1:
         raise UsageError(
@@ -48,10 +55,7 @@ def find_project(context: Context, *, tasks: str = "") -> str:
 
 
 def send(context: Context, project: str, seat: str, text: str, *, patience: float, is_forced: bool = False) -> Outcome:
-    """Submit a text in a seat's pane and verify that it was taken. `seat` may be the name of a session too.
-
-    `patience` is in seconds. With `is_forced` the text is submitted even if the agent is working.
-    """
+    """Submit a text in the pane of a seat or session and verify it. `patience` is in seconds; `is_forced` ignores a busy agent."""
     try:
         found = find_session_names(context.root, project, seat, environ=os.environ) if project else ()
     except InvalidName:
@@ -59,3 +63,60 @@ def send(context: Context, project: str, seat: str, text: str, *, patience: floa
     waker = TmuxWaker(tmux_socket(os.environ))
     act = waker.force if is_forced else waker.wake
     return act(tuple(dict.fromkeys((*found, seat))), text, seat=seat, patience=patience)
+
+
+LONGEST = 30 * 60.0
+"""Seconds that a waiter lives at most."""
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks at a pane."""
+
+_PATIENCE = 2.0
+
+
+def main() -> None:
+    """Wait as the process that `wakeups` starts: the arguments are the Root, the project and the seat."""
+    root, project, seat = sys.argv[1:]
+    try:
+        with Context.open(root) as context:
+            wait(context, project, seat)
+    except OracleError:
+        return
+
+
+def wait(context: Context, project: str, seat: str, *, seconds: float = LONGEST) -> None:
+    """Send the wake-ups of a seat as soon as its agent is idle. Return at once if another process waits for it.
+
+    The inbox is read again after the lock was given back: a command may have seen the lock just before.
+    """
+    until = time.monotonic() + seconds
+    names = find_session_names(context.root, project, seat, environ=os.environ)
+    waker = context.waker = TmuxWaker(tmux_socket(os.environ))
+    is_there = True
+    while is_there and time.monotonic() < until and _pending(context, project, seat):
+        try:
+            with steps.FileLock(wakeups.waiter_lock(context.root, project, seat), timeout=0):
+                is_there = _watch(context, waker, names, project=project, seat=seat, until=until)
+        except LockTimeout:
+            return
+
+
+def _watch(
+    context: Context, waker: TmuxWaker, names: tuple[str, ...], *, project: str, seat: str, until: float
+) -> bool:
+    """Look at the pane until nothing is pending. Return whether the session is still there."""
+    while (entries := _pending(context, project, seat)) and time.monotonic() < until:
+        reason = waker.look(names, entries[0].text("text"), seat=seat)
+        if isinstance(reason, NoSession):
+            return False
+        for entry in () if reason else entries:
+            wakeups.send_again(context, entry, patience=_PATIENCE)
+        time.sleep(LOOK_EVERY)
+    return True
+
+
+def _pending(context: Context, project: str, seat: str) -> list[InboxEntry]:
+    """Return the pending wake-ups of a seat that no daemon sends, those too that another process sends just now."""
+    found = inbox.read(context.root, context.now_seconds(), InboxKind.WAKE)
+    mine = (one for one in (*found.waiting, *found.taken) if (one.text("project"), one.text("seat")) == (project, seat))
+    return [one for one in mine if wakeups.is_pending(one) and not wakeups.is_left_to_daemon(context, one)]

@@ -50,10 +50,7 @@ def is_anything_kept(context: Context) -> bool:
 
 
 def before(context: Context, *, notifies: bool = True) -> None:
-    """Finish in a few seconds what others left, before a command's own work. A failure is a warning.
-
-    A command that wakes nobody sends no waiting wake-ups either.
-    """
+    """Finish in a few seconds what others left, wake-ups only if the command wakes somebody. A failure is a warning."""
     until = time.monotonic() + QUIET_TIME
     try:
         inbox.bring_back(context.root)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from oracle.app.context import Context
+    from oracle.domain.delivery.receipts import Receipt
     from oracle.store.delivery.task_tree import TaskTree
 
 OPERATOR = "operator"
@@ -72,10 +73,7 @@ class Team:
         return {"project": self.project, "task_id": name.task_id, "source": name.source, "target": name.target}
 
     def seat_meant(self, seat: str) -> str:
-        """Return the seat that a word names: a plain `planner` stands for the one planner seat of another name.
-
-        Raises UsageError where there are several.
-        """
+        """Return the seat that a word names; `planner` may be the one planner of another name. Raises UsageError for several."""
         if seat != "planner" or seat in self.profile.seats:
             return seat
         planners = self.profile.planners
@@ -87,10 +85,7 @@ class Team:
 
 
 def open_team(context: Context, project: str, *, path: str = "") -> Team:
-    """Return the team of a project, or that of the profile at `path`. Raises NoProfile, InvalidProfile, InvalidName.
-
-    What the profile says and is not followed is a warning. A path and a project that disagree are refused.
-    """
+    """Return the team of a project or of the profile at `path`, which must agree. Raises NoProfile, InvalidProfile, InvalidName."""
     if path:
         found = profile.load_file(context.root, os.path.abspath(os.path.expanduser(path)), os.environ)
         if project and check_name(project, "project") != found.project:
@@ -136,10 +131,7 @@ def require_memory(team: Team, seat: str) -> None:
 
 
 def require_own_response(context: Context, team: Team, name: ReceiptName) -> None:
-    """Raise Conflict when the response of a task's id is another project's: it names that one, or a receipt there names it.
-
-    A response that says nothing, of which no other project's receipt tells, is taken for this project's.
-    """
+    """Raise Conflict if the response of a task's id names another project, or only a receipt of another project tells of it."""
     from oracle.store.delivery import handoffs, responses
 
     owner = responses.project_of(context.root, name.task_id)
@@ -164,3 +156,33 @@ def _other_owner(context: Context, team: Team, task_id: str) -> str:
         if folder and handoffs.has_completion(folder, task_id):
             return project
     return ""
+
+
+def note_completion(context: Context, team: Team, receipt: Receipt) -> None:
+    """Write DELIVERY.md, complete the queue's entry and the table's row, and append to the dispatch log."""
+    from oracle.domain.delivery import receipts
+    from oracle.store.delivery import task_tree
+
+    name, moment, text = receipt.name, context.now(), receipt.text
+    fields = {
+        "task_id": name.task_id,
+        "owner": name.source,
+        "target": name.target,
+        "status": text("status"),
+        "date": text("delivered_at"),
+        **{key: text(key) for key in ("correlation_id", "branch", "commit", "sweep_count")},
+    }
+    paragraphs = {
+        "Verdict": text("verdict"),
+        "FrontstageDisposition": text("frontstage_disposition"),
+        "UserSummary": text("user_summary"),
+        "NextAction": text("next_action"),
+        "core_ux_gate": text("core_ux_gate"),
+    }
+    title, summary = text("title") or name.task_id, text("summary")
+    task_tree.write_delivery(team.tree, name.source, fields, title=title, summary=summary, paragraphs=paragraphs)
+    note = text("status") or "done"
+    task_tree.complete_task(team.tree, name.source, name.task_id, day=moment.date().isoformat(), note=note)
+    if any(row.get("ID") == name.task_id for row in task_tree.read_rows(team.tree)):
+        task_tree.upsert_row(team.tree, name.task_id, {"Status": text("status") or "completed"})
+    task_tree.log_once(team.tree, receipts.status_line(receipt), task_id=name.task_id, moment=moment)

@@ -20,10 +20,7 @@ PASS_NEEDS_INTEGRATION = "PASS_NEEDS_INTEGRATION"  # noqa: S105 - a word that te
 
 
 def note(context: Context, team: Team, receipt: Receipt) -> str:
-    """Record once that a receipt names an unmerged commit; return the record's path.
-
-    Return "" when the receipt names no commit, or memory itself is its reader.
-    """
+    """Record once that a receipt names an unmerged commit; return the path, "" for no commit or when memory reads it."""
     name, commit = receipt.name, _commit(receipt)
     if not commit or team.profile.role(name.target) == "memory":
         return ""

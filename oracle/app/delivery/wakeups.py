@@ -40,7 +40,7 @@ THERE = (*_BUSY, "another process")
 """The first words of a reason which says that the seat runs and was not woken just now."""
 
 _DAEMON = "daemon"
-_WAITER = "import sys; sys.path.insert(0, sys.argv.pop(1)); from oracle.app.delivery.waiter import main; main()"
+_WAITER = "import sys; sys.path.insert(0, sys.argv.pop(1)); from oracle.app.delivery.panes import main; main()"
 
 _ENDS = ("project", "task_id", "source", "target")
 
@@ -73,10 +73,7 @@ def enqueue_question(context: Context, team: Team, name: ReceiptName, *, text: s
 
 
 def enqueue_packet(context: Context, team: Team, name: ReceiptName, *, text: str) -> InboxEntry:
-    """Put a wake-up for a packet into the inbox, and return the entry as it is now: it may have been tried before.
-
-    It is pending until the seat was woken with this text after now, or the question is closed.
-    """
+    """Put a wake-up for a packet into the inbox, pending until the seat reads it. Return the entry, which may have been tried."""
     fields = {"folder": team.folder, "seat": name.target, "text": text, "owed_at": context.stamp()}
     entry = _enqueue(context, team, name, fields, "packet")
     return inbox.find(context.root, entry) or entry
@@ -91,10 +88,7 @@ def _enqueue(context: Context, team: Team, name: ReceiptName, fields: dict[str, 
 
 
 def is_left_to_daemon(context: Context, entry: InboxEntry) -> bool:
-    """Return whether a running daemon answers the question of a wake-up, or wakes its seat with a packet.
-
-    The daemon is looked for each time: when it died, the next command wakes the seat.
-    """
+    """Return whether a running daemon answers the question of a wake-up, or wakes its seat. It is looked for each time."""
     from oracle.store.daemon import state
 
     return entry.text("by") == _DAEMON and state.serves(context.root, context.now_seconds())
@@ -111,10 +105,7 @@ def notified_at(receipt: Receipt, text: str) -> datetime | None:
 
 
 def send(context: Context, entry: InboxEntry, *, patience: float | None = None) -> WakeUp:
-    """Send a wake-up that was enqueued just now, unless another process sends it. A process waits for a busy pane.
-
-    The handoff is done already: a disk that refuses is a reason to wait, and no failure.
-    """
+    """Send a wake-up that was enqueued now; a process waits for a busy pane. A disk that refuses is a reason to wait."""
     from oracle.errors import DiskFailure, HandoffFailed
 
     try:

@@ -3,7 +3,7 @@
 Two calls: `examine` reads only, `repair` writes derived files only. `references/doctor.md` is the list for people.
 """
 
-from oracle.app.doctor.checks import Check
+from oracle.app.doctor.context import Check
 from oracle.app.doctor.examine import examine
 from oracle.app.doctor.repair import repair
 

@@ -7,8 +7,7 @@ from os.path import isdir
 
 from oracle.app.context import Context
 from oracle.app.doctor import index, layout, machine, records, root_checks
-from oracle.app.doctor.checks import Check, error, in_order, passed
-from oracle.app.doctor.context import CheckContext, Examination
+from oracle.app.doctor.context import Check, CheckContext, Examination, error, in_order, passed
 from oracle.errors import OracleError
 from oracle.wording import say
 

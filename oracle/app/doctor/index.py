@@ -7,8 +7,7 @@ import os
 from collections.abc import Iterator
 
 from oracle.app.doctor import root_checks
-from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note, passed, quoted, warning
-from oracle.app.doctor.context import CheckContext
+from oracle.app.doctor.context import FIX, Check, CheckContext, capped, error, first_few, note, passed, quoted, warning
 from oracle.app.doctor.diagnosis import ABSENT, BUSY, DAMAGED, OUTDATED
 from oracle.app.doctor.layout import leaves
 from oracle.domain.names import flatten

@@ -7,8 +7,18 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note, quoted, warning
-from oracle.app.doctor.context import CheckContext, TreeEntry
+from oracle.app.doctor.context import (
+    FIX,
+    Check,
+    CheckContext,
+    TreeEntry,
+    capped,
+    error,
+    first_few,
+    note,
+    quoted,
+    warning,
+)
 from oracle.domain.names import ORPHAN_KINDS, PATROL_FOLDERS, RECORD_SUFFIXES, check_name, role_of, slug_of
 from oracle.errors import InvalidName, OracleError
 from oracle.store.disk import folders
@@ -50,10 +60,7 @@ def _read_link(context: CheckContext, entry: TreeEntry) -> str:
 
 
 def check_strays(context: CheckContext) -> Iterator[Check]:
-    """Report folders of a project that belong to no seat and no kind, and files outside of projects.
-
-    A folder that may belong to a seat is a note. A folder that the project's profile names is a seat's.
-    """
+    """Report folders of a project that belong to no seat or kind (a likely seat's is a note), and files outside of projects."""
     yield from capped(filter(None, map(_stray, context.tree.entries)))
     yield from capped(_unknown_seats(context))
 

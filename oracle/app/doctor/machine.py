@@ -8,8 +8,7 @@ import os
 import platform
 from collections.abc import Iterator
 
-from oracle.app.doctor.checks import Check, error, note, passed, quoted, warning
-from oracle.app.doctor.context import CheckContext
+from oracle.app.doctor.context import Check, CheckContext, error, note, passed, quoted, warning
 from oracle.index.db import Corrupt, Database
 from oracle.store.root.layout import Root
 from oracle.wording import say

@@ -9,8 +9,18 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from oracle.app.decisions import overdue
-from oracle.app.doctor.checks import Check, capped, error, first_few, note, quoted, warning
-from oracle.app.doctor.context import CheckContext, Head, TreeEntry
+from oracle.app.doctor.context import (
+    Check,
+    CheckContext,
+    Head,
+    TreeEntry,
+    capped,
+    error,
+    first_few,
+    note,
+    quoted,
+    warning,
+)
 from oracle.app.records import naming
 from oracle.domain.names import MEMORY
 from oracle.domain.records.drafts import SCHEMA_VERSION

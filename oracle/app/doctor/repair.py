@@ -12,8 +12,7 @@ from contextlib import suppress
 
 from oracle.app.context import Context
 from oracle.app.doctor import index, layout, root_checks
-from oracle.app.doctor.checks import first_few, one_line
-from oracle.app.doctor.context import CheckContext, TreeEntry
+from oracle.app.doctor.context import CheckContext, TreeEntry, first_few, one_line
 from oracle.app.doctor.diagnosis import ABSENT, DAMAGED, Diagnosis, diagnose
 from oracle.app.records.publish import publish_all
 from oracle.errors import OracleError
@@ -28,10 +27,7 @@ _EMPTIED = ("_links", "_backlinks", "_state/tmp")
 
 
 def repair(context: Context, *, patience: float | None = None) -> list[str]:
-    """Repair derived data under the write lock and return what was done, one line each; [] when all was well.
-
-    `patience` is in seconds, None as long as a writer waits. Raises RootUnusable when there is no Root.
-    """
+    """Repair derived data under the write lock, waiting `patience` seconds; return a line for each repair. Raises RootUnusable."""
     context.root.require()
     reachable = root_checks.open_derived(CheckContext(context.root, context.clock.now_ns()))
     lines = _close_root(context)

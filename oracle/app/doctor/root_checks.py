@@ -8,8 +8,19 @@ import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from oracle.app.doctor.checks import FIX, Check, capped, error, first_few, note, passed, quoted, warning
-from oracle.app.doctor.context import CheckContext, TreeEntry
+from oracle.app.doctor.context import (
+    FIX,
+    Check,
+    CheckContext,
+    TreeEntry,
+    capped,
+    error,
+    first_few,
+    note,
+    passed,
+    quoted,
+    warning,
+)
 from oracle.domain import timestamps
 from oracle.errors import RootUnusable
 from oracle.store.disk import folders

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from oracle.app.context import Context
 from oracle.app.memories.packets import read_memory
 from oracle.app.records import naming
-from oracle.app.records.show import show
+from oracle.app.records.naming import show
 from oracle.app.records.targets import resolve
 from oracle.app.records.views import Summary, Written
 from oracle.app.records.write import write
@@ -104,10 +104,7 @@ class Seen:
 
 
 def remember(context: Context, given: Given) -> Kept:
-    """Write a memory; one that it replaces is retired by it, its bytes untouched.
-
-    Raises UsageError, NotInMemory for a memory that is not there, SecretFound, InvalidRecord, InvalidName.
-    """
+    """Write a memory; one that it replaces is retired. Raises UsageError, NotInMemory, SecretFound, InvalidRecord, InvalidName."""
     rules.check(given)
     _require_root(context)
     if given.replaces:
@@ -196,10 +193,7 @@ def _details(lesson: Lesson) -> dict[str, Value]:
 
 
 def refresh(context: Context, stale: Sequence[str], *, replacement: str = "", reason: str = "") -> Kept:
-    """Retire memories by a small record, which says why, and that the replacement, if there is one, contradicts them.
-
-    Those that were retired before are left as they are. Raises UsageError, NotInMemory, SecretFound.
-    """
+    """Retire memories that still hold by a record that says why and by what. Raises UsageError, NotInMemory, SecretFound."""
     if not stale:
         raise UsageError(say("stale_memory_ids is empty."), hint=say("Name the memories that no longer hold."))
     names = tuple(dict.fromkeys(_resolve(context, name) for name in stale))

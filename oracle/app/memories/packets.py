@@ -143,10 +143,7 @@ def _gather(connection: Connection, request: Request, hits: Mapping[str, tuple[S
 
 
 def _edges(connection: Connection, found: dict[str, Summary], project: str) -> list[Edge]:
-    """Return who supports and contradicts what was found, and add the records of the project that contradict.
-
-    A record that no longer holds is left out.
-    """
+    """Return who supports and contradicts what was found, and contradicting records of the project; only records that hold."""
     edges: list[Edge] = []
     new = list(found)
     for _ in range(_ROUNDS):

@@ -59,10 +59,7 @@ def _embedded(context: Context) -> dict[str, object]:
 
 
 def take_inventory(root: Root) -> dict[str, object]:
-    """Return `{exists, path, flat_files, machine_files, projects, index}`; only the first two when there is no Root.
-
-    `index` is the content of `index.json`, null when there is none or it can't be read.
-    """
+    """Return `{exists, path, flat_files, machine_files, projects, index}`, only the first two without a Root."""
     if not os.path.isdir(root.path):
         return {"exists": False, "path": root.path}
     names = [path for _, path in facts.fact_files(root)]

@@ -70,10 +70,7 @@ class Asked:
 
 @value
 class Attended:
-    """What became of a question: answered, unanswered, with-seat, waits, held or gone.
-
-    `due` is when to look at it again, in seconds since 1970.
-    """
+    """A question: answered, unanswered, with-seat, waits, held or gone; look again at `due`, in seconds since 1970."""
 
     word: str
     due: float = 0.0

@@ -10,7 +10,7 @@ import re
 from oracle.app.answers.reply import Near, Reply
 from oracle.app.context import Context
 from oracle.app.memories.packets import route
-from oracle.app.records.show import show
+from oracle.app.records.naming import show
 from oracle.domain.delivery.receipts import Receipt
 from oracle.domain.records.packets import Request
 from oracle.errors import NotFound, OracleError

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from oracle.app.context import Context
 from oracle.app.records.views import Summary
 from oracle.domain import timestamps
-from oracle.domain.names import check_name, fold_name, role_of
+from oracle.domain.names import check_name, fold_name, is_entity, role_of
 from oracle.errors import NotInFederation, UsageError
+from oracle.index.db import get_meta
 from oracle.index.read import query
 from oracle.wording import Sentence, say
 
@@ -19,10 +20,7 @@ _FILTERS = ("project", "seat", "kind", "status", "author", "task", "since", "unt
 def list_records(
     context: Context, filters: Mapping[str, str], *, limit: int = 0, newest_first: bool = False, fresh: bool = False
 ) -> list[Summary]:
-    """Return the records that pass `filters`: project, seat, kind, status, author, task, since, until.
-
-    `limit` 0 means all. Raises NotInFederation for a project or seat without a folder, UsageError for a bad date.
-    """
+    """Return the records that pass `filters` (see `_FILTERS`); `limit` 0 means all. Raises NotInFederation, UsageError."""
     wanted = check_filters(filters)
     rows = context.index.find(
         lambda connection: query.listing(connection, wanted, limit=limit, newest_first=newest_first), fresh=fresh
@@ -46,10 +44,7 @@ def list_problems(context: Context, prefix: str = "", *, fresh: bool = False) ->
 
 
 def check_filters(filters: Mapping[str, str]) -> dict[str, str]:
-    """Check names and dates of filters; since and until become sortable timestamps, seat, kind and status small letters.
-
-    Raises UsageError.
-    """
+    """Check filters; return sortable times and folded names. Raises UsageError."""
     wanted = {name: value for name, value in filters.items() if value}
     for name in wanted:
         if name not in _FILTERS:
@@ -128,3 +123,53 @@ def _folders(path: str) -> list[str]:
         return sorted(entry.name for entry in os.scandir(path) if entry.is_dir())
     except OSError:
         return []
+
+
+def standing(context: Context) -> dict[str, object]:
+    """Return `problems`, the number of files that could not be read cleanly, and `freshness`."""
+    connection = context.index.database.connect()
+    looked = get_meta(connection, "full_look").partition(" ")[0]
+    return {
+        "problems": query.count_problems(connection),
+        "freshness": {
+            "last_full_stat": timestamps.from_mtime(int(looked or 0)),
+            "stale": context.index.stale,
+            "in_memory": context.index.database.in_memory,
+        },
+    }
+
+
+def marks(context: Context, targets: Iterable[str]) -> dict[str, str]:
+    """Return the mark of each target that does not hold: missing, superseded or retired; entities always hold."""
+    connection = context.index.database.connect()
+    found: dict[str, str] = {}
+    for target in dict.fromkeys(targets):
+        if is_entity(target):
+            continue
+        row = query.summary(connection, target)
+        status = Summary.from_row(row).effective_status if row is not None else "missing"
+        if status in ("missing", "superseded", "retired"):
+            found[target] = status
+    return found
+
+
+def successor(context: Context, slug: str) -> str:
+    """Return the record that replaced a retired one, "" when it holds or was retired without a successor."""
+    connection = context.index.database.connect()
+    chain = query.retirers(connection, slug)
+    if not chain:
+        return ""
+    last, how = chain[-1]
+    if how == "supersedes":
+        return last
+    supported = query.links(
+        connection, last, ("supports",)
+    )  # a refresh of memories names there what it puts in the place
+    return supported[0][1] if supported else ""
+
+
+def chains(context: Context, slugs: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return, for each retired record among `slugs`, the records that replaced it, nearest first."""
+    connection = context.index.database.connect()
+    found = {slug: tuple(by for by, _ in query.retirers(connection, slug)) for slug in dict.fromkeys(slugs)}
+    return {slug: chain for slug, chain in found.items() if chain}

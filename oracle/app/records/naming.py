@@ -9,12 +9,15 @@ from collections.abc import Iterable, Mapping
 
 from oracle.app.context import Context
 from oracle.app.records.targets import resolve
-from oracle.domain.links.links import reference_key
+from oracle.app.records.views import Shown, Summary
+from oracle.domain.links.links import CLAIMS, reference_key
 from oracle.domain.links.resolution import namesakes, stamp_of
+from oracle.domain.markdown.documents import text_of
 from oracle.domain.names import is_entity, split_entity
 from oracle.errors import NotInMemory, UsageError
 from oracle.index.db import Connection
 from oracle.index.read import names, query
+from oracle.store.markdown import records
 from oracle.wording import Sentence, say, say_many
 
 _NEAR = 5
@@ -80,10 +83,7 @@ def find_titled(connection: Connection, titles: Iterable[str]) -> dict[str, str]
 
 
 def find_record(context: Context, connection: Connection, name: str) -> str:
-    """Return the slug of the record to be read. Of several namesakes the newest is taken, with a warning.
-
-    Raises NotInMemory for none, UsageError for several of which no stamp says which is the newest.
-    """
+    """Return the slug of the record, with a warning the newest of several. Raises NotInMemory, UsageError without stamps."""
     found = find_namesakes(connection, name)
     if len(found) > 1 and stamp_of(found[0]) != stamp_of(found[1]):
         context.warn(
@@ -128,10 +128,7 @@ def _with_part(connection: Connection, name: str) -> list[str]:
 
 
 def find_target(context: Context, connection: Connection, name: str) -> str:
-    """Return the record or entity that something may link to; a record that is linked to need not be there.
-
-    Raises NotInMemory with what to type instead.
-    """
+    """Return the record or entity that something may link to, which may be missing. Raises NotInMemory with what to type."""
     if query.count_backlinks(connection, name):
         return name
     if is_entity(name):
@@ -245,3 +242,49 @@ def _word(text: str) -> str:
     from shlex import quote
 
     return quote(text)
+
+
+def show(context: Context, slug: str, *, first_line: int = 1, last_line: int = 0, fresh: bool = False) -> Shown:
+    """Return lines of a record; `last_line` 0 means the end. Any name of a record will do. Raises NotInMemory, UsageError."""
+    name = resolve(context, slug)
+
+    def find(
+        connection: Connection,
+    ) -> tuple[Summary, tuple[str, ...], tuple[str, ...], tuple[tuple[int, str], ...], tuple[tuple[str, str], ...]]:
+        record = Summary.from_row(query.summary(connection, find_record(context, connection, name)) or ())
+        chain = tuple(by for by, _ in query.retirers(connection, record.slug))
+        found = tuple(
+            (line, reason) for path, line, reason in query.problems(connection, record.path) if path == record.path
+        )
+        claims = tuple(row[:2] for row in query.backlinks(connection, record.slug, tuple(CLAIMS.values())))
+        return record, chain, tuple(query.retired_by(connection, record.slug)), found, claims
+
+    record, chain, supersedes, problems, claims = context.index.find(find, fresh=fresh)
+    try:
+        raw = records.read(context.root.join(record.path))
+    except OSError as error:
+        raise NotInMemory(
+            say("not_in_memory_db: {path} can't be read: {strerror}.", path=record.path, strerror=error.strerror),
+            hint=say("Run `oracle doctor`."),
+        ) from error
+    lines = lines_of(raw)
+    last = min(last_line or len(lines), len(lines))
+    if first_line < 1 or (lines and first_line > last):
+        raise UsageError(
+            say(
+                "{slug} has lines 1 to {count}, not {first_line}:{last_line}.",
+                slug=record.slug,
+                count=len(lines),
+                first_line=first_line,
+                last_line=last_line,
+            ),
+            hint=say("Choose lines inside it, as in --lines 1:20."),
+        )
+    text = "\n".join(lines[first_line - 1 : last])
+    return Shown(record, text, first_line, last, len(lines), chain, supersedes, problems, claims)
+
+
+def lines_of(raw: bytes) -> list[str]:
+    """Return the lines of a file as they are counted everywhere, without their ends."""
+    lines = text_of(raw).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines

@@ -31,10 +31,7 @@ def find_record(context: Context, draft: Draft) -> str:
 
 
 def write_once(context: Context, draft: Draft) -> str:
-    """Return the path of the record of this project, kind and title; write it unless it exists.
-
-    Secrets are replaced, and a missing Root is created. Raises what a write raises.
-    """
+    """Return the path of the record with this project, kind and title; write it if it is missing. Secrets are replaced."""
     with creation_lock(context):
         return find_record(context, draft) or write(context, draft, secrets="redact").path
 

@@ -39,10 +39,7 @@ class Filed:
 
 
 def publish_all(context: Context) -> list[str]:
-    """Print every project's `_index/` and merge Memory's part into `index.json`; return the absolute paths.
-
-    Raises LockTimeout, DiskFailure.
-    """
+    """Print every project's `_index/`, merge `index.json`; return the absolute paths. Raises LockTimeout, DiskFailure."""
     written: list[str] = []
     projects: list[Entry] = []
     notes: list[Entry] = []
@@ -86,10 +83,7 @@ def project_names(root: Root) -> list[str]:
 
 
 def list_filed(context: Context, project: str) -> list[Entry]:
-    """Return the entries that `files.json` has, with `seat`, from records and disk as they are now; nothing is printed.
-
-    The status of a record that a newer one retired is `superseded` or `retired`. A project without a folder has none.
-    """
+    """Return the entries of `files.json`, with `seat` and effective status, as they are now; nothing is printed."""
     folder = context.root.project(project)
     rows = context.index.read(lambda connection: query.below(connection, folder))
     found = []

@@ -56,10 +56,7 @@ class RemarkKind(StrEnum):
 
 @value
 class Remark:
-    """Something to decide: a record, another one, and why they are named together.
-
-    `likeness` is the measured share of common words, of their texts or of their titles, 0 to 1; None where none was measured.
-    """
+    """Something to decide about two records; `likeness` is the share of common words, from 0 to 1, None if not measured."""
 
     sort: RemarkKind
     record: Summary
@@ -99,10 +96,7 @@ class _Known:
 
 
 def review(context: Context, project: str = "", *, fresh: bool = False) -> list[Remark]:
-    """Return all remarks: duplicates first, then decisions, then subjects. Raises NotInFederation, UsageError.
-
-    With a project, at least one of the two records belongs to it.
-    """
+    """Return duplicates, decisions, then subjects; with a project, one record is of it. Raises NotInFederation, UsageError."""
     list_records(context, {"project": project} if project else {}, limit=1, fresh=fresh)
     wanted = check_filters({"project": project}) if project else {}
 

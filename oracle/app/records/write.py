@@ -57,9 +57,7 @@ class _Ready:
 def write(
     context: Context, draft: Draft, *, secrets: str = "refuse", dry_run: bool = False, needs_body: bool = False
 ) -> Written:
-    """Write one of Memory's records: on return it is on disk, linked, indexed and published.
-
-    With `needs_body`, a record without a text is refused.
+    """Write one record: on return it is on disk, linked, indexed and published.
 
     Raises InvalidRecord, SecretFound, OwnershipError, InvalidName, LockTimeout, DiskFailure.
     """
@@ -98,13 +96,10 @@ def write_all(
 def retire(
     context: Context, slug: str, reason: str, *, seat: str = "", secrets: str = "refuse", dry_run: bool = False
 ) -> Written:
-    """Write the small decision that retires a record, unless it is retired or superseded already.
-
-    Raises NotInMemory for no such record, UsageError for several.
-    """
+    """Write the small decision that retires a record, unless it is retired. Raises NotInMemory, UsageError for several."""
     if not reason.strip():
         raise UsageError(say("The reason is empty."), hint=say("Say why with --reason, in a sentence."))
-    from oracle.app.records.show import show
+    from oracle.app.records.naming import show
 
     name = resolve(context, slug)
     found = show(context, context.index.read(lambda connection: naming.find_only(connection, name))).record
@@ -124,11 +119,11 @@ def retire(
 
 def _retired_before(context: Context, found: Summary) -> Written:
     """Return the outcome for a record that is retired already: nothing is written, the path is that of what retired it."""
-    from oracle.app.records import succession
-    from oracle.app.records.show import show
+    from oracle.app.records import listing
+    from oracle.app.records.naming import show
 
     by = show(context, found.retired_by).record
-    chain = succession.chains(context, [found.slug]).get(found.slug, (by.slug,))
+    chain = listing.chains(context, [found.slug]).get(found.slug, (by.slug,))
     by_whom = joined(", then ", chain)
     if found.retired_how == "retires":
         already = say("{slug} is retired already, by {chain}; nothing was written", slug=found.slug, chain=by_whom)
@@ -201,9 +196,9 @@ def _resolve(context: Context, text: str, relation: str, warnings: list[str]) ->
 
 def _beside(context: Context, slug: str) -> Iterator[str]:
     """Warn when a record that is to be superseded was replaced before: it would have two successors."""
-    from oracle.app.records import succession
+    from oracle.app.records import listing
 
-    if now := succession.successor(context, slug):
+    if now := listing.successor(context, slug):
         yield say(
             "{slug} was replaced before, by {now}; both replace it now. If {now} no longer holds: "
             "oracle retire {now} --reason WHY",

@@ -57,10 +57,7 @@ def scan(
     with_values: bool = False,
     progress: Progress | None = None,
 ) -> list[Scanned]:
-    """Run scanners and write what each found. A failure of one scanner does not stop the others.
-
-    Raises UsageError for an unknown scanner, RootUnusable, LockTimeout, and DiskFailure for `index.json`.
-    """
+    """Run scanners and write what each found; one may fail alone. Raises UsageError, RootUnusable, LockTimeout, DiskFailure."""
     names = choose(only)
     context.root.require()
     machine = Machine(
@@ -122,11 +119,7 @@ def _note(context: Context, machine: Machine, done: Sequence[Scanned]) -> None:
 
 
 def reveal(context: Context, key: str, project: str = "") -> Fact:
-    """Return a fact. The value of a credential is read from its file now.
-
-    Only commands for a user call this: no search, answer or agent's tool may. Raises NotInMemory, and RootUnusable for a
-    missing Root.
-    """
+    """Return a fact with a credential read now; only for commands of a user. Raises NotInMemory, RootUnusable."""
     context.root.require()
     name, dot, field = key.strip().removeprefix(_KEY).rpartition(".")
     if not (key.strip().startswith(_KEY) and dot and field == "value"):

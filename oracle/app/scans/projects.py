@@ -100,10 +100,7 @@ def archive(context: Context, name: str) -> Registered:
 
 
 def find(context: Context, name: str) -> Registered:
-    """Return a project. The invalid profile of a registered one is a warning.
-
-    Raises NotFound for an unknown one, and InvalidName, InvalidProfile, InvalidRecord, DiskFailure.
-    """
+    """Return a project. Raises NotFound, InvalidName, InvalidProfile, InvalidRecord, DiskFailure."""
     project = check_name(name, "project")
     projects.require_readable(projects.folder(context.root, os.environ))
     try:
@@ -123,10 +120,7 @@ def find(context: Context, name: str) -> Registered:
 
 
 def list_all(context: Context, *, with_archived: bool = False) -> list[Registered]:
-    """Return the projects by name; archived ones only when they are asked for. A profile that can't be read is left out.
-
-    Raises InvalidRecord or DiskFailure when the registry can't be read.
-    """
+    """Return the projects by name, archived ones on request, without unreadable profiles. Raises InvalidRecord, DiskFailure."""
     projects.require_readable(projects.folder(context.root, os.environ))
     names = {*projects.names(context.root, os.environ), *profile.projects(context.root)}
     found = [_known(context, name, _profile(context, name)) for name in sorted(names)]

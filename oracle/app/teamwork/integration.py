@@ -61,10 +61,7 @@ def integrate(
     reason: str = "",
     notifies: bool = True,
 ) -> Integrated:
-    """Take one lane for a task whose commit is not in the main line. The same again changes nothing; another lane supersedes.
-
-    Raises NotFound when nothing needs it, UsageError, Blocked without a planner.
-    """
+    """Take one lane for a task with an unmerged commit; another supersedes it. Raises NotFound, UsageError, Blocked."""
     if lane not in LANES:
         raise UsageError(say("{lane!r} is not a lane.", lane=lane), hint=say("Choose one of {choices}.", choices=LANES))
     team = open_team(context, project)

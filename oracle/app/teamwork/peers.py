@@ -56,10 +56,7 @@ def list_peers(context: Context, project: str) -> list[ListedDelivery]:
 
 
 def synthesise(context: Context, project: str, peer: str, *, task_id: str = "", summary: str = "") -> str:
-    """Write the record of one delivery, once for what it holds now, and return its path; a newer one supersedes the last.
-
-    Raises NotFound, UsageError when several may be meant or `summary` repeats the peer, and what a write raises.
-    """
+    """Write the record of one delivery once; return its path. Raises NotFound, UsageError, and what a write raises."""
     found = [one for one in _read(context, project) if one.peer == peer and task_id in ("", one.task_id)]
     if not found:
         raise NotFound(

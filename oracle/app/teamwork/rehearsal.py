@@ -112,10 +112,7 @@ Each seat reports in the summary of its completion:
 
 
 def verify(context: Context, project: str, *, task_id: str = "") -> tuple[str, list[Sign]]:
-    """Return (the rehearsal's id, what was looked for): receipts, DELIVERY.md of the planner, self-reports. Writes nothing.
-
-    Without an id the last rehearsal is meant. Raises NotFound when there was none, or none of this id.
-    """
+    """Return (id, signs) of a rehearsal, by default the last: receipts, DELIVERY.md, self-reports. Raises NotFound."""
     team = open_team(context, project)
     name = check_name(task_id, "task id") if task_id else _last(team)
     found = list(handoffs.receipts_of(team.folder, name))

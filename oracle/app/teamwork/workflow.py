@@ -72,10 +72,7 @@ def _note(context: Context, event: str, details: Mapping[str, object]) -> None:
 def create_task(
     context: Context, project: str, task_id: str, *, template: str = TEMPLATE, steps: Sequence[WorkflowStep] = ()
 ) -> tuple[str, bool]:
-    """Make a task's workflow.md and STATUS.md unless they are there; return (its folder, whether the workflow is new).
-
-    Raises UsageError for steps that can't be followed, InvalidName, SecretFound.
-    """
+    """Make workflow.md and STATUS.md; return (folder, whether it is new). Raises UsageError, InvalidName, SecretFound."""
     fields = {"project": project, "task_id": task_id, "template": template}
     guard.clean(context, fields, guard.REFUSE, what=say("The handoff"))
     faults = rules.find_faults(steps)
@@ -112,10 +109,7 @@ def list_pending(context: Context, project: str, role: str) -> list[tuple[str, s
 
 
 def update_step(context: Context, project: str, task_id: str, step: str, *, status: str) -> Changed:
-    """Change the status of one step, note it in STATUS.md, and wake whom the step names. The same again changes nothing.
-
-    Raises UsageError for a change that may not be made and for a workflow that can't be followed, NotFound.
-    """
+    """Change the status of one step, note it, wake whom it names; once. Raises UsageError, NotFound."""
     tree, team = tree_of(context, project)
     seen: list[tuple[WorkflowStep, bool]] = []
     entries: list[InboxEntry] = []

@@ -45,7 +45,7 @@ def graph(
     fresh: Fresh = False,
 ) -> None:
     """Walk the graph from a record or an entity."""
-    from oracle.app.records import graph, naming, succession
+    from oracle.app.records import graph, listing, naming
 
     call.as_json = call.as_json or form == "json"
     if form not in ("json", *FORMS):
@@ -54,7 +54,7 @@ def graph(
         name = naming.find(context, target, fresh=fresh)
         direction = direction or ("in" if name.startswith("entity:") else "out")  # nothing leads out of an entity
         walk = graph.graph(context, name, depth=depth, direction=direction, types=types or ())
-        chains, marks = succession.chains(context, walk.nodes), succession.marks(context, walk.nodes)
+        chains, marks = listing.chains(context, walk.nodes), listing.marks(context, walk.nodes)
     if call.as_json:
         call.print_json({**as_json(walk, chains, marks), **call.standing})
     elif form == "text" and is_terminal(sys.stdout):

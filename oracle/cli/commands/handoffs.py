@@ -18,7 +18,7 @@ from oracle.wording import LIST, Sentence, joined, say, say_each
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oracle.app.claims.stored import ToldClaim
+    from oracle.app.claims import ToldClaim
     from oracle.app.delivery.handoffs import ListedHandoff, Story
 
 

@@ -38,7 +38,7 @@ def show(
     fresh: Fresh = False,
 ) -> None:
     """Print a record, an entity or a fact, read from disk now."""
-    from oracle.app.records import show
+    from oracle.app.records import naming
 
     if types and not links:
         raise UsageError(say("--type belongs to --links."), hint=say("Add --links."))
@@ -51,7 +51,7 @@ def show(
     with call.context() as context:
         target, span = _place(context, name, lines)
         is_record = bool(target) and not target.startswith("entity:")
-        shown = show.show(context, target, first_line=span[0], last_line=span[1], fresh=fresh) if is_record else None
+        shown = naming.show(context, target, first_line=span[0], last_line=span[1], fresh=fresh) if is_record else None
     if shown is not None:
         _print_record(call, shown)
     elif target:
@@ -115,12 +115,12 @@ def _print_fact(call: Call, key: str, project: str, *, reveal: bool) -> None:
 
 
 def _print_links(call: Call, text: str, types: Sequence[str], *, is_full: bool, fresh: bool) -> None:
-    from oracle.app.records import graph, show, succession
+    from oracle.app.records import graph, listing, naming
 
     with call.context("links") as context:
-        name = show.show(context, text, last_line=1, fresh=fresh).record.slug
+        name = naming.show(context, text, last_line=1, fresh=fresh).record.slug
         rows = graph.links(context, name, types=types)
-        chains = succession.chains(context, (target for _, target, *_ in rows))
+        chains = listing.chains(context, (target for _, target, *_ in rows))
     edges = [
         {
             "from": name,
@@ -155,12 +155,12 @@ def backlinks(call: Call, target: Target, *, types: Types = None, full: Full = F
 
 def print_backlinks(call: Call, target: str, types: Sequence[str], *, is_full: bool, fresh: bool) -> None:
     """Print which records mention a target. Raises NotInMemory when there is no such target."""
-    from oracle.app.records import graph, naming, succession
+    from oracle.app.records import graph, listing, naming
 
     with call.context("backlinks") as context:
         name = naming.find(context, target, fresh=fresh)
         rows = graph.backlinks(context, name, types=types)
-        chains = succession.chains(context, (source for source, *_ in rows))
+        chains = listing.chains(context, (source for source, *_ in rows))
     marks = [_STATUSES.get(how, "superseded") for *_, how in rows]
     edges = [
         {

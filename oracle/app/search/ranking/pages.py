@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from oracle.app.records.show import lines_of
+from oracle.app.records.naming import lines_of
 from oracle.app.records.views import Summary
 from oracle.app.search.ranking.query import days_in
 from oracle.domain.markdown import passages

@@ -1,1 +1,0 @@
-"""Claims of an answer, and their check against the files."""

@@ -201,7 +201,7 @@ def intent_of(team: Team, work: Work) -> tuple[tuple[str, ...], dict[str, object
     """Return the subject of a delivery's intent, and the object that it keeps."""
     name = work.receipt.name
     digest = responses.digest_of(work.response) if work.response else receipts.fingerprint(work.receipt.fields)[:12]
-    fields = {
+    fields: dict[str, object] = {
         "project": team.project,
         "profile": team.profile.path,
         "receipt": dict(work.receipt.fields),

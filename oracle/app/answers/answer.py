@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from oracle.app.answers import quotes
 from oracle.app.answers import reply as replies
 from oracle.app.answers.facts import find_facts
+from oracle.app.answers.probability import probability, read_signals
 from oracle.app.answers.question import Question, find_passages, read_question
 from oracle.app.answers.quotes import Quote, QuotedFile
 from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply
@@ -76,6 +77,7 @@ class _Candidate:
     source: QuotedFile
     quote: Quote
     coverage: float
+    probability: float
     stands_for: tuple[str, ...] = ()
     said_in: tuple[str, ...] = ()
     """Slugs of other records that say the same, word for word."""
@@ -102,7 +104,7 @@ def _answer(context: Context, question: str, *, project: str, seat: str, fresh: 
     facts = find_facts(context, question, project=project) if seat in ("", "memory") else ()
     asked = read_question(context, question, filters, fresh=fresh)
     try:
-        hits = _search(context, asked, filters)
+        hits = find_hits(context, asked, filters)
     except NotInFederation as error:
         return _absent(context, asked, filters, error)
     claims, replaced = _choose(context, asked, hits, filters, is_last=is_last)
@@ -116,7 +118,7 @@ def _answer(context: Context, question: str, *, project: str, seat: str, fresh: 
     return replace(reply, status=replies.NOT_IN_MEMORY, nearest=nearest, unknown=asked.unknown, reason=reason)
 
 
-def _search(context: Context, asked: Question, filters: Mapping[str, str]) -> list[Hit]:
+def find_hits(context: Context, asked: Question, filters: Mapping[str, str]) -> list[Hit]:
     """Return what holds, best first, then what no longer does: that may be what the question is about."""
     limits = {"": _HITS, **dict.fromkeys(_OVER, _FEW)}
     if asked.subject.held:
@@ -181,7 +183,8 @@ def _choose(
     first = now[:1] if any(_relevance(asked, hit) >= 1 for hit in now[:_STRONGEST]) else []
     least = max(_NEARLY, beside) if first else least
     bearing = [hit for hit in now if _relevance(asked, hit) >= least or hit in first]
-    made = (_candidate(context, asked, hit, is_last=is_last) for hit in bearing)
+    likely = dict(zip(map(id, hits), map(probability, read_signals(asked, hits)), strict=True))
+    made = (_candidate(context, asked, hit, likely[id(hit)], is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)
     was_best = best > max((_relevance(asked, hit) for hit in now[:_STRONGEST]), default=0.0)
     kept = _with_successors(context, asked, kept, replaced.values(), filters, is_first=was_best, like=hits[0])
@@ -232,7 +235,7 @@ def _chain(context: Context, record: Summary) -> tuple[str, ...]:
     return chains(context, [record.slug]).get(record.slug, ())
 
 
-def _candidate(context: Context, asked: Question, hit: Hit, *, is_last: bool) -> _Candidate | None:
+def _candidate(context: Context, asked: Question, hit: Hit, likely: float, *, is_last: bool) -> _Candidate | None:
     source = quotes.open_source(context, hit.record)
     if source is None:
         if not is_last:
@@ -244,7 +247,7 @@ def _candidate(context: Context, asked: Question, hit: Hit, *, is_last: bool) ->
         quote = quotes.quote_lines(source, hit.first_line, hit.last_line, hit.snippet)
         if quote is None and source.merged:
             quote = quotes.quote_beside_merges(source, hit.first_line, hit.last_line, asked.share_in)
-    return None if quote is None else _Candidate(source, quote, hit.coverage)
+    return None if quote is None else _Candidate(source, quote, hit.coverage, likely)
 
 
 def _keep(candidates: Iterable[_Candidate]) -> list[_Candidate]:
@@ -270,7 +273,8 @@ def _merge(one: _Candidate, other: _Candidate) -> _Candidate:
     """Return the newer of two that say the same, with the slug of the older one."""
     old, new = sorted((one, other), key=lambda item: (item.source.record.sort_ts, item.source.record.slug))
     others = {*one.said_in, *other.said_in, old.source.record.slug} - {new.source.record.slug}
-    return replace(new, coverage=max(one.coverage, other.coverage), said_in=tuple(sorted(others)))
+    coverage, likely = max(one.coverage, other.coverage), max(one.probability, other.probability)
+    return replace(new, coverage=coverage, probability=likely, said_in=tuple(sorted(others)))
 
 
 def _overlap(one: Quote, other: Quote) -> bool:
@@ -321,7 +325,9 @@ def _whole(
     quote = quotes.best_quote(source, asked.share_in) if source is not None else None
     if source is None or quote is None:
         return None
-    return _Candidate(source, quote, asked.share_in(f"{quote.text}\n{source.record.title}"))
+    coverage = asked.share_in(f"{quote.text}\n{source.record.title}")
+    (signals,) = read_signals(asked, [Hit(source.record, 0.0, quote.text, *quote.lines, coverage=coverage)])
+    return _Candidate(source, quote, coverage, probability(signals))
 
 
 def _beside(
@@ -356,6 +362,7 @@ def _cite(context: Context, kept: Sequence[_Candidate], pairs: set[frozenset[str
             item.source.record,
             item.quote,
             item.coverage,
+            item.probability,
             checked[slugs[handle]],
             tuple(other for other, slug in slugs.items() if frozenset((slug, slugs[handle])) in pairs),
             item.stands_for,

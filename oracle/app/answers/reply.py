@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from oracle.app.records.views import Summary
 
 ANSWERED, NOT_IN_MEMORY, NOT_IN_FEDERATION = "answered", "not_in_memory_db", "not_in_federated_kb"
-_SURE, _FAIR = 0.7, 0.4
-"""Coverage from which an answer is of high, and of medium, confidence."""
+_SURE, _FAIR = 0.6, 0.3
+"""Probability from which an answer is of high, and of medium, confidence. references/answers.md has what was measured."""
 
 
 @value
@@ -27,6 +27,7 @@ class Cited:
     record: Summary
     quote: Quote
     coverage: float
+    probability: float
     checked: CheckedRecord
     contradicts: tuple[str, ...] = ()
     """Handles of the claims whose records contradict this one, or are contradicted by it."""
@@ -57,6 +58,7 @@ class Cited:
             "ts": record.sort_ts,
             "verified_at": self.checked.verified_at,
             "coverage": round(self.coverage, 2),
+            "probability": round(self.probability, 2),
         }
         item |= {"contradicts": list(self.contradicts)} if self.contradicts else {}
         item |= {"said_in": list(self.said_in)} if self.said_in else {}
@@ -159,10 +161,13 @@ class Reply:
 
     @property
     def confidence(self) -> str:
-        """How sure it is: high where the claims cover the question and nothing speaks against them, else medium or low."""
+        """How probable it is that a claim holds the answer: high, medium or low.
+
+        It is never high if a claim is contradicted or names something that is gone.
+        """
         if self.facts and not self.claims:
             return "high"
-        best = max((item.coverage for item in self.claims), default=0.0)
+        best = max((item.probability for item in self.claims), default=0.0)
         is_doubted = any(item.contradicts or item.checked.liveness == "gone" for item in self.claims)
         return "high" if best >= _SURE and not is_doubted else "medium" if best >= _FAIR else "low"
 

@@ -131,7 +131,7 @@ def require_memory(team: Team, seat: str) -> None:
 
 
 def require_own_response(context: Context, team: Team, name: ReceiptName) -> None:
-    """Raise Conflict if the response of a task's id names another project, or only a receipt of another project tells of it."""
+    """Raise Conflict if the response of a task's id names another project, or only a receipt of another project names it."""
     from oracle.store.delivery import handoffs, responses
 
     owner = responses.project_of(context.root, name.task_id)

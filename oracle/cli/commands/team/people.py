@@ -1,4 +1,4 @@
-"""`oracle team decision`, `push` and `language`: what people decide, are told and speak."""
+"""`oracle team decision`, `push` and `language`: what people decide, read and speak."""
 
 from __future__ import annotations
 

@@ -17,24 +17,17 @@ if TYPE_CHECKING:
     from oracle.app.delivery.order import Order
     from oracle.app.delivery.resume import Resumed
     from oracle.app.doctor import Check
+    from oracle.app.records.graph import BacklinkRow
     from oracle.app.records.views import Hit, Shown, Summary, Written
     from oracle.domain.records.drafts import Draft
     from oracle.index.reports import ReconcileReport, Wanted
 
-    BacklinkRow = tuple[str, str, str, int, int, str, str, str]
-
 
 class Oracle(Context):
-    """A Root with its index, for programs that embed the library. Not for use by two threads at a time.
-
-    Other use cases are functions in the packages of `oracle.app`; each takes this object first.
-    """
+    """A Root with its index, for one thread at a time. Other use cases are functions of `oracle.app` that take it first."""
 
     def find(self, text: str, *, fresh: bool = False) -> str:
-        """Return the record or entity that a person named and that links may lead to. Raises NotInMemory, UsageError.
-
-        A record's name without its stamp, or the words of it, will do; of several the newest is taken, with a warning.
-        """
+        """Return the record or entity that a person named, with a warning the newest of several. Raises NotInMemory, UsageError."""
         from oracle.app.records import naming
 
         return naming.find(self, text, fresh=fresh)
@@ -56,10 +49,7 @@ class Oracle(Context):
     def records(
         self, filters: Mapping[str, str], *, limit: int = 0, newest_first: bool = False, fresh: bool = False
     ) -> list[Summary]:
-        """Return the records that pass `filters`: project, seat, kind, status, author, task, since, until.
-
-        `limit` 0 means all. Raises NotInFederation for a project or seat without a folder, UsageError for a bad date.
-        """
+        """Return the records that pass `filters`; `limit` 0 means all. Raises NotInFederation, UsageError for a bad date."""
         from oracle.app.records import listing
 
         return listing.list_records(self, filters, limit=limit, newest_first=newest_first, fresh=fresh)
@@ -75,10 +65,7 @@ class Oracle(Context):
         lexical: bool = False,
         among: Sequence[str] = (),
     ) -> list[Hit]:
-        """Return the best passages for a person's words; retired records come last and say by what, or not when `strict`.
-
-        `lexical` goes by words alone, whatever vectors there are; `among` are the slugs that alone are looked at, if any.
-        """
+        """Return the best passages, retired records last; `strict` drops these, `lexical` uses no vectors, `among` are slugs."""
         from oracle.app.search import search
 
         return search.search(
@@ -104,10 +91,7 @@ class Oracle(Context):
         return upkeep.init(self)
 
     def write(self, draft: Draft, *, secrets: str = "refuse", dry_run: bool = False) -> Written:
-        """Write one orphan record: on return it is on disk, linked, indexed and published.
-
-        Raises InvalidRecord, SecretFound, OwnershipError, InvalidName, LockTimeout, DiskFailure.
-        """
+        """Write one record, index it and print its links. Raises what `records.write.write` raises."""
         from oracle.app.records import write
 
         return write.write(self, draft, secrets=secrets, dry_run=dry_run)
@@ -121,10 +105,7 @@ class Oracle(Context):
         return write.retire(self, slug, reason, seat=seat, secrets=secrets, dry_run=dry_run)
 
     def reconcile(self, **wanted: Unpack[Wanted]) -> ReconcileReport:
-        """Make index and projections agree with the files. Raises TreeEmptied, LockTimeout, DiskFailure.
-
-        `full` stats every file and compares every projection; `rebuild` builds the index from the files.
-        """
+        """Make index and projections agree with the files: `full` or `rebuild`. Raises TreeEmptied, LockTimeout, DiskFailure."""
         from oracle.app import root
 
         return root.reconcile(self, **wanted)

@@ -14,15 +14,15 @@ from oracle.compat.door import add_profile, complain, emit, make_parser, open_co
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.app.context import Context
-    from oracle.app.delivery.notices import Notified
+    from oracle.app.delivery.panes import Notified
 
 
 def main(argv: Sequence[str]) -> int:
     """Send one notice. Returns 0 if it was delivered, or if failure is allowed."""
-    from oracle.app.delivery.notices import notify
+    from oracle.app.delivery.panes import notify
 
     args = _parser().parse_args(argv)
-    from oracle.app.delivery.notices import Notice
+    from oracle.app.delivery.panes import Notice
 
     notice = Notice(
         "",
@@ -61,8 +61,8 @@ def _ask(context: Context, args: argparse.Namespace) -> Notified:
     """Dispatch the message as a question. A failed wake-up waits and is tried again."""
     from oracle.app.delivery import resume
     from oracle.app.delivery.dispatch import dispatch
-    from oracle.app.delivery.notices import Notified
     from oracle.app.delivery.order import QUERY, Order
+    from oracle.app.delivery.panes import Notified
 
     resume.before(context)
     order = Order(

@@ -11,7 +11,7 @@ import pytest
 
 from oracle.app import git as asked_git
 from oracle.app.delivery.acknowledge import audit_closeout
-from oracle.app.delivery.notices import Notice, notify
+from oracle.app.delivery.panes import Notice, notify
 from oracle.errors import CompletionRefused, Conflict, DiskFailure, HandoffFailed, NotFound, UsageError
 from oracle.store.disk import steps
 from tests.app.squad import Squad

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from oracle.app.delivery.acknowledge import audit_closeout
-from oracle.app.delivery.notices import Notice, notify
+from oracle.app.delivery.panes import Notice, notify
 from oracle.app.journal import events
 from tests.app.squad import Squad
 from tests.laws.recorder import recording

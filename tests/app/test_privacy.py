@@ -8,7 +8,7 @@ import pytest
 
 from oracle.api import Oracle
 from oracle.app import guard
-from oracle.app.delivery.notices import Notice, notify
+from oracle.app.delivery.panes import Notice, notify
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.errors import NotFound, PrivacyBlocked, RulesUnusable, SecretFound, UsageError
 from tests.app.gitbox import GitBox

@@ -14,7 +14,7 @@ import pytest
 
 from oracle.app.decisions.handover import send
 from oracle.app.delivery.decision_log import DecisionEntry, append
-from oracle.app.delivery.notices import Notice, notify
+from oracle.app.delivery.panes import Notice, notify
 from oracle.app.teamwork import push
 from oracle.app.teamwork.integration import integrate
 from oracle.app.teamwork.peers import synthesise

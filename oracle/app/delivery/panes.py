@@ -1,4 +1,4 @@
-"""Type into the panes of tmux, and wait in the background for the pane of one seat.
+"""Type into the panes of tmux, send a seat a notice, and wait in the background for the pane of one seat.
 
 A command that finds a pane busy starts a waiter and ends. One waits for each seat; it ends when nothing is pending,
 when the session is gone, or after LONGEST seconds. Then the next Stop hook of the seat or the next command goes on.
@@ -6,12 +6,17 @@ when the session is gone, or after LONGEST seconds. Then the next Stop hook of t
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
 
+from oracle.app import guard
 from oracle.app.context import Context
 from oracle.app.delivery import wakeups
+from oracle.app.delivery.team import open_team
+from oracle.domain.delivery.task_files import one_line
+from oracle.domain.values import value
 from oracle.errors import InvalidName, LockTimeout, OracleError, UsageError
 from oracle.store.delivery import inbox
 from oracle.store.delivery.entries import InboxEntry, InboxKind
@@ -36,8 +41,6 @@ __all__ = [
 
 def check(context: Context, seat: str, text: str) -> None:
     """Raise UsageError for a text or a seat that must not be typed, PrivacyBlocked for a text that must not leave."""
-    from oracle.app import guard
-
     check_text(text)
     check_text(seat)
     guard.require_clean(context, {"the text": text}, what="The text")
@@ -120,3 +123,74 @@ def _pending(context: Context, project: str, seat: str) -> list[InboxEntry]:
     found = inbox.read(context.root, context.now_seconds(), InboxKind.WAKE)
     mine = (one for one in (*found.waiting, *found.taken) if (one.text("project"), one.text("seat")) == (project, seat))
     return [one for one in mine if wakeups.is_pending(one) and not wakeups.is_left_to_daemon(context, one)]
+
+
+FOLDER = "notices"
+"""Where the receipts of notices lie, below the handoff folder."""
+
+
+@value
+class Notice:
+    """What to tell whom. A `task_id` makes it leave a receipt."""
+
+    project: str
+    source: str
+    target: str
+    message: str
+    task_id: str = ""
+    reply_to: str = ""
+    kind: str = "notice"
+    profile: str = ""
+    leaves_receipt: bool = True
+
+
+@value
+class Notified:
+    """How it went: `sent` tells whether the text was seen to be taken."""
+
+    sent: bool
+    detail: str
+    receipt_path: str = ""
+
+
+def notify(context: Context, notice: Notice) -> Notified:
+    """Send a notice at once; one that fails is recorded as not sent. Raises UsageError for an unknown seat or a bad text."""
+    team = open_team(context, notice.project, path=notice.profile)
+    name = team.receipt(notice.task_id or "notice", notice.source, notice.target)
+    text = _text(notice)
+    from oracle.wake.outcomes import check_text
+
+    check_text(text)
+    guard.require_clean(context, {say("its text"): text}, what=say("The notice"))
+    moment = context.now()
+    topic = f"{notice.kind} {moment.isoformat()}"
+    entry = wakeups.enqueue(context, team, name, seat=name.target, text=text, topic=topic)
+    outcome = wakeups.send_once(context, entry)
+    inbox.finish(context.root, entry)  # a notice is worth nothing later
+    sent = outcome.result == "sent"
+    path = ""
+    if notice.task_id and notice.leaves_receipt:
+        stamp = f"{moment:%Y%m%dT%H%M%S%fZ}"
+        path = f"{team.folder}/{FOLDER}/{name.file_name.removesuffix('.json')}__{stamp}.json"
+        content = {
+            "kind": notice.kind,
+            "task_id": name.task_id,
+            "source": name.source,
+            "target": name.target,
+            "reply_to": notice.reply_to or None,
+            "message": text,
+            "notified_at": context.stamp() if sent else None,
+            "transport": "tmux",
+            "detail": outcome.detail,
+        }
+        data = json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True).encode("utf-8", "backslashreplace")
+        steps.create_once(path, data + b"\n")
+    return Notified(sent, outcome.detail, path)
+
+
+def _text(notice: Notice) -> str:
+    task = f"{notice.task_id} " if notice.task_id else ""
+    text = f"{task}{notice.kind} from {notice.source} to {notice.target}: {one_line(notice.message)}"
+    if notice.reply_to:
+        text += f" Reply to {notice.reply_to} if follow-up or completion is required."
+    return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
+from oracle.cli.completion import slugs
 from oracle.cli.options import DryRun, Secrets, Slug, WriterSeat, argument, option, read_body, single
 from oracle.cli.output import print_line, visible_lines, write_out
 from oracle.cli.session import Call
@@ -20,10 +21,6 @@ Slugs = list[str] | None
 write_app = single()
 
 
-def _related(flag: str, meaning: str) -> object:
-    return option(f"{flag} SLUG", meaning, completion.slugs)
-
-
 @write_app.add(example="oracle write decision --project shop --title 'Retry webhooks' --body 'Twice.'")
 def write(
     call: Call,
@@ -35,11 +32,15 @@ def write(
     body: Annotated[str | None, option("--body TEXT", "Its text, in Markdown.")] = None,
     body_file: Annotated[str | None, option("--body-file FILE", "A file with its text; - is standard input.")] = None,
     evidence: Annotated[Slugs, option("--evidence E", "TRUST:SOURCE, or JSON; repeatable. A finding needs it.")] = None,
-    supersedes: Annotated[Slugs, _related("--supersedes", "A record that it replaces; repeatable.")] = None,
-    contradicts: Annotated[Slugs, _related("--contradicts", "A record that it contradicts; repeatable.")] = None,
-    supports: Annotated[Slugs, _related("--supports", "A record that it supports; repeatable.")] = None,
-    extends: Annotated[Slugs, _related("--extends", "A record that it adds to; repeatable.")] = None,
-    derived_from: Annotated[Slugs, _related("--derived-from", "A record that it follows from; repeatable.")] = None,
+    supersedes: Annotated[Slugs, option("--supersedes SLUG", "A record that it replaces; repeatable.", slugs)] = None,
+    contradicts: Annotated[
+        Slugs, option("--contradicts SLUG", "A record that it contradicts; repeatable.", slugs)
+    ] = None,
+    supports: Annotated[Slugs, option("--supports SLUG", "A record that it supports; repeatable.", slugs)] = None,
+    extends: Annotated[Slugs, option("--extends SLUG", "A record that it adds to; repeatable.", slugs)] = None,
+    derived_from: Annotated[
+        Slugs, option("--derived-from SLUG", "A record that it follows from; repeatable.", slugs)
+    ] = None,
     task_id: Annotated[str, option("--task-id ID", "The task it belongs to.", completion.tasks)] = "",
     related_task_ids: Annotated[
         str, option("--related-task-ids A,B", "Other tasks it concerns.", completion.tasks)

@@ -425,3 +425,26 @@ def test_handoffs_are_listed_in_a_time_that_grows_with_their_number(folder: Path
     fill(few)
     fill(many)
     assert grows_linearly(look, few, to=many)
+
+
+@pytest.mark.parametrize(
+    "change", [{"task_id": 7}, {"status": ["done"]}, {"response_path": {}}, {"source": None}], ids=repr
+)
+@pytest.mark.parametrize("step", ["consume", "acknowledge", "amend"])
+def test_a_malformed_receipt_is_neither_used_nor_changed(folder: Path, change: dict[str, object], step: str) -> None:
+    name = receipt_name("T-9", "memory", "planner")
+    raw = json.dumps(
+        {"kind": "completion", "task_id": "T-9", "source": "memory", "target": "planner"} | change
+    ).encode()
+    path = folder / name.file_name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(raw)
+    found = handoffs.read(str(folder), name)
+    assert found is not None
+    assert (found.kind, len(found.problems)) == (ReceiptKind.UNKNOWN, 1)
+    with pytest.raises(HandoffFailed, match=next(iter(change))):
+        handoffs.consume(str(folder), name) if step == "consume" else getattr(handoffs, step)(
+            str(folder), name, {"a": "b"}
+        )
+    assert path.read_bytes() == raw
+    assert [one.name for one in folder.iterdir() if not one.name.startswith(".")] == [name.file_name]

@@ -212,6 +212,24 @@ def new_receipt(kind: ReceiptKind, name: ReceiptName, fields: Mapping[str, objec
 
 
 _KINDS = {kind.value: kind for kind in ReceiptKind}
+_TEXTS = (
+    *("task_id", "source", "target", "status", "title", "reply_to", "assigned_at", "delivered_at", "notified_at"),
+    *("consumed_at", "summary", "verdict", "commit", "response_path", "response_digest", "todo_path", "delivery_path"),
+)
+"""Keys that receipts are used by. Each must hold a text, as the schemas say; the first four may not be null."""
+_NEEDED = frozenset(_TEXTS[:4])
+
+
+def faults(name: ReceiptName, content: Mapping[str, object]) -> list[str]:
+    """Return a sentence for each key that holds something other than a text. Then the receipt is shown, not used."""
+    wrong = (
+        key
+        for key in _TEXTS
+        if key in content and not isinstance(content[key], str) and (content[key] is not None or key in _NEEDED)
+    )
+    return [
+        say("{name}: {key} must be a text; the receipt is not used.", name=name.file_name, key=key) for key in wrong
+    ]
 
 
 def read_receipt(name: ReceiptName, raw: bytes) -> Receipt:
@@ -232,11 +250,12 @@ def read_receipt(name: ReceiptName, raw: bytes) -> Receipt:
         and "message" in content
     ):
         kind = ReceiptKind.DISPATCH  # older tools ask memory with a notice of any kind, under the name of a dispatch
-    problems: list[str] = []
-    if not kind:
+    problems = faults(name, content)
+    kind = ReceiptKind.UNKNOWN if problems else kind
+    if not kind and not problems:
         problems.append(say("{name} has no kind that is known ({kind!r}).", name=name.file_name, kind=str(said)[:40]))
     for key, expected in (("task_id", name.task_id), ("source", name.source), ("target", name.target)):
-        if key in content and content[key] != expected:
+        if isinstance(content.get(key), str) and content[key] != expected:
             told = str(content[key])[:80]
             problems.append(
                 say("{name} says that its {key} is {told!r}; its name counts.", name=name.file_name, key=key, told=told)

@@ -187,6 +187,7 @@ def consume(folder: str, name: ReceiptName) -> bool:
     with _failing(say("Consuming {name}", name=name.file_name)), _folder_lock(folder):
         found = read(folder, name)
         if found is not None:
+            _refuse_malformed(found)
             before = read(folder, name, CONSUMED)
             if before is not None and not receipts.say_the_same(found, before):
                 _keep_aside(folder, name, CONSUMED)  # an earlier round: some tools dispatch a task id again
@@ -233,7 +234,13 @@ def amend(folder: str, name: ReceiptName, changes: Mapping[str, object]) -> bool
     return True
 
 
+def _refuse_malformed(receipt: Receipt) -> None:
+    if faults := receipts.faults(receipt.name, receipt.fields):
+        raise HandoffFailed(faults[0], hint=say("Correct or remove the file; it was not changed."))
+
+
 def _rewrite(folder: str, receipt: Receipt, suffix: str = "") -> None:
+    _refuse_malformed(receipt)
     version = receipt.fields.get("schema_version", receipts.SCHEMA_VERSION)
     if isinstance(version, int) and version > receipts.SCHEMA_VERSION:
         raise NewerVersion(

@@ -128,13 +128,13 @@ _RECORD: Mapping[str, Schema] = {
     "status": told(TEXT, "The effective one: superseded or retired when another record says so."),
 }
 _RETIRED: Mapping[str, Schema] = {
-    "claims_seat": told(TEXT, "What replaced it, nearest first."),
+    "claims_seat": told(TEXT, "Another seat that its frontmatter names."),
     "retired_by": TEXT,
     "retired_how": TEXT,
     "chain": many(TEXT, "What replaced it, the nearest first."),
     "chain_length": WHOLE,
 }
-_LINES = told(TEXT, "The number by which the answer cites it.")
+_LINES = told(TEXT, "FIRST:LAST, counted from 1.")
 _EDGE: Mapping[str, Schema] = {"from": TEXT, "to": TEXT, "type": TEXT, "snippet": TEXT}
 _CLAIM = thing(
     {
@@ -148,6 +148,7 @@ _CLAIM = thing(
         "status": TEXT,
         "ts": TEXT,
         "coverage": SHARE,
+        "probability": told(SHARE, "How probable it is that it holds the answer, 0 to 1."),
         "contradicts": many(TEXT),
         "said_in": many(TEXT),
     },
@@ -163,14 +164,14 @@ _HANDOFF = thing(
     {"unsolicited": YES_NO},
 )
 _WAKE_UP = maybe(
-    thing({"result": told(TEXT, "The outcome of the wake-up; null if none was due."), "seat": TEXT, "detail": TEXT}),
+    thing({"result": told(TEXT, "sent, waits, skipped, or attended by the daemon."), "seat": TEXT, "detail": TEXT}),
     "What became of the wake-up; null when none was pending.",
 )
 _HANDED: Mapping[str, Schema] = {
     "task_id": TEXT,
     "source": TEXT,
     "target": TEXT,
-    "receipt": told(TEXT, "The line where a long record continues."),
+    "receipt": told(TEXT, "The path of its receipt."),
     "wake_up": _WAKE_UP,
 }
 
@@ -204,24 +205,22 @@ SHOW = answer(
 ASK = answer(
     {
         "question": TEXT,
-        "status": told(TEXT, "Found, but no longer valid."),
+        "status": told(TEXT, "answered, not_in_memory_db or not_in_federated_kb."),
         "answer": TEXT,
         "claims": many(_CLAIM),
         "sources": many(TEXT, "Paths."),
-        "replaced": many(
-            thing({"slug": TEXT, "status": TEXT, "by": many(TEXT)}), "Names in the question that no record mentions."
-        ),
+        "replaced": many(thing({"slug": TEXT, "status": TEXT, "by": many(TEXT)}), "Found, but no longer valid."),
         "nearest": many(thing({**_WHERE, "lines": _LINES, "title": TEXT, "coverage": SHARE})),
-        "unknown": many(TEXT, "What was searched."),
+        "unknown": many(TEXT, "Names in the question that no record mentions."),
         "searched": told(TEXT, "What was searched."),
         **_STANDING,
     },
-    {"confidence": TEXT, "reason": told(TEXT, "The total number."), "synthesised": YES_NO, "synthesis": ANYTHING},
+    {"confidence": TEXT, "reason": told(TEXT, "Why there is no answer."), "synthesised": YES_NO, "synthesis": ANYTHING},
 )
 BACKLINKS = answer(
     {
         "target": TEXT,
-        "count": told(WHOLE, "Only nodes that do not hold: missing, superseded or retired."),
+        "count": told(WHOLE, "The total number."),
         "backlinks": many(thing({**_EDGE, "line": WHOLE, "path": TEXT}, {"status": TEXT, **_RETIRED})),
         **_STANDING,
     }
@@ -231,10 +230,10 @@ GRAPH = answer(
         "root": TEXT,
         "direction": TEXT,
         "depth": WHOLE,
-        "count": told(WHOLE, "Of all edges."),
+        "count": told(WHOLE, "The number of all edges."),
         "nodes": many(TEXT),
         "edges": many(thing({**_EDGE, "depth": WHOLE})),
-        "statuses": told(ANYTHING, "As stored; a credential is described by name, source, length and fingerprint."),
+        "statuses": told(ANYTHING, "Only nodes that do not hold: missing, superseded or retired."),
         **_STANDING,
     }
 )
@@ -242,9 +241,9 @@ LIST_RECORDS = answer({"records": many(thing(_RECORD, _RETIRED)), **_STANDING})
 GET_FACT = answer(
     {
         "key": TEXT,
-        "value": {"description": "Whether it comes from a file in the old location."},
+        "value": {"description": "As stored; a credential is described by name, source, length and fingerprint."},
         "path": TEXT,
-        "legacy": told(YES_NO, "Records with nearly the same text."),
+        "legacy": told(YES_NO, "Whether it comes from a file in the old location."),
     }
 )
 PACKET = answer(
@@ -294,9 +293,9 @@ DELIVERED = answer(
         "already_delivered": YES_NO,
         "response": maybe(TEXT, "The path of the response."),
         "all_verified": maybe(YES_NO, "Whether every claim holds; null without claims."),
-        "confidence": maybe(TEXT, "Answers that were set aside in favour of this one."),
-        "settled": told(WHOLE, "What looked like a secret and was replaced."),
-        "redacted": many(TEXT, "The path of its record."),
+        "confidence": maybe(TEXT, "How sure the answer is."),
+        "settled": told(WHOLE, "The number of answers that were set aside in favour of this one."),
+        "redacted": many(TEXT, "What looked like a secret and was replaced."),
     },
     {"lineage_status": maybe(TEXT, "Of a commit."), "record": maybe(TEXT, "The path of a record of it.")},
 )
@@ -311,9 +310,7 @@ HANDOFFS = answer(
             "Of a story: its receipts.",
         ),
         "response": maybe(TEXT, "Of a story: the path of the answer."),
-        "answer": told(
-            TEXT, "Of a story: what the answer claims, where its evidence is, and whether it held on delivery."
-        ),
+        "answer": told(TEXT, "Of a story: the answer; empty while there is none."),
         "claims": many(
             thing({"handle": TEXT, "statement": TEXT, "places": many(TEXT), "verdict": TEXT, "reasons": many(TEXT)}),
             "Of a story: what the answer claims, where it leads, and its verdict on delivery.",

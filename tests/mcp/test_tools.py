@@ -116,6 +116,34 @@ def test_a_tool_takes_what_its_function_takes(tool: Tool):
     assert named == set(tool.arguments) or any(one.kind is one.VAR_KEYWORD for one in taken)
 
 
+@pytest.mark.parametrize(
+    ("name", "path", "said"),
+    [
+        ("ask", "status", "not_in_memory_db"),
+        ("ask", "reason", "no answer"),
+        ("ask", "unknown", "Names in the question"),
+        ("ask", "replaced", "no longer valid"),
+        ("ask", "claims/handle", "refers to it"),
+        ("search", "records/lines", "FIRST:LAST"),
+        ("search", "records/claims_seat", "Another seat"),
+        ("backlinks", "count", "number"),
+        ("graph", "statuses", "missing, superseded or retired"),
+        ("get_fact", "value", "credential"),
+        ("get_fact", "legacy", "old location"),
+        ("deliver", "receipt", "receipt"),
+        ("deliver", "confidence", "How sure"),
+        ("deliver", "settled", "set aside"),
+        ("deliver", "redacted", "secret"),
+        ("deliver", "wake_up/result", "waits"),
+    ],
+)
+def test_a_key_of_an_answer_is_described_as_what_it_is(name: str, path: str, said: str):
+    schema: Any = BY_NAME[name].output
+    for key in path.split("/"):
+        schema = schema.get("items", schema)["properties"][key]
+    assert said in schema["description"]
+
+
 def test_tools_are_listed_in_order_with_hints_that_fit():
     found = {tool.name: tool for tool in map(describe, TOOLS)}
     assert set(found) == {*READING, *WRITING}

@@ -246,3 +246,26 @@ def test_a_pipe_in_the_place_of_an_answer_is_a_sentence(squad: Squad):
     os.mkfifo(squad.folder / "Q-1__memory__planner.json")
     with pytest.raises(DiskFailure, match="not a regular file"):
         squad.deliver()
+
+
+@pytest.mark.parametrize("change", [{"status": ["done"]}, {"task_id": 7}, {"reply_to": {}}], ids=repr)
+@pytest.mark.parametrize("has_completion", [True, False])
+def test_a_malformed_receipt_keeps_resume_from_nothing_else(
+    squad: Squad, change: dict[str, object], has_completion: bool
+) -> None:
+    """Both handoffs lost their last step: the one that can be finished is, the other is left as it is."""
+    for task_id in ("Q-1", "Q-2"):
+        squad.ask(task_id)
+        squad.deliver(task_id)
+        name = squad.folder / f"{task_id}__planner__memory.json"
+        (squad.folder / f"{name.name}.consumed").rename(name)
+        if not has_completion:
+            (squad.folder / f"{task_id}__memory__planner.json").unlink()
+    bad = squad.folder / "Q-1__planner__memory.json"
+    bad.write_text(json.dumps(squad.receipt(bad.name) | change), encoding="utf-8")
+    before = bad.read_bytes()
+    done = squad.oracle.resume().done
+    assert any("Q-2" in line for line in done)
+    assert bad.read_bytes() == before
+    assert f"{bad.name}.consumed" not in squad.receipts()
+    assert squad.states()["Q-2"] in ("consumed", "unacknowledged")

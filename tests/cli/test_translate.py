@@ -8,6 +8,7 @@ import re
 import string
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import polib
@@ -83,6 +84,7 @@ def test_codes_commands_flags_and_files_are_the_same_in_chinese():
 # No sentence escapes --------------------------------------------------------------------------------------------------
 
 
+@cache
 def error_classes() -> set[str]:
     """Return the names of the errors, wherever they are defined."""
     bases = {
@@ -97,7 +99,6 @@ def error_classes() -> set[str]:
     return found
 
 
-ERRORS = error_classes()
 CODED = {"Skipped", "Unreadable", "_Unreadable"}
 """Errors whose first argument is a code, or a line."""
 
@@ -146,7 +147,7 @@ def words_in(node: ast.expr) -> str:
 def sentences(call: ast.Call, path: str) -> list[ast.expr]:
     """Return the arguments of a call that a person reads."""
     name = named(call.func)
-    if name in ERRORS:
+    if name in error_classes():
         return [
             *call.args[name in CODED :],
             *(word.value for word in call.keywords if word.arg in ("hint", "sentence")),
@@ -260,9 +261,15 @@ def test_values_of_a_template_are_plain_names():
 
 # Speaking -------------------------------------------------------------------------------------------------------------
 
-TEMPLATES = sorted(
-    (english, many) for (context, english), many in catalogues.texts().items() if context != translate.HELP
-)
+
+@cache
+def templates() -> list[tuple[str, str]]:
+    return sorted(
+        (english, many) for (context, english), many in catalogues.texts().items() if context != translate.HELP
+    )
+
+
+TEMPLATES = st.deferred(lambda: st.sampled_from(templates()))
 NUMBERS = re.compile(r"[,.]?\d*[defgoxX%]$")
 
 
@@ -276,7 +283,7 @@ def values_of(template: str, texts: list[str]) -> dict[str, object]:
     }
 
 
-@given(st.sampled_from(TEMPLATES), st.lists(ODD, min_size=1, max_size=3))
+@given(TEMPLATES, st.lists(ODD, min_size=1, max_size=3))
 def test_any_sentence_is_translated_whatever_its_values(template, texts):
     english, many = template
     values = values_of(english, texts)
@@ -287,7 +294,7 @@ def test_any_sentence_is_translated_whatever_its_values(template, texts):
             assert value in told
 
 
-@given(st.sampled_from(TEMPLATES), ODD)
+@given(TEMPLATES, ODD)
 def test_any_sentence_read_back_from_json_is_translated_like_the_original(template, text):
     english, many = template
     values = values_of(english, [text])

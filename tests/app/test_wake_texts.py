@@ -102,7 +102,7 @@ def test_every_place_that_wakes_a_seat_is_played_here():
         for path in folder.rglob("*.py")
         if re.search(r"(wakeups|unmerged_commit)\.enqueue\w*\(", path.read_text(encoding="utf-8"))
     }
-    free = {"notices.py"}
+    free = {"panes.py"}
     """`notify_seat --message` sends what its caller says."""
     played = {"attend.py", "deliver.py", "dispatch.py", "handover.py", "unmerged_commit.py", "workflow.py"}
     assert callers == played | free

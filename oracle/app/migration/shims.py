@@ -123,4 +123,4 @@ def _command(name: str) -> str:
 
 
 def _code(name: str) -> str:
-    return f"import sys; from oracle.compat.{name} import run; sys.exit(run())"
+    return f"import sys; from oracle.compat.door import run; sys.exit(run({name!r}))"

@@ -187,7 +187,7 @@ def _choose(
     made = (_candidate(context, asked, hit, likely[id(hit)], is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)
     was_best = best > max((_relevance(asked, hit) for hit in now[:_STRONGEST]), default=0.0)
-    kept = _with_successors(context, asked, kept, replaced.values(), filters, is_first=was_best, like=hits[0])
+    kept = _with_successors(context, asked, kept, replaced.values(), filters, is_first=was_best)
     kept, pairs = _beside(context, asked, kept, filters)
     return _cite(context, kept, pairs), tuple(replaced.values())
 
@@ -289,12 +289,11 @@ def _with_successors(
     filters: Mapping[str, str],
     *,
     is_first: bool,
-    like: Hit,
 ) -> list[_Candidate]:
     """Add what holds now in the place of what was found, the end of its chain, and say of each what it replaces.
 
     Only a successor in the same project is added, and one that is relevant by its words if the question names no entity, which
-    what it replaces holds. Any other is quoted only if it was found itself. `like` is a hit of the same search.
+    what it replaces holds. Any other is quoted only if it was found itself.
     """
     stands_for: dict[str, list[str]] = {}
     for item in over:
@@ -305,7 +304,7 @@ def _with_successors(
         found
         for slug, replaced in stands_for.items()
         if slug not in known and (found := _whole(context, asked, slug, filters, beside=replaced)) is not None
-        if asked.subject.held or _relevance(asked, replace(like, coverage=found.coverage, known=1.0, held=0.0)) >= 1
+        if asked.subject.held or _relevance(asked, _as_hit(found.source, found.quote, found.coverage)) >= 1
     ]
     whole = [*added, *kept] if is_first else [*kept, *added]
     return [replace(item, stands_for=tuple(stands_for.get(item.source.record.slug, ()))) for item in whole]
@@ -326,8 +325,13 @@ def _whole(
     if source is None or quote is None:
         return None
     coverage = asked.share_in(f"{quote.text}\n{source.record.title}")
-    (signals,) = read_signals(asked, [Hit(source.record, 0.0, quote.text, *quote.lines, coverage=coverage)])
+    (signals,) = read_signals(asked, [_as_hit(source, quote, coverage)])
     return _Candidate(source, quote, coverage, probability(signals))
+
+
+def _as_hit(source: QuotedFile, quote: Quote, coverage: float) -> Hit:
+    """Return a quote that was not searched for as a hit, so that it is weighed like one."""
+    return Hit(source.record, 0.0, quote.text, *quote.lines, coverage=coverage)
 
 
 def _beside(

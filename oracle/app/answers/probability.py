@@ -11,6 +11,7 @@ import re
 from itertools import pairwise
 from math import exp, log
 
+from oracle.app.answers.question import stem_of
 from oracle.app.search.ranking.query import parse_query, shapes_of
 from oracle.domain import tables
 from oracle.domain.compiling import compiled
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 _SENTENCE = r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+"
 _WORD = r"[^\W_]+"
-_STEM = 4
 
 
 def probability(signals: Mapping[str, float]) -> float:
@@ -75,9 +75,5 @@ def _share_of_rows(question: str, text: str) -> float:
 
 
 def _rows(text: str) -> set[tuple[str, str]]:
-    words = [_stem(word) for word in re.findall(_WORD, fold.fold(text).lower()) if word not in fold.STOP_WORDS]
+    words = [stem_of(word) for word in re.findall(_WORD, fold.fold(text).lower()) if word not in fold.STOP_WORDS]
     return set(pairwise(words))
-
-
-def _stem(word: str) -> str:
-    return word[: max(_STEM, len(word) - 3)] if word.isascii() else word

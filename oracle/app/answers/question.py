@@ -223,12 +223,17 @@ def _expression(name: str) -> str:
     )
 
 
+def stem_of(word: str) -> str:
+    """Return what a word begins with in its other forms: `retr` for `retried`."""
+    return word[: max(_STEM, len(word) - 3)] if word.isascii() else word
+
+
 def _holds(words: set[str], term: str) -> bool:
     if term in words:
         return True
     if not term.isascii() or len(term) <= _STEM:
         return False
-    stem = term[: max(_STEM, len(term) - 3)]
+    stem = stem_of(term)
     return any(word.startswith(stem) for word in words)
 
 

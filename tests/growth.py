@@ -10,7 +10,7 @@ import resource
 from collections.abc import Callable, Sized
 from typing import TypeVar
 
-_TRIES = 3
+_TRIES = 6
 _NOISE, _OWN_NOISE = 0.05, 0.01
 """Seconds that a measurement may be off: of work that may start programs, and of work inside this process alone."""
 
@@ -25,7 +25,7 @@ def grows_linearly(work: Callable[[Given], object], small: Given, *, to: Given) 
 def costs_at_most(
     times: float, work: Callable[[], object], *, than: Callable[[], object], noise: float = _NOISE
 ) -> bool:
-    """Tell whether `work` costs at most so many times what other work does, by the least of up to three measurements."""
+    """Tell whether `work` costs at most so many times what other work does, by the least of up to six measurements."""
     less = more = math.inf
     for _ in range(_TRIES):
         less, more = min(less, _cost(than)), min(more, _cost(work))

@@ -196,3 +196,19 @@ def test_a_file_of_a_user_that_changed_since_it_was_shown_is_left_alone(path: Pa
     with pytest.raises(Conflict, match="changed meanwhile"):
         change.apply()
     assert path.read_text() == "one\ntwo\n"
+
+
+def test_program_that_appends_whenever_its_lines_were_saved_loses_none(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    really, times = steps.exchange, 1200
+    left = [times]
+
+    def exchange(new: str, old: str) -> bool:
+        if left[0]:
+            left[0] -= 1
+            with open(old, "a") as file:
+                file.write("theirs\n")
+        return really(new, old)
+
+    monkeypatch.setattr(steps, "exchange", exchange)
+    assert rewriting.change(str(path), lambda raw: (raw or b"") + b"ours\n")
+    assert path.read_text() == "one\nours\n" + "theirs\n" * times

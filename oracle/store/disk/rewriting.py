@@ -17,8 +17,9 @@ from oracle.store.disk import files, steps
 from oracle.wording import say
 
 _TRIES = 20
-_PATIENCE, _POLL, _GRACE = 1.0, 0.002, 0.02
-"""Seconds to wait for a program that writes the old file, between two looks, and where nobody can tell whether one does."""
+_PATIENCE, _POLL, _GRACE, _LONG_PATIENCE = 1.0, 0.002, 0.02, 10.0
+"""Seconds to wait for a program that writes the old file, between two looks, where nobody can tell whether one does, and for a
+program that appends whenever its last lines were saved."""
 
 _SET_SIGNAL, _HARMLESS = 10, 23
 """F_SETSIG and SIGURG of Linux: a broken lease sends SIGIO otherwise, which ends the process."""
@@ -35,7 +36,9 @@ def change(path: str, alter: Callable[[bytes | None], bytes]) -> bool:
         after = alter(before)
         if after == (before or b""):
             return False
-        if _put(path, before, after):
+        late = _put(path, before, after)
+        if late is not None:
+            _append(path, late)
             return True
     raise Conflict(
         say("{path} keeps changing; it was left as it is.", path=path),
@@ -43,50 +46,59 @@ def change(path: str, alter: Callable[[bytes | None], bytes]) -> bool:
     )
 
 
-def _put(path: str, before: bytes | None, after: bytes) -> bool:
-    """Put new content in the place of the old, unless the file has other content by now. Returns whether it was done."""
+def _put(path: str, before: bytes | None, after: bytes) -> bytes | None:
+    """Put new content in the place of the old, unless the file has other content by now: then return None.
+
+    Returns what was appended to the old file meanwhile and is not in the new one.
+    """
     if before is None:
-        return steps.create_once(path, after)
+        return b"" if steps.create_once(path, after) else None
     folder = os.path.dirname(path)
     with files.failing(path):
         new = steps.write_hidden(folder, after)
         try:
             steps.keep_mode(path, new)
             if not (steps.read(path) or b"").startswith(before):
-                return False
-            is_done = _exchange(path, new, before)
+                return None
+            late = _exchange(path, new, before)
         finally:
             files.discard(new)
         files.sync_folder(folder)
-    return is_done
+    return late
 
 
-def _exchange(path: str, new: str, before: bytes) -> bool:
-    """Put the new file in the place of the old. Lines that were appended to the old one meanwhile are appended to the new.
+def _exchange(path: str, new: str, before: bytes) -> bytes | None:
+    """Put the new file in the place of the old. Returns what was appended to the old one meanwhile.
 
-    If the old one was changed in another way, it is put back. Returns whether the new one stays.
+    If the old one was changed in another way, it is put back, and None returned.
     """
     is_exchanged = steps.exchange(new, path)
     old = new if is_exchanged else _replace(path, new)
     content = _read_settled(old) or b""
-    if content.startswith(before):
-        if content != before:
-            _append(path, content[len(before) :])
-    elif is_exchanged:
-        steps.exchange(new, path)
-    else:
-        files.rename(old, path)
-    if not is_exchanged:
+    late = content[len(before) :] if content.startswith(before) else None
+    if late is None:
+        if is_exchanged:
+            steps.exchange(new, path)
+        else:
+            files.rename(old, path)
+    elif not is_exchanged:
         files.discard(old)
-    return content.startswith(before)
+    return late
 
 
 def _append(path: str, lines: bytes) -> None:
     """Append lines, but not between two writes of another program, unless it never pauses."""
-    try:
-        change(path, lambda raw: raw + b"\n" * (not raw.endswith(b"\n")) + lines if raw else lines)
-    except Conflict:
+    end = time.monotonic() + _LONG_PATIENCE
+    while lines and time.monotonic() < end:
+        before = _read_settled(path)
+        late = _put(path, before, _with_lines(before or b"", lines))
+        lines = lines if late is None else late
+    if lines:
         files.append_line(path, lines)
+
+
+def _with_lines(raw: bytes, lines: bytes) -> bytes:
+    return raw + b"\n" * (not raw.endswith(b"\n")) + lines if raw else lines
 
 
 def _replace(path: str, new: str) -> str:

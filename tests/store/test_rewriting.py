@@ -198,7 +198,9 @@ def test_a_file_of_a_user_that_changed_since_it_was_shown_is_left_alone(path: Pa
     assert path.read_text() == "one\ntwo\n"
 
 
-def test_program_that_appends_whenever_its_lines_were_saved_loses_none(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_program_that_appends_whenever_its_lines_were_saved_loses_none(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     really, times = steps.exchange, 1200
     left = [times]
 

@@ -207,7 +207,7 @@ def test_program_that_appends_whenever_its_lines_were_saved_loses_none(
     def exchange(new: str, old: str) -> bool:
         if left[0]:
             left[0] -= 1
-            with open(old, "a") as file:
+            with Path(old).open("a") as file:
                 file.write("theirs\n")
         return really(new, old)
 

@@ -6,6 +6,7 @@ A hook of this program is recognised by the script that it runs, with any interp
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -16,8 +17,20 @@ OWN_NAME = "memory-stop-hook.sh"
 STRICT = "--strict"
 """The argument of a hook that makes the agent go on after a delivery was skipped."""
 
-_CONTROL = ("&&", "||", ";", "|", "&", "\n")
+_SEPARATORS = ("&&", "||", ";", "|", "&", "\n")
+_CONTROL = (*_SEPARATORS, "(", ")")
 """What divides the commands of a command line."""
+
+_TESTS = re.compile(r"\[{1,2}\s|test\s")
+"""The beginning of a command that may name our script and does not run it."""
+
+_OPENING = r"if|then|elif|else|while|until|do|time"
+_AHEAD = re.compile(rf"\s*(?:(?:{_OPENING}|!|\{{)\s+)*")
+_ENDS_OPEN = re.compile(rf"(?:\b(?:{_OPENING})|[!{{()])\s*$")
+"""What may precede a command on its line, and an end after which the shell needs a command."""
+
+_ASSIGNMENT = re.compile(r"""(\w+)=(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\])*\s+""")
+_NOTHING_ELSE = re.compile(r"(?:true\b|[\s(){};])*")
 
 
 def script_of(command: str) -> str:
@@ -25,22 +38,32 @@ def script_of(command: str) -> str:
     return [word for word in shlex.split(command) if word != STRICT][-1]
 
 
-def around_own(entry: Mapping[str, object], *, with_arguments: bool = False) -> tuple[str, str]:
-    """Return the text before and behind our command in the command line of a hook.
+def around_own(entry: Mapping[str, object], *, with_arguments: bool = False) -> tuple[str, str, str]:
+    """Return the text before our command in the command line of a hook, our command, and the text behind it.
 
-    What a person wrote behind the script, such as `2>&1`, belongs to it only `with_arguments`.
+    Variables that a person set for the script, and its redirections, belong to it only `with_arguments`.
     """
     text = entry.get("command")
     if not isinstance(text, str) or entry.get("args"):
-        return "", ""
+        return "", "", ""
     at = 0
     for part, control in _commands(text):
         if is_own({"command": part}):
-            blank = len(part) - len(part.lstrip())
+            start = len(part) - len(_AHEAD.sub("", part, count=1))
             end = len(part.rstrip()) if with_arguments else _end_of_script(part)
-            return text[: at + blank], text[at + end :]
+            variables = "" if with_arguments else _variables(part, start)
+            return text[: at + start] + variables, part[start:end], text[at + end :]
         at += len(part) + len(control)
-    return "", ""
+    return "", "", ""
+
+
+def _variables(part: str, at: int) -> str:
+    """Return what sets variables of a command, without the Root that an installation sets."""
+    kept = ""
+    while found := _ASSIGNMENT.match(part, at):
+        kept += "" if found[1] == "ORACLE_ROOT" else found[0]
+        at = found.end()
+    return kept
 
 
 def _end_of_script(part: str) -> int:
@@ -71,11 +94,17 @@ def _commands(text: str) -> Iterator[tuple[str, str]]:
 
 
 def without_own_command(entry: Mapping[str, object]) -> dict[str, object] | None:
-    """Return a hook without our command, None when nothing else is in it."""
-    before, after = around_own(entry, with_arguments=True)
+    """Return a hook without our command, None when nothing else is in it.
+
+    Where the shell needs a command, as in `if …; then …; fi`, `true` replaces it.
+    """
+    before, _, after = around_own(entry, with_arguments=True)
+    if _ENDS_OPEN.search(before) or after.lstrip().startswith(")"):
+        command = f"{before}true{after}"
+        return None if _NOTHING_ELSE.fullmatch(command) else {**entry, "command": command}
     after, ahead = after.lstrip(" \t"), before.rstrip(" \t")
-    behind = next((after[len(one) :] for one in _CONTROL if after.startswith(one)), "").strip()
-    ahead = next((ahead[: -len(one)] for one in _CONTROL if ahead.endswith(one)), "").strip()
+    behind = next((after[len(one) :] for one in _SEPARATORS if after.startswith(one)), "").strip()
+    ahead = next((ahead[: -len(one)] for one in _SEPARATORS if ahead.endswith(one)), "").strip()
     command = f"{before}{behind}" if behind else ahead
     return {**entry, "command": command} if command.strip() else None
 
@@ -90,10 +119,12 @@ def is_own(entry: object, script: str = "") -> bool:
 
 
 def words_of(entry: Mapping[str, object]) -> Iterable[str]:
-    """Return the words of a hook's command line and of its arguments."""
+    """Return the words of a hook's command line and of its arguments, without those of `[ … ]`."""
     command, args = entry.get("command"), entry.get("args")
     words: list[str] = []
     for text, _ in _commands(command if isinstance(command, str) else ""):
+        if _TESTS.match(text.lstrip()):
+            continue
         try:
             words += shlex.split(text)
         except ValueError:

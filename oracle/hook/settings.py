@@ -208,7 +208,9 @@ def _renew(entry: Mapping[str, object], wanted: Mapping[str, object]) -> dict[st
     """Return an own entry as it should be. What a person added stays: other keys, other commands, a new timeout."""
     kept = {key: value for key, value in entry.items() if key not in ("args", "async")}
     mine = str(wanted["command"])
-    before, after = around_own(entry)
+    before, old, after = around_own(entry)
+    if before and "/" in old:  # `[ -x SCRIPT ] && bash SCRIPT`
+        before = before.replace(old.split()[-1], shlex.quote(script_of(mine)))
     command = mine if not (before or after) else before + mine.replace("exec ", "", 1) + after
     is_reinstalled = script_of(mine) in words_of(entry)  # an older form had a timeout of its installer
     timeout = entry.get("timeout", wanted["timeout"]) if is_reinstalled else wanted["timeout"]

@@ -627,6 +627,14 @@ def test_a_timeout_that_a_person_set_outlives_a_new_installation(tmp_path: Path,
         ("{} 2>&1 | tee log", "tee log"),
         ("{} >> '/tmp/a log' 2>&1 && echo more", "echo more"),
         ("{} &>/dev/null; echo more", "echo more"),
+        ("{{ {}; echo more; }}", "{ true; echo more; }"),
+        ("{{ echo first; {}; }}", "{ echo first; }"),
+        ("({}) && echo more", "(true) && echo more"),
+        ("(echo first; {} 2>&1)", "(echo first; true)"),
+        ("if [ -f /x ]; then {}; fi; echo more", "if [ -f /x ]; then true; fi; echo more"),
+        ("if [ -f /x ]\nthen\n  {}\nfi", "if [ -f /x ]\nthen\n  true\nfi"),
+        ("case $A in a) {};; esac", "case $A in a) true;; esac"),
+        ("A=$({}); echo more", "A=$(true); echo more"),
     ],
 )
 @pytest.mark.parametrize(
@@ -642,6 +650,43 @@ def test_the_other_commands_of_an_entry_stay(tmp_path: Path, script: str, around
     written = write(tmp_path / "own.json", read(path))
     settings.plan_uninstall(str(written)).apply()
     assert entry_of(written)["command"] == rest
+    for command in (entry_of(path)["command"], rest):
+        assert subprocess.run(["bash", "-n", "-c", command], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("around", ["({})", "{{ {}; }}", "{{\n{}\n}}"])
+def test_a_group_of_our_command_alone_goes_with_it(tmp_path: Path, script: str, around: str):
+    command = around.format("bash /old/memory-stop-hook.sh")
+    path = write(tmp_path / "s.json", {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}})
+    install(path, script)
+    settings.plan_uninstall(str(path)).apply()
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "own", ["bash /old/memory-stop-hook.sh", "ORACLE_ROOT='/the old root' exec /p -I -S /x/scripts/hooks/stop_hook.py"]
+)
+@pytest.mark.parametrize("variables", ["ORACLE_SEAT=planner ", "A='b c' ORACLE_SEAT=\"planner\" "])
+@pytest.mark.parametrize("rest", ["", " && echo more"])
+def test_variables_that_a_person_set_for_the_hook_stay(
+    tmp_path: Path, script: str, own: str, variables: str, rest: str
+):
+    command = f"{variables}{own}{rest}"
+    path = write(tmp_path / "s.json", {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}})
+    mine = settings.hook_command(script).replace("exec ", "", 1)
+    for _ in range(2):
+        install(path, script)
+        assert entry_of(path)["command"] == f"{variables}{mine}{rest}"
+
+
+@pytest.mark.parametrize("test", ["[ -x {} ]", "test -f {}", "[[ -e {} ]]"])
+def test_a_test_of_the_old_script_names_the_new_one(tmp_path: Path, script: str, test: str):
+    old = "/old/memory-stop-hook.sh"
+    command = f"{test.format(old)} && bash {old} && echo more"
+    path = write(tmp_path / "s.json", {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}})
+    install(path, script)
+    mine = settings.hook_command(script).replace("exec ", "", 1)
+    assert entry_of(path)["command"] == f"{test.format(shlex.quote(script))} && {mine} && echo more"
 
 
 def test_status_says_that_the_root_of_the_command_is_gone(tmp_path: Path, capfd: pytest.CaptureFixture[str]):

@@ -2,17 +2,20 @@
 
 A change is a call that could leave something behind: opening for writing, writing, linking, renaming, removing, making a
 folder, and the begin and commit of the index (a death inside a transaction is one before its commit). Forcing to disk is
-none: the kernel outlives the process, so a death before it leaves what one before the next change leaves.
+none: the kernel outlives the process, so a death before it leaves what one before the next change leaves. For the same
+reason a copy of the disk, taken before a change, is what a death there leaves: `left_by_deaths` takes all in one run.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import signal
 import sqlite3
 import traceback
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from oracle.index import db
@@ -20,7 +23,7 @@ from oracle.store.disk import steps
 from tests.guard import WRITE_FLAGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 CALLS = ("open", "write", "pwrite", "link", "rename", "replace", "unlink", "mkdir", "rmdir")
 
@@ -49,6 +52,76 @@ class _Fuse:
         if is_last:
             os.kill(os.getpid(), signal.SIGKILL)
         return result
+
+
+class _Camera:
+    """Copies a folder before each change, unless it holds what the copy before holds."""
+
+    def __init__(self, folder: Path, copies: Path) -> None:
+        self.folder = folder
+        self.copies = copies
+        self.numbers = itertools.count()
+        self.last: dict[str, bytes | None] = {}
+        self.is_busy = False  # copying makes files too
+
+    def around(self, call: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        if not self.is_busy:
+            self.is_busy = True
+            self.copy()
+            self.is_busy = False
+        return call(*args, **named)
+
+    def copy(self) -> None:
+        now = _contents(self.folder)
+        if now != self.last:
+            self.last = now
+            shutil.copytree(self.folder, self.copies / f"{next(self.numbers):04}")
+
+
+def _contents(folder: Path) -> dict[str, bytes | None]:
+    """Return all that a later process reads: SQLite makes its file of shared memory anew."""
+    found: dict[str, bytes | None] = {}
+    for place, _, names in os.walk(folder):
+        found[place] = None
+        for name in names:
+            if not name.endswith("-shm"):
+                found[f"{place}/{name}"] = Path(place, name).read_bytes()
+    return found
+
+
+def left_by_deaths(folder: Path, copies: Path, work: Callable[[], object]) -> Iterator[int]:
+    """Lay `folder` out as a death before each change of `work` leaves it, and at last as its end does; yield a number each time.
+
+    Changes before which the same files stand are one death: what comes after it can't differ.
+    """
+
+    def run() -> None:
+        camera = _Camera(folder, copies)
+        _arm(camera)
+        work()
+        camera.is_busy = True
+        camera.copy()
+
+    copies.mkdir()
+    _in_fork(run)
+    for number, copy in enumerate(sorted(copies.iterdir())):
+        shutil.rmtree(folder)
+        copy.rename(folder)
+        yield number
+
+
+def _in_fork(work: Callable[[], None]) -> None:
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        except BaseException:  # noqa: BLE001 - the child must never return into the test runner
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0, "the child failed; its traceback is on stderr"
 
 
 def run_until(number: int, work: Callable[[Callable[[str], None]], None], *, after: bool) -> Outcome:

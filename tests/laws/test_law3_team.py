@@ -25,7 +25,7 @@ from oracle.domain.delivery.workflows import WorkflowStep
 from oracle.domain.records.drafts import Draft, Evidence
 from tests.app.squad import Later, Recorder, Squad
 from tests.app.test_decisions import ID, payload
-from tests.laws.failpoints import run_until
+from tests.laws.failpoints import left_by_deaths, run_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,15 +193,12 @@ def test_same_call_again_finishes_what_a_dead_process_began(
     with enter(folder) as oracle:
         work(oracle)
     expected = what_stands(folder)
-    for number in range(1, MOST):
-        again(ready, folder)
-        outcome = run_until(number, lambda _say: work(enter(folder)), after=False)
+    again(ready, folder)
+    for number in left_by_deaths(folder, tmp_path / "copies", lambda: work(enter(folder))):
         with enter(folder) as oracle:
             work(oracle)
-        assert what_stands(folder) == expected, f"killed before change {number}"
-        if not outcome.killed:
-            break
-    assert 5 < number < MOST - 1
+        assert what_stands(folder) == expected, f"death {number}"
+    assert number > 5
 
 
 @pytest.mark.slow

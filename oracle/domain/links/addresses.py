@@ -13,7 +13,16 @@ from unicodedata import category
 
 from oracle.domain.compiling import compiled
 from oracle.domain.links.links import BLANKS, FILE, HIDDEN, MAX_VALUE, URL, Page, is_wide, joins, settle_path, unescape
-from oracle.domain.links.vocabulary import BARE_FILES, EXTENSIONS, LOCK_FILES, OBJECTS, is_ending, is_product
+from oracle.domain.links.vocabulary import (
+    BARE_FILES,
+    EXTENSIONS,
+    LOCK_FILES,
+    OBJECTS,
+    is_ending,
+    is_host,
+    is_product,
+    list_files,
+)
 from oracle.domain.markdown.masks import blank
 
 # URLs -----------------------------------------------------------------------------------------------------------------
@@ -38,7 +47,7 @@ _DESTINATION = (
 _DEFINED = r"([^\s\x00-\x1f\x7f]++)(?=[ \t]*+(?:[\"'(].*)?$)"
 _BRACKETED = r"([^\x00-\x20\x7f-\xa0<>\u2000-\u200f\u2028-\u202f\u3000\ud800-\udfff]++)>"
 _BEFORE_DEFINED = frozenset(" \t\n:")
-_URL_TAIL = ".,;:!?'\"*_~،؛؟۔।॥"
+_URL_TAIL = ".,;:!?'\"*_~$،؛؟۔।॥"
 _MOST_CHARACTERS = 8
 _CHARACTER_END = r"&[A-Za-z]{2,8}\Z"
 _FORGE = (
@@ -173,7 +182,6 @@ _CODE_LETTERS = frozenset(
 )
 _NAMES = re.compile(r"(?:[A-Z][A-Za-z]*/)+[A-Z][A-Za-z]*\.js")
 _DOTTED_LETTERS = r"[A-Za-z](?:\.[A-Za-z])+"
-_HOST = r"(?:[A-Za-z0-9-]+\.)+(?:com|org|net|io|dev|cn|edu|gov|ai|app|co|de|uk|jp|fr)"
 
 
 def _path_start(prose: str, floor: int, *, end: int) -> int:
@@ -207,27 +215,18 @@ def read_files(page: Page, prose: str) -> str:
         token = prose[start:end]
         is_plain = not token.endswith(_OFTEN_NAMES) and _PLAIN_PATH.fullmatch(token) and prose[end : end + 1] != "_"
         if not is_plain:
-            token = token.lstrip("-+")
+            token = token.lstrip("-+/" if text[start - 1 : start] == "`" else "-+")  # behind `package.json`
             start = end - len(token)
             token = _plain(token, prose, end=end)
         spans.append((start, end))
         at = start
-        for part in (token,) if is_plain else _list_files(token):
+        for part in (token,) if is_plain else list_files(token):
             path = part if is_plain else _file_path(part, page)
             is_apart = at > start or text[at - 1 : at] in BLANKS
             if path and (is_apart or not _is_part(page, at, end=end, path=path)) and not _is_call(text, end, path):
                 page.mention(FILE, path, start=at, end=at + len(part))
             at += len(part) + 1
     return blank(prose, spans, filler=HIDDEN)
-
-
-def _list_files(token: str) -> list[str]:
-    """Return the files that a token lists with strokes (`package.json/setup.py`), or the token: folders have no ending."""
-    parts = token.split("/")
-    if len(parts) == 1 or is_product(parts[0] or "/"):
-        return [token]
-    names = [part.rpartition(".") for part in parts]
-    return parts if all(stem.strip(".") and ending in EXTENSIONS for stem, _, ending in names) else [token]
 
 
 def _whole_start(prose: str, floor: int, *, start: int, end: int) -> int:
@@ -304,8 +303,7 @@ def _file_path(token: str, page: Page) -> str | None:
         return None
     if is_product(base.lower()) and (extension != "js" or _NAMES.fullmatch(token)):  # `React/Next.js`, `edge/llama.cpp`
         return None
-    first = head or token[1:].partition("/")[0]
-    return None if "." in first and compiled(_HOST).fullmatch(first) else token
+    return None if is_host(head or token[1:].partition("/")[0]) else token
 
 
 def _is_address(token: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from oracle.domain.compiling import compiled
-from oracle.domain.links.links import BLANKS, COMMIT, HIDDEN, TASK, Page, joins
+from oracle.domain.links.links import BLANKS, COMMIT, HIDDEN, TASK, Page, is_wide, joins
 from oracle.domain.markdown.masks import blank
 from oracle.domain.tables import load
 
@@ -28,8 +28,12 @@ def find_emphasis(prose: str) -> list[tuple[int, int]]:
 # Formulas -------------------------------------------------------------------------------------------------------------
 
 _FORMULA = (
-    r"(?<![\\$\w])\$\$(?:[^$\n]++|\n(?![ \t]*\n))*+\$\$(?!\$)"
-    r"|(?<![\\$\w])\$(?![\s${]|[A-Z_]{3})(?:[^$\n\\]++|\\.|\n(?![ \t]*[\n|#>*+-]))*+(?<![\s\\])\$(?![\w${(])"
+    r"(?<![\\$A-Za-z0-9_])\$\$(?:[^$\n]++|\n(?![ \t]*\n))*+\$\$(?!\$)"
+    r"|(?<![\\$A-Za-z0-9_])\$(?![\s${]|[A-Z_]{3})(?:[^$\n\\]++|\\.|\n(?![ \t]*[\n|#>*+-]))*+(?<![\s\\])\$(?![A-Za-z0-9_${(])"
+)
+_COMMAND = (
+    r"\\(?:[A-Za-z]{0,8}ref|[A-Za-z]{0,8}cite[A-Za-z]{0,8}|label|tag|bibitem|ensuremath|SI|num|qty)\*?"
+    r"(?:\[[^\]\n]*+\])*+(?:\{[^{}\n]*+\})++"
 )
 _BRACKETED = r"\\\((?:[^\\\n]++|\\(?![()]).)*+\\\)"
 _DISPLAYED = r"\\\[((?:[^\\\n]++|\\(?![][]).|\n(?![ \t]*\n))*+)\\\]"
@@ -44,7 +48,9 @@ def hide_formulas(prose: str) -> str:
         return prose
     spans: list[tuple[int, int]] = []
     if prose.count("$") > 1:
-        spans += [found.span() for found in compiled(_FORMULA).finditer(prose)]
+        spans += [found.span() for found in compiled(_FORMULA).finditer(prose) if not _is_said(found.group())]
+    if "\\" in prose and "{" in prose:
+        spans += [found.span() for found in compiled(_COMMAND).finditer(prose)]
     if "\\(" in prose:
         spans += [found.span() for found in compiled(_BRACKETED).finditer(prose) if _is_formula(found.group()[2:-2])]
     if "\\[" in prose:
@@ -53,6 +59,11 @@ def hide_formulas(prose: str) -> str:
     if "\\begin{" in prose:
         spans += _find_environments(prose)
     return blank(prose, sorted(spans), filler=HIDDEN) if spans else prose
+
+
+def _is_said(text: str) -> bool:
+    """Return whether Chinese words between two `$` show that these are prices or variables: `$foo和$`."""
+    return not text.isascii() and "\\" not in text and any(map(is_wide, text))
 
 
 def _is_formula(text: str) -> bool:
@@ -111,7 +122,7 @@ _INDICES = frozenset("IJKLMNUVWXYZ")
 """Letters that formulas and forms put before a number of one or two digits: `N-1`, `I-9`, `W-2`."""
 
 _LINTERS = frozenset("CEFW")
-"""Letters that linters put before three digits: `E-501`."""
+"""Letters that linters put before three or four digits: `E-501`, `W-0612`."""
 
 _ID_END = r"(?![A-Za-z0-9_]|-[A-Z0-9_]|\.[0-9a-z])"  # a branch goes on in small letters: `ARENA-228-fix`
 TASK_ID = r"[A-Z][A-Z0-9]{0,31}+-[0-9]{1,12}+"
@@ -236,18 +247,28 @@ def _is_colour(page: Page, start: int, *, end: int, colour_end: int) -> bool:
 
 def _is_standard(prefix: str) -> bool:
     """Return whether the letters before a number name a standard: `SHA`, and `SHA3` too."""
-    return prefix in _STANDARDS or prefix.rstrip("0123456789") in _STANDARDS
+    stem = prefix.rstrip("0123456789")
+    return prefix in _STANDARDS or (len(stem) > 1 and stem in _STANDARDS)
 
 
 def _may_be_task(prefix: str, number: str) -> bool:
     """Return whether `prefix-number` may be a task: no standard, index, form, range of lines (`L83-101`) or half of a year."""
     if prefix in _INDICES and len(number) < 3 and number[0] != "0":
         return False
-    if prefix in _LINTERS and len(number) == 3 and number[0] != "0":
+    if prefix in _LINTERS and _is_code(number):
         return False
-    if prefix[1:].isdigit() and (prefix[0] == "L" or (len(number) == 4 and number[:2] in {"19", "20"})):
+    if prefix[1:].isdigit() and (prefix[0] == "L" or _is_span(prefix[1:], number)):
         return False
     return not _is_standard(prefix) and f"{prefix}-{number}" not in _NOT_TASKS
+
+
+def _is_code(number: str) -> bool:
+    return len(number) == 4 or (len(number) == 3 and number[0] != "0")
+
+
+def _is_span(first: str, last: str) -> bool:
+    """Return whether two numbers make a range of pages or cells (`P12-15`), or the second is a year (`H1-2026`)."""
+    return (len(last) == 4 and last[:2] in {"19", "20"}) or (len(first) == len(last) > 1 and first < last)
 
 
 # Commits --------------------------------------------------------------------------------------------------------------

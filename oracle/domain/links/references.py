@@ -66,6 +66,7 @@ _INLINE_LINK = (
     r"\]\([ \t]*+\n?+[ \t]*+(?:<([^<>\n]*+)>"
     r"|((?:[^\s()\\<\x01]|\\[^\s])(?:[^\s()\\]++|\\[^\s]|\((?:[^\s()\\]++|\\[^\s])*+\))*+))"
     r"(?=[ \t]*+\n?+[ \t]*+[)\"'(])"
+    r"|\]\(([^\s()<>\\\x01][^()<>\\\x01\n\"',;:，；：。]*+)(?=\)|[\"'][^()\n]*+\))"  # blanks in a path
 )
 _DEFINITION = (
     r"(?m)^(?:[ \t>]|(?:[-+*]|[0-9]{1,9}[.)])[ \t]){0,12}+\[(?!\^)[^\[\]\n]{1,999}\]:[ \t]*+(?:\n[ \t>]*+)?+"
@@ -114,9 +115,11 @@ def read_links(page: Page, prose: str) -> str:
         if mark not in prose:
             continue
         for found in compiled(pattern).finditer(prose):
-            group = 1 if found.group(1) is not None else 2
+            group = found.lastindex or 0
             start, end = found.span(group)
             written = found.group(group)
+            if group > 2 and written.rstrip().rpartition(".")[2] not in EXTENSIONS:
+                continue
             if written.startswith("[[") or (mark == "]:" and _ADDRESS_MARKS.isdisjoint(written)):
                 continue  # `[label]([[page]])`, as Logseq writes it, is a wikilink; `- [fix]: ARENA-228` a note
             spans.append((start, end))
@@ -128,13 +131,13 @@ def _read_destination(page: Page, written: str, *, start: int, end: int) -> None
     path = unescape(written).replace("\\", "/") if "\\" in written else written
     if not path or compiled(_SCHEME_HEAD).match(path) or path.startswith(("//", "#", "?")) or written.startswith("\\"):
         return
-    path = decode(path.partition("#")[0].partition("?")[0])
+    path = decode(path.partition("#")[0].partition("?")[0]).rstrip()
     inside = _inside_memory(path)
     if inside is not None or _names_record(path):
         _refer(page, inside or path, start=start, end=end)
         return
     name = path.rpartition("/")[2]
-    if name in BARE_FILES or name.rpartition(".")[2] in EXTENSIONS:
+    if name in BARE_FILES or ("." in name and name.rpartition(".")[2] in EXTENSIONS):
         path = settle_path(path, keeps_parents=page.keeps_parents)
         if not is_unclean(path):
             page.mention(FILE, path, start=start, end=end)

@@ -92,3 +92,16 @@ def test_wrong_calls(squad: Squad, tmp_path: Path):
         check(squad.oracle, str(tmp_path))
     with pytest.raises(InvalidName):
         check(squad.oracle, str(tmp_path), seat="../x")
+
+
+@pytest.mark.parametrize(
+    "path", ["SKILL.md", "core/skills/memory-oracle/SKILL.md", ".claude/skills/memory-oracle/SKILL.md"]
+)
+def test_memorys_own_skill_is_no_exception(squad: Squad, repo: GitBox, path: str):
+    repo.write(path, PAGE)
+    repo.git("add", "-A")
+    repo.commit()
+    repo.write(path, PAGE.replace("recieved", "received"))
+    assert judged(squad, repo) == {path: True}
+    repo.write(path, PAGE.replace("wait", "run"))
+    assert judged(squad, repo) == {path: False}

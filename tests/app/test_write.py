@@ -6,6 +6,7 @@ import errno
 import itertools
 import os
 import shutil
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -523,3 +524,13 @@ def test_another_record_is_never_taken_for_the_same(root: Path, other: dict[str,
         again = oracle.write(Draft(**{**same, **other}))  # type: ignore[arg-type]
         assert first.slug != again.slug
         assert not again.already
+
+
+def test_links_need_no_model(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("oracle.app.search.models", "oracle.app.search.ranking.semantic", "oracle.index.vectors", "numpy"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with Oracle.open(str(root)) as oracle:
+        first = oracle.write(Draft("decision", "arena", "One", body="For ARENA-1."))
+        oracle.write(Draft("plan", "arena", "Two", body=f"After [[{first.slug}]]."))
+        assert len(oracle.backlinks("entity:taskid:ARENA-1")) == 1
+        assert len(oracle.backlinks(first.slug)) == 1

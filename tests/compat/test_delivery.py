@@ -588,3 +588,41 @@ def test_a_flat_queue_without_a_task_is_empty(crew: Crew, task: str):
     queue.write_text(FLAT.format(task=task), encoding="utf-8")
     assert crew.dispatch("T2").code == 0
     assert queue.read_text(encoding="utf-8").startswith("# Queue: builder\n\n## [pending] T2\n")
+
+
+ORDER = {
+    "--source": "memory",
+    "--target": "reviewer",
+    "--task-id": "ARENA-228",
+    "--title": "Retry",
+    "--objective": "Bound the retries.",
+    "--test-policy": "EXTEND",
+    "--reply-to": "planner",
+}
+
+
+def test_the_order_of_the_specification_leaves_its_handoff_record(crew: Crew):
+    done = crew.call("dispatch_task", *(word for pair in ORDER.items() for word in pair), "--no-notify")
+    assert (done.code, done.out.splitlines()[0]) == (0, "dispatched ARENA-228 -> reviewer")
+    assert crew.folder == crew.tasks / "patrol/handoffs"
+    receipt = crew.receipt("ARENA-228__memory__reviewer.json")
+    named = {key.removeprefix("--").replace("-", "_"): item for key, item in ORDER.items() if key != "--objective"}
+    assert {key: receipt[key] for key in named} == named
+
+
+@pytest.mark.parametrize("flag", ["--target", "--objective", "--test-policy"])
+def test_a_dispatch_without_a_flag_that_it_needs_is_refused(crew: Crew, flag: str):
+    words = [word for key, item in ORDER.items() if key != flag for word in (key, item)]
+    done = crew.call("dispatch_task", *words, "--no-notify")
+    assert (done.code, done.out) == (2, "")
+    assert flag in done.err
+    assert not crew.folder.exists()
+
+
+def test_without_a_profile_no_program_of_delivery_begins(crew: Crew):
+    for name in FRONTS:
+        done = subprocess.run(
+            [sys.executable, str(SCRIPTS / f"{name}.py"), "--task-id", "T1"],
+            capture_output=True, text=True, env=crew.environ, check=False,
+        )  # fmt: skip
+        assert (done.returncode, "--profile" in done.stderr) == (2, True)

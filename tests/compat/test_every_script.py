@@ -121,6 +121,22 @@ WRONG = """
 2 send_and_verify --project demo planner {control}
 """
 
+QUICK_REFERENCE = """
+0 memory_write --kind decision --project install --title '...' --author memory
+0 query_memory --project install --kind decision
+0 query_memory --project install --kind decision --since 2026-04-01
+0 scan_environment --output {home}/.agents/memory/
+0 query_memory --key credentials.keys.MINIMAX_API_KEY.value
+0 scan_project --project clawseat --repo {home}/repo --depth shallow --commit
+0 scan_project --project clawseat --repo {home}/repo --depth medium --commit
+0 query_memory --project clawseat --kind runtime
+0 memory_deliver {profile} --task-id ARENA-228 --target planner --response-inline '{{"answer": "Ada"}}'
+0 extract_links --file {home}/.agents/memory/projects/demo/builder/seat.md
+0 query_memory --backlinks entity:taskid:ARENA-228
+0 query_memory --graph projects/arena/decision/foo --depth 2
+"""
+"""The commands that the memory seat's specification lists, in an order in which each finds what it asks for."""
+
 TOOLS = {"_bootstrap", "_corpus", "demo", "draw_picture"}
 FRONTS = {path.stem for path in SCRIPTS.glob("*.py")} - TOOLS
 MISSING = 70
@@ -202,6 +218,17 @@ def test_what_is_wrong_is_said_in_a_sentence(office: Office, day: dict[str, tupl
     code, done = office.call(line)
     assert (done.code, "Traceback" in done.err) == (code, False), (done.err, done.out)
     assert done.err.strip() or done.out.strip()
+
+
+def test_the_quick_reference_of_the_specification_works_as_it_is_typed(tmp_path: Path) -> None:
+    office = Office(tmp_path)
+    (office.home / ".env").write_text("MINIMAX_API_KEY=made-up-value-1\n", encoding="utf-8")
+    done = {line: office.call(line) for line in lines(QUICK_REFERENCE)}
+    assert {line: (ended.code, ended.err) for line, (code, ended) in done.items() if ended.code != code} == {}
+    said = {line: ended.out for line, (_, ended) in done.items()}
+    assert said["0 query_memory --key credentials.keys.MINIMAX_API_KEY.value"] == "made-up-value-1\n"
+    assert '"title": "..."' in said["0 query_memory --project install --kind decision --since 2026-04-01"]
+    assert '"incoming_count": 1' in said["0 query_memory --backlinks entity:taskid:ARENA-228"]
 
 
 @pytest.fixture(scope="module")

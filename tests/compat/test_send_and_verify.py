@@ -171,3 +171,12 @@ def test_tmux_may_be_another_program(stage: Stage):
     assert "called" in (stage.folder / "calls").read_text()
     missing = send(stage, "--project", "demo", "planner", TEXT, TMUX_BIN=str(stage.folder / "absent"))
     assert (missing.returncode, missing.stdout) == (1, "TMUX_MISSING\n")
+
+
+def test_a_wake_up_leaves_no_record_and_no_task(stage: Stage):
+    bind(stage, "demo")
+    prompts = stage.box("demo-planner")
+    assert send(stage, "--project", "demo", "planner", "[T-1] workflow.md ready").returncode == 0
+    assert prompts.read() == ["[T-1] workflow.md ready"]
+    files = [path.name for path in (stage.folder / "home").rglob("*") if path.is_file() and "_state" not in path.parts]
+    assert files == ["PROJECT_BINDING.toml"]

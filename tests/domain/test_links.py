@@ -18,6 +18,7 @@ from oracle.domain.links.links import (
 )
 from oracle.domain.links.references import extract
 from oracle.domain.links.resolution import Namesakes, namesakes, stamp_of, unresolved_target
+from oracle.domain.names import NAMESPACES
 from oracle.domain.records.drafts import name_of
 from oracle.domain.records.records import names_of
 from oracle.store.markdown import markdown
@@ -635,3 +636,21 @@ def test_character_classes_and_subscripts_are_no_links(text: str) -> None:
 def test_a_link_with_backslashes_means_the_path_with_slashes(written: str) -> None:
     assert refs(f"[f]({written})") == ["../finding/x"]
     assert refs("[f](\\\\server\\share\\x.md)") == []
+
+
+def test_there_are_seven_namespaces():
+    text = (
+        "See ARENA-228, commit 1a2b3c4d, PhysicsEngine, core/x.py, https://a.example/b, [KEY: retry] "
+        "and ~/.agents/memory/projects/demo.\n"
+    )
+    found = {mention.target.split(":", 2)[1]: mention.target.split(":", 2)[2] for mention in extract(text).mentions}
+    assert found == {
+        "taskid": "ARENA-228",
+        "commit": "1a2b3c4d",
+        "component": "PhysicsEngine",
+        "file": "core/x.py",
+        "url": "https://a.example/b",
+        "key": "retry",
+        "project": "demo",
+    }
+    assert set(found) == set(NAMESPACES)

@@ -498,3 +498,20 @@ def test_a_session_file_that_is_a_link_is_left_alone(seat: Seat):
     (folder / "memory.session").symlink_to(other)
     seat.run(seat.payload("x"))
     assert other.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        "[DELIVER:seat=planner]",
+        "[DELIVER:task_id=T-9]",
+        "[DELIVER:]",
+        "[DELIVER:seat=<X>]",
+        "[DELIVER:seat=planner task_id=T-9]",
+    ],
+)
+def test_an_incomplete_marker_costs_one_line(seat: Seat, marker: str):
+    done = seat.run(seat.payload(f"Option B. {marker}"))
+    assert (done.returncode, done.stderr.count(b"\n")) == (0, 1)
+    assert done.stderr.startswith(b"deliver_skipped: ")
+    assert (seat.answers(), seat.receipts()) == ({}, set())

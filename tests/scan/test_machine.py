@@ -12,9 +12,11 @@ import pytest
 
 from oracle.api import Oracle
 from oracle.app.records.publish import publish_all
+from oracle.cli.main import run
 from oracle.compat import query_memory, scan_environment
 from oracle.scan import machine as machines
 from oracle.scan.machine import DEFAULT, SCANNERS
+from tests.laws.test_law2_writes import lay_out, run_commands, run_scripts
 from tests.scan.made_up import Fakes, make_home
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "scan"
@@ -171,3 +173,17 @@ def test_a_scan_starts_no_program_and_a_home_without_anything_is_no_failure(
     monkeypatch.setenv("PATH", "/usr/bin")
     machine = machines.Machine(str(home / "empty"), {"PATH": "/usr/bin"}, "now")
     assert [found.error for found in machines.run(machine, list(SCANNERS))] == [""] * len(SCANNERS)
+
+
+def test_nothing_scans_but_a_scan(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scanned: list[str] = []
+    monkeypatch.setattr("oracle.app.scans.machine.run", lambda *_, **__: scanned.append("machine") or [])
+    monkeypatch.setattr("oracle.app.scans.project.scan", lambda *_, **__: scanned.append("project") or {})
+    monkeypatch.setenv("ORACLE_ROOT", str(root))
+    lay_out(root)
+    run_commands(root)
+    run_scripts(root)
+    assert scanned == []
+    run(["scan", "machine", "--memory-dir", str(root)])
+    run(["scan", "project", "--memory-dir", str(root), "--project", "arena", "--repo", str(tmp_path)])
+    assert scanned == ["machine", "project"]
